@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include <agentforge/result.hpp>
+
+namespace agentforge::kernel {
+
+/// Time, from outside. One instance may be used by any thread.
+class Clock {
+public:
+    virtual ~Clock() = default;
+    [[nodiscard]] virtual std::chrono::system_clock::time_point now() const = 0;
+    [[nodiscard]] virtual std::chrono::steady_clock::time_point steady() const = 0;
+};
+
+/// The machine's clocks.
+class SystemClock final : public Clock {
+public:
+    [[nodiscard]] std::chrono::system_clock::time_point now() const override;
+    [[nodiscard]] std::chrono::steady_clock::time_point steady() const override;
+};
+
+/// A clock that stands still until it is told to go on. For tests.
+class FakeClock final : public Clock {
+public:
+    explicit FakeClock(std::chrono::system_clock::time_point start = std::chrono::sys_days{std::chrono::year{2026} / 1 / 2});
+    [[nodiscard]] std::chrono::system_clock::time_point now() const override { return now_; }
+    [[nodiscard]] std::chrono::steady_clock::time_point steady() const override { return steady_; }
+    void advance(std::chrono::milliseconds by);
+
+private:
+    std::chrono::system_clock::time_point now_;
+    std::chrono::steady_clock::time_point steady_{};
+};
+
+/// `2026-01-02T15:30:00.123Z`: always UTC, always milliseconds, so that texts sort as times do.
+[[nodiscard]] std::string format_time(std::chrono::system_clock::time_point time);
+/// Reads RFC 3339 with `Z` or an offset. Errors: `invalid` AF-BASE-001.
+[[nodiscard]] Result<std::chrono::system_clock::time_point> parse_time(std::string_view text);
+
+}  // namespace agentforge::kernel

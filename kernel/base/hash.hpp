@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <agentforge/json.hpp>
+
+namespace agentforge::kernel {
+
+/// SHA-256 as 64 lower-case hexadecimal digits.
+[[nodiscard]] std::string sha256(std::string_view bytes);
+/// SHA-256 of the canonical text of a value: objects sorted by key (bytewise), no spaces.
+[[nodiscard]] std::string hash_of(const json::value& value);
+
+}  // namespace agentforge::kernel

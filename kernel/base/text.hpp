@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text that must hold for every reader: JSON that is YAML too, and plain UTF-8.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <agentforge/json.hpp>
+#include <agentforge/result.hpp>
+
+namespace agentforge::kernel {
+
+/// Valid UTF-8 of any bytes: each maximal invalid sequence becomes U+FFFD.
+[[nodiscard]] std::string sanitize_utf8(std::string_view bytes);
+[[nodiscard]] bool is_valid_utf8(std::string_view bytes) noexcept;
+/// At most `max_bytes`, cut at a character, with the middle replaced by "… N bytes left out …".
+[[nodiscard]] std::string head_and_tail(std::string_view text, std::size_t max_bytes);
+/// At most `max_bytes`, cut at a character; "…" marks a cut.
+[[nodiscard]] std::string ellipsis(std::string_view text, std::size_t max_bytes);
+/// The first line without its line end.
+[[nodiscard]] std::string first_line(std::string_view text);
+/// The candidate with the smallest edit distance, or empty where none is near (distance > 1/3 of the length + 1).
+[[nodiscard]] std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+/// One line that every JSON and every YAML 1.1/1.2 reader reads to the same value. `", "` and `": "`
+/// as separators; U+007F, C1 controls, U+0085, U+2028/9, U+FEFF and ASCII controls escaped as \uXXXX;
+/// characters beyond the BMP stay raw UTF-8 (YAML has no surrogate pairs); invalid UTF-8 becomes U+FFFD.
+/// A double is written so that both read a number; NaN and infinities become null.
+[[nodiscard]] std::string to_json_line(const json::value& value);
+/// The same over several lines, indented by two, for people; ends in a newline.
+[[nodiscard]] std::string to_json_pretty(const json::value& value);
+/// Sorted keys, no spaces: the text that hashes are made of.
+[[nodiscard]] std::string to_json_canonical(const json::value& value);
+/// Strict JSON with a depth limit of 200. Errors: `invalid` AF-BASE-020 with line and column.
+[[nodiscard]] Result<json::value> parse_json(std::string_view text, std::string_view source);
+
+}  // namespace agentforge::kernel

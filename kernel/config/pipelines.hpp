@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pipeline templates as data (North Star 13.4, 13.5; 001 PipelineConfig; 003 limits and shares).
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <agentforge/json.hpp>
+#include <agentforge/result.hpp>
+
+#include "contracts/contract.hpp"
+
+namespace agentforge::kernel {
+
+struct StageTemplate {
+    std::string name;                       ///< Unique in the pipeline.
+    std::string executor;                   ///< Stage plugin's name; defaults to `name`.
+    std::string agent;                      ///< Primary role; empty for a stage without a model.
+    std::vector<std::string> reviewers;
+    bool review_blocking = true;
+    std::string contract;                   ///< Output contract.
+    std::string artifact;                   ///< File name under artifacts/phases/<stage>/; defaults to the contract's name.
+    std::vector<std::string> prerequisites; ///< Contracts that must have been produced.
+    std::string skip_if;                    ///< Condition; empty: never.
+    bool iterate = false;
+    unsigned max_iterations = 3;
+    unsigned max_retries = 2;               ///< After the first attempt (001: 2).
+    unsigned max_cycles = 3;                ///< How often later stages may come back here (FR-032; at most 10).
+    unsigned max_reviews = 3;
+    unsigned max_heals = 2;                 ///< How often contract errors go back to the stage before a person is asked.
+    unsigned max_steps = 40;                ///< Of each agent run.
+    std::chrono::milliseconds timeout{300'000};     ///< Agent time only; gates have their own.
+    bool approve = false;                   ///< Pause for approval after this stage.
+    bool entry_point = false;
+    bool exit_point = false;
+    json::object config;                    ///< Handed to the stage as it is.
+};
+
+struct PipelineTemplate {
+    std::string name;
+    std::string description;
+    std::string goal_type;
+    std::vector<StageTemplate> stages;
+    std::string exit_stage;                 ///< Where the pipeline ends; defaults to the last stage.
+    bool supervised = false;
+    std::chrono::milliseconds timeout{3'600'000};
+    std::string source;
+
+    /// Index of a stage by name, if it has it.
+    [[nodiscard]] std::optional<std::size_t> index_of(std::string_view stage) const;
+    [[nodiscard]] json::object to_json() const;         ///< Goes into task.yaml; reads back to the same.
+    [[nodiscard]] static Result<PipelineTemplate> from_json(const json::object& value);
+};
+
+class PipelineSet {
+public:
+    /// Product, then project over it by name; stage → agent mapping of `orchestration/pipeline.yaml` laid over both.
+    /// Validated against contract `pipeline_template`. Errors: AF-PIPE-001… with file, line, field.
+    [[nodiscard]] static Result<PipelineSet> load(const std::string& product_directory, const std::string& project_directory,
+                                                  const std::string& orchestration_file, const ContractSet& contracts);
+    [[nodiscard]] Result<PipelineTemplate> get(std::string_view name) const;
+    [[nodiscard]] std::vector<std::string> names() const;
+
+private:
+    std::map<std::string, PipelineTemplate, std::less<>> pipelines_;
+};
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layered settings (Poco::Util), lowest to highest: built-in < ~/.agentforge/config.yaml <
+// .agentforge/config/settings.yaml < environment AGENTFORGE_… < flags.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <agentforge/json.hpp>
+#include <agentforge/result.hpp>
+
+namespace agentforge::kernel {
+
+struct SettingOrigin { std::string layer; std::string where; };     ///< "project", ".agentforge/config/settings.yaml:3:5"
+
+class Settings {
+public:
+    struct Sources {
+        std::string user_file;                                      ///< May be missing.
+        std::string project_file;                                   ///< May be missing.
+        std::map<std::string, std::string> environment;             ///< Whole environment; AGENTFORGE_LLM_BACKEND → llm.backend.
+        std::vector<std::pair<std::string, std::string>> flags;     ///< Key → value, YAML scalars.
+    };
+    /// Every key is checked against the schema (config/settings_schema.yaml). Errors: AF-CONF-020 unknown key with
+    /// file, line, column and nearest key; AF-CONF-021 wrong type.
+    [[nodiscard]] static Result<Settings> load(const std::string& product_directory, const Sources& sources);
+
+    [[nodiscard]] std::string text(std::string_view key) const;             ///< "" where unset.
+    [[nodiscard]] std::int64_t integer(std::string_view key) const;
+    [[nodiscard]] bool boolean(std::string_view key) const;
+    [[nodiscard]] json::object section(std::string_view key) const;         ///< Merged over the layers.
+    [[nodiscard]] std::optional<SettingOrigin> origin(std::string_view key) const;
+    [[nodiscard]] json::object all() const;                                 ///< The resolved whole; goes into the task.
+
+private:
+    struct State;
+    std::shared_ptr<const State> state_;
+};
+
+/// Where the product's own files lie: `$AGENTFORGE_HOME`, or beside the program (`../share/agentforge`), or the build tree.
+struct ProductPaths {
+    std::string config;         ///< agents/, pipelines/, contracts/, conformance/, languages/
+    std::string plugins;        ///< Shipped plugins.
+    std::string exec_helper;    ///< agentforge-exec
+    [[nodiscard]] static Result<ProductPaths> find();
+};
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contracts: what an artifact must look like (North Star 2.2), compiled to JSON Schema.
+//
+// Beyond the North Star's keywords a property may carry `measured: <fact>`: the kernel fills it
+// from what it measured, no model is asked for it, and what a model says there is discarded.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <agentforge/json.hpp>
+#include <agentforge/result.hpp>
+
+#include "base/yaml.hpp"
+
+namespace agentforge::kernel {
+
+/// One broken rule, in words that a model or a person can act on.
+struct ContractViolation {
+    std::string path;       ///< JSON pointer into the artifact.
+    std::string rule;       ///< Keyword (`required`, `pattern`, …) or the named rule's text.
+    std::string message;    ///< "requirements[0].id is \"R1\"; it must match ^REQ-[0-9]{3}$"
+};
+
+struct ContractVerdict {
+    std::vector<ContractViolation> violations;
+    [[nodiscard]] bool valid() const noexcept { return violations.empty(); }
+    [[nodiscard]] std::vector<std::string> messages() const;
+};
+
+/// What named rules may look at besides the artifact itself.
+struct RuleContext {
+    const std::map<std::string, json::object, std::less<>>* artifacts = nullptr;    ///< By stage, without envelope.
+    std::function<bool(std::string_view)> agent_exists;
+    std::function<bool(std::string_view)> contract_exists;
+    std::function<bool(std::string_view)> tool_exists;
+};
+
+class Contract {
+public:
+    [[nodiscard]] const std::string& name() const noexcept;
+    [[nodiscard]] const std::string& version() const noexcept;
+    [[nodiscard]] const std::string& description() const noexcept;
+    [[nodiscard]] const std::string& source() const noexcept;
+    /// The JSON Schema of the whole artifact.
+    [[nodiscard]] const json::object& schema() const noexcept;
+    /// The same without measured properties: what a model is asked for.
+    [[nodiscard]] const json::object& model_schema() const noexcept;
+    /// Measured properties: JSON pointer (`/verification/all_tests_fail`) → fact name.
+    [[nodiscard]] const std::map<std::string, std::string, std::less<>>& measured() const noexcept;
+    [[nodiscard]] const std::vector<std::string>& rules() const noexcept;
+
+    /// The whole contract: schema, then every named rule.
+    [[nodiscard]] ContractVerdict validate(const json::object& artifact, const RuleContext& context) const;
+    /// What a model handed in: model_schema, and the named rules that need no measured fact.
+    [[nodiscard]] ContractVerdict validate_answer(const json::object& answer, const RuleContext& context) const;
+    /// Puts measured facts in their places; whatever stood there goes. Facts that are missing stay absent.
+    void fill_measured(json::object& artifact, const json::object& facts) const;
+
+    struct Data;
+    explicit Contract(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
+
+private:
+    std::shared_ptr<const Data> data_;
+};
+
+/// Errors: `invalid` AF-CONT-001…: unknown keyword, unknown named rule, bad pattern, with file, line and column.
+[[nodiscard]] Result<Contract> compile_contract(const YamlDocument& document);
+
+/// All contracts in force: the product's, then the project's over them by name.
+class ContractSet {
+public:
+    /// Reads every `*.yaml` of the folders in turn; later ones win. A folder that is missing is empty.
+    [[nodiscard]] static Result<ContractSet> load(const std::vector<std::string>& directories);
+    /// Errors: `not_found` AF-CONT-002, naming the nearest.
+    [[nodiscard]] Result<Contract> get(std::string_view name) const;
+    [[nodiscard]] std::vector<std::string> names() const;
+
+private:
+    std::map<std::string, Contract, std::less<>> contracts_;
+};
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gates: what the kernel measures itself, on a recorded tree, in a second worktree where no agent works.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <agentforge/host.hpp>
+#include <agentforge/stage.hpp>
+
+#include "base/cancel.hpp"
+#include "base/events.hpp"
+#include "git/repository.hpp"
+#include "sandbox/process.hpp"
+
+namespace agentforge::kernel {
+
+/// What RED, GREEN, REFACTOR and DELIVER are measured against; all of it from the journal.
+struct GateBaseline {
+    std::string base_tree;                          ///< The user's commit.
+    std::vector<TestOutcome> base_tests;            ///< The suite before RED.
+    std::string red_tree;                           ///< Tests and skeleton, no implementation.
+    std::vector<TestOutcome> red_tests;             ///< RED's new tests and guards, as RED saw them.
+    std::vector<std::string> test_files;            ///< Locked from RED to the commit.
+    json::object specification;                     ///< Artifact of SPEC.
+    json::object test_suite;                        ///< Artifact (or the model's answer) of RED: tests mapped to requirements.
+    std::string intent;                             ///< intake's extracted_intent.action: refactor and delete need guards only.
+};
+
+struct GateCall {
+    GateRequest request;
+    std::string tree;                               ///< What to measure.
+    const GateBaseline* baseline = nullptr;
+};
+
+/// Runs gates. Tests are run by commands that `config/languages/<name>.yaml` declares, confined: the tree is
+/// read-only, scratch is outside, no network.
+///   syntax, types, conformance, tests — one measurement each; `paths` narrows it.
+///   red      — every new test collected, run, and failing at an assertion or the skeleton's marker; each requirement
+///              with verification_method `test` has one; guards pass; only test files and skeleton changed.
+///              facts: all_tests_fail, no_implementation_exists, tests_exist, tests_are_valid, requirement_coverage_percent.
+///   green    — exactly RED's ids from RED's bytes pass; each fails again with GREEN's change taken back; nothing that
+///              passed before fails; syntax, types and conformance pass; test files unchanged.
+///              facts: all_tests_pass, conformance_passing, no_regressions, type_check_passing, fails_without_change.
+///   refactor — green's, plus quality metrics of conformance. facts: + complexity_acceptable, no_code_smells.
+///   deliver  — the whole suite, conformance and the lock on tests on the very tree to be committed. facts: deployment_ready.
+class GateRunner {
+public:
+    struct Options {
+        std::string languages_directory;            ///< config/languages of the product.
+        std::vector<std::string> conformance_directories;   ///< Product's, then project's.
+        std::string scratch_directory;              ///< Outside every worktree; made on demand.
+        std::map<std::string, std::string> environment;
+        json::object settings;                      ///< `gates:` of the settings: command overrides, timeouts, thresholds.
+        std::string language;                       ///< Empty: detected from the tree.
+    };
+    /// `verify` is the worktree that only gates use.
+    GateRunner(const Repository& repository, Worktree& verify, ProcessRunner& processes, Options options);
+    ~GateRunner();
+
+    /// Errors: AF-GATE-001 unknown gate, AF-GATE-002 no language detected and none configured, AF-GATE-003 the runner itself
+    /// could not be run (missing program: named). A gate that does not pass is a report.
+    /// Reports are cached by (gate, tree, paths, declared inputs) within this object.
+    [[nodiscard]] Result<GateReport> run(const GateCall& call, const Stop& stop);
+
+    /// Contents of files with skeletons added: only what the interfaces declare, each body being the language's marker.
+    [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(
+        const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
+
+    /// Whether a path is a test file by the language's globs.
+    [[nodiscard]] Result<bool> is_test_file(const std::string& tree, std::string_view path);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+[[nodiscard]] std::string_view to_string(TestStatus status) noexcept;
+[[nodiscard]] json::object to_json(const GateReport& report);
+[[nodiscard]] Result<GateReport> gate_report_from_json(const json::object& value);
+/// `verification_status` of North Star 2.4.4, from the newest report of each gate.
+[[nodiscard]] json::object verification_status(const std::vector<GateReport>& newest);
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Git through libgit2: the user's repository, task worktrees outside it, tree snapshots, delivery.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <agentforge/json.hpp>
+#include <agentforge/result.hpp>
+
+namespace agentforge::kernel {
+
+struct TreeChange {
+    std::string path;
+    std::string old_path;           ///< Of a rename; else empty.
+    char status = 'M';              ///< A, M, D, R, T
+    std::uint64_t lines_added = 0;
+    std::uint64_t lines_removed = 0;
+};
+
+struct CommitRequest {
+    std::string tree;
+    std::string parent;             ///< Commit id.
+    std::string message;            ///< Whole, trailers included.
+    std::string author_name;
+    std::string author_email;
+    std::chrono::system_clock::time_point time;
+};
+
+/// The user's repository. One instance per thread.
+class Repository {
+public:
+    /// Finds the repository around `path`. Errors: `not_found` AF-GIT-001 no repository; `denied` AF-GIT-002 owned by
+    /// another user (says what to do); `unavailable` AF-GIT-003 bare; AF-GIT-004 format not supported (SHA-256).
+    [[nodiscard]] static Result<Repository> open(const std::filesystem::path& path);
+
+    Repository(Repository&&) noexcept;
+    Repository& operator=(Repository&&) noexcept;
+    ~Repository();
+
+    [[nodiscard]] std::filesystem::path work_directory() const;
+    [[nodiscard]] std::filesystem::path git_directory() const;       ///< The common one.
+    /// Commit that HEAD stands on. Errors: `unavailable` AF-GIT-005 unborn branch (says: make a first commit).
+    [[nodiscard]] Result<std::string> head_commit() const;
+    [[nodiscard]] Result<std::string> tree_of(std::string_view commit) const;
+    [[nodiscard]] std::optional<std::string> current_branch() const; ///< Empty when detached.
+    /// Uncommitted changes of the user's checkout (staged, unstaged, untracked but not ignored), by path.
+    [[nodiscard]] Result<std::vector<std::string>> uncommitted() const;
+    /// user.name and user.email, or empty where not configured.
+    [[nodiscard]] std::optional<std::pair<std::string, std::string>> identity() const;
+
+    [[nodiscard]] Result<std::vector<TreeChange>> diff(std::string_view old_tree, std::string_view new_tree) const;
+    /// Unified diff text, bounded.
+    [[nodiscard]] Result<std::string> patch(std::string_view old_tree, std::string_view new_tree, std::size_t max_bytes = 1UL << 20U) const;
+    /// A file's bytes in a tree; empty where the tree has no such file.
+    [[nodiscard]] Result<std::optional<std::string>> file_in_tree(std::string_view tree, std::string_view path) const;
+    [[nodiscard]] Result<std::vector<std::string>> files_in_tree(std::string_view tree) const;
+    /// A tree like `tree` with the given files replaced (content empty optional: removed).
+    [[nodiscard]] Result<std::string> edit_tree(std::string_view tree,
+                                                const std::vector<std::pair<std::string, std::optional<std::string>>>& files) const;
+
+    /// Keeps a tree alive: a ref `refs/agentforge/<name>` to a commit of it. Overwrites.
+    [[nodiscard]] Result<void> keep_tree(std::string_view name, std::string_view tree) const;
+    [[nodiscard]] Result<void> drop_refs(std::string_view prefix) const;      ///< Below refs/agentforge/ only.
+    [[nodiscard]] Result<std::string> commit(const CommitRequest& request) const;
+    /// Creates `refs/heads/<branch>` at the commit. Errors: `conflict` AF-GIT-010 where it exists elsewhere.
+    [[nodiscard]] Result<void> create_branch(std::string_view branch, std::string_view commit) const;
+    [[nodiscard]] Result<std::optional<std::string>> branch_commit(std::string_view branch) const;
+
+private:
+    friend class Worktree;
+    struct State;
+    explicit Repository(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+/// A detached worktree outside the repository, owned by a task.
+class Worktree {
+public:
+    /// Creates it (or opens the one that is there) at `path` on `commit`. `name` is its administrative name.
+    /// Never touches the user's checkout, index or branches. Errors: AF-GIT-020….
+    [[nodiscard]] static Result<Worktree> ensure(const std::filesystem::path& repository, const std::filesystem::path& path,
+                                                 std::string_view name, std::string_view commit);
+
+    Worktree(Worktree&&) noexcept;
+    Worktree& operator=(Worktree&&) noexcept;
+    ~Worktree();
+
+    [[nodiscard]] const std::filesystem::path& path() const noexcept;
+    /// Makes the files be exactly this tree: other tracked and untracked files go (ignored ones too where `clean`).
+    [[nodiscard]] Result<void> reset_to(std::string_view tree, bool clean);
+    /// Records the whole worktree (ignored files left out) as a tree; incremental through the index's stat cache.
+    [[nodiscard]] Result<std::string> snapshot();
+    /// Records after writes to known paths only: O(paths).
+    [[nodiscard]] Result<std::string> snapshot_paths(const std::vector<std::string>& paths);
+    /// Paths that differ from the last snapshot.
+    [[nodiscard]] Result<std::vector<TreeChange>> changes_since(std::string_view tree);
+    /// Removes the folder and git's record of it. Idempotent.
+    [[nodiscard]] static Result<void> remove(const std::filesystem::path& repository, const std::filesystem::path& path, std::string_view name);
+
+private:
+    struct State;
+    explicit Worktree(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subprocesses: bounded, confined, and never outliving the call.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <agentforge/json.hpp>
+#include <agentforge/result.hpp>
+
+#include "base/cancel.hpp"
+
+namespace agentforge::kernel {
+
+enum class Network : unsigned char { none = 1, full };
+
+/// What a subprocess may do. Paths are absolute. Read is granted on `readable` and everything writable.
+struct Confinement {
+    bool enabled = true;                        ///< false only for model CLIs that need the user's own rights.
+    std::vector<std::string> readable;          ///< Folders and files; the system's (/usr, /lib, /etc, …) are added.
+    std::vector<std::string> writable;
+    std::vector<std::string> hidden;            ///< Inside readable folders, yet closed (`.git`); refused where the kernel cannot.
+    Network network = Network::none;
+    std::uint64_t max_memory_bytes = 4ULL << 30U;
+    std::uint64_t max_processes = 512;          ///< Above those that the user has now.
+    std::uint64_t max_file_bytes = 2ULL << 30U;
+    std::uint64_t max_cpu_seconds = 3600;
+    int minimum_landlock_abi = 1;               ///< Below it the process is refused (AF-EXEC-004), naming what is missing.
+};
+
+struct ProcessRequest {
+    std::vector<std::string> argv;
+    std::string directory;                                  ///< Absolute.
+    std::map<std::string, std::string> environment;         ///< The whole of it; see base_environment.
+    std::string input;                                      ///< Empty: /dev/null.
+    std::chrono::milliseconds timeout{60'000};
+    std::chrono::milliseconds grace{2'000};                 ///< Between TERM and KILL of the whole tree.
+    std::size_t max_output_bytes = 1UL << 20U;              ///< Each stream: head and tail are kept.
+    Confinement confinement;
+};
+
+struct ProcessOutcome {
+    int exit_code = -1;             ///< 128 + signal where one ended it.
+    int signal = 0;
+    bool timed_out = false;
+    bool cancelled = false;
+    bool out_truncated = false;
+    bool err_truncated = false;
+    std::string out;                ///< Bytes as they came.
+    std::string err;
+    std::chrono::milliseconds duration{0};
+    json::object confinement;       ///< {"landlock_abi": 7, "network": "none", …}: what was in force.
+};
+
+/// Runs programs. Implementations may be called from any thread.
+class ProcessRunner {
+public:
+    virtual ~ProcessRunner() = default;
+    /// Errors: AF-EXEC-001 program not found, AF-EXEC-002 cannot start, AF-EXEC-004 confinement not available.
+    /// A program that fails, or a timeout, is an outcome and not an error.
+    [[nodiscard]] virtual Result<ProcessOutcome> run(const ProcessRequest& request, const Stop& stop) = 0;
+};
+
+/// posix_spawn of the static helper `agentforge-exec`, which confines itself and execs.
+[[nodiscard]] std::unique_ptr<ProcessRunner> make_process_runner(std::string exec_helper);
+
+/// PATH, HOME, LANG, LC_*, TZ, TMPDIR, USER, LOGNAME, SHELL, TERM of `environment`: what a child may see. Nothing
+/// named *KEY*, *TOKEN*, *SECRET*, *PASSWORD* ever.
+[[nodiscard]] std::map<std::string, std::string> base_environment(const std::map<std::string, std::string>& environment);
+[[nodiscard]] std::map<std::string, std::string> current_environment();
+
+}  // namespace agentforge::kernel

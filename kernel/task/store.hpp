@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tasks of one project on disk: `.agentforge/tasks/<id>/` (North Star 3.3, appendix B).
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <agentforge/json.hpp>
+#include <agentforge/result.hpp>
+
+#include "base/files.hpp"
+#include "journal/blobs.hpp"
+#include "journal/journal.hpp"
+
+namespace agentforge::kernel {
+
+/// Where the parts of one task lie.
+struct TaskPaths {
+    std::filesystem::path root;
+    [[nodiscard]] std::filesystem::path task() const { return root / "task.yaml"; }
+    [[nodiscard]] std::filesystem::path state() const { return root / "state.yaml"; }
+    [[nodiscard]] std::filesystem::path journal() const { return root / "actions.yaml"; }
+    [[nodiscard]] std::filesystem::path working_memory() const { return root / "working_memory.yaml"; }
+    [[nodiscard]] std::filesystem::path lock() const { return root / "lock"; }
+    [[nodiscard]] std::filesystem::path artifacts() const { return root / "artifacts"; }
+    [[nodiscard]] std::filesystem::path inputs() const { return root / "artifacts" / "inputs"; }
+    [[nodiscard]] std::filesystem::path blobs() const { return root / "artifacts" / "blobs"; }
+    [[nodiscard]] std::filesystem::path snapshots() const { return root / "artifacts" / "snapshots"; }
+    /// `artifacts/phases/<stage>/<name>.yaml`
+    [[nodiscard]] std::filesystem::path artifact(std::string_view stage, std::string_view name) const;
+};
+
+struct LockHolder { long pid = 0; std::string host; std::string command; std::string since; };
+
+/// One writer per task: an flock(2) on `lock`, whose text shows the holder. Released when destroyed.
+class TaskLock {
+public:
+    /// Errors: `conflict` AF-TASK-003, whose message names the holder.
+    [[nodiscard]] static Result<TaskLock> acquire(const TaskPaths& paths, std::string_view command, std::string_view now);
+    /// Who holds it now, if anybody does.
+    [[nodiscard]] static std::optional<LockHolder> holder(const TaskPaths& paths);
+
+private:
+    explicit TaskLock(FileDescriptor descriptor) : descriptor_(std::move(descriptor)) {}
+    FileDescriptor descriptor_;
+};
+
+/// A line of a listing, read from `state.yaml` alone.
+struct TaskSummary {
+    std::string task_id;
+    std::string request;
+    std::string status;             ///< pending, running, paused, awaiting_approval, completed, failed, aborted
+    std::string pipeline;
+    std::string current_stage;
+    std::string created_at;
+    std::string updated_at;
+    std::string waiting_for;        ///< A person's decision: `approval`, `escalation` or empty.
+    json::object state;             ///< The whole projection.
+};
+
+struct TaskListing {
+    std::vector<TaskSummary> tasks;             ///< Newest first.
+    std::vector<Error> problems;                ///< One for each folder that could not be read; never dropped silently.
+};
+
+class TaskStore {
+public:
+    /// `agentforge_directory` is the project's `.agentforge`.
+    explicit TaskStore(std::filesystem::path agentforge_directory);
+
+    [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }    ///< …/tasks
+    [[nodiscard]] TaskPaths paths(std::string_view task_id) const;
+
+    /// Makes the folder (whole or not at all), writes `task.yaml` (immutable) and
+    /// `artifacts/inputs/original_request.yaml`. Errors: `conflict` AF-TASK-001, `io`.
+    [[nodiscard]] Result<TaskPaths> create(std::string_view task_id, const json::object& task);
+    /// Errors: `not_found` AF-TASK-002, naming the nearest id; `invalid` where `task_id` is not one.
+    [[nodiscard]] Result<json::object> load(std::string_view task_id) const;
+    /// Replaces `state.yaml` atomically (a projection: cached durability).
+    [[nodiscard]] Result<void> save_state(std::string_view task_id, const json::object& state) const;
+    /// Errors: `not_found` AF-TASK-002, `corrupt` AF-TASK-004 (then fold the journal).
+    [[nodiscard]] Result<json::object> load_state(std::string_view task_id) const;
+    /// Filters by status where given. 1,000 tasks in less than 50 ms.
+    [[nodiscard]] Result<TaskListing> list(const std::optional<std::string>& status = {}, std::size_t limit = 0) const;
+    /// Expands an unambiguous prefix or suffix to a whole id. Errors: `not_found`, `conflict` naming the candidates.
+    [[nodiscard]] Result<std::string> resolve(std::string_view abbreviation) const;
+    [[nodiscard]] std::size_t active_count() const;
+    /// Removes a task's folder. Errors: `conflict` while somebody holds its lock.
+    [[nodiscard]] Result<void> remove(std::string_view task_id);
+
+private:
+    std::filesystem::path root_;
+};
+
+/// Reads and writes artifact files, envelope included (000 §3.1).
+[[nodiscard]] Result<void> save_artifact(const std::filesystem::path& path, const json::object& artifact_with_envelope);
+[[nodiscard]] Result<json::object> load_artifact(const std::filesystem::path& path);
+
+}  // namespace agentforge::kernel

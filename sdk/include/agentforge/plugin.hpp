@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a shared library becomes a plugin: one exported C symbol that returns a descriptor.
+//
+//   AGENTFORGE_PLUGIN("org.example.my-tool", "1.0.0", "Apache-2.0",
+//                     agentforge::provides_tool<MyTool>("my_tool"))
+//
+// Rules: nothing else is exported; no exception crosses the boundary; libraries stay loaded until
+// the host exits. The build must match the host's fingerprint (see abi.hpp): the dynamic linker
+// refuses another before any constructor runs.
+#pragma once
+
+#include <agentforge/abi.hpp>
+#include <agentforge/escalation.hpp>
+#include <agentforge/llm_backend.hpp>
+#include <agentforge/stage.hpp>
+#include <agentforge/tool.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <new>
+
+namespace agentforge {
+
+enum class PluginKind : std::uint32_t { stage = 1, tool = 2, llm = 3, escalation = 4 };
+
+/// Interface versions, each on its own; a published interface never changes, a new one is added.
+inline constexpr std::uint32_t stage_interface_version = 1;
+inline constexpr std::uint32_t tool_interface_version = 1;
+inline constexpr std::uint32_t llm_interface_version = 1;
+inline constexpr std::uint32_t escalation_interface_version = 1;
+
+extern "C" {
+
+/// Makes one object of the factory's kind. `config_json` is the plugin's settings as JSON text.
+/// Returns null on failure after writing a message of at most `error_size` bytes, NUL included.
+using AgentforgeCreate = void* (*)(const char* config_json, char* error, std::size_t error_size);
+using AgentforgeDestroy = void (*)(void* object);
+
+struct AgentforgeFactory {
+    std::uint32_t size;                 ///< sizeof(AgentforgeFactory) of the plugin's build.
+    std::uint32_t kind;                 ///< PluginKind
+    std::uint32_t interface_version;
+    const char* name;                   ///< Of the stage, tool, backend or handler.
+    AgentforgeCreate create;            ///< Returns Stage*, Tool*, LLMBackend* or EscalationHandler*.
+    AgentforgeDestroy destroy;
+};
+
+struct AgentforgeDescriptor {
+    std::uint32_t size;                 ///< sizeof(AgentforgeDescriptor) of the plugin's build.
+    std::uint32_t abi_version;          ///< AGENTFORGE_ABI_VERSION
+    const char* fingerprint;            ///< AGENTFORGE_ABI_FINGERPRINT
+    const char* id;                     ///< Reverse-domain, same as in plugin.json.
+    const char* version;
+    const char* licence;                ///< SPDX expression.
+    const AgentforgeFactory* factories;
+    std::uint32_t factory_count;
+};
+
+/// The one symbol of a plugin.
+using AgentforgeEntry = const AgentforgeDescriptor* (*)();
+
+}  // extern "C"
+
+inline constexpr const char* entry_symbol = "agentforge_plugin";
+
+namespace detail {
+
+void report_create_failure(char* buffer, std::size_t size, const char* what) noexcept;
+json::object parse_config(const char* text);
+
+template <class Interface, class Implementation>
+void* create_object(const char* config_json, char* error, std::size_t error_size) noexcept {
+    try {
+        if constexpr (std::is_constructible_v<Implementation, json::object>) {
+            return static_cast<Interface*>(new Implementation(parse_config(config_json)));
+        } else {
+            return static_cast<Interface*>(new Implementation());
+        }
+    } catch (const std::exception& failure) {
+        report_create_failure(error, error_size, failure.what());
+    } catch (...) {
+        report_create_failure(error, error_size, "an exception that is not a std::exception");
+    }
+    return nullptr;
+}
+
+template <class Interface>
+void destroy_object(void* object) noexcept {
+    try {
+        delete static_cast<Interface*>(object);
+    } catch (...) {  // A destructor that throws is a defect of the plugin; the host stands.
+    }
+}
+
+template <class Interface, class Implementation>
+constexpr AgentforgeFactory factory(PluginKind kind, std::uint32_t version, const char* name) {
+    return {sizeof(AgentforgeFactory), static_cast<std::uint32_t>(kind), version, name,
+            &create_object<Interface, Implementation>, &destroy_object<Interface>};
+}
+
+}  // namespace detail
+
+template <class T>
+constexpr AgentforgeFactory provides_stage(const char* name) { return detail::factory<Stage, T>(PluginKind::stage, stage_interface_version, name); }
+template <class T>
+constexpr AgentforgeFactory provides_tool(const char* name) { return detail::factory<Tool, T>(PluginKind::tool, tool_interface_version, name); }
+template <class T>
+constexpr AgentforgeFactory provides_llm(const char* name) { return detail::factory<LLMBackend, T>(PluginKind::llm, llm_interface_version, name); }
+template <class T>
+constexpr AgentforgeFactory provides_escalation(const char* name) { return detail::factory<EscalationHandler, T>(PluginKind::escalation, escalation_interface_version, name); }
+
+}  // namespace agentforge
+
+/// Defines the plugin's one symbol. Arguments: id, version, licence, then one factory or more.
+#define AGENTFORGE_PLUGIN(plugin_id, plugin_version, plugin_licence, ...)                              \
+    extern "C" __attribute__((visibility("default"), used)) const ::agentforge::AgentforgeDescriptor*  \
+    agentforge_plugin() {                                                                              \
+        static const ::agentforge::AgentforgeFactory factories[] = {__VA_ARGS__};                      \
+        static const ::agentforge::AgentforgeDescriptor descriptor = {                                 \
+            sizeof(::agentforge::AgentforgeDescriptor), AGENTFORGE_ABI_VERSION,                        \
+            ::agentforge_abi_fingerprint(), plugin_id, plugin_version, plugin_licence, factories,      \
+            static_cast<std::uint32_t>(sizeof(factories) / sizeof(factories[0]))};                     \
+        return &descriptor;                                                                            \
+    }
