@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// One agent run inside a task: makes its steps durable, its writes recorded, its `complete` verified.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/runner.hpp"
+#include "pipeline/measure.hpp"
+#include "pipeline/services.hpp"
+#include "pipeline/session.hpp"
+#include "pipeline/workshop.hpp"
+
+namespace agentforge::kernel {
+
+/// Runs `run` for the current stage of the session's task as its `number`-th agent run of this visit.
+/// `review` marks a reviewer's run. Errors: AF-AGENT-…, AF-LLM-…, AF-ORCH-…; cancelled; timeout AF-ORCH-002.
+[[nodiscard]] Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServices& services, StageClock& clock,
+                                            const AgentRun& run, unsigned number, bool review);
+
+}  // namespace agentforge::kernel
