@@ -19,4 +19,10 @@ namespace agentforge::kernel {
 [[nodiscard]] Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServices& services, StageClock& clock,
                                             const AgentRun& run, unsigned number, bool review);
 
+/// Runs a program with a role's rights. Returns what it did and the files it wrote; a write beyond the role's rights is
+/// taken back, recorded as `violation` and an Error AF-ORCH-026.
+[[nodiscard]] Result<std::pair<ProcessResult, std::vector<Change>>> run_process_as_role(TaskSession& session, Workshop& workshop,
+                                                                                        TaskServices& services, const std::string& role,
+                                                                                        const ProcessSpec& spec);
+
 }  // namespace agentforge::kernel

@@ -117,6 +117,7 @@ json::object to_json(const StepRecord& record) {
             {"success", record.success},
             {"summary", record.summary},
             {"output", record.output},
+            {"data", record.data},
             {"error", record.error},
             {"changes", to_json(record.changes)},
             {"completion", to_json(record.completion)},
@@ -137,6 +138,7 @@ StepRecord step_from_json(const json::object& value) {
     record.success = flag(value, "success");
     record.summary = text(value, "summary");
     record.output = text(value, "output");
+    record.data = map(value, "data");
     record.error = text(value, "error");
     record.changes = changes_from_json(value.at("changes").as_array());
     record.completion = completion_from_json(map(value, "completion"));

@@ -68,6 +68,13 @@ public:
         return id;
     }
 
+    [[nodiscard]] Result<std::optional<std::pair<std::string, std::string>>> branch(const std::string& name) override {
+        AF_TRY(auto commit, repository_.branch_commit(name));
+        if (!commit) { return std::optional<std::pair<std::string, std::string>>(); }
+        AF_TRY(std::string tree, repository_.tree_of(*commit));
+        return std::optional(std::pair{std::move(*commit), std::move(tree)});
+    }
+
     [[nodiscard]] Result<void> close() override {
         const fs::path repository = repository_.work_directory();
         AF_CHECK(Worktree::remove(repository, folder_ / "work", task_id_));

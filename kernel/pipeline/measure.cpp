@@ -92,10 +92,10 @@ void add_file_facts(json::object& facts, const std::vector<TreeChange>& changes,
 }  // namespace
 
 Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& events, const GateRequest& request,
-                           const json::object* candidate, const Stop& stop) {
+                           const std::string& tree, const json::object* candidate, const Stop& stop) {
     GateCall call;
     call.request = request;
-    call.tree = session.state().tree;
+    call.tree = tree;
     GateBaseline baseline;
     if (judges_a_stage(request.gate)) {
         baseline.base_tree = session.state().base_tree;

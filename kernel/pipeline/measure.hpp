@@ -13,12 +13,12 @@
 
 namespace agentforge::kernel {
 
-/// Runs a gate on the task's recorded tree and journals the result. Gates that judge a whole stage (red, green,
+/// Runs a gate on a recorded tree of the task and journals the result. Gates that judge a whole stage (red, green,
 /// refactor, deliver) first have the suite measured on the base tree, once (`baseline`).
 /// `candidate` is the artifact that is being handed in, where the gate judges one.
 /// Errors: AF-GATE-…; cancelled.
 [[nodiscard]] Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& events, const GateRequest& request,
-                                         const json::object* candidate, const Stop& stop);
+                                         const std::string& tree, const json::object* candidate, const Stop& stop);
 
 /// The newest report of a gate, if it was measured.
 [[nodiscard]] Result<std::optional<GateReport>> newest_report(const TaskSession& session, std::string_view gate);

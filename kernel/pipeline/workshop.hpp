@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,9 +35,11 @@ public:
     [[nodiscard]] virtual Result<std::vector<std::pair<std::string, std::string>>> skeleton(
         const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) = 0;
     [[nodiscard]] virtual Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) = 0;
-    /// Commits `tree` on `parent` and puts branch `branch` on it. Doing it again with the same input is no error.
+    /// Commits `tree` on `parent` and puts the new branch `branch` on it. Errors: AF-GIT-010 the branch exists.
     [[nodiscard]] virtual Result<std::string> commit(const std::string& tree, const std::string& parent, const std::string& branch,
                                                      const std::string& message, std::chrono::system_clock::time_point time) = 0;
+    /// The commit and tree that branch stands on, if it exists.
+    [[nodiscard]] virtual Result<std::optional<std::pair<std::string, std::string>>> branch(const std::string& name) = 0;
     /// Removes the workspace; the kept trees stay. Called once the task has ended.
     [[nodiscard]] virtual Result<void> close() = 0;
 };
