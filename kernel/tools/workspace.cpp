@@ -195,8 +195,8 @@ Error RoleWorkspace::State::open_error(const std::string& path, int error, std::
             struct stat status{};
             if (!at.valid() || ::fstat(at.get(), &status) != 0) { break; }
             if (S_ISLNK(status.st_mode)) { return link_error(path, prefix, read_link(at.get(), "")); }
-            if (end != std::string::npos && !S_ISDIR(status.st_mode)) {
-                return Error{"AF-TOOL-034", "'" + prefix + "' is a file, not a folder; '" + path + "' cannot be in it.", path,
+            if ((end != std::string::npos || error == ENOTDIR) && !S_ISDIR(status.st_mode)) {
+                return Error{"AF-TOOL-034", "'" + prefix + "' is a file, not a folder" + (end == std::string::npos ? "." : "; '" + path + "' cannot be in it."), path,
                              "Use list_files to see what there is.", ErrorKind::invalid};
             }
         }
@@ -220,15 +220,7 @@ Result<OpenFile> RoleWorkspace::State::open_file(const std::string& path) const 
 Result<FileDescriptor> RoleWorkspace::State::open_folder(const std::string& path, std::string_view doing) const {
     auto folder = open_beneath(root.get(), path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
     if (folder.valid()) { return folder; }
-    const int error = errno;
-    if (error == ENOTDIR) {
-        const auto at = open_beneath(root.get(), path, O_PATH | O_NOFOLLOW);
-        struct stat status{};
-        if (at.valid() && ::fstat(at.get(), &status) == 0 && !S_ISLNK(status.st_mode)) {
-            return Error{"AF-TOOL-034", "'" + path + "' is a file, not a folder.", path, "Name the folder it is in.", ErrorKind::invalid};
-        }
-    }
-    return open_error(path, error, doing);
+    return open_error(path, errno, doing);
 }
 
 /// mkdir -p, one level at a time from held descriptors, then opened once more from the root: a folder that was moved
