@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/process.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <unistd.h>

@@ -3,9 +3,11 @@
 
 #include <agentforge/process.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 #include <system_error>
 #include <unistd.h>
 
@@ -151,7 +153,7 @@ public:
 private:
     /// A helper that is missing is a defect of the installation, not of the command.
     [[nodiscard]] Error helper_failure(Error error) const {
-        if (error.where == helper_) {
+        if (error.where == helper_ && (error.code == "AF-EXEC-001" || error.code == "AF-EXEC-003")) {
             error.code = "AF-EXEC-005";
             error.message = "The helper agentforge-exec cannot be run: " + error.message;
             error.remedy = "Install AgentForge again, or set the path of agentforge-exec.";
