@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/files.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace agentforge::kernel {
+
+namespace fs = std::filesystem;
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
+    if (this != &other) {
+        reset();
+        descriptor_ = other.release();
+    }
+    return *this;
+}
+
+FileDescriptor::~FileDescriptor() { reset(); }
+
+int FileDescriptor::release() noexcept {
+    const int descriptor = descriptor_;
+    descriptor_ = -1;
+    return descriptor;
+}
+
+void FileDescriptor::reset() noexcept {
+    // Linux frees the descriptor even where close answers EINTR.
+    if (descriptor_ >= 0) { ::close(release()); }
+}
+
+std::string errno_text(int error) { return std::error_code(error, std::generic_category()).message(); }
+
+namespace {
+
+std::string remedy_for(int error) {
+    switch (error) {
+        case EACCES:
+        case EPERM: return "Check the rights of the file and of the folders above it.";
+        case EROFS: return "The file system is read-only; choose another place or remount it.";
+        case ENOSPC:
+        case EDQUOT: return "Free some space, then try again.";
+        case ENOENT:
+        case ENOTDIR: return "Make the folder first, or correct the path.";
+        case EISDIR: return "Name a file; this is a folder.";
+        case EMFILE:
+        case ENFILE: return "Too many files are open; raise the limit (ulimit -n).";
+        default: return "Check the path and the file system.";
+    }
+}
+
+Error failure(const char* code, const std::string& what, const fs::path& path, int error) {
+    return Error{code, what + ": " + errno_text(error), path.string(), remedy_for(error), ErrorKind::io};
+}
+
+FileDescriptor open_retrying(const fs::path& path, int flags, unsigned mode = 0) {
+    int descriptor = -1;
+    do {
+        descriptor = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+    } while (descriptor < 0 && errno == EINTR);
+    return FileDescriptor(descriptor);
+}
+
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+/// Writes `bytes` to a new file next to `path` and returns its name; nothing is left where it fails.
+Result<fs::path> write_sibling(const fs::path& path, std::string_view bytes, Durability durability, unsigned mode) {
+    static std::atomic<unsigned> counter{0};
+    FileDescriptor file;
+    fs::path temporary;
+    for (int attempt = 0; attempt < 100; ++attempt) {
+        // Not built from the target's name, which may have the longest length there is.
+        temporary = folder_of(path) / (".agentforge-new-" + std::to_string(::getpid()) + "-" + std::to_string(counter.fetch_add(1)));
+        file = open_retrying(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+        if (file.valid() || errno != EEXIST) { break; }
+    }
+    if (!file.valid()) { return failure("AF-BASE-013", "The file could not be created", path, errno); }
+    Result<void> written = write_all(file.get(), bytes, path);
+    if (written.ok() && durability == Durability::synced && ::fsync(file.get()) != 0) {
+        written = failure("AF-BASE-013", "The file could not be brought to disk", path, errno);
+    }
+    if (written.ok() && ::close(file.release()) != 0 && errno != EINTR) {
+        written = failure("AF-BASE-013", "The file could not be closed", path, errno);
+    }
+    if (!written.ok()) {
+        ::unlink(temporary.c_str());
+        return std::move(written).error();
+    }
+    return temporary;
+}
+
+}  // namespace
+
+Result<std::string> read_file(const fs::path& path, std::uint64_t max_bytes) {
+    // O_NONBLOCK: a FIFO that nobody writes to must not stop the program.
+    FileDescriptor file = open_retrying(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    if (!file.valid()) {
+        const int error = errno;
+        if (error == ENOENT || error == ENOTDIR) {
+            return Error{"AF-BASE-010", "The file does not exist", path.string(), "Check the path.", ErrorKind::not_found};
+        }
+        return failure("AF-BASE-011", "The file could not be opened", path, error);
+    }
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0) { return failure("AF-BASE-011", "The file could not be read", path, errno); }
+    if (S_ISDIR(status.st_mode)) { return failure("AF-BASE-011", "The file could not be read", path, EISDIR); }
+    if (!S_ISREG(status.st_mode)) {
+        return Error{"AF-BASE-011", "This is not a regular file", path.string(), "Name a regular file, not a pipe, socket or device.", ErrorKind::io};
+    }
+    const auto too_large = [&] {
+        return Error{"AF-BASE-012", "The file is larger than the " + std::to_string(max_bytes) + " bytes allowed here", path.string(),
+                     "Make it smaller or split it.", ErrorKind::invalid};
+    };
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    if (size > max_bytes) { return too_large(); }
+    std::string bytes;
+    bytes.resize(size + 1);    // One more, so that the end is seen without growing.
+    std::size_t length = 0;
+    for (;;) {
+        if (length == bytes.size()) { bytes.resize(bytes.size() + 65'536); }
+        const ssize_t count = ::read(file.get(), bytes.data() + length, bytes.size() - length);
+        if (count < 0) {
+            if (errno == EINTR) { continue; }
+            return failure("AF-BASE-011", "The file could not be read", path, errno);
+        }
+        if (count == 0) { break; }
+        length += static_cast<std::size_t>(count);
+        if (length > max_bytes) { return too_large(); }
+    }
+    bytes.resize(length);
+    return bytes;
+}
+
+Result<void> write_all(int descriptor, std::string_view bytes, const fs::path& name) {
+    while (!bytes.empty()) {
+        const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+        if (count < 0) {
+            if (errno == EINTR) { continue; }
+            return failure("AF-BASE-013", "The file could not be written", name, errno);
+        }
+        if (count == 0) { return failure("AF-BASE-013", "The file could not be written", name, EIO); }
+        bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return {};
+}
+
+Result<void> write_file_atomic(const fs::path& path, std::string_view bytes, Durability durability, unsigned mode) {
+    AF_TRY(const fs::path temporary, write_sibling(path, bytes, durability, mode));
+    if (::rename(temporary.c_str(), path.c_str()) != 0) {
+        const int error = errno;
+        ::unlink(temporary.c_str());
+        return failure("AF-BASE-013", "The file could not be replaced", path, error);
+    }
+    if (durability == Durability::synced) { AF_CHECK(sync_directory(folder_of(path))); }
+    return {};
+}
+
+Result<void> create_file_exclusive(const fs::path& path, std::string_view bytes, Durability durability, unsigned mode) {
+    AF_TRY(const fs::path temporary, write_sibling(path, bytes, durability, mode));
+    // The whole file appears under its name at once, and only if nothing has that name.
+    int error = 0;
+    if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0) {
+        error = errno;
+        if (error == EINVAL || error == ENOSYS) {    // A file system without RENAME_NOREPLACE.
+            error = ::link(temporary.c_str(), path.c_str()) == 0 ? 0 : errno;
+        }
+        ::unlink(temporary.c_str());
+    }
+    if (error == EEXIST) {
+        return Error{"AF-BASE-014", "The file exists already", path.string(), "Somebody else was first; read theirs, or choose another name.", ErrorKind::conflict};
+    }
+    if (error != 0) { return failure("AF-BASE-013", "The file could not be created", path, error); }
+    if (durability == Durability::synced) { AF_CHECK(sync_directory(folder_of(path))); }
+    return {};
+}
+
+Result<void> make_directories(const fs::path& path) {
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (!error && !fs::is_directory(path, error) && !error) { error = std::make_error_code(std::errc::not_a_directory); }
+    if (error) { return failure("AF-BASE-015", "The folder could not be made", path, error.value()); }
+    return {};
+}
+
+Result<void> sync_directory(const fs::path& path) {
+    FileDescriptor folder = open_retrying(path.empty() ? fs::path(".") : path, O_RDONLY | O_DIRECTORY);
+    if (!folder.valid()) { return failure("AF-BASE-016", "The folder could not be opened to bring it to disk", path, errno); }
+    // EINVAL: a file system whose folders cannot be synced has nothing to sync.
+    if (::fsync(folder.get()) != 0 && errno != EINVAL) { return failure("AF-BASE-016", "The folder could not be brought to disk", path, errno); }
+    return {};
+}
+
+TemporaryDirectory::TemporaryDirectory(std::string_view prefix) {
+    const char* base = std::getenv("TMPDIR");
+    std::string name = (fs::path(base != nullptr && *base != '\0' ? base : "/tmp") / ("agentforge-" + std::string(prefix) + "-XXXXXX")).string();
+    if (::mkdtemp(name.data()) == nullptr) {
+        std::fprintf(stderr, "agentforge: no temporary folder could be made as %s: %s\n", name.c_str(), errno_text(errno).c_str());
+        std::abort();
+    }
+    path_ = name;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+    if (!error) { return; }
+    // Folders without the right to write in them: give it, then try once more.
+    error.clear();
+    for (fs::recursive_directory_iterator it(path_, fs::directory_options::skip_permission_denied, error), end; !error && it != end; it.increment(error)) {
+        std::error_code ignored;
+        if (!it->is_symlink(ignored) && it->is_directory(ignored)) { fs::permissions(it->path(), fs::perms::owner_all, fs::perm_options::add, ignored); }
+    }
+    fs::remove_all(path_, error);
+}
+
+}  // namespace agentforge::kernel

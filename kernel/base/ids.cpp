@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/ids.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include <sys/random.h>
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr char hexadecimal[] = "0123456789abcdef";
+
+bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+bool is_word(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'z'); }
+
+}  // namespace
+
+std::string SystemIdSource::random_hex(std::size_t digits) {
+    std::string text;
+    text.reserve(digits);
+    while (text.size() < digits) {
+        unsigned char bytes[32];
+        const ssize_t count = ::getrandom(bytes, sizeof bytes, 0);
+        if (count < 0) {
+            if (errno == EINTR) { continue; }
+            std::fputs("agentforge: the system gives no random numbers\n", stderr);
+            std::abort();
+        }
+        for (ssize_t i = 0; i < count; ++i) {
+            for (const int nibble : {bytes[i] >> 4, bytes[i] & 15}) {
+                if (text.size() < digits) { text += hexadecimal[nibble]; }
+            }
+        }
+    }
+    return text;
+}
+
+std::string CountingIdSource::random_hex(std::size_t digits) {
+    std::string text(digits, '0');
+    auto rest = ++next_;
+    for (std::size_t i = digits; i > 0 && rest != 0; --i, rest >>= 4U) { text[i - 1] = hexadecimal[rest & 15U]; }
+    return text;
+}
+
+std::string make_task_id(std::string_view request, std::string_view day_yyyymmdd, IdSource& ids) {
+    constexpr std::size_t most_words = 5;
+    constexpr std::size_t longest_word = 20;
+    std::string id = "task-";
+    for (std::size_t i = 0; i < 8; ++i) { id += i < day_yyyymmdd.size() && is_digit(day_yyyymmdd[i]) ? day_yyyymmdd[i] : '0'; }
+    std::size_t words = 0;
+    std::size_t length = 0;
+    for (char c : request) {
+        if (c >= 'A' && c <= 'Z') { c = static_cast<char>(c - 'A' + 'a'); }
+        if (!is_word(c)) {
+            length = 0;
+            if (words == most_words) { break; }
+            continue;
+        }
+        if (length == 0) {
+            id += '-';
+            ++words;
+        }
+        if (length++ < longest_word) { id += c; }
+    }
+    return id + '-' + ids.random_hex(8);
+}
+
+bool is_task_id(std::string_view text) noexcept {
+    constexpr std::size_t longest = 200;
+    if (text.size() < 13 || text.size() > longest || text.substr(0, 5) != "task-") { return false; }
+    for (std::size_t i = 5; i < 13; ++i) {
+        if (!is_digit(text[i])) { return false; }
+    }
+    text.remove_prefix(13);
+    if (text.empty()) { return true; }
+    if (text.front() != '-' || text.back() == '-') { return false; }
+    for (std::size_t i = 1; i < text.size(); ++i) {
+        if (!is_word(text[i]) && (text[i] != '-' || text[i - 1] == '-')) { return false; }
+    }
+    return true;
+}
+
+}  // namespace agentforge::kernel
