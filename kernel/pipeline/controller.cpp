@@ -535,7 +535,10 @@ private:
             const std::string id = state().escalation->id;
             AF_TRY(const auto resolution, setup_.escalations.resolution(id));
             if (!resolution) { return {}; }
-            AF_TRY(const std::string blob, session_->put(resolution->context));
+            json::object answer = resolution->context;
+            answer["resolved_by"] = resolution->resolved_by;
+            answer["resolved_at"] = format_time(services_.clock.now());
+            AF_TRY(const std::string blob, session_->put(answer));
             AF_CHECK(session_->record("escalation_resolved", {{"stage", stage_name()},
                                                               {"escalation_id", id},
                                                               {"abort", resolution->abort},

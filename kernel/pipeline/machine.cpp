@@ -25,6 +25,19 @@ std::string retries_used(const StageState& stage) {
     return "stage `" + stage.name + "` failed after " + std::to_string(stage.attempts) + " attempt(s): " + stage.error;
 }
 
+/// The word of `skip_if` ("a OR b") that holds, or empty.
+std::string skip_reason(const TaskState& state) {
+    std::string_view rest = state.stage_template().skip_if;
+    constexpr std::string_view separator = " OR ";
+    while (!rest.empty()) {
+        const std::size_t end = rest.find(separator);
+        const std::string word(rest.substr(0, end));
+        if (state.conditions.contains(word)) { return word; }
+        rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + separator.size());
+    }
+    return {};
+}
+
 Effect enter(const TaskState& state) {
     const StageTemplate& stage = state.stage_template();
     if (state.stage().status == StageStatus::completed || state.stage().status == StageStatus::skipped) {
@@ -32,8 +45,8 @@ Effect enter(const TaskState& state) {
         const bool early = state.exit_after && *state.exit_after == stage.name && state.pipeline.exit_stage != stage.name;
         return CompleteTask{stage.name, early ? "early_exit" : "default_exit"};
     }
-    if (!stage.skip_if.empty() && stage.skip_if != "never" && state.conditions.contains(stage.skip_if) && state.stage().visits == 0) {
-        return SkipStage{stage.skip_if};
+    if (state.stage().visits == 0) {
+        if (const std::string reason = skip_reason(state); !reason.empty()) { return SkipStage{reason}; }
     }
     return StartStage{};
 }

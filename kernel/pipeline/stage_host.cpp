@@ -33,8 +33,6 @@ Error not_here(std::string_view what) {
                  "name an agent for the stage in the pipeline template", ErrorKind::denied};
 }
 
-json::value nothing() { return json::object(); }
-
 }  // namespace
 
 // ------------------------------------------------------------------------------------ durable calls --
