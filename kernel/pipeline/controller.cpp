@@ -192,14 +192,14 @@ private:
     Step apply(const effect::RequestApproval&) {
         AF_TRY(const auto artifact, session_->artifact(stage_name()));
         ApprovalRequest request;
-        request.id = "APR-" + suffix() + "-" + stage_name() + "-" + std::to_string(state().stage().visits);
+        request.id = EscalationStore::approval_id(state().task_id, stage_name(), state().stage().visits);
         request.task_id = state().task_id;
         request.stage = stage_name();
         request.artifact = artifact ? *artifact : json::object();
         request.artifact_hash = state().stage().artifact_hash;
-        request.created_at = format_time(services_.clock.now());
-        request.directory = setup_.escalations.directory();
-        AF_CHECK(setup_.escalations.add(request));
+        request.created_at = state().updated_at;     // The same again when this is repeated after a crash.
+        request.directory = setup_.escalations.directory().string();
+        AF_CHECK(setup_.escalations.record(request));
         AF_CHECK(session_->record("approval_requested",
                                   {{"stage", stage_name()}, {"approval_id", request.id}, {"artifact_hash", request.artifact_hash}}));
         services_.events.event("approval_requested", {{"stage", stage_name()}, {"id", request.id}, {"artifact", state().stage().artifact}});
@@ -209,7 +209,7 @@ private:
     Step apply(const effect::RaiseEscalation&) {
         const OpenEscalation& open = *state().escalation;
         Escalation escalation;
-        escalation.id = "ESC-" + suffix() + "-" + stage_name() + "-" + std::to_string(state().stage().escalations + 1);
+        escalation.id = EscalationStore::escalation_id(state().task_id, stage_name(), state().stage().escalations + 1);
         escalation.task_id = state().task_id;
         escalation.stage = stage_name();
         escalation.issue = open.reason;
@@ -219,9 +219,9 @@ private:
             AF_TRY(const json::value context, session_->get(open.context_blob));
             if (context.is_object()) { escalation.context = context.get_object(); }
         }
-        escalation.created_at = format_time(services_.clock.now());
-        escalation.directory = setup_.escalations.directory();
-        AF_CHECK(setup_.escalations.add(escalation));
+        escalation.created_at = state().updated_at;
+        escalation.directory = setup_.escalations.directory().string();
+        AF_CHECK(setup_.escalations.record(escalation));
         AF_CHECK(session_->record("escalation_raised", {{"stage", stage_name()}, {"escalation_id", escalation.id}}));
         services_.events.event("escalation", {{"stage", stage_name()},
                                               {"id", escalation.id},
@@ -579,10 +579,6 @@ private:
     }
 
     // ------------------------------------------------------------------------------- result --
-
-    [[nodiscard]] std::string suffix() const {
-        return state().task_id.starts_with("task-") ? state().task_id.substr(5) : state().task_id;
-    }
 
     PipelineResult report() {
         PipelineResult result;

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <ostream>
+
+#include "host/outcome.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+int run_abort(Program& program, Project& project, const std::string& id, const std::string& reason) {
+    const bool owned = TaskLock::holder(project.tasks().paths(id)).has_value();
+    if (const auto done = project.controller().abort(id, reason); !done.ok()) { return program.fail(done.error()); }
+    if (program.json_output) {
+        program.print_json({{"task_id", id}, {"aborted", !owned}, {"asked_to_stop", owned}, {"reason", reason}});
+    } else {
+        program.out << (owned ? "Asked the process that runs it to abort: " : "Aborted: ") << id << "\n";
+    }
+    return 0;
+}
+
+}  // namespace
+
+void add_abort(CLI::App& app, Program& program) {
+    struct Arguments {
+        std::string task;
+        std::string reason = "asked to by the user";
+    };
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = app.add_subcommand("abort", "End a task for good; its journal stays");
+    command->add_option("task", arguments->task, "The task's id, or enough of it")->required();
+    command->add_option("--reason", arguments->reason, "Why; goes into the journal")->type_name("TEXT");
+    command->add_flag("--json", program.json_output, "Answer as JSON");
+    command->footer("Example:  agentforge abort 1f2e3d4c --reason \"wrong request\"");
+    command->callback([&program, arguments] {
+        program.command = [&program, arguments] {
+            return with_task(program, arguments->task, [&](Project& project, const std::string& id) {
+                return run_abort(program, project, id, arguments->reason);
+            });
+        };
+    });
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <ostream>
+
+#include "host/outcome.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+struct ResolveArguments {
+    std::string id;
+    std::string answer;
+    bool abort = false;
+    bool no_resume = false;
+};
+
+int list_escalations(Program& program) {
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    const EscalationStore store(place->agentforge);
+    const auto pending = store.pending();
+    if (!pending.ok()) { return program.fail(pending.error()); }
+    for (const Error& problem : pending->problems) { program.err << "agentforge: " << problem.to_string() << "\n"; }
+    if (program.json_output) {
+        json::array items;
+        for (const PendingItem& item : pending->items) {
+            items.push_back(json::object{{"id", item.id},
+                                         {"kind", item.kind == PendingItem::Kind::approval ? "approval" : "escalation"},
+                                         {"task_id", item.task_id},
+                                         {"stage", item.stage},
+                                         {"question", item.question},
+                                         {"artifact_hash", item.artifact_hash},
+                                         {"created_at", item.created_at}});
+        }
+        program.print_json({{"escalations", std::move(items)}});
+        return 0;
+    }
+    if (pending->items.empty()) { program.out << "Nothing waits for a person.\n"; }
+    for (const PendingItem& item : pending->items) {
+        program.out << item.id << "  since " << item.created_at << "\n  task " << item.task_id << ", stage " << item.stage << "\n  ";
+        if (item.kind == PendingItem::Kind::approval) {
+            program.out << "approval of its artifact: agentforge approve | feedback | reject " << item.task_id << "\n";
+        } else {
+            program.out << printable(item.question, 2000) << "\n  answer: agentforge resolve " << item.id << " \"…\"\n";
+        }
+    }
+    return 0;
+}
+
+int run_resolve(Program& program, const ResolveArguments& arguments) {
+    if (arguments.answer.empty() && !arguments.abort) {
+        program.fail(Error{"AF-CLI-011", "there is no answer", arguments.id, "give it as the second argument, or --abort to end the task", ErrorKind::invalid});
+        return static_cast<int>(ExitCode::usage);
+    }
+    Display display = make_display(program);
+    auto project = Project::open(program, display);
+    if (!project.ok()) { return program.fail(project.error()); }
+    const auto escalation = (*project)->escalations().escalation(arguments.id);
+    if (!escalation.ok()) { return program.fail(escalation.error()); }
+    Resolution resolution;
+    resolution.abort = arguments.abort;
+    if (!arguments.answer.empty()) { resolution.context["answer"] = arguments.answer; }
+    resolution.resolved_by = "user";
+    if (const auto written = (*project)->escalations().resolve(arguments.id, resolution); !written.ok()) { return program.fail(written.error()); }
+    if (arguments.no_resume || TaskLock::holder((*project)->tasks().paths(escalation->task_id))) {
+        program.out << "Answered " << arguments.id << ".\n";
+        return 0;
+    }
+    return resume_and_tell(program, **project, escalation->task_id);
+}
+
+}  // namespace
+
+void add_escalations(CLI::App& app, Program& program) {
+    CLI::App* group = app.add_subcommand("escalations", "What waits for a person");
+    group->require_subcommand(1);
+    CLI::App* list = group->add_subcommand("list", "List open questions and approvals");
+    list->add_flag("--json", program.json_output, "Answer as JSON");
+    list->footer("Example:  agentforge escalations list --json");
+    list->callback([&program] { program.command = [&program] { return list_escalations(program); }; });
+
+    auto arguments = std::make_shared<ResolveArguments>();
+    CLI::App* resolve = app.add_subcommand("resolve", "Answer an escalation; the task goes on");
+    resolve->add_option("id", arguments->id, "The escalation's id (ESC-…)")->required();
+    resolve->add_option("answer", arguments->answer, "The answer");
+    resolve->add_flag("--abort", arguments->abort, "End the task instead");
+    resolve->add_flag("--no-resume", arguments->no_resume, "Only answer; `agentforge resume` goes on later");
+    resolve->add_flag("--json", program.json_output, "Answer as JSON");
+    resolve->add_flag("--quiet,-q", program.quiet, "No progress");
+    resolve->footer("Example:  agentforge resolve ESC-20260102-add-oauth2-1f2e3d4c-clarify-1 \"Yes, require PKCE\"");
+    resolve->callback([&program, arguments] { program.command = [&program, arguments] { return run_resolve(program, *arguments); }; });
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <ostream>
+
+#include "base/text.hpp"
+#include "host/display.hpp"
+#include "host/project.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+struct InspectArguments {
+    std::string task;
+    std::uint64_t step = 0;
+    std::string show;
+};
+
+std::string text_of(const json::object& object, std::string_view key) {
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+const json::object& map_of(const json::object& object, std::string_view key) {
+    static const json::object empty;
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_object() ? value->get_object() : empty;
+}
+std::uint64_t number_of(const json::object& object, std::string_view key) {
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_number() ? value->to_number<std::uint64_t>() : 0;
+}
+
+/// What a record says in one line.
+std::string line_of(const Record& record) {
+    const json::object& body = record.body;
+    const std::string_view type = record.type();
+    if (type == "step") {
+        return fmt::format("step {} {}: {}", number_of(body, "step"), text_of(map_of(body, "action"), "type"), text_of(map_of(body, "result"), "summary"));
+    }
+    if (type == "gate") {
+        return fmt::format("gate {} {}: {}", text_of(body, "gate"), body.at("passed").as_bool() ? "passed" : "FAILED", text_of(body, "summary"));
+    }
+    std::string text(type);
+    for (const std::string_view key : {"stage", "name", "reviewer", "artifact", "reason", "escalation_id", "approval_id", "commit", "message"}) {
+        if (const std::string value = text_of(body, key); !value.empty()) { text += "  " + std::string(key) + "=" + value; }
+    }
+    if (type == "stage_failed") { text += "  " + text_of(map_of(body, "error"), "message"); }
+    return text;
+}
+
+int show_journal(Program& program, const std::string& id, const std::vector<Record>& records, const Recovery& recovery) {
+    if (program.json_output) {
+        json::array array;
+        for (const Record& record : records) { array.push_back(record.body); }
+        program.print_json({{"task_id", id}, {"records", std::move(array)}, {"torn_tail", recovery.torn_tail}});
+        return 0;
+    }
+    program.out << id << ": " << records.size() << " records, the hash chain verifies"
+                << (recovery.torn_tail ? " (a torn last line is left out; the next run recovers it)" : "") << "\n\n";
+    for (const Record& record : records) {
+        const json::object& agent = map_of(record.body, "agent");
+        program.out << fmt::format("{:>5}  {}  {:<20} {}\n", record.seq, text_of(record.body, "timestamp").substr(11, 12), text_of(agent, "role"),
+                                   printable(line_of(record), 220));
+    }
+    program.out << "\nOne step with all that was sent and answered: agentforge inspect " << id << " --step N\n";
+    return 0;
+}
+
+Result<std::string> blob_text(const BlobStore& blobs, const json::object& body, std::string_view key) {
+    const std::string hash = text_of(body, key);
+    if (hash.empty()) { return std::string(); }
+    return blobs.get(hash);
+}
+
+int show_step(Program& program, const TaskPaths& paths, const std::vector<Record>& records, const InspectArguments& arguments) {
+    const json::object* found = nullptr;
+    std::uint64_t last = 0;
+    for (const Record& record : records) {
+        if (record.type() != "step") { continue; }
+        last = number_of(record.body, "step");
+        if (last == arguments.step) { found = &record.body; }
+    }
+    if (found == nullptr) {
+        return program.fail(Error{"AF-CLI-012", "there is no step " + std::to_string(arguments.step), paths.root.filename().string(),
+                                  "the task has steps 1 to " + std::to_string(last), ErrorKind::not_found});
+    }
+    const BlobStore blobs(paths.blobs());
+    json::object parts;
+    for (const auto& [name, key] : {std::pair{"system", "system_blob"}, {"context", "context_blob"}, {"record", "record_blob"}}) {
+        auto text = blob_text(blobs, *found, key);
+        if (!text.ok()) { return program.fail(text.error()); }
+        parts[name] = std::move(*text);
+    }
+    auto record = parse_json(text_of(parts, "record"), "the step's record");
+    if (!record.ok()) { return program.fail(record.error()); }
+    if (program.json_output) {
+        json::object step = *found;
+        step["system"] = parts["system"];
+        step["context"] = parts["context"];
+        step["detail"] = *record;
+        program.print_json(step);
+        return 0;
+    }
+    const bool everything = arguments.show.empty();
+    const json::object& detail = record->get_object();
+    if (everything) {
+        program.out << "step " << arguments.step << "  " << text_of(*found, "phase") << "  " << text_of(map_of(*found, "agent"), "role") << "  "
+                    << text_of(*found, "timestamp") << "\n";
+    }
+    if (everything || arguments.show == "system") { program.out << "\n--- system prompt\n" << text_of(parts, "system") << "\n"; }
+    if (everything || arguments.show == "context") { program.out << "\n--- context\n" << text_of(parts, "context") << "\n"; }
+    if (everything || arguments.show == "answer") { program.out << "\n--- answer\n" << to_json_pretty(map_of(detail, "completion")); }
+    if (everything || arguments.show == "result") {
+        program.out << "\n--- result: " << text_of(detail, "summary") << "\n" << text_of(detail, "output") << "\n" << text_of(detail, "error") << "\n";
+    }
+    if (everything || arguments.show == "diff") {
+        const std::string patch = text_of(*found, "patch");
+        if (!patch.empty()) {
+            const auto text = read_file(paths.root / patch);
+            if (!text.ok()) { return program.fail(text.error()); }
+            program.out << "\n--- diff\n" << *text;
+        }
+    }
+    return 0;
+}
+
+int run_inspect(Program& program, const InspectArguments& arguments) {
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    const TaskStore store(place->agentforge);
+    const auto id = store.resolve(arguments.task);
+    if (!id.ok()) { return program.fail(id.error()); }
+    const TaskPaths paths = store.paths(*id);
+    Recovery recovery;
+    const auto records = Journal::read(paths.journal(), &recovery);
+    if (!records.ok()) { return program.fail(records.error()); }
+    if (arguments.step != 0) { return show_step(program, paths, *records, arguments); }
+    return show_journal(program, *id, *records, recovery);
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, Program& program) {
+    auto arguments = std::make_shared<InspectArguments>();
+    CLI::App* command = app.add_subcommand("inspect", "Show a task's journal, verified, or one step of it");
+    command->add_option("task", arguments->task, "The task's id, or enough of it")->required();
+    command->add_option("--step", arguments->step, "This step, with all that was sent and answered")->type_name("N")->check(CLI::PositiveNumber);
+    command->add_option("--show", arguments->show, "Only this part of the step")
+        ->check(CLI::IsMember({"system", "context", "answer", "result", "diff"}))->needs("--step");
+    command->add_flag("--json", program.json_output, "Answer as JSON");
+    command->footer("Examples:\n  agentforge inspect 1f2e3d4c\n  agentforge inspect 1f2e3d4c --step 7 --show context");
+    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_inspect(program, *arguments); }; });
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/outcome.hpp"
+
+#include <ostream>
+
+#include "base/text.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+bool wants_colour(const Program& program) {
+    const auto no_colour = program.environment.find("NO_COLOR");
+    const auto terminal = program.environment.find("TERM");
+    const bool refused = no_colour != program.environment.end() && !no_colour->second.empty();
+    const bool dumb = terminal == program.environment.end() || terminal->second == "dumb";
+    return program.err_is_terminal && !refused && !dumb;
+}
+
+json::object result_json(const PipelineResult& result) {
+    json::array completed;
+    for (const std::string& stage : result.stages_completed) { completed.emplace_back(stage); }
+    json::object object{{"task_id", result.task_id},
+                        {"success", result.success},
+                        {"status", to_string(result.status)},
+                        {"current_stage", result.current_stage},
+                        {"stages_completed", std::move(completed)},
+                        {"waiting_for", result.waiting_for},
+                        {"waiting_id", result.waiting_id},
+                        {"duration_ms", result.duration.count()},
+                        {"exit_code", static_cast<int>(result.exit_code)}};
+    object["deliverable"] = nullptr;
+    if (result.deliverable) { object["deliverable"] = *result.deliverable; }
+    object["error"] = nullptr;
+    if (result.error) {
+        object["error"] = {{"code", result.error->code}, {"message", result.error->message}, {"where", result.error->where}, {"remedy", result.error->remedy}};
+    }
+    return object;
+}
+
+std::string field(const json::object& object, std::string_view key) {
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+void tell_success(Program& program, const PipelineResult& result) {
+    program.out << "Done: " << result.task_id << "  (" << human_duration(result.duration) << ")\n";
+    if (!result.deliverable) { return; }
+    const std::string commit = field(*result.deliverable, "commit_sha");
+    if (!commit.empty()) {
+        program.out << "  commit " << commit << " on branch " << field(*result.deliverable, "branch") << "\n"
+                    << "  look:    git log -p " << field(*result.deliverable, "branch") << "\n";
+    } else {
+        program.out << "  ended after stage " << result.current_stage << "; its artifact is in .agentforge/tasks/" << result.task_id << "/artifacts\n";
+    }
+    program.out << "  journal: agentforge inspect " << result.task_id << "\n";
+}
+
+void tell_waiting(Program& program, const PipelineResult& result) {
+    program.out << "Waiting for a person: " << result.task_id << ", stage " << result.current_stage << ", " << result.waiting_id << "\n";
+    if (result.waiting_for == "approval") {
+        program.out << "  agentforge approve " << result.task_id << "\n"
+                    << "  agentforge feedback " << result.task_id << " \"what to change\"\n"
+                    << "  agentforge reject " << result.task_id << "\n";
+    } else {
+        program.out << "  agentforge resolve " << result.waiting_id << " \"your answer\"     (or --abort)\n";
+    }
+}
+
+}  // namespace
+
+Display make_display(Program& program) {
+    return Display(program.err, {.terminal = program.err_is_terminal && wants_colour(program), .colour = wants_colour(program),
+                                 .quiet = program.quiet || program.json_output});
+}
+
+int tell(Program& program, Project& project, const PipelineResult& result) {
+    program.leave_at_once = result.abandoned_thread;
+    if (program.json_output) {
+        program.print_json(result_json(result));
+        return static_cast<int>(result.exit_code);
+    }
+    if (result.success) {
+        tell_success(program, result);
+        if (project.settings().text("llm.backend") == "replay") {
+            program.out << "  The model's words came from a recorded transcript (the replay backend); everything else was real.\n"
+                        << "  With a model of your own:\n"
+                        << model_help();
+        }
+    } else if (!result.waiting_for.empty()) {
+        tell_waiting(program, result);
+    } else {
+        program.out << "Not done: " << result.task_id << " is " << to_string(result.status) << " at stage " << result.current_stage << "\n";
+        if (result.error) { program.err << "agentforge: " << result.error->to_string() << "\n"; }
+        if (result.status == TaskStatus::paused || result.status == TaskStatus::failed) {
+            program.out << "  go on with: agentforge resume " << result.task_id << "\n";
+        }
+        program.out << "  look at it: agentforge inspect " << result.task_id << "\n";
+    }
+    return static_cast<int>(result.exit_code);
+}
+
+int with_task(Program& program, const std::string& task, const std::function<int(Project&, const std::string&)>& action) {
+    Display display = make_display(program);
+    auto project = Project::open(program, display);
+    if (!project.ok()) { return program.fail(project.error()); }
+    const auto id = (*project)->tasks().resolve(task);
+    if (!id.ok()) { return program.fail(id.error()); }
+    return action(**project, *id);
+}
+
+int resume_and_tell(Program& program, Project& project, const std::string& task_id) {
+    const auto result = project.controller().resume(task_id);
+    if (!result.ok()) { return program.fail(result.error()); }
+    return tell(program, project, *result);
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every command is given: where it runs, where it writes, how it answers.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <iosfwd>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <agentforge/json.hpp>
+#include <agentforge/result.hpp>
+
+#include "base/cancel.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace agentforge::kernel {
+
+/// Results go to `out`, progress and errors to `err`.
+struct Program {
+    std::ostream& out;
+    std::ostream& err;
+    std::map<std::string, std::string> environment;
+    std::filesystem::path directory;            ///< Where the command looks for the repository (-C).
+    CancelToken* cancel = nullptr;              ///< Requested by SIGINT and SIGTERM.
+    bool err_is_terminal = false;
+    bool in_is_terminal = false;
+
+    // Set by the command line.
+    bool json_output = false;
+    bool quiet = false;
+    std::vector<std::pair<std::string, std::string>> settings;     ///< --set key=value, and the flags that stand for one.
+    std::function<int()> command;               ///< What the chosen command does; returns the exit code.
+    bool leave_at_once = false;                 ///< A hung plugin's thread is still there: no destructors.
+
+    /// Prints an error the way the user asked for (text on err, or a JSON object on out) and returns the exit code for it.
+    int fail(const Error& error);
+    void print_json(const json::value& value);
+};
+
+/// Each adds one command (or one group) to the program's grammar.
+void add_init(CLI::App& app, Program& program);
+void add_start(CLI::App& app, Program& program);
+void add_status(CLI::App& app, Program& program);
+void add_resume(CLI::App& app, Program& program);
+void add_abort(CLI::App& app, Program& program);
+void add_decisions(CLI::App& app, Program& program);        ///< approve, reject, feedback
+void add_escalations(CLI::App& app, Program& program);      ///< escalations list, resolve
+void add_inspect(CLI::App& app, Program& program);
+void add_plugins(CLI::App& app, Program& program);          ///< plugins list
+void add_doctor(CLI::App& app, Program& program);
+
+/// Parses the command line and runs the command. Returns the exit code.
+int run_program(int argc, const char* const* argv, Program& program);
+
+}  // namespace agentforge::kernel

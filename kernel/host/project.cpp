@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/project.hpp"
+
+#include <ctime>
+
+#include "base/files.hpp"
+#include "git/repository.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+std::string variable(const std::map<std::string, std::string>& environment, const std::string& name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+}
+
+std::string user_settings(const std::map<std::string, std::string>& environment) {
+    const std::string home = variable(environment, "HOME");
+    return home.empty() ? std::string() : home + "/.agentforge/config.yaml";
+}
+
+void wait_interruptibly(const CancelToken& cancel, std::chrono::milliseconds time) {
+    constexpr std::chrono::milliseconds slice{50};
+    for (; time.count() > 0 && !cancel.requested(); time -= slice) {
+        const auto part = std::min(time, slice);
+        timespec request{0, static_cast<long>(part.count()) * 1'000'000L};
+        nanosleep(&request, nullptr);
+    }
+}
+
+constexpr std::string_view private_ignore = "# Made by `agentforge start`. Run `agentforge init` to share settings, agents and contracts through git.\n*\n";
+constexpr std::string_view shared_ignore =
+    "# Made by `agentforge init`. Configuration is committed; what tasks leave behind is not.\n"
+    "/tasks/\n/escalations/\n/violations/\n/audit/\n/logs/\n";
+
+}  // namespace
+
+Result<ProjectPlace> ProjectPlace::find(const Program& program) {
+    AF_TRY(const Repository repository, Repository::open(program.directory));
+    ProjectPlace place;
+    place.root = repository.work_directory();
+    if (place.root.filename().empty()) { place.root = place.root.parent_path(); }
+    place.agentforge = place.root / ".agentforge";
+    return place;
+}
+
+Result<std::string> state_directory(const std::map<std::string, std::string>& environment) {
+    if (std::string own = variable(environment, "AGENTFORGE_STATE_HOME"); !own.empty()) { return own; }
+    if (std::string xdg = variable(environment, "XDG_STATE_HOME"); !xdg.empty()) { return xdg + "/agentforge"; }
+    if (std::string home = variable(environment, "HOME"); !home.empty()) { return home + "/.local/state/agentforge"; }
+    return Error{"AF-CLI-003", "there is no folder for worktrees: neither AGENTFORGE_STATE_HOME nor HOME is set", "", "set one of them",
+                 ErrorKind::unavailable};
+}
+
+std::string model_help() {
+    return "  Claude Code:       agentforge start --set llm.backend=cli --set llm.preset=claude \"…\"   (the `claude` command, logged in)\n"
+           "  Anthropic key:     the same with ANTHROPIC_API_KEY set; `claude` uses it\n"
+           "  OpenAI-compatible: agentforge start --set llm.backend=cli --set llm.command='[python3, examples/models/openai_chat.py]' \"…\"\n"
+           "                     with OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL set\n"
+           "  Ollama:            agentforge start --set llm.backend=cli --set llm.command='[ollama, run, qwen2.5-coder]' \"…\"\n"
+           "  For good:          put the same keys under `llm:` in .agentforge/config/settings.yaml\n";
+}
+
+Result<void> prepare_project_folder(const ProjectPlace& place, bool shared) {
+    AF_CHECK(make_directories(place.agentforge));
+    const std::filesystem::path ignore = place.agentforge / ".gitignore";
+    if (!shared) {
+        auto made = create_file_exclusive(ignore, private_ignore, Durability::cached);
+        if (!made.ok() && made.error().kind != ErrorKind::conflict) { return made; }
+        return {};
+    }
+    const auto present = read_file(ignore);
+    if (present.ok() && *present != private_ignore) { return {}; }
+    return write_file_atomic(ignore, shared_ignore, Durability::synced);
+}
+
+Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& events) {
+    std::unique_ptr<Project> project(new Project(program));
+    AF_TRY(project->place_, ProjectPlace::find(program));
+    AF_TRY(project->product_, ProductPaths::find());
+    const std::string config = project->product_.config;
+    const std::filesystem::path own = project->place_.agentforge;
+
+    Settings::Sources sources;
+    sources.user_file = user_settings(program.environment);
+    sources.project_file = (own / "config" / "settings.yaml").string();
+    sources.environment = program.environment;
+    sources.flags = program.settings;
+    AF_TRY(Settings settings, Settings::load(config, sources));
+    project->settings_ = std::make_unique<Settings>(std::move(settings));
+    for (const std::string& name : project->settings_->unknown_environment()) {
+        program.err << "agentforge: the environment variable " << name << " sets nothing (unknown name)\n";
+    }
+
+    AF_TRY(project->contracts_, ContractSet::load({config + "/contracts", (own / "contracts").string()}));
+    AF_TRY(project->agents_, AgentSet::load(config + "/agents", (own / "agents").string(), project->contracts_));
+    AF_TRY(project->pipelines_, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(),
+                                                  (own / "orchestration" / "pipeline.yaml").string(), project->contracts_));
+
+    PluginSearch search;
+    for (const std::string& path : project->settings_->list("plugins.paths")) {
+        search.configured.push_back(std::filesystem::path(path).is_absolute() ? path : (project->place_.root / path).string());
+    }
+    search.environment = variable(program.environment, "AGENTFORGE_PLUGIN_PATH");
+    search.product = project->product_.plugins;
+    project->plugins_ = PluginRegistry::discover(search);
+    for (const Error& problem : project->plugins_.problems()) { program.err << "agentforge: " << problem.to_string() << "\n"; }
+
+    project->processes_ = make_process_runner(project->product_.exec_helper);
+    AF_TRY(const std::string state, state_directory(program.environment));
+    GitWorkshopOptions workshops;
+    workshops.repository = project->place_.root.string();
+    workshops.state_directory = state;
+    workshops.gates.languages_directory = config + "/languages";
+    workshops.gates.conformance_directories = {config + "/conformance", (own / "conformance").string()};
+    workshops.gates.environment = program.environment;
+    workshops.gates.settings = project->settings_->section("gates");
+    workshops.gates.language = project->settings_->text("gates.language");
+    project->workshops_ = make_git_workshops(std::move(workshops), *project->processes_);
+
+    project->tasks_ = std::make_unique<TaskStore>(own);
+    project->escalations_ = std::make_unique<EscalationStore>(own);
+    Project* const self = project.get();
+    project->services_ = std::make_unique<TaskServices>(TaskServices{
+        .plugins = project->plugins_,
+        .contracts = project->contracts_,
+        .agents = project->agents_,
+        .events = events,
+        .cancel = *program.cancel,
+        .clock = project->clock_,
+        .model = [self](const AgentDefinition& agent) { return self->model(agent); },
+        .budget = {},
+        .max_output_tokens = static_cast<std::uint64_t>(project->settings_->integer("llm.max_output_tokens")),
+        .environment = program.environment});
+
+    std::shared_ptr<EscalationHandler> handler;
+    AF_TRY(handler, project->plugins_.escalation(project->settings_->text("escalation.handler")));
+    project->controller_ = std::make_unique<PipelineController>(
+        ControllerSetup{.store = *project->tasks_,
+                        .workshops = *project->workshops_,
+                        .escalations = *project->escalations_,
+                        .services = *project->services_,
+                        .ids = project->ids_,
+                        .handler = std::move(handler),
+                        .wait = std::chrono::seconds(project->settings_->integer("escalation.wait_seconds")),
+                        .command = "agentforge"});
+    return project;
+}
+
+Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, const std::string& model_name) {
+    if (name.empty()) {
+        return Error{"AF-LLM-001", "no model is configured", "llm.backend", "choose one:\n" + model_help(), ErrorKind::unavailable};
+    }
+    json::object config = settings_->section("llm.settings");
+    const auto path_setting = [&](const std::string& key) {
+        const std::string path = settings_->text(key);
+        return path.empty() || std::filesystem::path(path).is_absolute() ? path : (program_.directory / path).string();
+    };
+    if (name == "replay") {
+        config["transcript"] = path_setting("llm.transcript");
+        config["match"] = settings_->text("llm.replay.match");
+    } else if (name == "cli") {
+        if (const std::string preset = settings_->text("llm.preset"); !preset.empty()) { config["preset"] = preset; }
+        json::array command;
+        for (const std::string& word : settings_->list("llm.command")) { command.emplace_back(word); }
+        if (!command.empty()) { config["command"] = std::move(command); }
+        config["timeout_seconds"] = settings_->integer("llm.timeout_seconds");
+    }
+    if (name != "replay" && !model_name.empty()) { config["model"] = model_name; }
+    return plugins_.backend(name, config);
+}
+
+Result<ModelClient*> Project::model(const AgentDefinition& agent) {
+    const auto setting = [&](const std::string& key) {
+        const std::string own = settings_->text("agents." + agent.role + ".llm." + key);
+        return own.empty() ? settings_->text("llm." + key) : own;
+    };
+    const std::string name = setting("backend");
+    const std::string model_name = setting("model");
+    const std::string key = name + "\n" + model_name;
+    if (const auto known = models_.find(key); known != models_.end()) { return known->second.get(); }
+    AF_TRY(std::shared_ptr<LLMBackend> plugin, backend(name, model_name));
+    CancelToken* const cancel = program_.cancel;
+    auto client = make_model_client(std::move(plugin), RetryPolicy{}, [cancel](std::chrono::milliseconds time) { wait_interruptibly(*cancel, time); });
+    if (const std::string record = settings_->text("llm.record"); !record.empty()) {
+        const std::filesystem::path file = std::filesystem::path(record).is_absolute() ? std::filesystem::path(record) : program_.directory / record;
+        client = make_recorder(std::move(client), file.string());
+    }
+    ModelClient* const made = client.get();
+    models_.emplace(key, std::move(client));
+    return made;
+}
+
+}  // namespace agentforge::kernel

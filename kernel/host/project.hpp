@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// One repository with everything that is configured for it, put together for a command.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/ids.hpp"
+#include "config/agents.hpp"
+#include "config/pipelines.hpp"
+#include "config/settings.hpp"
+#include "contracts/contract.hpp"
+#include "escalation/store.hpp"
+#include "host/program.hpp"
+#include "pipeline/controller.hpp"
+#include "plugins/host.hpp"
+#include "sandbox/process.hpp"
+#include "task/store.hpp"
+
+namespace agentforge::kernel {
+
+/// What a command that only looks at tasks needs: the repository's `.agentforge`.
+struct ProjectPlace {
+    std::filesystem::path root;             ///< The user's checkout.
+    std::filesystem::path agentforge;       ///< `<root>/.agentforge`
+    /// Errors: AF-GIT-001 … from finding the repository.
+    [[nodiscard]] static Result<ProjectPlace> find(const Program& program);
+};
+
+/// Everything a command that runs tasks needs. Not movable: its parts point at each other.
+class Project {
+public:
+    /// Reads settings, contracts, agents and pipelines and discovers plugins. Errors: AF-CONF-…, AF-CONT-…, AF-AGENT-…, AF-PIPE-….
+    [[nodiscard]] static Result<std::unique_ptr<Project>> open(Program& program, EventSink& events);
+
+    [[nodiscard]] const ProjectPlace& place() const noexcept { return place_; }
+    [[nodiscard]] const Settings& settings() const noexcept { return *settings_; }
+    [[nodiscard]] const PipelineSet& pipelines() const noexcept { return pipelines_; }
+    [[nodiscard]] const AgentSet& agents() const noexcept { return agents_; }
+    [[nodiscard]] PluginRegistry& plugins() noexcept { return plugins_; }
+    [[nodiscard]] const ProductPaths& product() const noexcept { return product_; }
+    [[nodiscard]] TaskStore& tasks() noexcept { return *tasks_; }
+    [[nodiscard]] EscalationStore& escalations() noexcept { return *escalations_; }
+    [[nodiscard]] PipelineController& controller() noexcept { return *controller_; }
+
+    /// The model that a role talks to. Errors: AF-LLM-001 none is configured (says how), AF-PLUG-….
+    [[nodiscard]] Result<ModelClient*> model(const AgentDefinition& agent);
+    /// A backend plugin with its settings from `llm:`. Errors as above.
+    [[nodiscard]] Result<std::shared_ptr<LLMBackend>> backend(const std::string& name, const std::string& model_name);
+
+private:
+    explicit Project(Program& program) : program_(program) {}
+
+    Program& program_;
+    ProjectPlace place_;
+    ProductPaths product_;
+    std::unique_ptr<Settings> settings_;
+    ContractSet contracts_;
+    AgentSet agents_;
+    PipelineSet pipelines_;
+    PluginRegistry plugins_;
+    SystemClock clock_;
+    SystemIdSource ids_;
+    std::unique_ptr<ProcessRunner> processes_;
+    std::unique_ptr<WorkshopFactory> workshops_;
+    std::unique_ptr<TaskStore> tasks_;
+    std::unique_ptr<EscalationStore> escalations_;
+    std::unique_ptr<TaskServices> services_;
+    std::unique_ptr<PipelineController> controller_;
+    std::map<std::string, std::unique_ptr<ModelClient>> models_;        ///< By backend and model name.
+};
+
+/// The folder for worktrees and scratch: $AGENTFORGE_STATE_HOME, $XDG_STATE_HOME/agentforge, ~/.local/state/agentforge.
+/// Errors: AF-CLI-003 none of them is known.
+[[nodiscard]] Result<std::string> state_directory(const std::map<std::string, std::string>& environment);
+
+/// One line each: how to use a real model. Shown wherever none is configured or a transcript answers.
+[[nodiscard]] std::string model_help();
+
+/// Makes `.agentforge` with a `.gitignore`. `shared`: the one for a project that commits its configuration; otherwise all of it
+/// stays out of git's sight. An existing file is left as it is.
+[[nodiscard]] Result<void> prepare_project_folder(const ProjectPlace& place, bool shared);
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <ostream>
+
+#include "git/repository.hpp"
+#include "host/outcome.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+struct StartArguments {
+    std::string request;
+    std::string pipeline;
+    std::string exit_after;
+    std::vector<std::string> approve;
+    bool supervised = false;
+    bool wait = false;
+    bool skip_verify = false;
+};
+
+/// A model that is missing is said before a task exists, not after its first stage.
+Result<void> check_models(Project& project, const PipelineTemplate& pipeline) {
+    for (const StageTemplate& stage : pipeline.stages) {
+        if (stage.agent.empty()) { continue; }
+        AF_TRY(const AgentDefinition agent, project.agents().get(stage.agent));
+        AF_CHECK(project.model(agent));
+    }
+    return {};
+}
+
+void name_excluded_changes(Program& program, const Project& project) {
+    const auto repository = Repository::open(project.place().root);
+    if (!repository.ok()) { return; }
+    const auto changed = repository->uncommitted();
+    if (!changed.ok() || changed->empty()) { return; }
+    program.err << "agentforge: your uncommitted changes are not part of this task (it starts from the last commit): ";
+    std::size_t shown = 0;
+    for (const std::string& path : *changed) {
+        if (shown == 5) { break; }
+        program.err << (shown++ == 0 ? "" : ", ") << printable(path);
+    }
+    program.err << (changed->size() > shown ? " and " + std::to_string(changed->size() - shown) + " more" : "") << "\n";
+}
+
+int run_start(Program& program, const StartArguments& arguments) {
+    if (arguments.skip_verify) {
+        program.fail(Error{"AF-CLI-010", "--skip-verify is not offered: verification is what this program is for", "",
+                           "to stop earlier, use --exit-after STAGE", ErrorKind::invalid});
+        return static_cast<int>(ExitCode::usage);
+    }
+    if (arguments.wait) { program.settings.emplace_back("escalation.wait_seconds", "604800"); }
+    Display display = make_display(program);
+    auto opened = Project::open(program, display);
+    if (!opened.ok()) { return program.fail(opened.error()); }
+    Project& project = **opened;
+
+    const std::string name = arguments.pipeline.empty() ? project.settings().text("pipeline.default") : arguments.pipeline;
+    auto pipeline = project.pipelines().get(name);
+    if (!pipeline.ok()) { return program.fail(pipeline.error()); }
+    if (const auto ready = check_models(project, *pipeline); !ready.ok()) { return program.fail(ready.error()); }
+    name_excluded_changes(program, project);
+    if (const auto made = prepare_project_folder(project.place(), false); !made.ok()) { return program.fail(made.error()); }
+
+    StartOptions options;
+    options.pipeline = *pipeline;
+    if (!arguments.exit_after.empty()) { options.exit_after = arguments.exit_after; }
+    options.supervised = arguments.supervised;
+    options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
+    options.configuration = project.settings().all();
+    const auto result = project.controller().execute(arguments.request, options);
+    if (!result.ok()) { return program.fail(result.error()); }
+    return tell(program, project, *result);
+}
+
+}  // namespace
+
+void add_start(CLI::App& app, Program& program) {
+    auto arguments = std::make_shared<StartArguments>();
+    CLI::App* command = app.add_subcommand("start", "Take a request to a verified commit");
+    command->add_option("request", arguments->request, "What is to be done, in your own words")->required();
+    command->add_option("--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default, `implement`)")->type_name("NAME");
+    auto* exit_after = command->add_option("--exit-after", arguments->exit_after, "End after this stage, with its verified artifact")->type_name("STAGE");
+    command->add_option("--through", arguments->exit_after, "The same as --exit-after")->type_name("STAGE")->excludes(exit_after);
+    command->add_flag("--supervised", arguments->supervised, "Ask for approval between stages");
+    command->add_option("--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command->add_flag("--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
+    command->add_option_function<std::string>("--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
+                                              "Model backend for this run: cli or replay")->type_name("NAME");
+    command->add_option_function<std::string>("--model", [&program](const std::string& name) { program.settings.emplace_back("llm.model", name); },
+                                              "Model name for this run")->type_name("NAME");
+    command->add_option_function<std::string>("--transcript",
+                                              [&program](const std::string& file) {
+                                                  program.settings.emplace_back("llm.backend", "replay");
+                                                  program.settings.emplace_back("llm.transcript", file);
+                                              },
+                                              "Answer from this recorded transcript (the replay backend)")->type_name("FILE");
+    command->add_option_function<std::string>("--record", [&program](const std::string& file) { program.settings.emplace_back("llm.record", file); },
+                                              "Record the model's answers into this transcript")->type_name("FILE");
+    command->add_flag("--json", program.json_output, "Answer as JSON on standard output, without progress");
+    command->add_flag("--quiet,-q", program.quiet, "No progress");
+    command->add_flag("--skip-verify", arguments->skip_verify)->group("");
+    command->footer("Examples:\n"
+                    "  agentforge start \"Add OAuth2 authentication\"\n"
+                    "  agentforge start \"Add a cache\" --supervised --exit-after spec\n"
+                    "  agentforge start \"Add a cache\" --set llm.backend=cli --set llm.preset=claude");
+    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_start(program, *arguments); }; });
+}
+
+}  // namespace agentforge::kernel
