@@ -73,20 +73,24 @@ Error unknown_key(const SettingsSchema& schema, const std::vector<std::string>& 
 }
 
 /// A free map's values, each a leaf, so that layers merge inside it.
-void flatten_free(const json::object& object, std::vector<std::string>& segments, const std::string& where, std::vector<Leaf>& leaves) {
+Result<void> flatten_free(const json::object& object, std::vector<std::string>& segments, const std::string& where, std::vector<Leaf>& leaves) {
     for (const auto& [key, value] : object) {
+        if (key.empty()) {
+            return Error{"AF-CONF-021", "the setting " + ellipsis(join_key(segments), 120) + " holds a field without a name", where, "Name it.", ErrorKind::invalid};
+        }
         segments.emplace_back(key);
-        if (value.is_object() && !value.get_object().empty()) { flatten_free(value.get_object(), segments, where, leaves); }
+        if (value.is_object() && !value.get_object().empty()) { AF_CHECK(flatten_free(value.get_object(), segments, where, leaves)); }
         else { leaves.push_back({segments, value, where}); }
         segments.pop_back();
     }
+    return {};
 }
 
 Result<void> add_leaf(const SettingKey& key, const std::vector<std::string>& segments, const json::value& value, const std::string& where, std::vector<Leaf>& leaves) {
     if (const auto problem = value_problem(key, value); !problem.empty()) { return wrong_value(segments, problem, key, where); }
     if (key.type == SettingKey::Type::map) {
         auto inner = segments;
-        flatten_free(value.get_object(), inner, where, leaves);
+        AF_CHECK(flatten_free(value.get_object(), inner, where, leaves));
     } else {
         leaves.push_back({segments, value, where});
     }

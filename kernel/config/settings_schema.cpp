@@ -23,7 +23,9 @@ bool is_text_list(const json::value& value) {
 }
 
 bool matches(const SettingKey& key, const std::vector<std::string>& segments, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) { if (key.segments[i] != "*" && key.segments[i] != segments[i]) { return false; } }
+    for (std::size_t i = 0; i < count; ++i) {
+        if (key.segments[i] == "*" ? segments[i].empty() : key.segments[i] != segments[i]) { return false; }
+    }
     return true;
 }
 

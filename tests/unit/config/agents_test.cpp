@@ -134,6 +134,14 @@ TEST(Agents, a_primary_role_needs_a_contract_for_its_stage) {
     EXPECT_EQ(set.error().code, "AF-AGENT-007");
 }
 
+TEST(Agents, a_weakened_meta_contract_does_not_end_the_program) {
+    const Folder folder;
+    folder.write("contracts/a.yaml", "contract: agent_definition\nversion: \"1.0\"\ndescription: d\nadditionalProperties: true\nschema: {x: {type: string}}\n");
+    folder.write("agents/mine.yaml", "y: 1\n");
+    const auto weak = ContractSet::load({product + "/contracts", folder.path() + "/contracts"});
+    EXPECT_EQ(AgentSet::load("", folder.path() + "/agents", *weak).error().code, "AF-AGENT-009");
+}
+
 TEST(Agents, an_unknown_role_names_the_nearest) {
     const auto set = shipped_agents();
     EXPECT_EQ(set.get("test_enginer").error().remedy, "Did you mean test_engineer?");

@@ -218,6 +218,18 @@ TEST(Pipelines, an_unknown_condition_names_the_nearest) {
     EXPECT_EQ(set.error().remedy, "Did you mean `no_ambiguities`?");
 }
 
+TEST(Pipelines, a_condition_after_or_must_be_there) {
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: clarify, skip_if: 'never OR '}\n")).error().code, "AF-PIPE-005");
+}
+
+TEST(Pipelines, a_weakened_meta_contract_does_not_end_the_program) {
+    const Folder folder;
+    folder.write("contracts/p.yaml", "contract: pipeline_template\nversion: \"1.0\"\ndescription: d\nadditionalProperties: true\nschema: {x: {type: string}}\n");
+    folder.write("pipelines/mine.yaml", "y: 1\n");
+    const auto weak = ContractSet::load({product + "/contracts", folder.path() + "/contracts"});
+    EXPECT_EQ(PipelineSet::load("", folder.path() + "/pipelines", "", *weak).error().code, "AF-PIPE-012");
+}
+
 TEST(Pipelines, an_unknown_field_names_line_and_nearest) {
     const auto set = with_project("mine.yaml", mine("  stages:\n    - name: clarify\n      itrate: true\n"));
     EXPECT_THAT(set.error().message, testing::HasSubstr("pipeline.stages[0].itrate is not a field of this contract; did you mean iterate?"));

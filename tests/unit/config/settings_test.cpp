@@ -162,6 +162,10 @@ TEST(Settings, all_holds_every_value_in_force) {
     EXPECT_EQ(all.at("llm").at("replay").at("match"), json::value("frame"));
 }
 
+TEST(Settings, a_field_without_a_name_is_refused) { EXPECT_EQ(project("llm: {settings: {'': 1}}\n").error().code, "AF-CONF-021"); }
+
+TEST(Settings, a_role_without_a_name_is_refused) { EXPECT_EQ(project("agents: {'': {llm: {model: x}}}\n").error().code, "AF-CONF-020"); }
+
 TEST(Settings, a_dollar_sign_is_no_variable) { EXPECT_EQ(project("llm: {model: '${user.home}'}\n")->text("llm.model"), "${user.home}"); }
 
 TEST(Settings, every_setting_is_described) {
