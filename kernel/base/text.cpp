@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <set>
+#include <utility>
 
 namespace agentforge::kernel {
 
@@ -113,11 +115,14 @@ void append_break(std::string& out, unsigned depth) {
     out.append(std::size_t{depth} * 2, ' ');
 }
 
+void separate(std::string& out, const Style& style, unsigned depth, bool first) {
+    if (!first) { out += style.pretty ? "," : style.item; }
+    if (style.pretty) { append_break(out, depth + 1); }
+}
+
+void append_object(std::string& out, const json::object& object, const Style& style, unsigned depth);
+
 void append_value(std::string& out, const json::value& value, const Style& style, unsigned depth) {
-    const auto separate = [&](bool first) {
-        if (!first) { out += style.pretty ? "," : style.item; }
-        if (style.pretty) { append_break(out, depth + 1); }
-    };
     switch (value.kind()) {
         case json::kind::null: out += "null"; break;
         case json::kind::bool_: out += value.get_bool() ? "true" : "false"; break;
@@ -130,7 +135,7 @@ void append_value(std::string& out, const json::value& value, const Style& style
             out += '[';
             bool first = true;
             for (const auto& item : array) {
-                separate(first);
+                separate(out, style, depth, first);
                 append_value(out, item, style, depth + 1);
                 first = false;
             }
@@ -138,33 +143,33 @@ void append_value(std::string& out, const json::value& value, const Style& style
             out += ']';
             break;
         }
-        case json::kind::object: {
-            const auto& object = value.get_object();
-            out += '{';
-            bool first = true;
-            const auto member = [&](const json::key_value_pair& entry) {
-                separate(first);
-                append_string(out, entry.key());
-                out += style.key;
-                append_value(out, entry.value(), style, depth + 1);
-                first = false;
-            };
-            if (style.sorted) {
-                std::vector<const json::key_value_pair*> entries;
-                entries.reserve(object.size());
-                for (const auto& entry : object) { entries.push_back(&entry); }
-                std::sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) {
-                    return std::string_view(a->key()) < std::string_view(b->key());
-                });
-                for (const auto* entry : entries) { member(*entry); }
-            } else {
-                for (const auto& entry : object) { member(entry); }
-            }
-            if (style.pretty && !first) { append_break(out, depth); }
-            out += '}';
-            break;
-        }
+        case json::kind::object: append_object(out, value.get_object(), style, depth); break;
     }
+}
+
+void append_object(std::string& out, const json::object& object, const Style& style, unsigned depth) {
+    out += '{';
+    bool first = true;
+    const auto member = [&](const json::key_value_pair& entry) {
+        separate(out, style, depth, first);
+        append_string(out, entry.key());
+        out += style.key;
+        append_value(out, entry.value(), style, depth + 1);
+        first = false;
+    };
+    if (style.sorted) {
+        std::vector<const json::key_value_pair*> entries;
+        entries.reserve(object.size());
+        for (const auto& entry : object) { entries.push_back(&entry); }
+        std::sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) {
+            return std::string_view(a->key()) < std::string_view(b->key());
+        });
+        for (const auto* entry : entries) { member(*entry); }
+    } else {
+        for (const auto& entry : object) { member(entry); }
+    }
+    if (style.pretty && !first) { append_break(out, depth); }
+    out += '}';
 }
 
 /// The longest prefix of at most `bytes` bytes that ends between characters.
@@ -185,10 +190,14 @@ std::string_view suffix_of(std::string_view text, std::size_t bytes) noexcept {
 }  // namespace
 
 bool is_valid_utf8(std::string_view bytes) noexcept {
-    while (!bytes.empty()) {
-        const Character character = decode(bytes);
+    for (std::size_t i = 0; i < bytes.size();) {
+        if (static_cast<unsigned char>(bytes[i]) < 0x80) {
+            ++i;
+            continue;
+        }
+        const Character character = decode(bytes.substr(i));
         if (!character.valid) { return false; }
-        bytes.remove_prefix(character.length);
+        i += character.length;
     }
     return true;
 }
@@ -252,9 +261,14 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
     return best;
 }
 
+constexpr Style line_style{", ", ": ", false, false};
+
+void append_json_line(std::string& text, const json::value& value) { append_value(text, value, line_style, 0); }
+void append_json_line(std::string& text, const json::object& value) { append_object(text, value, line_style, 0); }
+
 std::string to_json_line(const json::value& value) {
     std::string out;
-    append_value(out, value, Style{", ", ": ", false, false}, 0);
+    append_json_line(out, value);
     return out;
 }
 
@@ -270,6 +284,64 @@ std::string to_json_canonical(const json::value& value) {
     return out;
 }
 
+namespace {
+
+/// The end of the string token that starts at `at`, in text that is JSON.
+std::size_t after_string(std::string_view text, std::size_t at) noexcept {
+    for (++at; at < text.size() && text[at] != '"'; ++at) {
+        if (text[at] == '\\') { ++at; }
+    }
+    return at + 1;
+}
+
+/// Members of objects as written, in text that is JSON: the colons outside strings.
+std::size_t count_colons(std::string_view text) noexcept {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < text.size();) {
+        if (text[i] == '"') { i = after_string(text, i); }
+        else { count += text[i++] == ':' ? 1U : 0U; }
+    }
+    return count;
+}
+
+std::size_t count_members(const json::value& value) noexcept {
+    std::size_t count = 0;
+    if (const auto* object = value.if_object()) {
+        count = object->size();
+        for (const auto& entry : *object) { count += count_members(entry.value()); }
+    } else if (const auto* array = value.if_array()) {
+        for (const auto& item : *array) { count += count_members(item); }
+    }
+    return count;
+}
+
+/// Where a key stands the second time in its object, in text that is JSON and has one.
+std::pair<std::size_t, std::string> find_duplicate(std::string_view text) {
+    std::vector<std::set<std::string>> keys;    // One for each open object or list.
+    std::size_t last = 0;                       // The last string token: a key once a colon follows.
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        switch (text[i]) {
+            case '{':
+            case '[': keys.emplace_back(); break;
+            case '}':
+            case ']': keys.pop_back(); break;
+            case '"':
+                last = i;
+                i = after_string(text, i) - 1;
+                break;
+            case ':': {
+                const json::value key = json::parse(text.substr(last, after_string(text, last) - last));
+                if (std::string name(key.get_string()); !keys.back().insert(name).second) { return {last, name}; }
+                break;
+            }
+            default: break;
+        }
+    }
+    return {0, ""};
+}
+
+}  // namespace
+
 Result<json::value> parse_json(std::string_view text, std::string_view source) {
     json::parse_options options;
     options.max_depth = 200;
@@ -281,9 +353,16 @@ Result<json::value> parse_json(std::string_view text, std::string_view source) {
         stopped = parser.write_some(text.data(), text.size(), error);
         if (!error) {
             const std::size_t rest = text.find_first_not_of(" \t\r\n", stopped);
-            if (rest == std::string_view::npos) { return parser.release(); }
-            stopped = rest;
-            reason = "something follows the value";
+            if (rest == std::string_view::npos) {
+                json::value value = parser.release();
+                if (count_colons(text) == count_members(value)) { return value; }
+                const auto [at, key] = find_duplicate(text);    // Boost.JSON lets the last of two win.
+                stopped = at;
+                reason = "the key '" + ellipsis(key, 60) + "' stands twice in one object";
+            } else {
+                stopped = rest;
+                reason = "something follows the value";
+            }
         } else {
             reason = error.message();
         }
