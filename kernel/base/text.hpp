@@ -35,7 +35,7 @@ void append_json_line(std::string& text, const json::object& value);
 [[nodiscard]] std::string to_json_pretty(const json::value& value);
 /// Sorted keys, no spaces: the text that hashes are made of.
 [[nodiscard]] std::string to_json_canonical(const json::value& value);
-/// Strict JSON with a depth limit of 200. Errors: `invalid` AF-BASE-020 with line and column.
+/// Strict JSON with a depth limit of 200 and no key twice in one object. Errors: `invalid` AF-BASE-020 with line and column.
 [[nodiscard]] Result<json::value> parse_json(std::string_view text, std::string_view source);
 
 }  // namespace agentforge::kernel

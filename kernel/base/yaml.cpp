@@ -93,7 +93,7 @@ bool looks_like_a_number(std::string_view text) noexcept {
 /// Builds the JSON value from the parser's events.
 class Builder final : public YAML::EventHandler {
 public:
-    Builder(const YamlLimits& limits, YamlDocument& document) : limits_(limits), document_(document) {
+    Builder(std::string_view text, const YamlLimits& limits, YamlDocument& document) : text_(text), limits_(limits), document_(document) {
         // yaml-cpp's own parser stops at about 500 with a misleading message.
         limits_.max_depth = std::min<std::size_t>(limits_.max_depth, 400);
     }
@@ -111,8 +111,8 @@ public:
     void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         if (expects_key()) { refuse_key("null", mark); }
         open_position(mark);
-        count(1, mark);
-        finish_scalar(nullptr, anchor);
+        count(1, 0, mark);
+        finish_scalar(nullptr, 0, anchor);
     }
 
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -127,16 +127,17 @@ public:
             return;
         }
         if (stack_.size() + target.depth > limits_.max_depth) { refuse_depth(mark); }
-        count(target.nodes, mark);
+        count(target.nodes, target.bytes, mark);
         open_position(mark);
-        const std::size_t nodes = target.nodes;
-        const std::size_t depth = target.depth;
-        json::value copy = target.value;
-        note_child(nodes, depth);
-        place(std::move(copy));
+        note_child(target.nodes, target.depth, target.bytes);
+        place(target.value);
     }
 
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& text) override {
+        // yaml-cpp takes an opening quote that ends the text for an empty string.
+        if (text.empty() && mark.pos >= 0 && static_cast<std::size_t>(mark.pos) + 1 == text_.size() && (text_.back() == '"' || text_.back() == '\'')) {
+            refuse(syntax_error, "This is not YAML: the quote is never closed", "Close it.", mark);
+        }
         if (expects_key()) {
             if (tag == "?" || tag.empty()) {
                 if (text == "<<") {
@@ -146,13 +147,13 @@ public:
             } else if (tag != "!" && tag != "tag:yaml.org,2002:str") {
                 refuse(bad_key, "A key has the tag " + shown(tag), "Keys are strings; remove the tag.", mark);
             }
-            if (anchor != 0) { anchors_[anchor] = Anchored{json::value(text), 1, 0, true}; }
+            if (anchor != 0) { anchors_[anchor] = Anchored{json::value(text), 1, 0, text.size(), true}; }
             take_key(text, mark);
             return;
         }
         open_position(mark);
-        count(1, mark);
-        finish_scalar(resolve(tag, text, mark), anchor);
+        count(1, text.size(), mark);
+        finish_scalar(resolve(tag, text, mark), text.size(), anchor);
     }
 
     void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
@@ -169,6 +170,7 @@ private:
         json::value value;
         std::size_t nodes = 0;
         std::size_t depth = 0;
+        std::size_t bytes = 0;
         bool complete = false;
     };
     struct Level {
@@ -177,6 +179,8 @@ private:
         std::size_t pointer_length = 0;     ///< Of the pointer to this value.
         std::size_t nodes = 1;
         std::size_t depth = 1;              ///< Levels of collections from here down.
+        std::size_t bytes = 0;              ///< Of its keys and texts.
+        YAML::Mark mark;
         std::string key;
         bool has_key = false;
     };
@@ -192,11 +196,17 @@ private:
         refuse(too_much, "The document is nested deeper than " + std::to_string(limits_.max_depth) + " levels", "Make it flatter.", mark);
     }
 
-    void count(std::size_t nodes, const YAML::Mark& mark) {
+    /// Takes values and bytes of text from the budget; aliases count as what they stand for.
+    void count(std::size_t nodes, std::size_t bytes, const YAML::Mark& mark) {
         if (nodes > limits_.max_nodes - std::min(nodes_, limits_.max_nodes)) {
             refuse(too_much, "The document has more than " + std::to_string(limits_.max_nodes) + " values, aliases expanded", "Make it smaller or split it.", mark);
         }
         nodes_ += nodes;
+        const std::size_t most_bytes = expansion * limits_.max_bytes;
+        if (bytes > most_bytes - std::min(bytes_, most_bytes)) {
+            refuse(too_much, "The document has more than " + std::to_string(most_bytes) + " bytes of text, aliases expanded", "Make it smaller or split it.", mark);
+        }
+        bytes_ += bytes;
     }
 
     bool expects_key() const { return !stack_.empty() && stack_.back().value.is_object() && !stack_.back().has_key; }
@@ -206,6 +216,8 @@ private:
         if (level.value.get_object().contains(key)) {
             refuse(duplicate_key, "The key " + shown(key) + " stands twice in one map", "Keep one of the two.", mark);
         }
+        count(0, key.size(), mark);
+        level.bytes += key.size();
         level.key = key;
         level.has_key = true;
     }
@@ -225,18 +237,22 @@ private:
                 }
             }
         }
+        // Long keys above many values would make the pointers larger than any document: those go by the nearest.
+        if (pointer_.size() > longest_pointer || position_bytes_ > most_position_bytes) { return; }
+        position_bytes_ += pointer_.size() + 100;
         document_.positions.emplace(pointer_, SourcePosition{static_cast<unsigned>(std::max(mark.line, 0)) + 1, static_cast<unsigned>(std::max(mark.column, 0)) + 1});
     }
 
-    void finish_scalar(json::value value, YAML::anchor_t anchor) {
-        if (anchor != 0) { anchors_[anchor] = Anchored{value, 1, 0, true}; }
-        note_child(1, 0);
+    void finish_scalar(json::value value, std::size_t bytes, YAML::anchor_t anchor) {
+        if (anchor != 0) { anchors_[anchor] = Anchored{value, 1, 0, bytes, true}; }
+        note_child(1, 0, bytes);
         place(std::move(value));
     }
 
-    void note_child(std::size_t nodes, std::size_t depth) {
+    void note_child(std::size_t nodes, std::size_t depth, std::size_t bytes) {
         if (stack_.empty()) { return; }
         stack_.back().nodes += nodes;
+        stack_.back().bytes += bytes;
         stack_.back().depth = std::max(stack_.back().depth, depth + 1);
     }
 
@@ -254,13 +270,14 @@ private:
     }
 
     void begin(json::value empty, std::string_view own_tag, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
-        if (expects_key()) { refuse(bad_key, "A list or a map is used as a key", "Use a string as the key.", mark); }
+        if (expects_key()) { refuse(bad_key, "A list or a map is used as a key, or its bracket is never closed", "Use a string as the key; close every bracket.", mark); }
         if (!tag.empty() && tag != "?" && tag != "!" && tag != own_tag) { refuse_tag(tag, mark); }
         if (stack_.size() >= limits_.max_depth) { refuse_depth(mark); }
         open_position(mark);
-        count(1, mark);
+        count(1, 0, mark);
         if (anchor != 0) { anchors_[anchor] = Anchored{}; }
         Level level;
+        level.mark = mark;
         level.value = std::move(empty);
         level.anchor = anchor;
         level.pointer_length = pointer_.size();
@@ -270,8 +287,11 @@ private:
     void end() {
         Level level = std::move(stack_.back());
         stack_.pop_back();
-        if (level.anchor != 0) { anchors_[level.anchor] = Anchored{level.value, level.nodes, level.depth, true}; }
-        note_child(level.nodes, level.depth);
+        if (level.anchor != 0) {
+            count(level.nodes, level.bytes, level.mark);    // The copy kept for its aliases.
+            anchors_[level.anchor] = Anchored{level.value, level.nodes, level.depth, level.bytes, true};
+        }
+        note_child(level.nodes, level.depth, level.bytes);
         place(std::move(level.value));
     }
 
@@ -317,6 +337,11 @@ private:
                "Put it in quotes if it is an identifier; use a smaller number otherwise.", mark);
     }
 
+    static constexpr std::size_t expansion = 4;                    ///< Times max_bytes that texts may take, aliases expanded.
+    static constexpr std::size_t longest_pointer = 1000;
+    static constexpr std::size_t most_position_bytes = 64UL << 20U;
+
+    std::string_view text_;
     YamlLimits limits_;
     YamlDocument& document_;
     json::value root_;
@@ -324,6 +349,8 @@ private:
     std::map<YAML::anchor_t, Anchored> anchors_;
     std::string pointer_;
     std::size_t nodes_ = 0;
+    std::size_t bytes_ = 0;
+    std::size_t position_bytes_ = 0;
     bool started_ = false;
 };
 
@@ -396,6 +423,11 @@ std::string normalise(std::string_view text) {
             line_start = out.size();
         }
     }
+    // yaml-cpp takes the end of the text for a closing quote if it comes right after a line end.
+    if (const auto end = out.find_last_not_of(" \t"); end != std::string::npos && out[end] == '\n') {
+        out.resize(end + 1);
+        out += "...\n";
+    }
     return out;
 }
 
@@ -429,7 +461,7 @@ Result<YamlDocument> parse_yaml(std::string_view text, std::string_view source, 
     try {
         std::istringstream stream(normal);
         YAML::Parser parser(stream);
-        Builder builder(limits, document);
+        Builder builder(normal, limits, document);
         while (parser.HandleNextDocument(builder)) {}
         document.value = builder.take();
         for (auto& [pointer, position] : document.positions) {

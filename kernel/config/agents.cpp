@@ -40,7 +40,7 @@ std::string trimmed(std::string text) {
     return text;
 }
 
-/// The definition from a value that its contract accepts.
+/// The definition from a value that its contract accepts. Throws where a project's own agent_definition asks for less than this needs.
 AgentDefinition definition_of(const json::object& value, const std::string& source) {
     const auto& agent = value.at("agent").as_object();
     const auto& identity = value.at("identity").as_object();
@@ -178,7 +178,13 @@ Result<AgentSet> AgentSet::load(const std::string& product_directory, const std:
             return Error{"AF-AGENT-001", "the agent definition " + stem + " breaks its contract: " + first.message + others(verdict), where_of(resolved, first.path),
                          "Mend the field; docs/contracts.md describes agent_definition.", ErrorKind::invalid};
         }
-        auto agent = definition_of(resolved.value, document->source);
+        AgentDefinition agent;
+        try {
+            agent = definition_of(resolved.value, document->source);
+        } catch (const std::exception&) {
+            return Error{"AF-AGENT-009", "the agent definition " + stem + " lacks what every agent needs, though the contract agent_definition in force accepts it",
+                         document->where(""), "Take the project's own agent_definition out of its contracts (" + contract.source() + ").", ErrorKind::invalid};
+        }
         if (agent.role != stem) {
             return Error{"AF-AGENT-006", "the file " + stem + ".yaml defines the role " + agent.role, where_of(resolved, "/agent/role"),
                          "Name the file after its role: " + agent.role + ".yaml.", ErrorKind::invalid};

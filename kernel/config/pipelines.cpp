@@ -234,8 +234,9 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
         if (stage.timeout.count() <= 0) { return broken("AF-PIPE-001", at + "/timeout_seconds", "the stage's timeout is 0", "Write at least 1 second."); }
         if (stage.max_steps == 0) { return broken("AF-PIPE-001", at + "/max_steps", "max_steps is 0", "Write at least 1."); }
         std::string_view rest = stage.skip_if;
-        while (!rest.empty()) {
+        for (bool more = !rest.empty(); more;) {
             const auto end = rest.find(" OR ");
+            more = end != std::string_view::npos;
             const auto word = rest.substr(0, end);
             const auto& known = skip_conditions();
             if (std::find(known.begin(), known.end(), word) == known.end()) {
@@ -353,15 +354,21 @@ Result<PipelineTemplate> read_file_template(const YamlDocument& document, const 
         const auto& first = verdict.violations.front();
         return placed(wrong(first.path, "the pipeline template breaks its contract: " + first.message + others(verdict), "docs/contracts.md describes pipeline_template."));
     }
-    json::object value = top->at("pipeline").as_object();
+    json::object value;
     std::vector<std::set<std::string, std::less<>>> own;
-    for (auto& stage : value.at("stages").as_array()) {
-        auto& object = stage.as_object();
-        auto& said = own.emplace_back();
-        for (const auto& [key, unused] : object) { said.emplace(key); }
-        if (const auto* base = stage_named(defaults, object.at("name"))) {
-            for (const auto key : inherited) { if (!object.contains(key) && base->contains(key)) { object[key] = base->at(key); } }
+    try {
+        value = top->at("pipeline").as_object();
+        for (auto& stage : value.at("stages").as_array()) {
+            auto& object = stage.as_object();
+            auto& said = own.emplace_back();
+            for (const auto& [key, unused] : object) { said.emplace(key); }
+            if (const auto* base = stage_named(defaults, object.at("name"))) {
+                for (const auto key : inherited) { if (!object.contains(key) && base->contains(key)) { object[key] = base->at(key); } }
+            }
         }
+    } catch (const std::exception&) {
+        return placed(broken("AF-PIPE-012", "", "the template lacks what every pipeline needs, though the contract pipeline_template in force accepts it",
+                             "Take the project's own pipeline_template out of its contracts (" + contract.source() + ")."));
     }
     auto read = read_pipeline(value, "/pipeline");
     if (!read.ok()) { return placed(std::move(read).error()); }

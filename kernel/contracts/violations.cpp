@@ -31,7 +31,10 @@ ArtifactPath ArtifactPath::item(std::size_t index) const {
 
 void ViolationList::add(const ArtifactPath& path, std::string_view rule, std::string_view message) {
     if (violations_.size() >= max_violations) { ++more_; return; }
-    violations_.push_back({path.pointer(), std::string(rule), ellipsis(message, max_violation_bytes)});
+    auto text = ellipsis(message, max_violation_bytes);
+    // Names come from the artifact: they must not drive a terminal or break a line of the journal.
+    std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20U || c == 0x7FU; }, ' ');
+    violations_.push_back({path.pointer(), std::string(rule), std::move(text)});
 }
 
 ContractVerdict ViolationList::verdict() && {

@@ -143,6 +143,18 @@ Line read_line(std::string_view line) {
     return result;
 }
 
+/// Whether a last line that is not a record holds one all the same: then it is no torn write, which
+/// ends inside its one record, but a line end that was lost.
+bool holds_a_record(std::string_view line) {
+    if (line.ends_with('\n')) { line.remove_suffix(1); }
+    const std::size_t ending = hash_field.size() + hash_digits + 2;
+    for (std::size_t at = line.find(hash_field); at != std::string_view::npos && at + ending < line.size(); at = line.find(hash_field, at + 1)) {
+        if (read_line(line.substr(0, at + ending)).verified) { return true; }
+    }
+    const auto start = line.rfind("- {\"seq\"");
+    return start != std::string_view::npos && start != 0 && read_line(line.substr(start)).verified;
+}
+
 struct Contents {
     json::object header;
     std::string header_hash;
@@ -180,17 +192,11 @@ Result<Contents> parse_journal(std::string_view bytes, const fs::path& path) {
         const Sequence sequence = contents.records.size() + 1;
         const auto end = bytes.find('\n', offset);
         const bool last = end == std::string_view::npos || end + 1 == bytes.size();
-        if (end == std::string_view::npos) {
+        Line line = end == std::string_view::npos ? Line() : read_line(bytes.substr(offset, end - offset));
+        if (!line.object) {
+            if (!last || holds_a_record(bytes.substr(offset))) { return corrupt(offset, sequence, "the line is not a record"); }
             contents.torn = bytes.substr(offset);
             break;
-        }
-        Line line = read_line(bytes.substr(offset, end - offset));
-        if (!line.object) {
-            if (last) {
-                contents.torn = bytes.substr(offset);
-                break;
-            }
-            return corrupt(offset, sequence, "the line is not a record");
         }
         if (!line.verified) { return corrupt(offset, sequence, "its hash is wrong"); }
         if (line.record.seq != sequence) { return corrupt(offset, sequence, "record " + std::to_string(line.record.seq) + " stands in its place"); }
@@ -259,6 +265,8 @@ Result<Journal> Journal::open(const fs::path& path, JournalDisk& disk) {
         state->recovery.torn_bytes = contents.torn.size();
         for (unsigned n = 1;; ++n) {
             const fs::path aside = path.string() + ".torn-" + std::to_string(n);
+            std::error_code ignored;
+            if (fs::exists(fs::symlink_status(aside, ignored))) { continue; }
             auto saved = create_file_exclusive(aside, contents.torn, Durability::synced);
             if (saved.ok()) {
                 state->recovery.torn_file = aside.string();

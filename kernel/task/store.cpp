@@ -76,18 +76,24 @@ bool lock_exclusively(int descriptor) {
 /// Names in the folder, dot files left out.
 Result<std::vector<std::string>> names_in(const fs::path& folder) {
     std::vector<std::string> names;
+    const auto unreadable = [&](int error) {
+        return Error{"AF-TASK-007", "The folder of the tasks could not be read: " + errno_text(error), folder.string(), "Check the rights of the folder.", ErrorKind::io};
+    };
     DIR* const directory = ::opendir(folder.c_str());
     if (directory == nullptr) {
         if (errno == ENOENT) { return names; }
-        return Error{"AF-TASK-007", "The folder of the tasks could not be read: " + errno_text(errno), folder.string(), "Check the rights of the folder.", ErrorKind::io};
+        return unreadable(errno);
     }
     errno = 0;
     for (;;) {
         const dirent* const entry = ::readdir(directory);
         if (entry == nullptr) { break; }
         if (entry->d_name[0] != '.') { names.emplace_back(entry->d_name); }
+        errno = 0;
     }
+    const int error = errno;
     ::closedir(directory);
+    if (error != 0) { return unreadable(error); }
     return names;
 }
 
@@ -328,7 +334,7 @@ Result<std::string> TaskStore::resolve(std::string_view abbreviation) const {
     std::string candidates;
     for (std::size_t i = 0; i < found.size() && i < 10; ++i) { candidates += (i == 0 ? "" : ", ") + found[i]; }
     if (found.size() > 10) { candidates += " and " + std::to_string(found.size() - 10) + " more"; }
-    return Error{"AF-TASK-010", "'" + ellipsis(abbreviation, 80) + "' may be any of " + std::to_string(found.size()) + " tasks: " + candidates, root_.string(),
+    return Error{"AF-TASK-020", "'" + ellipsis(abbreviation, 80) + "' may be any of " + std::to_string(found.size()) + " tasks: " + candidates, root_.string(),
                  "Give more of the id.", ErrorKind::conflict};
 }
 

@@ -131,6 +131,12 @@ TEST(HostileArtifact, too_much_text_is_refused) {
     EXPECT_EQ(all(shipped().get("specification")->validate(artifact, {})), "the artifact holds more than 8388608 bytes of text\n");
 }
 
+TEST(HostileArtifact, control_characters_of_names_do_not_reach_a_message) {
+    auto artifact = specification();
+    artifact["a\x1b[2J\nb"] = 1;
+    EXPECT_EQ(all(shipped().get("specification")->validate(artifact, {})).find('\x1b'), std::string::npos);
+}
+
 TEST(HostileArtifact, names_with_slashes_and_brackets_are_followed) {
     auto artifact = implementation();
     artifact["file_notes"] = json::object{{"a/b]~[c", 7}};

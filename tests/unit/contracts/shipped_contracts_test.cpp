@@ -5,6 +5,9 @@
 
 #include <gmock/gmock.h>
 
+#include "base/files.hpp"
+#include "contracts/rules.hpp"
+
 namespace agentforge::kernel {
 
 TEST(ShippedContracts, all_are_there) {
@@ -51,6 +54,19 @@ TEST(ShippedContracts, a_model_schema_asks_for_nothing_measured) {
             const auto& properties = contract->model_schema().at("properties").as_object();
             if (pointer.find('/', 1) == std::string::npos) { EXPECT_FALSE(properties.contains(field)) << name << pointer; }
         }
+    }
+}
+
+TEST(ContractDocumentation, describes_every_named_rule) {
+    const auto page = read_file(std::string(AGENTFORGE_SOURCE_DIR) + "/docs/contracts.md");
+    for (const auto& rule : named_rules()) { EXPECT_THAT(*page, testing::HasSubstr(std::string(rule.text))); }
+}
+
+TEST(ContractDocumentation, names_every_measured_fact) {
+    const auto page = read_file(std::string(AGENTFORGE_SOURCE_DIR) + "/docs/contracts.md");
+    for (const auto& name : shipped().names()) {
+        const auto contract = shipped().get(name);
+        for (const auto& [pointer, fact] : contract->measured()) { EXPECT_THAT(*page, testing::HasSubstr("`" + fact + "`")); }
     }
 }
 

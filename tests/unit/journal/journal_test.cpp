@@ -1,25 +1,466 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "journal/journal.hpp"
 
+#include <cerrno>
+#include <limits>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
+#include "base/hash.hpp"
 #include "base/text.hpp"
+#include "base/yaml.hpp"
+#include "unit/base/python.hpp"
 
 namespace agentforge::kernel {
 namespace {
 
-TEST(Journal, reads_back_what_was_appended) {
-    const TemporaryDirectory folder("journal");
-    const auto path = folder.path() / "actions.yaml";
-    auto journal = Journal::create(path, {{"task_id", "t"}, {"request", "yes"}});
-    ASSERT_TRUE(journal.ok()) << journal.error().to_string();
-    for (int i = 0; i < 3; ++i) { ASSERT_TRUE(journal->append({{"type", "step"}, {"text", "1.0"}}).ok()); }
-    auto again = Journal::open(path);
+namespace fs = std::filesystem;
+
+/// The system's disk until told what the next calls do.
+class FailingDisk final : public JournalDisk {
+public:
+    long write(int descriptor, const char* bytes, std::size_t count) override {
+        ++writes;
+        if (interruptions > 0) {
+            --interruptions;
+            errno = EINTR;
+            return -1;
+        }
+        if (short_writes > 0) {
+            --short_writes;
+            return JournalDisk::write(descriptor, bytes, count / 2 + 1);
+        }
+        if (write_error != 0) {
+            errno = write_error;
+            return -1;
+        }
+        return write_nothing ? 0 : JournalDisk::write(descriptor, bytes, count);
+    }
+    int sync(int descriptor) override {
+        ++syncs;
+        if (sync_error == 0) { return JournalDisk::sync(descriptor); }
+        errno = sync_error;
+        return -1;
+    }
+    int truncate(int descriptor, std::uint64_t size) override {
+        if (truncate_error == 0) { return JournalDisk::truncate(descriptor, size); }
+        errno = truncate_error;
+        return -1;
+    }
+    int writes = 0, syncs = 0, interruptions = 0, short_writes = 0, write_error = 0, sync_error = 0, truncate_error = 0;
+    bool write_nothing = false;
+};
+
+class JournalFile : public testing::Test {
+protected:
+    Journal create(JournalDisk& disk = JournalDisk::system()) {
+        auto journal = Journal::create(path_, {{"task_id", "task-20260102-x"}, {"request", "yes: \"1.0\"\n# no \U0001F600"}, {"started_at", "2026-01-02T00:00:00.000Z"}}, disk);
+        EXPECT_TRUE(journal.ok()) << journal.error().to_string();
+        return std::move(journal).value();
+    }
+    static void append(Journal& journal, int count) {
+        for (int i = 0; i < count; ++i) {
+            const auto record = journal.append({{"step", i}, {"type", "step_taken"}, {"agent", json::object{{"role", "red"}}}, {"text", "no\n1.0 \U0001F600"}});
+            ASSERT_TRUE(record.ok()) << record.error().to_string();
+        }
+    }
+    std::string bytes() const { return read_file(path_).value(); }
+    void put(const std::string& bytes) const { ASSERT_TRUE(write_file_atomic(path_, bytes, Durability::cached).ok()); }
+    std::size_t files() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator())); }
+
+    TemporaryDirectory folder_{"journal"};
+    fs::path path_ = folder_.path() / "actions.yaml";
+};
+
+TEST_F(JournalFile, reads_back_what_was_appended) {
+    Journal journal = create();
+    append(journal, 3);
+    const auto again = Journal::open(path_);
     ASSERT_TRUE(again.ok()) << again.error().to_string();
     ASSERT_EQ(again->records().size(), 3U);
-    EXPECT_EQ(again->records()[2].body, journal->records()[2].body);
-    EXPECT_EQ(again->head().hash, journal->head().hash);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(again->records()[i].body, journal.records()[i].body);
+        EXPECT_EQ(again->records()[i].seq, i + 1);
+        EXPECT_EQ(again->records()[i].type(), "step_taken");
+    }
+    EXPECT_EQ(again->head().hash, journal.head().hash);
+    EXPECT_EQ(again->head().seq, 3U);
+    EXPECT_EQ(again->header(), journal.header());
+    EXPECT_FALSE(again->recovery().torn_tail);
+}
+
+TEST_F(JournalFile, goes_on_where_another_object_stopped) {
+    { Journal journal = create(); append(journal, 2); }
+    auto again = Journal::open(path_);
+    ASSERT_TRUE(again.ok());
+    append(*again, 2);
+    EXPECT_EQ(Journal::read(path_)->size(), 4U);
+}
+
+TEST_F(JournalFile, append_returns_the_whole_record) {
+    Journal journal = create();
+    const auto record = journal.append({{"type", "x"}});
+    ASSERT_TRUE(record.ok());
+    EXPECT_EQ(record->body.at("seq"), json::value(1));
+    EXPECT_EQ(record->body.at("prev"), json::value(hash_of(journal.header())));
+    EXPECT_EQ(record->body.at("hash"), json::value(record->hash));
+    EXPECT_EQ(journal.append({{"type", "x"}})->body.at("prev"), json::value(record->hash));
+}
+
+TEST_F(JournalFile, makes_one_write_and_one_sync_for_each_record) {
+    FailingDisk disk;
+    Journal journal = create(disk);
+    append(journal, 5);
+    EXPECT_EQ(disk.writes, 5);
+    EXPECT_EQ(disk.syncs, 5);
+}
+
+TEST_F(JournalFile, is_created_once) {
+    create();
+    const auto again = Journal::create(path_, {{"task_id", "x"}});
+    ASSERT_FALSE(again.ok());
+    EXPECT_EQ(again.error().code, "AF-JRNL-001");
+    EXPECT_EQ(again.error().kind, ErrorKind::conflict);
+}
+
+TEST_F(JournalFile, is_not_created_where_its_folder_is_missing) {
+    const auto journal = Journal::create(folder_.path() / "no" / "actions.yaml", {});
+    ASSERT_FALSE(journal.ok());
+    EXPECT_EQ(journal.error().kind, ErrorKind::io);
+}
+
+TEST_F(JournalFile, refuses_header_fields_that_are_no_words) {
+    for (const char* key : {"actions", "agentforge_journal", "yes", "null", "", "a b", "A", "1a", "a:b"}) {
+        const auto journal = Journal::create(path_, {{key, 1}});
+        ASSERT_FALSE(journal.ok()) << key;
+        EXPECT_EQ(journal.error().code, "AF-JRNL-005");
+    }
+    EXPECT_FALSE(Journal::create(path_, {{"cost", 1.5}}).ok());
+    EXPECT_FALSE(fs::exists(path_));
+}
+
+TEST_F(JournalFile, that_is_not_there_is_not_found) {
+    EXPECT_EQ(Journal::open(path_).error().code, "AF-JRNL-007");
+    EXPECT_EQ(Journal::read(path_).error().kind, ErrorKind::not_found);
+}
+
+TEST_F(JournalFile, that_is_a_folder_or_a_link_is_refused) {
+    fs::create_directory(folder_.path() / "d");
+    EXPECT_EQ(Journal::open(folder_.path() / "d").error().kind, ErrorKind::io);
+    create();
+    fs::create_symlink(path_, folder_.path() / "link");
+    EXPECT_EQ(Journal::open(folder_.path() / "link").error().code, "AF-JRNL-003");
+}
+
+TEST_F(JournalFile, refuses_bodies_that_another_reader_would_read_differently_and_goes_on) {
+    Journal journal = create();
+    json::value deep = 1;
+    for (int i = 0; i < 61; ++i) { deep = json::array{deep}; }
+    const std::vector<json::object> bodies{
+        {{"a", 1}}, {{"type", ""}}, {{"type", 1}}, {{"type", "x"}, {"cost", 1.5}}, {{"type", "x"}, {"l", json::array{json::object{{"c", 0.0}}}}}, {{"type", "x"}, {"seq", 1}},
+        {{"type", "x"}, {"prev", ""}}, {{"type", "x"}, {"hash", ""}}, {{"type", "x"}, {"n", std::numeric_limits<std::uint64_t>::max()}}, {{"type", "x"}, {std::string(1001, 'k'), 1}},
+        {{"type", "x"}, {std::string(200, '\x01'), 1}}, {{"type", "x"}, {"\xFF", 1}}, {{"type", "x"}, {"deep", deep}}};
+    for (const auto& body : bodies) {
+        const auto record = journal.append(body);
+        ASSERT_FALSE(record.ok()) << json::serialize(body).substr(0, 100);
+        EXPECT_EQ(record.error().code, "AF-JRNL-005");
+        EXPECT_EQ(record.error().kind, ErrorKind::invalid);
+    }
+    EXPECT_EQ(journal.head().seq, 0U);
+    append(journal, 1);
+    EXPECT_EQ(Journal::read(path_)->size(), 1U);
+}
+
+TEST_F(JournalFile, returns_the_record_as_it_will_be_read_back) {
+    Journal journal = create();
+    ASSERT_TRUE(journal.append({{"type", "x"}, {"bytes", "a\x80\xC3"}, {"list", json::array{"\xFF", std::uint64_t{7}}}}).ok());
+    EXPECT_EQ(journal.records()[0].body.at("bytes"), json::value("a\uFFFD\uFFFD"));
+    EXPECT_EQ(Journal::read(path_).value()[0].body, journal.records()[0].body);
+}
+
+TEST_F(JournalFile, every_reader_reads_the_same_after_every_append) {
+    Journal journal = create();
+    std::vector<test::ReaderCase> cases;
+    const auto expect_read = [&](bool own) {
+        json::value expected = json::object{{"agentforge_journal", 1}};
+        for (const auto& field : journal.header()) { expected.as_object().emplace(field.key(), field.value()); }
+        json::array records;
+        for (const auto& record : journal.records()) { records.push_back(record.body); }
+        expected.as_object().emplace("actions", records.empty() ? json::value(nullptr) : json::value(records));
+        cases.push_back({std::to_string(records.size()), "yaml", bytes(), expected});
+        if (own) { EXPECT_EQ(parse_yaml(bytes(), "own", YamlLimits{64UL << 20U, 1'000'000, 100})->value, expected); }
+    };
+    expect_read(true);
+    const auto strings = test::tricky_strings();
+    json::array all;
+    for (const auto& text : strings) { all.push_back(json::value(text)); }
+    for (int i = 0; i < 3; ++i) {
+        append(journal, 1);
+        expect_read(true);
+    }
+    json::object keys;
+    for (const auto& text : strings) {
+        if (text.size() < 150) { keys.emplace(text, text); }
+    }
+    ASSERT_TRUE(journal.append({{"type", "strings"}, {"all", all}, {"keys", keys}}).ok());
+    expect_read(true);
+    EXPECT_EQ(test::read_with_python(cases), "");
+}
+
+TEST_F(JournalFile, cut_at_any_byte_of_its_last_record_opens_with_the_records_before) {
+    Journal journal = create();
+    append(journal, 2);
+    const std::size_t whole = bytes().size();
+    append(journal, 1);
+    const std::string all = bytes();
+    for (std::size_t length = whole + 1; length < all.size(); ++length) {
+        put(all.substr(0, length));
+        Recovery seen;
+        ASSERT_EQ(Journal::read(path_, &seen)->size(), 2U);
+        EXPECT_TRUE(seen.torn_tail);
+        EXPECT_EQ(bytes().size(), length);
+        auto again = Journal::open(path_);
+        ASSERT_TRUE(again.ok()) << length << again.error().to_string();
+        ASSERT_EQ(again->records().size(), 2U);
+        EXPECT_EQ(again->recovery().torn_bytes, length - whole);
+        EXPECT_EQ(read_file(again->recovery().torn_file).value(), all.substr(whole, length - whole));
+        EXPECT_EQ(bytes(), all.substr(0, whole));
+        fs::remove(again->recovery().torn_file);
+        if (length % 37 == 0) {
+            append(*again, 1);
+            EXPECT_EQ(bytes(), all);
+        }
+    }
+}
+
+TEST_F(JournalFile, keeps_every_torn_end_under_a_name_of_its_own) {
+    { Journal journal = create(); append(journal, 1); }
+    const std::string whole = bytes();
+    for (int i = 1; i <= 3; ++i) {
+        put(whole + "- {\"seq\": " + std::to_string(i));
+        EXPECT_EQ(Journal::open(path_)->recovery().torn_file, path_.string() + ".torn-" + std::to_string(i));
+    }
+    EXPECT_EQ(files(), 4U);
+}
+
+TEST_F(JournalFile, a_last_line_of_zeros_is_a_torn_end) {
+    { Journal journal = create(); append(journal, 1); }
+    put(bytes() + std::string(300, '\0'));
+    EXPECT_TRUE(Journal::open(path_)->recovery().torn_tail);
+    put(bytes() + std::string(300, '\0') + "\n");
+    EXPECT_EQ(Journal::open(path_)->records().size(), 1U);
+}
+
+TEST_F(JournalFile, a_changed_byte_anywhere_is_never_read_as_truth) {
+    Journal journal = create();
+    append(journal, 3);
+    const std::string all = bytes();
+    const std::size_t last = all.rfind("\n- ") + 1;    // A changed last line may pass for a torn one.
+    for (std::size_t at = 0; at < all.size(); ++at) {
+        std::string changed = all;
+        changed[at] = static_cast<char>(changed[at] ^ 1);
+        put(changed);
+        Recovery seen;
+        const auto read = Journal::read(path_, &seen);
+        if (read.ok()) {
+            ASSERT_GE(at, last) << "a change before the last line went unnoticed at " << at;
+            EXPECT_TRUE(seen.torn_tail) << at;
+            EXPECT_EQ(read->size(), 2U);
+        } else {
+            EXPECT_EQ(read.error().code, "AF-JRNL-002") << at;
+            EXPECT_EQ(read.error().kind, ErrorKind::corrupt);
+        }
+    }
+}
+
+TEST_F(JournalFile, names_sequence_and_byte_of_a_bad_record_in_the_middle) {
+    Journal journal = create();
+    append(journal, 3);
+    std::string all = bytes();
+    const std::size_t second = all.find("- {\"seq\": 2");
+    all.replace(second, 3, "xxx");
+    put(all);
+    const auto opened = Journal::open(path_);
+    ASSERT_FALSE(opened.ok());
+    EXPECT_EQ(opened.error().code, "AF-JRNL-002");
+    EXPECT_NE(opened.error().message.find("record 2, byte " + std::to_string(second)), std::string::npos) << opened.error().message;
+    EXPECT_EQ(bytes(), all);
+    EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(JournalFile, a_whole_last_record_with_a_wrong_hash_is_corruption_not_a_torn_end) {
+    Journal journal = create();
+    append(journal, 2);
+    std::string all = bytes();
+    all.replace(all.rfind("\"red\""), 5, "\"rad\"");
+    put(all);
+    EXPECT_EQ(Journal::open(path_).error().code, "AF-JRNL-002");
+    EXPECT_EQ(bytes(), all);
+}
+
+TEST_F(JournalFile, notices_records_left_out_repeated_or_in_another_order) {
+    Journal journal = create();
+    append(journal, 4);
+    const std::string all = bytes();
+    std::vector<std::size_t> starts;
+    for (std::size_t at = all.find("\n- ") + 1; at != 0 && at != all.size(); at = all.find('\n', at) + 1) { starts.push_back(at); }
+    ASSERT_EQ(starts.size(), 4U);
+    const auto line = [&](std::size_t i) { return all.substr(starts[i], (i + 1 < 4 ? starts[i + 1] : all.size()) - starts[i]); };
+    const std::string head = all.substr(0, starts[0]);
+    for (const std::string& changed : {head + line(1) + line(2) + line(3), head + line(0) + line(2) + line(3), head + line(0) + line(0) + line(1), head + line(1) + line(0) + line(2) + line(3), all + line(3),
+                                       head + line(0) + "\n" + line(1), head + line(0) + "# c\n" + line(1)}) {
+        put(changed);
+        EXPECT_EQ(Journal::read(path_).error().code, "AF-JRNL-002");
+    }
+}
+
+TEST_F(JournalFile, notices_another_header_even_of_a_valid_form) {
+    { Journal journal = create(); append(journal, 1); }
+    std::string all = bytes();
+    all.replace(all.find("task-20260102-x"), 15, "task-20260102-y");
+    put(all);
+    EXPECT_EQ(Journal::open(path_).error().code, "AF-JRNL-002");
+}
+
+TEST_F(JournalFile, refuses_files_that_are_no_journal) {
+    for (const std::string& text : {std::string(), std::string("actions:\n"), std::string("agentforge_journal: 2\nactions:\n"), std::string("agentforge_journal: 1\n"), std::string("agentforge_journal: 1\nactions:"),
+                                    std::string("agentforge_journal: 1\na: b\nactions:\n"), std::string("agentforge_journal: 1\na: 1\na: 2\nactions:\n"), std::string(1000, '\0')}) {
+        put(text);
+        EXPECT_EQ(Journal::open(path_).error().code, "AF-JRNL-002") << text;
+    }
+}
+
+TEST_F(JournalFile, goes_on_through_interrupted_and_short_writes) {
+    FailingDisk disk;
+    Journal journal = create(disk);
+    disk.interruptions = 3;
+    disk.short_writes = 4;
+    append(journal, 2);
+    EXPECT_EQ(Journal::read(path_)->size(), 2U);
+}
+
+class JournalFailure : public JournalFile, public testing::WithParamInterface<int> {};
+
+TEST_P(JournalFailure, of_a_write_cuts_back_and_refuses_further_appends) {
+    FailingDisk disk;
+    Journal journal = create(disk);
+    append(journal, 2);
+    const std::string before = bytes();
+    disk.short_writes = 1;    // Half of the record gets there first.
+    disk.write_error = GetParam();
+    const auto failed = journal.append({{"type", "x"}});
+    ASSERT_FALSE(failed.ok());
+    EXPECT_EQ(failed.error().code, "AF-JRNL-003");
+    EXPECT_EQ(failed.error().kind, ErrorKind::io);
+    EXPECT_EQ(bytes(), before);
+    disk.write_error = 0;
+    EXPECT_EQ(journal.append({{"type", "x"}}).error().code, "AF-JRNL-004");
+    EXPECT_EQ(journal.head().seq, 2U);
+    auto again = Journal::open(path_);
+    ASSERT_TRUE(again.ok());
+    append(*again, 1);
+}
+
+TEST_P(JournalFailure, of_a_sync_is_never_tried_again) {
+    FailingDisk disk;
+    Journal journal = create(disk);
+    append(journal, 1);
+    const std::string before = bytes();
+    const int syncs = disk.syncs;
+    disk.sync_error = GetParam();
+    EXPECT_EQ(journal.append({{"type", "x"}}).error().code, "AF-JRNL-003");
+    EXPECT_EQ(disk.syncs, syncs + 1);
+    EXPECT_EQ(bytes(), before);
+    disk.sync_error = 0;
+    EXPECT_EQ(journal.append({{"type", "x"}}).error().code, "AF-JRNL-004");
+    EXPECT_EQ(disk.syncs, syncs + 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Errors, JournalFailure, testing::Values(ENOSPC, EIO, EDQUOT, EFBIG));
+
+TEST_F(JournalFile, a_write_of_nothing_is_a_failure) {
+    FailingDisk disk;
+    Journal journal = create(disk);
+    disk.write_nothing = true;
+    EXPECT_EQ(journal.append({{"type", "x"}}).error().code, "AF-JRNL-003");
+}
+
+TEST_F(JournalFile, says_when_the_incomplete_record_could_not_be_cut_off_and_recovers_at_the_next_opening) {
+    FailingDisk disk;
+    Journal journal = create(disk);
+    append(journal, 1);
+    disk.short_writes = 1;
+    disk.write_error = ENOSPC;
+    disk.truncate_error = EIO;
+    EXPECT_NE(journal.append({{"type", "x"}}).error().message.find("cut off"), std::string::npos);
+    EXPECT_EQ(Journal::open(path_)->records().size(), 1U);
+}
+
+TEST_F(JournalFile, a_torn_end_that_cannot_be_cut_off_is_an_error) {
+    { Journal journal = create(); append(journal, 1); }
+    put(bytes() + "- {");
+    FailingDisk disk;
+    disk.truncate_error = EIO;
+    EXPECT_EQ(Journal::open(path_, disk).error().code, "AF-JRNL-003");
+}
+
+TEST_F(JournalFile, notices_another_writer_and_destroys_nothing_of_it) {
+    Journal journal = create();
+    append(journal, 1);
+    auto other = Journal::open(path_);
+    ASSERT_TRUE(other.ok());
+    append(*other, 1);
+    const std::string before = bytes();
+    EXPECT_EQ(journal.append({{"type", "x"}}).error().code, "AF-JRNL-006");
+    EXPECT_EQ(bytes(), before);
+    EXPECT_EQ(journal.append({{"type", "x"}}).error().code, "AF-JRNL-004");
+}
+
+TEST_F(JournalFile, notices_that_it_was_deleted) {
+    Journal journal = create();
+    fs::remove(path_);
+    EXPECT_EQ(journal.append({{"type", "x"}}).error().code, "AF-JRNL-006");
+}
+
+TEST_F(JournalFile, keeps_what_was_acknowledged_when_the_process_dies) {
+    create();
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        auto journal = Journal::open(path_);
+        for (int i = 0; journal.ok() && i < 20; ++i) {
+            if (!journal->append({{"type", "x"}, {"i", i}}).ok() || ::write(ends[1], "x", 1) != 1) { ::_exit(1); }
+        }
+        const int file = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+        ::_exit(::write(file, "- {\"seq\": 21, \"type", 19) == 19 ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_EQ(status, 0);
+    char acknowledged[64];
+    EXPECT_EQ(::read(ends[0], acknowledged, sizeof acknowledged), 20);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    auto journal = Journal::open(path_);
+    ASSERT_TRUE(journal.ok()) << journal.error().to_string();
+    EXPECT_EQ(journal->records().size(), 20U);
+    EXPECT_TRUE(journal->recovery().torn_tail);
+    append(*journal, 1);
+}
+
+TEST_F(JournalFile, moves_with_its_records) {
+    Journal first = create();
+    append(first, 1);
+    Journal second = std::move(first);
+    append(second, 1);
+    EXPECT_EQ(second.records().size(), 2U);
 }
 
 }  // namespace

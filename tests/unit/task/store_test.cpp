@@ -1,22 +1,265 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/store.hpp"
 
+#include <chrono>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
+#include <agentforge/artifact.hpp>
+
 #include "base/text.hpp"
+#include "base/yaml.hpp"
+#include "unit/base/python.hpp"
 
 namespace agentforge::kernel {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::string_view id = "task-20260102-add-login-1f2e3d4c";
 
-TEST(TestPipelineStateStore, load_returns_saved_state) {
-    const TemporaryDirectory folder("store");
-    TaskStore store(folder.path());
-    ASSERT_TRUE(store.create(id, {{"task_id", id}, {"request", "Add login"}}).ok());
-    const json::object state{{"task_id", id}, {"status", "running"}, {"n", 7}};
-    ASSERT_TRUE(store.save_state(id, state).ok());
-    EXPECT_EQ(store.load_state(id).value(), state);
+class StoreTest : public testing::Test {
+protected:
+    void create(std::string_view task_id, std::string_view status = "pending", std::string_view created = "2026-01-02T00:00:00.000Z") {
+        const auto made = store_.create(task_id, {{"task_id", task_id}, {"request", "Add login: yes"}, {"created_at", created}});
+        ASSERT_TRUE(made.ok()) << made.error().to_string();
+        ASSERT_TRUE(store_.save_state(task_id, {{"task_id", task_id}, {"request", "Add login"}, {"status", status}, {"created_at", created}, {"current_stage", "red"}}).ok());
+    }
+    static std::vector<std::string> ids(const TaskListing& listing) {
+        std::vector<std::string> list;
+        for (const auto& task : listing.tasks) { list.push_back(task.task_id); }
+        return list;
+    }
+    TemporaryDirectory folder_{"store"};
+    TaskStore store_{folder_.path()};
+};
+
+class TestPipelineStateStore : public StoreTest {};
+class TestStageArtifact : public StoreTest {};
+class TaskStoreTest : public StoreTest {};
+class TaskLockTest : public StoreTest {};
+
+TEST_F(TestPipelineStateStore, save_creates_file) {
+    create(id);
+    const auto bytes = read_file(store_.paths(id).state());
+    ASSERT_TRUE(bytes.ok());
+    EXPECT_EQ(test::read_with_python({{"state", "yaml", *bytes, json::value(store_.load_state(id).value())}}), "");
+}
+
+TEST_F(TestPipelineStateStore, load_returns_saved_state) {
+    create(id);
+    const json::object state{{"task_id", id}, {"status", "running"}, {"n", 7}, {"text", "no\n\u2028"}};
+    ASSERT_TRUE(store_.save_state(id, state).ok());
+    EXPECT_EQ(store_.load_state(id).value(), state);
+}
+
+TEST_F(TestPipelineStateStore, list_returns_pipelines_by_status) {
+    create("task-20260101-a", "running", "2026-01-01T00:00:00.000Z");
+    create("task-20260102-b", "completed", "2026-01-02T00:00:00.000Z");
+    create("task-20260103-c", "running", "2026-01-03T00:00:00.000Z");
+    EXPECT_EQ(ids(store_.list("running").value()), (std::vector<std::string>{"task-20260103-c", "task-20260101-a"}));
+    EXPECT_EQ(ids(store_.list("failed").value()), std::vector<std::string>{});
+    EXPECT_EQ(store_.list()->tasks.size(), 3U);
+    EXPECT_EQ(ids(store_.list({}, 1).value()), std::vector<std::string>{"task-20260103-c"});
+}
+
+// The spec README, point 1: `completed/` is a listing by status, not a second copy.
+TEST_F(TestPipelineStateStore, completed_pipelines_move_to_completed_dir) {
+    create(id, "running");
+    EXPECT_EQ(store_.active_count(), 1U);
+    ASSERT_TRUE(store_.save_state(id, {{"task_id", id}, {"status", "completed"}}).ok());
+    EXPECT_EQ(store_.list("running")->tasks.size(), 0U);
+    EXPECT_EQ(ids(store_.list("completed").value()), std::vector<std::string>{std::string(id)});
+    EXPECT_EQ(store_.active_count(), 0U);
+}
+
+TEST_F(TestStageArtifact, save_and_load_roundtrip) {
+    StageArtifact artifact;
+    artifact.stage_name = "spec";
+    artifact.created_at = "2026-01-02T00:00:00.000Z";
+    json::array strings;
+    for (const auto& text : test::tricky_strings()) { strings.push_back(json::value(text)); }
+    artifact.data = {{"title", "yes"}, {"ratio", 0.92}, {"strings", strings}, {"empty", json::object{}}};
+    const auto path = store_.paths(id).artifact("spec", "specification");
+    ASSERT_TRUE(save_artifact(path, artifact.to_json()).ok());
+    const auto loaded = load_artifact(path);
+    ASSERT_TRUE(loaded.ok()) << loaded.error().to_string();
+    EXPECT_EQ(*loaded, artifact.to_json());
+    EXPECT_EQ(StageArtifact::from_json(*loaded)->data, artifact.data);
+    EXPECT_EQ(test::read_with_python({{"artifact", "yaml", read_file(path).value(), json::value(*loaded)}}), "");
+}
+
+TEST_F(TestStageArtifact, that_is_missing_or_no_map_is_an_error) {
+    const fs::path path = folder_.path() / "a.yaml";
+    EXPECT_EQ(load_artifact(path).error().kind, ErrorKind::not_found);
+    ASSERT_TRUE(write_file_atomic(path, "- 1\n", Durability::cached).ok());
+    EXPECT_EQ(load_artifact(path).error().code, "AF-TASK-005");
+}
+
+TEST_F(TaskStoreTest, create_makes_the_whole_folder) {
+    const json::object task{{"task_id", id}, {"request", "Add login:\n  yes"}, {"created_at", "2026-01-02T00:00:00.000Z"}, {"success_criteria", json::array{"on", "1.0"}}};
+    const auto paths = store_.create(id, task);
+    ASSERT_TRUE(paths.ok()) << paths.error().to_string();
+    EXPECT_EQ(store_.load(id).value(), task);
+    EXPECT_EQ(load_artifact(paths->inputs() / "original_request.yaml").value().at("original_request"), json::value("Add login:\n  yes"));
+    EXPECT_EQ(store_.load_state(id).value().at("status"), json::value("pending"));
+    for (const auto& folder : {paths->inputs(), paths->blobs(), paths->snapshots(), paths->artifacts() / "phases"}) { EXPECT_TRUE(fs::is_directory(folder)); }
+    EXPECT_EQ(std::distance(fs::directory_iterator(store_.root()), fs::directory_iterator()), 1);
+}
+
+TEST_F(TaskStoreTest, create_refuses_an_id_that_is_taken) {
+    create(id);
+    const auto again = store_.create(id, {{"request", "other"}});
+    ASSERT_FALSE(again.ok());
+    EXPECT_EQ(again.error().code, "AF-TASK-001");
+    EXPECT_EQ(store_.load(id).value().at("request"), json::value("Add login: yes"));
+}
+
+TEST_F(TaskStoreTest, create_leaves_nothing_where_it_fails) {
+    ASSERT_TRUE(make_directories(store_.root()).ok());
+    ASSERT_TRUE(write_file_atomic(store_.root() / id, "a file in the way", Durability::cached).ok());
+    EXPECT_FALSE(store_.create(id, {{"request", "x"}}).ok());
+    EXPECT_EQ(std::distance(fs::directory_iterator(store_.root()), fs::directory_iterator()), 1);
+}
+
+TEST_F(TaskStoreTest, refuses_ids_that_are_paths) {
+    for (const char* name : {"", "..", "../x", "/etc", "task-20260102/../..", "."}) {
+        EXPECT_EQ(store_.create(name, {}).error().code, "AF-TASK-006");
+        EXPECT_EQ(store_.load(name).error().kind, ErrorKind::invalid);
+        EXPECT_EQ(store_.remove(name).error().code, "AF-TASK-006");
+        EXPECT_EQ(store_.paths(name).root.parent_path(), store_.root());
+    }
+    EXPECT_EQ(store_.paths(id).artifact("../../x", "/etc/passwd"), store_.paths(id).artifacts() / "phases" / "_._.._x" / "_etc_passwd.yaml");
+}
+
+TEST_F(TaskStoreTest, a_missing_task_names_the_nearest) {
+    create(id);
+    const auto missing = store_.load("task-20260102-add-login-1f2e3d4d");
+    EXPECT_EQ(missing.error().code, "AF-TASK-002");
+    EXPECT_NE(missing.error().remedy.find(id), std::string::npos);
+    EXPECT_EQ(store_.load_state("task-20260102-zzz").error().code, "AF-TASK-002");
+    EXPECT_EQ(store_.save_state("task-20260102-zzz", {}).error().code, "AF-TASK-002");
+}
+
+TEST_F(TaskStoreTest, a_broken_state_is_corrupt_and_listed_as_a_problem) {
+    create(id);
+    create("task-20260102-good");
+    create("task-20260102-gone");
+    ASSERT_TRUE(write_file_atomic(store_.paths(id).state(), "{\"task_id\": ", Durability::cached).ok());
+    fs::remove(store_.paths("task-20260102-gone").state());
+    ASSERT_TRUE(write_file_atomic(store_.root() / "stray.txt", "x", Durability::cached).ok());
+    EXPECT_EQ(store_.load_state(id).error().code, "AF-TASK-004");
+    EXPECT_EQ(store_.load_state("task-20260102-gone").error().code, "AF-TASK-004");
+    const auto listing = store_.list();
+    ASSERT_TRUE(listing.ok());
+    EXPECT_EQ(ids(*listing), std::vector<std::string>{"task-20260102-good"});
+    ASSERT_EQ(listing->problems.size(), 3U);
+    EXPECT_EQ(listing->problems[0].code, "AF-TASK-009");
+}
+
+TEST_F(TaskStoreTest, lists_nothing_where_there_is_no_folder) {
+    EXPECT_TRUE(store_.list()->tasks.empty());
+    EXPECT_EQ(store_.active_count(), 0U);
+}
+
+TEST_F(TaskStoreTest, lists_a_thousand_tasks_from_their_states_alone) {
+    for (int i = 0; i < 1000; ++i) {
+        const std::string name = "task-20260102-" + std::to_string(i);
+        ASSERT_TRUE(make_directories(store_.root() / name).ok());
+        ASSERT_TRUE(store_.save_state(name, {{"task_id", name}, {"request", std::string(200, 'r')}, {"status", "running"}, {"created_at", "2026-01-02T00:00:00.000Z"}}).ok());
+    }
+    const auto start = std::chrono::steady_clock::now();
+    const auto listing = store_.list();
+    const auto taken = std::chrono::steady_clock::now() - start;
+    EXPECT_EQ(listing->tasks.size(), 1000U);
+    RecordProperty("list_microseconds", static_cast<int>(std::chrono::duration_cast<std::chrono::microseconds>(taken).count()));
+    EXPECT_LT(taken, std::chrono::seconds(2));    // The aim of 50 ms is measured by the benchmark; this only catches a wrong order of growth.
+}
+
+TEST_F(TaskStoreTest, resolve_expands_what_fits_one_task) {
+    create(id);
+    create("task-20260102-add-logout-99999999");
+    EXPECT_EQ(store_.resolve(id).value(), id);
+    EXPECT_EQ(store_.resolve("1f2e3d4c").value(), id);
+    EXPECT_EQ(store_.resolve("20260102-add-logi").value(), id);
+    const auto several = store_.resolve("task-20260102");
+    EXPECT_EQ(several.error().code, "AF-TASK-020");
+    EXPECT_NE(several.error().message.find("add-logout"), std::string::npos);
+    EXPECT_EQ(store_.resolve("nothing").error().code, "AF-TASK-002");
+    EXPECT_EQ(store_.resolve("").error().code, "AF-TASK-002");
+}
+
+TEST_F(TaskStoreTest, remove_takes_the_whole_folder_unless_it_is_in_use) {
+    create(id);
+    {
+        const auto lock = TaskLock::acquire(store_.paths(id), "test", "now");
+        ASSERT_TRUE(lock.ok());
+        EXPECT_EQ(store_.remove(id).error().code, "AF-TASK-003");
+        EXPECT_TRUE(store_.load(id).ok());
+    }
+    EXPECT_TRUE(store_.remove(id).ok());
+    EXPECT_TRUE(fs::is_empty(store_.root()));
+    EXPECT_EQ(store_.remove(id).error().code, "AF-TASK-002");
+}
+
+TEST_F(TaskLockTest, names_its_holder_to_whoever_comes_second) {
+    create(id);
+    const auto paths = store_.paths(id);
+    EXPECT_FALSE(TaskLock::holder(paths).has_value());
+    {
+        const auto lock = TaskLock::acquire(paths, "agentforge start", "2026-01-02T00:00:00.000Z");
+        ASSERT_TRUE(lock.ok());
+        const auto holder = TaskLock::holder(paths);
+        ASSERT_TRUE(holder.has_value());
+        EXPECT_EQ(holder->pid, ::getpid());
+        EXPECT_EQ(holder->command, "agentforge start");
+        const auto second = TaskLock::acquire(paths, "agentforge resume", "later");
+        EXPECT_EQ(second.error().code, "AF-TASK-003");
+        EXPECT_NE(second.error().message.find(std::to_string(::getpid())), std::string::npos);
+        EXPECT_NE(second.error().message.find("agentforge start"), std::string::npos);
+    }
+    EXPECT_FALSE(TaskLock::holder(paths).has_value());
+    EXPECT_TRUE(TaskLock::acquire(paths, "again", "later").ok());
+}
+
+TEST_F(TaskLockTest, goes_with_the_process_that_held_it) {
+    create(id);
+    const auto paths = store_.paths(id);
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        const auto lock = TaskLock::acquire(paths, "child", "now");
+        ::_exit(lock.ok() ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_TRUE(TaskLock::acquire(paths, "parent", "later").ok());
+}
+
+TEST_F(TaskLockTest, needs_a_task) { EXPECT_EQ(TaskLock::acquire(store_.paths(id), "x", "now").error().code, "AF-TASK-002"); }
+
+TEST_F(TaskLockTest, does_not_follow_a_link) {
+    create(id);
+    fs::create_symlink("/etc/hostname", store_.paths(id).lock());
+    EXPECT_EQ(TaskLock::acquire(store_.paths(id), "x", "now").error().code, "AF-TASK-008");
+}
+
+TEST_F(TaskLockTest, is_held_by_one_of_many_and_survives_being_asked_for) {
+    create(id);
+    const auto paths = store_.paths(id);
+    std::jthread asking([&](const std::stop_token& stop) {
+        while (!stop.stop_requested()) { static_cast<void>(TaskLock::holder(paths)); }
+    });
+    for (int i = 0; i < 50; ++i) {
+        const auto lock = TaskLock::acquire(paths, "x", "now");
+        ASSERT_TRUE(lock.ok()) << lock.error().to_string();
+    }
 }
 
 }  // namespace
