@@ -6,7 +6,9 @@
 //
 // Rules: nothing else is exported; no exception crosses the boundary; libraries stay loaded until
 // the host exits. The build must match the host's fingerprint (see abi.hpp): the dynamic linker
-// refuses another before any constructor runs.
+// refuses another before any constructor runs, and the host compares the descriptor's.
+// A class with a constructor that takes `json::object` gets its settings there; one without takes
+// none, and settings given to it are an error. Either may throw to refuse them.
 #pragma once
 
 #include <agentforge/abi.hpp>
@@ -49,7 +51,8 @@ struct AgentforgeFactory {
 struct AgentforgeDescriptor {
     std::uint32_t size;                 ///< sizeof(AgentforgeDescriptor) of the plugin's build.
     std::uint32_t abi_version;          ///< AGENTFORGE_ABI_VERSION
-    const char* fingerprint;            ///< AGENTFORGE_ABI_FINGERPRINT
+    const char* fingerprint;            ///< AGENTFORGE_ABI_FINGERPRINT of the plugin's own translation unit.
+    const char* linked_fingerprint;     ///< agentforge_abi_fingerprint(): what binds the plugin to the symbol version.
     const char* id;                     ///< Reverse-domain, same as in plugin.json.
     const char* version;
     const char* licence;                ///< SPDX expression.
@@ -64,9 +67,14 @@ using AgentforgeEntry = const AgentforgeDescriptor* (*)();
 
 inline constexpr const char* entry_symbol = "agentforge_plugin";
 
+/// Version of this SDK; a manifest's `sdk` range is held against it.
+inline constexpr const char* sdk_version = "0.1.0";
+
 namespace detail {
 
+/// Writes `what` into the buffer, cut to its size, always NUL-terminated.
 void report_create_failure(char* buffer, std::size_t size, const char* what) noexcept;
+/// Null and empty text are no settings. Throws std::invalid_argument where the text is not a JSON object.
 json::object parse_config(const char* text);
 
 template <class Interface, class Implementation>
@@ -75,6 +83,10 @@ void* create_object(const char* config_json, char* error, std::size_t error_size
         if constexpr (std::is_constructible_v<Implementation, json::object>) {
             return static_cast<Interface*>(new Implementation(parse_config(config_json)));
         } else {
+            if (!parse_config(config_json).empty()) {
+                report_create_failure(error, error_size, "settings were given, but it takes none");
+                return nullptr;
+            }
             return static_cast<Interface*>(new Implementation());
         }
     } catch (const std::exception& failure) {
@@ -119,7 +131,7 @@ constexpr AgentforgeFactory provides_escalation(const char* name) { return detai
         static const ::agentforge::AgentforgeFactory factories[] = {__VA_ARGS__};                      \
         static const ::agentforge::AgentforgeDescriptor descriptor = {                                 \
             sizeof(::agentforge::AgentforgeDescriptor), AGENTFORGE_ABI_VERSION,                        \
-            ::agentforge_abi_fingerprint(), plugin_id, plugin_version, plugin_licence, factories,      \
+            AGENTFORGE_ABI_FINGERPRINT, ::agentforge_abi_fingerprint(), plugin_id, plugin_version, plugin_licence, factories,      \
             static_cast<std::uint32_t>(sizeof(factories) / sizeof(factories[0]))};                     \
         return &descriptor;                                                                            \
     }

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// DELIVER: has the change described, writes the changelog, commits the verified tree. The commit is
+// the kernel's to make: it runs one last gate on the very tree that it commits.
+#include <agentforge/plugin.hpp>
+#include <agentforge/stage_helpers.hpp>
+
+namespace {
+
+using namespace agentforge;
+
+constexpr std::string_view changelog = "CHANGELOG.md";
+
+std::string text_of(const json::object& object, std::string_view key) {
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+/// One list item, whatever the model's line breaks.
+std::string item(std::string_view entry) {
+    std::string text = "- ";
+    bool blank = true;
+    for (const char character : entry) {
+        const bool space = character == ' ' || character == '\n' || character == '\r' || character == '\t';
+        if (space && blank) { continue; }
+        text += space ? ' ' : character;
+        blank = space;
+    }
+    while (text.ends_with(' ')) { text.pop_back(); }
+    return text.starts_with("- - ") ? text.substr(2) : text;
+}
+
+/// Puts the entry under "Unreleased", making that section where the changelog has none.
+std::string with_entry(const std::string& text, const std::string& entry) {
+    const std::string line = item(entry) + "\n";
+    if (text.find(line) != std::string::npos) { return text; }     // An earlier attempt wrote it.
+    if (text.empty()) { return "# Changelog\n\n## Unreleased\n\n" + line; }
+    std::size_t begin = 0;
+    while (begin < text.size()) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        std::string heading = text.substr(begin, end - begin);
+        if (heading.starts_with("## ") && heading.find("nreleased") != std::string::npos) {
+            std::size_t at = std::min(end + 1, text.size());
+            while (at < text.size() && text[at] == '\n') { ++at; }
+            const bool section_is_empty = at >= text.size() || text[at] == '#';
+            const std::string before = text.substr(0, std::min(end + 1, text.size()));
+            return before + (before.ends_with('\n') ? "\n" : "\n\n") + line + (section_is_empty && at < text.size() ? "\n" : "") + text.substr(at);
+        }
+        if (heading.starts_with("## ")) { return text.substr(0, begin) + "## Unreleased\n\n" + line + "\n" + text.substr(begin); }
+        begin = end + 1;
+    }
+    return text + (text.ends_with('\n') ? "" : "\n") + "\n## Unreleased\n\n" + line;
+}
+
+class DeliverStage final : public ToolBasedStage {
+public:
+    [[nodiscard]] StageInfo info() const override {
+        StageInfo info;
+        info.name = "deliver";
+        info.description = "Writes the changelog, commits the verified tree and reports.";
+        info.output_contract = "delivery_report";
+        info.output_fields = {"summary", "changelog_entry"};
+        return info;
+    }
+
+    [[nodiscard]] Validation validate_input(StageContext& context) override {
+        Validation validation;
+        if (!context.input().artifacts.contains("spec")) { validation.errors.emplace_back("there is no artifact of stage spec"); }
+        if (!context.input().artifacts.contains("green")) { validation.errors.emplace_back("there is no artifact of stage green"); }
+        return validation;
+    }
+
+    [[nodiscard]] std::string user_message(StageContext&) override {
+        return "Describe the finished change for those who will use it.\n"
+               "The code is frozen and every gate has passed. Update documentation that the change makes untrue (Markdown and docs/ only). Then "
+               "hand in with `complete`: a summary for the commit message, one changelog entry, and the documentation you touched. The changelog "
+               "and the commit are made for you.";
+    }
+
+protected:
+    [[nodiscard]] StageResult finish(json::object artifact, const AgentOutcome&, StageContext& context) override {
+        Workspace& files = context.workspace();
+        std::string before;
+        if (files.exists(changelog)) {
+            ReadOptions whole;
+            whole.max_bytes = 16ULL << 20U;
+            auto view = files.read(changelog, whole);
+            if (!view.ok()) { return StageResult::failed(std::move(view).error()); }
+            if (view->truncated) {
+                return StageResult::failed(Error{"AF-STAGE-030", "CHANGELOG.md is too long to be changed whole", std::string(changelog),
+                                                 "split it and resume the task", ErrorKind::invalid});
+            }
+            before = std::move(view->content);
+        }
+        const std::string after = with_entry(before, text_of(artifact, "changelog_entry"));
+        if (auto written = files.create(changelog, after, true); !written.ok()) { return StageResult::failed(std::move(written).error()); }
+
+        const json::object& specification = context.input().artifacts.find("spec")->second;
+        DeliveryRequest request;
+        request.title = text_of(specification, "title");
+        request.body = text_of(artifact, "summary");
+        auto delivery = context.deliver(request);
+        if (!delivery.ok()) { return StageResult::failed(std::move(delivery).error()); }
+        context.progress("committed " + delivery->commit.substr(0, 12) + " on " + delivery->branch);
+        return StageResult::completed(std::move(artifact));
+    }
+};
+
+}  // namespace
+
+AGENTFORGE_PLUGIN("agentforge.stage.deliver", "0.1.0", "Apache-2.0", agentforge::provides_stage<DeliverStage>("deliver"))

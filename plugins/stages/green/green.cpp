@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// GREEN: has code written until the tests of RED pass. The kernel's `green` gate decides when it is done.
+#include <agentforge/plugin.hpp>
+#include <agentforge/stage_helpers.hpp>
+
+namespace {
+
+using namespace agentforge;
+
+class GreenStage final : public ToolBasedStage {
+public:
+    [[nodiscard]] StageInfo info() const override {
+        StageInfo info;
+        info.name = "green";
+        info.description = "Has code written until the tests of RED pass.";
+        info.output_contract = "implementation";
+        return info;
+    }
+
+    [[nodiscard]] Validation validate_input(StageContext& context) override {
+        Validation validation;
+        for (const char* stage : {"spec", "red"}) {
+            if (!context.input().artifacts.contains(stage)) {
+                validation.errors.push_back(std::string("there is no artifact of stage ") + stage);
+            }
+        }
+        return validation;
+    }
+
+    [[nodiscard]] std::string user_message(StageContext&) override {
+        return "Make the failing tests pass with the simplest code that does what the specification says.\n"
+               "The specified interfaces exist as skeletons that raise a marker: replace their bodies. Test files are locked. After every "
+               "edit the kernel measures syntax, conformance and tests and shows you the result. When all pass, hand in with `complete`: a "
+               "summary and, in file_notes, one line for each file you changed.";
+    }
+
+protected:
+    void prepare_run(AgentRun& run, StageContext& context) override {
+        ToolBasedStage::prepare_run(run, context);
+        run.exit_gate = "green";
+        for (const char* stage : {"spec", "red"}) { run.state[stage] = context.input().artifacts.find(stage)->second; }
+        run.state.erase("input_artifact");
+    }
+};
+
+}  // namespace
+
+AGENTFORGE_PLUGIN("agentforge.stage.green", "0.1.0", "Apache-2.0", agentforge::provides_stage<GreenStage>("green"))

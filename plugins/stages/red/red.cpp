@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// RED: declares the specified interfaces (a skeleton that does nothing), then has tests written that
+// fail. What "fail" means is the kernel's to measure: the `red` gate.
+#include <agentforge/plugin.hpp>
+#include <agentforge/stage_helpers.hpp>
+
+namespace {
+
+using namespace agentforge;
+
+std::string text_of(const json::object& object, std::string_view key) {
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+class RedStage final : public ToolBasedStage {
+public:
+    [[nodiscard]] StageInfo info() const override {
+        StageInfo info;
+        info.name = "red";
+        info.description = "Declares the specified interfaces and has tests written that fail.";
+        info.output_contract = "test_suite";
+        info.required_input_fields = {"spec_id", "requirements"};
+        info.output_fields = {"test_files"};
+        return info;
+    }
+
+    [[nodiscard]] std::string user_message(StageContext&) override {
+        return "Write tests that fail because the specified behaviour does not exist yet.\n"
+               "The interfaces of the specification are declared already; each raises its skeleton marker. Every requirement whose "
+               "verification_method is test needs at least one new test; a test that must pass before and after is a guard (kind: guard). "
+               "Tests must fail at an assertion or at the marker, not at an import or a typo. Follow the patterns of the existing tests. "
+               "Run them, then hand in the suite with `complete`: each file with its tests, their requirement_ref and acceptance criterion.";
+    }
+
+    [[nodiscard]] StageResult execute(StageContext& context) override {
+        const std::vector<SkeletonInterface> interfaces = declared(context.input().input_artifact);
+        if (!interfaces.empty()) {
+            auto written = context.write_skeleton(interfaces);
+            if (!written.ok()) { return StageResult::failed(std::move(written).error()); }
+        }
+        return ToolBasedStage::execute(context);
+    }
+
+protected:
+    void prepare_run(AgentRun& run, StageContext& context) override {
+        ToolBasedStage::prepare_run(run, context);
+        run.exit_gate = "red";
+    }
+
+private:
+    static std::vector<SkeletonInterface> declared(const json::object& specification) {
+        std::vector<SkeletonInterface> interfaces;
+        const json::value* list = specification.if_contains("interfaces");
+        if (list == nullptr || !list->is_array()) { return interfaces; }
+        for (const json::value& entry : list->get_array()) {
+            if (!entry.is_object()) { continue; }
+            SkeletonInterface declared{text_of(entry.get_object(), "name"), text_of(entry.get_object(), "file"),
+                                       text_of(entry.get_object(), "signature")};
+            // An interface without a declaration (an event, a file format) is nothing that a test could call.
+            if (!declared.file.empty() && !declared.signature.empty()) { interfaces.push_back(std::move(declared)); }
+        }
+        return interfaces;
+    }
+};
+
+}  // namespace
+
+AGENTFORGE_PLUGIN("agentforge.stage.red", "0.1.0", "Apache-2.0", agentforge::provides_stage<RedStage>("red"))
