@@ -19,7 +19,24 @@ namespace agentforge::kernel {
 
 enum class Network : unsigned char { none = 1, full };
 
-/// What a subprocess may do. Paths are absolute. Read is granted on `readable` and everything writable.
+/// What a subprocess may do. Paths are absolute, NUL-free and given as the kernel knows them: a
+/// writable path that leads over a symbolic link is refused (AF-EXEC-004), because an earlier
+/// command could have planted it. Read is granted on `readable` and everything writable.
+///
+/// Enforced by agentforge-exec, each layer probed and told in `ProcessOutcome::confinement`:
+///   - files: Landlock. `/tmp` is not writable; give a scratch folder in `writable` and name it in
+///     TMPDIR. `/dev/shm` is a private one where the kernel gives a mount namespace.
+///   - `hidden`: covered by an empty mount in a private mount namespace ("hidden": "mounts"). Where
+///     there is none, the rules go around them ("hidden": "landlock"): Landlock cannot subtract, so
+///     the children of each folder on the way down are granted one by one; names can then still be
+///     listed, and nothing new can be made directly in those folders.
+///   - network none: an own network namespace with its own loopback ("network": "namespace"), else
+///     Landlock refuses TCP ("landlock_tcp", ABI 4); with neither, the process is refused.
+///   - limits: memory is RLIMIT_DATA of each process; processes are RLIMIT_NPROC, and as root, whom
+///     the kernel excepts, a watch of the supervisor that kills the tree ("processes_by": "watch").
+///   - root keeps no capability but CAP_DAC_OVERRIDE; no_new_privs is on, except when not enabled.
+/// Not covered: chmod, chown and utime on readable paths of the same owner, connecting to a UNIX
+/// socket that has a path. Both need a seccomp filter; agentforge-exec names its place.
 struct Confinement {
     bool enabled = true;                        ///< false only for model CLIs that need the user's own rights.
     std::vector<std::string> readable;          ///< Folders and files; the system's (/usr, /lib, /etc, …) are added.
@@ -61,12 +78,15 @@ struct ProcessOutcome {
 class ProcessRunner {
 public:
     virtual ~ProcessRunner() = default;
-    /// Errors: AF-EXEC-001 program not found, AF-EXEC-002 cannot start, AF-EXEC-004 confinement not available.
+    /// Errors: AF-EXEC-001 program not found, AF-EXEC-002 cannot start, AF-EXEC-003 cannot be executed,
+    /// AF-EXEC-004 confinement not available.
     /// A program that fails, or a timeout, is an outcome and not an error.
     [[nodiscard]] virtual Result<ProcessOutcome> run(const ProcessRequest& request, const Stop& stop) = 0;
 };
 
-/// posix_spawn of the static helper `agentforge-exec`, which confines itself and execs.
+/// posix_spawn of the static helper `agentforge-exec`, which confines itself and execs. The helper
+/// stays as the program's parent and subreaper: nothing the program starts outlives the call, nor
+/// the host. `run` must not be called from a thread that ends before it returns.
 [[nodiscard]] std::unique_ptr<ProcessRunner> make_process_runner(std::string exec_helper);
 
 /// PATH, HOME, LANG, LC_*, TZ, TMPDIR, USER, LOGNAME, SHELL, TERM of `environment`: what a child may see. Nothing

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sandbox/process.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <unistd.h>
+
+namespace agentforge::kernel {
+namespace {
+
+constexpr std::array<std::string_view, 10> allowed{"PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER", "LOGNAME", "SHELL", "TERM", "LANGUAGE"};
+constexpr std::array<std::string_view, 4> secret_words{"KEY", "TOKEN", "SECRET", "PASSWORD"};
+
+bool sounds_secret(std::string_view name) {
+    std::string upper(name);
+    std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+    return std::any_of(secret_words.begin(), secret_words.end(), [&upper](std::string_view word) { return upper.find(word) != std::string::npos; });
+}
+
+}  // namespace
+
+std::map<std::string, std::string> base_environment(const std::map<std::string, std::string>& environment) {
+    std::map<std::string, std::string> kept;
+    for (const auto& [name, value] : environment) {
+        const bool known = name.starts_with("LC_") || std::find(allowed.begin(), allowed.end(), name) != allowed.end();
+        if (known && !sounds_secret(name)) { kept.emplace(name, value); }
+    }
+    return kept;
+}
+
+std::map<std::string, std::string> current_environment() {
+    std::map<std::string, std::string> found;
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        const std::string_view text(*entry);
+        const std::size_t equals = text.find('=');
+        if (equals == std::string_view::npos || equals == 0) { continue; }
+        found.emplace(text.substr(0, equals), text.substr(equals + 1));
+    }
+    return found;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The descendants of a process, and signals to all of them. libc only: agentforge-exec uses it too.
+//
+// Linux has no call for "this process and all that came from it", so the table of processes is
+// read from /proc. Between reading and signalling a process may fork; therefore a kill first stops
+// everything it saw and goes on until it sees nothing more.
+#pragma once
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+namespace agentforge::process::tree {
+
+struct Entry {
+    pid_t pid;
+    pid_t parent;
+    bool zombie;
+    bool member;
+};
+
+/// A growing array without exceptions; an allocation that fails ends the growth.
+struct Table {
+    Entry* entries = nullptr;
+    size_t count = 0;
+    size_t room = 0;
+
+    Table() = default;
+    Table(const Table&) = delete;
+    Table& operator=(const Table&) = delete;
+    ~Table() { std::free(entries); }
+
+    bool add(const Entry& entry) {
+        if (count == room) {
+            const size_t wanted = room == 0 ? 256 : room * 2;
+            void* const grown = std::realloc(entries, wanted * sizeof(Entry));
+            if (grown == nullptr) { return false; }
+            entries = static_cast<Entry*>(grown);
+            room = wanted;
+        }
+        entries[count++] = entry;
+        return true;
+    }
+};
+
+/// Reads `/proc/<pid>/stat`; the name in it may hold blanks and brackets, so it is cut at the last `)`.
+inline bool read_entry(int proc, const char* name, Entry& entry) {
+    char path[64];
+    std::snprintf(path, sizeof path, "%.40s/stat", name);
+    const int file = openat(proc, path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) { return false; }
+    char text[512];
+    const ssize_t size = read(file, text, sizeof text - 1);
+    close(file);
+    if (size <= 0) { return false; }
+    text[size] = '\0';
+    const char* const end = std::strrchr(text, ')');
+    if (end == nullptr) { return false; }
+    char state = 0;
+    int parent = 0;
+    if (std::sscanf(end + 1, " %c %d", &state, &parent) != 2) { return false; }
+    entry.pid = static_cast<pid_t>(std::atol(name));
+    entry.parent = static_cast<pid_t>(parent);
+    entry.zombie = state == 'Z' || state == 'X';
+    entry.member = false;
+    return true;
+}
+
+inline void read_table(Table& table) {
+    DIR* const directory = opendir("/proc");
+    if (directory == nullptr) { return; }
+    while (const dirent* const item = readdir(directory)) {
+        if (item->d_name[0] < '1' || item->d_name[0] > '9') { continue; }
+        Entry entry{};
+        if (read_entry(dirfd(directory), item->d_name, entry) && !table.add(entry)) { break; }
+    }
+    closedir(directory);
+}
+
+/// Marks the descendants of `root` (not itself) and returns how many live.
+inline size_t mark_descendants(Table& table, pid_t root) {
+    size_t living = 0;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < table.count; ++i) {
+            Entry& entry = table.entries[i];
+            if (entry.member) { continue; }
+            bool below = entry.parent == root;
+            for (size_t k = 0; !below && k < table.count; ++k) {
+                below = table.entries[k].member && table.entries[k].pid == entry.parent;
+            }
+            if (!below) { continue; }
+            entry.member = true;
+            changed = true;
+            if (!entry.zombie) { ++living; }
+        }
+    }
+    return living;
+}
+
+inline size_t count_descendants(pid_t root) {
+    Table table;
+    read_table(table);
+    return mark_descendants(table, root);
+}
+
+/// One signal to every living descendant of `root`; returns how many there were.
+inline size_t signal_descendants(pid_t root, int signal) {
+    Table table;
+    read_table(table);
+    const size_t living = mark_descendants(table, root);
+    for (size_t i = 0; i < table.count; ++i) {
+        if (table.entries[i].member && !table.entries[i].zombie) { kill(table.entries[i].pid, signal); }
+    }
+    return living;
+}
+
+/// Stops, then kills every descendant of `root`, until none is seen or `passes` are over.
+inline void kill_descendants(pid_t root, int passes = 8) {
+    for (int pass = 0; pass < passes; ++pass) {
+        if (signal_descendants(root, SIGSTOP) == 0) { return; }
+        signal_descendants(root, SIGKILL);
+    }
+}
+
+}  // namespace agentforge::process::tree

@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runner and its helper, with real programs. Nothing here needs to be root, and nothing fails as root.
+#include "sandbox/process.hpp"
+
+#include <agentforge/process.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <arpa/inet.h>
+#include <csignal>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace agentforge::kernel {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string read_all(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool alive(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string text((std::istreambuf_iterator<char>(file)), {});
+    const std::size_t end = text.rfind(')');
+    return end != std::string::npos && text.size() > end + 2 && text[end + 2] != 'Z';
+}
+
+/// Waits for a condition that another process brings about.
+template <class Condition>
+bool comes_true(Condition condition, milliseconds within = milliseconds(10'000)) {
+    const auto end = steady_clock::now() + within;
+    while (!condition()) {
+        if (steady_clock::now() > end) { return false; }
+        ::poll(nullptr, 0, 5);
+    }
+    return true;
+}
+
+class Sandbox : public testing::Test {
+protected:
+    Sandbox() {
+        std::string pattern = (fs::canonical(fs::temp_directory_path()) / "agentforge-sandbox-XXXXXX").string();
+        root_ = ::mkdtemp(pattern.data());
+        fs::create_directories(inside());
+        fs::create_directories(outside());
+    }
+    ~Sandbox() override {
+        std::error_code ignored;
+        fs::remove_all(root_, ignored);
+    }
+
+    [[nodiscard]] fs::path inside() const { return root_ / "ws"; }
+    [[nodiscard]] fs::path outside() const { return root_ / "ws-evil"; }
+
+    static void put(const fs::path& path, std::string_view text, bool executable = false) {
+        fs::create_directories(path.parent_path());
+        std::ofstream(path, std::ios::binary) << text;
+        if (executable) { fs::permissions(path, fs::perms::owner_all); }
+    }
+
+    [[nodiscard]] ProcessRequest command(std::vector<std::string> argv) const {
+        ProcessRequest request;
+        request.argv = std::move(argv);
+        request.directory = inside().string();
+        request.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LANG", "C.UTF-8"}};
+        request.timeout = milliseconds(30'000);
+        request.grace = milliseconds(200);
+        request.confinement.writable = {inside().string()};
+        return request;
+    }
+    [[nodiscard]] ProcessRequest shell(const std::string& script) const { return command({"sh", "-c", script}); }
+    [[nodiscard]] ProcessRequest python(const std::string& script) const { return command({"/usr/bin/python3", "-I", "-c", script}); }
+
+    Result<ProcessOutcome> run(const ProcessRequest& request, const Stop& stop = {}) { return runner_->run(request, stop); }
+
+    fs::path root_;
+    std::unique_ptr<ProcessRunner> runner_ = make_process_runner(AGENTFORGE_EXEC);
+};
+
+// ------------------------------------------------------------------------------------ outcomes --
+
+TEST_F(Sandbox, a_program_that_succeeds_gives_its_output) {
+    auto outcome = run(shell("echo out; echo err >&2"));
+    ASSERT_TRUE(outcome.ok()) << outcome.error().to_string();
+    EXPECT_EQ(outcome->exit_code, 0);
+    EXPECT_EQ(outcome->out, "out\n");
+    EXPECT_EQ(outcome->err, "err\n");
+}
+
+TEST_F(Sandbox, the_exit_code_is_the_programs) {
+    EXPECT_EQ(run(shell("exit 77"))->exit_code, 77);
+}
+
+TEST_F(Sandbox, exit_code_125_of_a_program_is_not_a_failure_of_the_helper) {
+    EXPECT_EQ(run(shell("exit 125"))->exit_code, 125);
+}
+
+TEST_F(Sandbox, a_signal_is_told_and_becomes_128_plus_its_number) {
+    auto outcome = run(shell("kill -SEGV $$"));
+    EXPECT_EQ(outcome->signal, SIGSEGV);
+    EXPECT_EQ(outcome->exit_code, 128 + SIGSEGV);
+}
+
+TEST_F(Sandbox, argv0_is_what_was_asked_for) {
+    EXPECT_EQ(run(command({"sh", "-c", "echo $0"}))->out, "sh\n");
+}
+
+TEST_F(Sandbox, the_program_runs_in_the_directory) {
+    EXPECT_EQ(run(command({"pwd"}))->out, inside().string() + "\n");
+}
+
+TEST_F(Sandbox, input_arrives_and_ends) {
+    auto request = command({"cat"});
+    request.input = std::string(300'000, 'x') + "\nend";
+    EXPECT_EQ(run(request)->out, request.input);
+}
+
+TEST_F(Sandbox, without_input_standard_input_is_empty) {
+    EXPECT_EQ(run(shell("cat; echo done"))->out, "done\n");
+}
+
+TEST_F(Sandbox, output_that_is_not_utf8_is_kept_as_bytes) {
+    EXPECT_EQ(run(shell("printf 'a\\377\\000b'"))->out, std::string("a\xFF\0b", 4));
+}
+
+TEST_F(Sandbox, no_descriptor_of_the_host_is_inherited) {
+    const int leaked = ::open("/etc/passwd", O_RDONLY);   // Without CLOEXEC, as a careless library does.
+    auto outcome = run(shell("ls /proc/self/fd"));
+    ::close(leaked);
+    EXPECT_EQ(outcome->out, "0\n1\n2\n3\n");              // 3 is ls reading the folder.
+}
+
+TEST_F(Sandbox, blocked_signals_of_the_host_are_not_inherited) {
+    sigset_t blocked, before;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &blocked, &before);
+    auto outcome = run(shell("grep SigBlk /proc/self/status"));
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    EXPECT_THAT(outcome->out, HasSubstr("0000000000000000"));
+}
+
+TEST_F(Sandbox, the_program_has_no_controlling_terminal) {
+    EXPECT_NE(run(shell("exec 3<>/dev/tty"))->exit_code, 0);
+}
+
+// --------------------------------------------------------------------------------- environment --
+
+TEST_F(Sandbox, nothing_of_the_hosts_environment_leaks) {
+    ::setenv("ANTHROPIC_API_KEY", "sk-canary", 1);
+    auto outcome = run(command({"env"}));
+    ::unsetenv("ANTHROPIC_API_KEY");
+    EXPECT_EQ(outcome->out, "LANG=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin\n");
+}
+
+TEST(BaseEnvironment, keeps_what_programs_need) {
+    const std::map<std::string, std::string> all{{"PATH", "/bin"}, {"HOME", "/h"}, {"LC_ALL", "C"}, {"TMPDIR", "/t"}};
+    EXPECT_EQ(base_environment(all), all);
+}
+
+TEST(BaseEnvironment, drops_keys_tokens_and_what_it_does_not_know) {
+    EXPECT_TRUE(base_environment({{"OPENAI_API_KEY", "x"}, {"GITHUB_TOKEN", "x"}, {"LC_SECRET", "x"}, {"lc_password", "x"},
+                                  {"LD_PRELOAD", "x"}, {"GIT_DIR", "x"}, {"BASH_ENV", "x"}}).empty());
+}
+
+TEST(CurrentEnvironment, holds_what_the_process_has) {
+    ::setenv("AGENTFORGE_TEST_VARIABLE", "a=b", 1);
+    EXPECT_EQ(current_environment().at("AGENTFORGE_TEST_VARIABLE"), "a=b");
+    ::unsetenv("AGENTFORGE_TEST_VARIABLE");
+}
+
+// ------------------------------------------------------------------------------------- bounds --
+
+TEST_F(Sandbox, long_output_keeps_head_and_tail_and_says_what_is_left_out) {
+    auto request = python("import sys; sys.stdout.write('A' * 50 + 'm' * 1000 + 'Z' * 50)");
+    request.max_output_bytes = 100;
+    auto outcome = run(request);
+    EXPECT_TRUE(outcome->out_truncated);
+    EXPECT_EQ(outcome->out, std::string(50, 'A') + "\n[… 1000 bytes left out …]\n" + std::string(50, 'Z'));
+}
+
+TEST_F(Sandbox, output_of_exactly_the_bound_is_whole) {
+    auto request = shell("printf 1234567");
+    request.max_output_bytes = 7;
+    auto outcome = run(request);
+    EXPECT_EQ(outcome->out, "1234567");
+    EXPECT_FALSE(outcome->out_truncated);
+}
+
+TEST_F(Sandbox, a_flood_on_both_streams_is_bounded_and_ends) {
+    auto request = shell("yes flood | head -c 50000000; yes flood | head -c 50000000 >&2");
+    request.max_output_bytes = 4096;
+    auto outcome = run(request);
+    EXPECT_EQ(outcome->exit_code, 0);
+    EXPECT_LT(outcome->out.size() + outcome->err.size(), 2 * (4096U + 100U));
+}
+
+TEST_F(Sandbox, an_endless_flood_is_stopped_by_the_timeout) {
+    auto request = command({"yes"});
+    request.timeout = milliseconds(200);
+    EXPECT_TRUE(run(request)->timed_out);
+}
+
+// --------------------------------------------------------------------------- timeout and cancel --
+
+TEST_F(Sandbox, the_timeout_ends_a_program_that_blocks) {
+    auto request = command({"sleep", "1000"});
+    request.timeout = milliseconds(100);
+    auto outcome = run(request);
+    EXPECT_TRUE(outcome->timed_out);
+    EXPECT_EQ(outcome->signal, SIGTERM);
+}
+
+TEST_F(Sandbox, a_program_that_ignores_term_is_killed_after_the_grace) {
+    auto request = shell("trap '' TERM; while :; do sleep 1000; done");
+    request.timeout = milliseconds(200);
+    auto outcome = run(request);
+    EXPECT_TRUE(outcome->timed_out);
+    EXPECT_EQ(outcome->signal, SIGKILL);
+}
+
+TEST_F(Sandbox, a_program_may_clean_up_on_term) {
+    auto request = shell("trap 'echo cleaned; exit 3' TERM; echo up; while :; do sleep 0.05; done");
+    request.timeout = milliseconds(500);
+    request.grace = milliseconds(10'000);
+    auto outcome = run(request);
+    EXPECT_EQ(outcome->exit_code, 3);
+    EXPECT_THAT(outcome->out, HasSubstr("cleaned"));
+}
+
+TEST_F(Sandbox, the_deadline_of_the_caller_counts_where_it_is_earlier) {
+    Stop stop;
+    stop.deadline = steady_clock::now() + milliseconds(100);
+    EXPECT_TRUE(run(command({"sleep", "1000"}), stop)->timed_out);
+}
+
+constexpr const char* daemon_script = R"(
+import os, sys, time, signal
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        for number in (0, 1, 2): os.close(number)
+        open('pid.part', 'w').write(str(os.getpid()))
+        os.rename('pid.part', 'pid')
+        while True: time.sleep(1000)
+    os._exit(0)
+os.wait()
+while not os.path.exists('pid'): time.sleep(0.01)
+)";
+
+TEST_F(Sandbox, a_daemon_left_behind_dies_with_the_program) {
+    auto outcome = run(python(daemon_script));
+    ASSERT_EQ(outcome->exit_code, 0) << outcome->err;
+    EXPECT_FALSE(alive(std::stoi(read_all(inside() / "pid"))));
+}
+
+TEST_F(Sandbox, the_timeout_kills_a_grandchild_that_called_setsid) {
+    auto request = python(std::string(daemon_script) + "time.sleep(1000)\n");
+    request.timeout = milliseconds(1'500);
+    auto outcome = run(request);
+    ASSERT_TRUE(outcome->timed_out);
+    EXPECT_FALSE(alive(std::stoi(read_all(inside() / "pid"))));
+}
+
+TEST_F(Sandbox, a_background_child_that_holds_the_pipe_does_not_hold_the_call) {
+    auto outcome = run(shell("sleep 1000 & echo left"));
+    EXPECT_EQ(outcome->out, "left\n");
+    EXPECT_LT(outcome->duration, milliseconds(10'000));
+}
+
+TEST_F(Sandbox, cancel_ends_a_blocked_program_soon) {
+    CancelToken cancel;
+    Stop stop;
+    stop.cancel = &cancel;
+    steady_clock::time_point asked;
+    std::thread person([&] {
+        comes_true([this] { return fs::exists(inside() / "up"); });
+        asked = steady_clock::now();
+        cancel.request();
+    });
+    auto outcome = run(shell("touch up; exec sleep 1000"), stop);
+    const auto took = steady_clock::now() - asked;
+    person.join();
+    EXPECT_TRUE(outcome->cancelled);
+    EXPECT_LT(took, milliseconds(1'000));       // Aim: 200 ms; the machine that tests may be busy.
+}
+
+TEST_F(Sandbox, the_tree_dies_with_a_host_that_is_killed) {
+    const pid_t host = ::fork();
+    ASSERT_GE(host, 0);
+    if (host == 0) {
+        auto ignored = run(python(std::string(daemon_script) + "time.sleep(1000)\n"));
+        ::_exit(ignored.ok() ? 0 : 1);
+    }
+    const bool up = comes_true([this] { return fs::exists(inside() / "pid"); });
+    ::kill(host, SIGKILL);
+    ::waitpid(host, nullptr, 0);
+    ASSERT_TRUE(up);
+    const pid_t grandchild = std::stoi(read_all(inside() / "pid"));
+    EXPECT_TRUE(comes_true([grandchild] { return !alive(grandchild); }));
+}
+
+// --------------------------------------------------------------------------------- not started --
+
+TEST_F(Sandbox, a_missing_program_names_path) {
+    auto outcome = run(command({"agentforge-no-such-program"}));
+    ASSERT_FALSE(outcome.ok());
+    EXPECT_EQ(outcome.error().code, "AF-EXEC-001");
+    EXPECT_THAT(outcome.error().where, HasSubstr("PATH=/usr/local/bin"));
+}
+
+TEST_F(Sandbox, a_program_that_is_not_executable_is_told_apart) {
+    put(inside() / "tool", "#!/bin/sh\n");
+    EXPECT_EQ(run(command({"./tool"})).error().code, "AF-EXEC-003");
+}
+
+TEST_F(Sandbox, a_script_without_its_interpreter_cannot_be_executed) {
+    put(inside() / "tool", "#!/no/such/interpreter\n", true);
+    EXPECT_EQ(run(command({"./tool"})).error().code, "AF-EXEC-003");
+}
+
+TEST_F(Sandbox, a_missing_directory_is_named) {
+    auto request = command({"true"});
+    request.directory = (root_ / "gone").string();
+    auto outcome = run(request);
+    EXPECT_EQ(outcome.error().code, "AF-EXEC-002");
+    EXPECT_THAT(outcome.error().where, HasSubstr("gone"));
+}
+
+TEST_F(Sandbox, an_empty_command_is_refused) {
+    EXPECT_EQ(run(command({})).error().code, "AF-EXEC-002");
+}
+
+TEST_F(Sandbox, an_argument_with_a_nul_byte_is_refused) {
+    EXPECT_EQ(run(command({"echo", std::string("a\0b", 3)})).error().code, "AF-EXEC-002");
+}
+
+TEST_F(Sandbox, a_missing_helper_is_a_defect_of_the_installation) {
+    runner_ = make_process_runner((root_ / "no-helper").string());
+    EXPECT_EQ(run(command({"true"})).error().code, "AF-EXEC-005");
+}
+
+TEST_F(Sandbox, a_relative_entry_of_path_is_passed_over) {
+    put(inside() / "bin" / "agentforge-planted", "#!/bin/sh\n", true);
+    auto request = command({"agentforge-planted"});
+    request.environment["PATH"] = "bin::.:/usr/bin";
+    EXPECT_EQ(run(request).error().code, "AF-EXEC-001");
+}
+
+// --------------------------------------------------------------------------------- confinement --
+
+TEST_F(Sandbox, what_was_in_force_is_told) {
+    auto outcome = run(command({"true"}));
+    ASSERT_TRUE(outcome.ok());
+    const json::object& told = outcome->confinement;
+    EXPECT_GE(told.at("landlock_abi").to_number<int>(), 1);
+    EXPECT_TRUE(told.at("no_new_privs").as_bool());
+    EXPECT_EQ(told.at("memory_bytes").to_number<std::uint64_t>(), 4ULL << 30U);
+    EXPECT_NE(told.at("network").as_string(), "open");
+}
+
+TEST_F(Sandbox, a_kernel_below_the_required_landlock_is_refused) {
+    auto request = command({"true"});
+    request.confinement.minimum_landlock_abi = 1'000;
+    auto outcome = run(request);
+    EXPECT_EQ(outcome.error().code, "AF-EXEC-004");
+    EXPECT_THAT(outcome.error().message, HasSubstr("1000"));
+}
+
+TEST_F(Sandbox, writing_inside_works) {
+    EXPECT_EQ(run(shell("mkdir a && echo new > a/f && mv a/f g && rm -r a && cat g"))->out, "new\n");
+}
+
+TEST_F(Sandbox, writing_outside_is_refused) {
+    put(outside() / "kept", "before");
+    auto outcome = run(shell("echo x > '" + (outside() / "kept").string() + "'"));
+    EXPECT_NE(outcome->exit_code, 0);
+    EXPECT_EQ(read_all(outside() / "kept"), "before");
+}
+
+TEST_F(Sandbox, making_and_removing_outside_is_refused) {
+    put(outside() / "kept", "before");
+    EXPECT_NE(run(shell("touch '" + (outside() / "new").string() + "'"))->exit_code, 0);
+    EXPECT_NE(run(shell("rm -f '" + (outside() / "kept").string() + "'"))->exit_code, 0);
+    EXPECT_TRUE(fs::exists(outside() / "kept"));
+    EXPECT_FALSE(fs::exists(outside() / "new"));
+}
+
+TEST_F(Sandbox, reading_outside_is_refused) {
+    put(outside() / "secret", "canary");
+    EXPECT_THAT(run(shell("cat '" + (outside() / "secret").string() + "'"))->out, Not(HasSubstr("canary")));
+}
+
+TEST_F(Sandbox, what_is_readable_cannot_be_written) {
+    put(outside() / "file", "text");
+    auto request = shell("cat '" + (outside() / "file").string() + "' && echo x > '" + (outside() / "file").string() + "'");
+    request.confinement.readable = {outside().string()};
+    auto outcome = run(request);
+    EXPECT_EQ(outcome->out, "text");
+    EXPECT_NE(outcome->exit_code, 0);
+    EXPECT_EQ(read_all(outside() / "file"), "text");
+}
+
+TEST_F(Sandbox, tmp_is_not_writable) {
+    auto outcome = run(shell("touch '" + (root_ / "beside").string() + "'"));
+    EXPECT_NE(outcome->exit_code, 0);
+    EXPECT_FALSE(fs::exists(root_ / "beside"));
+}
+
+TEST_F(Sandbox, a_link_inside_that_points_outside_opens_nothing) {
+    put(outside() / "secret", "canary");
+    fs::create_symlink(outside(), inside() / "link");
+    auto outcome = run(shell("cat link/secret; echo x > link/new"));
+    EXPECT_THAT(outcome->out, Not(HasSubstr("canary")));
+    EXPECT_FALSE(fs::exists(outside() / "new"));
+}
+
+TEST_F(Sandbox, a_writable_path_over_a_link_is_refused) {
+    fs::create_symlink(outside(), inside() / "build");
+    auto request = command({"true"});
+    request.confinement.writable.push_back((inside() / "build").string());
+    auto outcome = run(request);
+    EXPECT_EQ(outcome.error().code, "AF-EXEC-004");
+    EXPECT_THAT(outcome.error().message, HasSubstr("symbolic link"));
+}
+
+TEST_F(Sandbox, a_path_with_dots_is_refused) {
+    auto request = command({"true"});
+    request.confinement.writable.push_back(inside().string() + "/../ws-evil");
+    EXPECT_EQ(run(request).error().code, "AF-EXEC-004");
+}
+
+TEST_F(Sandbox, a_granted_path_that_is_absent_is_told) {
+    auto request = command({"true"});
+    request.confinement.readable = {(root_ / "gone").string()};
+    auto outcome = run(request);
+    EXPECT_EQ(outcome->confinement.at("absent").as_array().at(0).as_string(), (root_ / "gone").string());
+}
+
+TEST_F(Sandbox, a_hidden_folder_cannot_be_read_or_written) {
+    put(inside() / ".git" / "config", "canary");
+    put(inside() / "src" / "a.txt", "open");
+    auto request = shell("cat .git/config; echo x > .git/config; echo x > .git/new; cat src/a.txt; ls");
+    request.confinement.hidden = {(inside() / ".git").string()};
+    auto outcome = run(request);
+    EXPECT_THAT(outcome->out, Not(HasSubstr("canary")));
+    EXPECT_THAT(outcome->out, HasSubstr("open"));
+    EXPECT_THAT(outcome->out, HasSubstr("src"));
+    EXPECT_EQ(read_all(inside() / ".git" / "config"), "canary");
+    EXPECT_FALSE(fs::exists(inside() / ".git" / "new"));
+}
+
+TEST_F(Sandbox, a_hidden_file_cannot_be_read) {
+    put(inside() / ".env", "canary");
+    auto request = shell("cat .env; echo done");
+    request.confinement.hidden = {(inside() / ".env").string()};
+    EXPECT_THAT(run(request)->out, Not(HasSubstr("canary")));
+}
+
+TEST_F(Sandbox, the_environment_of_the_host_cannot_be_read_through_proc) {
+    auto request = shell("cat /proc/" + std::to_string(::getpid()) + "/environ | wc -c");
+    EXPECT_EQ(run(request)->out, "0\n");
+}
+
+TEST_F(Sandbox, privileges_cannot_be_gained) {
+    EXPECT_THAT(run(shell("grep NoNewPrivs /proc/self/status"))->out, HasSubstr("1"));
+}
+
+// ------------------------------------------------------------------------------------- network --
+
+class Listener {
+public:
+    Listener() : handle_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        if (::bind(handle_, reinterpret_cast<sockaddr*>(&address), size) == 0 && ::listen(handle_, 8) == 0 &&
+            ::getsockname(handle_, reinterpret_cast<sockaddr*>(&address), &size) == 0) {
+            port_ = ntohs(address.sin_port);
+        }
+    }
+    ~Listener() { ::close(handle_); }
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+    [[nodiscard]] std::string connect_script() const {
+        return "import socket; socket.create_connection(('127.0.0.1', " + std::to_string(port_) + "), 5); print('connected')";
+    }
+
+private:
+    int handle_;
+    int port_ = 0;
+};
+
+TEST_F(Sandbox, without_network_a_listener_on_the_host_is_not_reached) {
+    const Listener listener;
+    EXPECT_THAT(run(python(listener.connect_script()))->out, Not(HasSubstr("connected")));
+}
+
+TEST_F(Sandbox, with_network_a_listener_is_reached) {
+    const Listener listener;
+    auto request = python(listener.connect_script());
+    request.confinement.network = Network::full;
+    auto outcome = run(request);
+    EXPECT_EQ(outcome->out, "connected\n") << outcome->err;
+    EXPECT_EQ(outcome->confinement.at("network").as_string(), "open");
+}
+
+// -------------------------------------------------------------------------------------- limits --
+
+TEST_F(Sandbox, memory_is_limited) {
+    auto request = python("x = bytearray(512 << 20); print('had it')");
+    request.confinement.max_memory_bytes = 128ULL << 20U;
+    auto outcome = run(request);
+    EXPECT_NE(outcome->exit_code, 0);
+    EXPECT_THAT(outcome->err, HasSubstr("MemoryError"));
+}
+
+TEST_F(Sandbox, processes_are_limited) {
+    auto request = python("import os, time\n"
+                          "for _ in range(400):\n"
+                          "    if os.fork() == 0:\n"
+                          "        time.sleep(1000)\n"
+                          "print('made all', flush=True)\n"
+                          "time.sleep(1000)\n");
+    request.confinement.max_processes = 20;
+    auto outcome = run(request);
+    EXPECT_FALSE(outcome->timed_out);
+    EXPECT_NE(outcome->exit_code, 0);
+}
+
+TEST_F(Sandbox, file_size_is_limited) {
+    auto request = shell("head -c 2000000 /dev/zero > big");
+    request.confinement.max_file_bytes = 1'000'000;
+    EXPECT_NE(run(request)->exit_code, 0);
+    EXPECT_LE(fs::file_size(inside() / "big"), 1'000'000U);
+}
+
+TEST_F(Sandbox, processor_time_is_limited) {
+    auto request = shell("while :; do :; done");
+    request.confinement.max_cpu_seconds = 1;
+    auto outcome = run(request);
+    EXPECT_FALSE(outcome->timed_out);
+    EXPECT_NE(outcome->signal, 0);
+}
+
+// ---------------------------------------------------------------------------------- unconfined --
+
+TEST_F(Sandbox, an_unconfined_program_keeps_the_users_rights) {
+    auto request = shell("echo x > '" + (outside() / "new").string() + "'");
+    request.confinement.enabled = false;
+    auto outcome = run(request);
+    EXPECT_TRUE(fs::exists(outside() / "new"));
+    EXPECT_FALSE(outcome->confinement.at("enabled").as_bool());
+}
+
+TEST_F(Sandbox, an_unconfined_program_leaves_no_daemon_behind_either) {
+    auto request = python(daemon_script);
+    request.confinement.enabled = false;
+    ASSERT_EQ(run(request)->exit_code, 0);
+    EXPECT_FALSE(alive(std::stoi(read_all(inside() / "pid"))));
+}
+
+// ----------------------------------------------------------------------------------------- text --
+
+TEST(ToUtf8, keeps_what_is_well_formed) {
+    EXPECT_EQ(process::to_utf8("a\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80"), "a\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80");
+}
+
+TEST(ToUtf8, replaces_lone_overlong_and_surrogate_bytes) {
+    EXPECT_EQ(process::to_utf8("\xFFz\xC0\xAF"), "\xEF\xBF\xBDz\xEF\xBF\xBD\xEF\xBF\xBD");
+    EXPECT_EQ(process::to_utf8("\xED\xA0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
