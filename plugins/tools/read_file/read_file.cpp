@@ -38,6 +38,7 @@ public:
         while (!rest.empty()) {
             const auto end = rest.find('\n');
             auto one = rest.substr(0, end);
+            if (line > view.first_line && text.size() + one.size() > max_bytes) { break; }
             rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
             if (one.ends_with('\r')) {
                 crlf = true;
@@ -47,18 +48,20 @@ public:
             text.append(one) += "\n";
         }
         if (view.total_lines == 0) { text = "(the file is empty)\n"; }
-        const auto range = std::to_string(view.first_line) + "-" + std::to_string(view.last_line);
-        if (view.truncated) {
+        const bool truncated = view.truncated || !rest.empty();
+        const auto last_line = view.total_lines == 0 ? 0 : line - 1;
+        const auto range = std::to_string(view.first_line) + "-" + std::to_string(last_line);
+        if (truncated) {
             text += "(lines " + range + " of " + std::to_string(view.total_lines) + "; give first_line and last_line for others)\n";
         }
         if (crlf) { text += "(lines end in CRLF; edit_file keeps that)\n"; }
-        json::object data{{"path", view.path}, {"sha256", view.sha256}, {"first_line", view.first_line}, {"last_line", view.last_line},
+        json::object data{{"path", view.path}, {"sha256", view.sha256}, {"first_line", view.first_line}, {"last_line", last_line},
                           {"total_lines", view.total_lines}};
-        return ToolResult::done(std::move(text), "read " + view.path + (view.truncated ? ":" + range : ""), std::move(data));
+        return ToolResult::done(std::move(text), "read " + view.path + (truncated ? ":" + range : ""), std::move(data));
     }
 
 private:
-    static constexpr std::uint64_t max_bytes = 12ULL * 1024;
+    static constexpr std::uint64_t max_bytes = 15ULL * 1024;      ///< With line numbers it fits what the host keeps.
 };
 
 }  // namespace
