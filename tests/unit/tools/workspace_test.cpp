@@ -2,7 +2,10 @@
 #include "tools/workspace.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+
+#include <csignal>
 
 #include "base/hash.hpp"
 
@@ -264,6 +267,21 @@ TEST_F(WorkspaceTest, writes_are_refused_while_they_are_not_allowed) {
     EXPECT_EQ(code(workspace_->create("a.txt", "x")), "AF-TOOL-014");
     workspace_->allow_writes(true);
     EXPECT_TRUE(workspace_->create("a.txt", "x").ok());
+}
+TEST_F(WorkspaceTest, write_that_fails_half_way_leaves_the_old_file_and_nothing_else) {
+    put("a.txt", "old\n");
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{1000, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    const auto refused = workspace_->create("a.txt", std::string(5000, 'x'), true);
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    std::signal(SIGXFSZ, old_handler);
+    EXPECT_EQ(code(refused), "AF-TOOL-038");
+    EXPECT_EQ(get("a.txt"), "old\n");
+    EXPECT_EQ(workspace_->list(".")->entries.size(), 1U);
+    EXPECT_TRUE(workspace_->take_changes().empty());
 }
 TEST_F(WorkspaceTest, missing_root_is_an_error) {
     EXPECT_EQ(code(RoleWorkspace::open(at("none").string(), {})), "AF-TOOL-030");
