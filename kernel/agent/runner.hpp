@@ -27,6 +27,7 @@ struct StepRecord {
     std::string summary;
     std::string output;                     ///< What the model is shown next, bounded.
     std::string error;                      ///< At most 500 characters.
+    json::object data;                      ///< What the tool said about itself: line range, hash, counts.
     std::vector<Change> changes;
     Completion completion;                  ///< Text, usage, model.
     std::string system;                     ///< What was sent.
@@ -50,6 +51,8 @@ public:
     [[nodiscard]] virtual Result<void> answer_received(unsigned step, const CompletionRequest& request, const Completion& completion) = 0;
     /// Journals the step; snapshots the workspace where `changes` is not empty (sets `tree`).
     [[nodiscard]] virtual Result<void> step_finished(StepRecord& record) = 0;
+    /// Writes to the workspace since the last call, oldest first (RoleWorkspace::take_changes).
+    [[nodiscard]] virtual std::vector<Change> take_changes() = 0;
     /// What `complete` accepted, or what escalate_question asked, during the current step.
     [[nodiscard]] virtual std::optional<json::object> accepted_artifact() = 0;
     [[nodiscard]] virtual std::optional<EscalationRequest> requested_escalation() = 0;
@@ -87,7 +90,8 @@ struct RunSpec {
 };
 
 /// Errors: AF-AGENT-010 steps used up, AF-AGENT-011 the same failing action, AF-AGENT-012 unreadable answers,
-/// AF-AGENT-013 budget too small for the fixed parts, AF-LLM-…, cancelled, timeout.
+/// AF-AGENT-013 budget too small for the fixed parts, AF-AGENT-014 cancelled, AF-AGENT-015 deadline,
+/// AF-AGENT-016 the journal's steps do not belong to this run, AF-LLM-… (the model), and what the host answers.
 [[nodiscard]] Result<AgentOutcome> run_agent(const RunSpec& spec, ToolBridge& bridge, ModelClient& model, StepHost& host,
                                              CallContext& context, EventSink& events);
 

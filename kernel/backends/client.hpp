@@ -2,6 +2,8 @@
 // Calling a model plugin: one place for retries, limits, hashes and recording.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 

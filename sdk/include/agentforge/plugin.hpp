@@ -7,6 +7,7 @@
 // Rules: nothing else is exported; no exception crosses the boundary; libraries stay loaded until
 // the host exits. The build must match the host's fingerprint (see abi.hpp): the dynamic linker
 // refuses another before any constructor runs, and the host compares the descriptor's.
+// `info()`, `spec()` and `name()` are asked once, when the host makes the object; they name what the factory names.
 // A class with a constructor that takes `json::object` gets its settings there; one without takes
 // none, and settings given to it are an error. Either may throw to refuse them.
 #pragma once

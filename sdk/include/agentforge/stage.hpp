@@ -58,7 +58,7 @@ struct StageResult {
     static StageResult failed(Error error);
     /// Not failed, only waiting: the task pauses until a person resolves it (000, `escalate`).
     static StageResult escalate(EscalationRequest request, std::optional<json::object> partial_artifact = {});
-    /// Sends the task back to an earlier stage (FR-024, FR-025); the pipeline limits how often.
+    /// Sends the task back to an earlier stage (FR-024, FR-025); status stays `pending`. The pipeline limits how often.
     static StageResult cycle(std::string stage, std::string reason);
 };
 
@@ -183,7 +183,10 @@ public:
     virtual void finalize(StageContext& context, const StageResult& result);
 };
 
-/// Runs the life cycle in its order and turns every exception into a failed result.
+/// Runs the life cycle in its order and turns every exception into a failed result; never throws what the stage threw.
+/// `finalize` runs once `initialize` succeeded, whatever happened since; what it throws is logged and changes nothing.
+/// Errors of the result: the stage's own, AF-STAGE-001 it threw, 002 input refused, 003 output refused (the refused artifact
+/// stays in the result), 004 completed without artifact, 005 no verdict or two, 006 failed without an error.
 [[nodiscard]] StageResult run_stage(Stage& stage, StageContext& context);
 
 }  // namespace agentforge

@@ -12,6 +12,8 @@ class LLMStage : public Stage {
 public:
     /// Empty: the agent definition's own prompt (North Star 12.7).
     [[nodiscard]] virtual std::string system_prompt(StageContext& context) = 0;
+    /// The first line becomes the run's objective, the rest its instructions. Request, input artifact, feedback, resolution,
+    /// previous attempt and its errors need not be in it: they are the run's state.
     [[nodiscard]] virtual std::string user_message(StageContext& context) = 0;
     /// Empty where the answer holds no artifact: the attempt fails and is retried.
     [[nodiscard]] virtual std::optional<json::object> parse_response(const AgentOutcome& outcome, StageContext& context) = 0;
@@ -42,7 +44,7 @@ public:
         std::string contract;
         std::map<std::string, std::string> input;       ///< contract input ← artifact field (`user_request`: the request).
         std::map<std::string, std::string> output;      ///< contract output → artifact field; empty value: same name; empty map: all.
-        json::object defaults;                          ///< Added to the inputs.
+        json::object defaults;                          ///< Inputs where no mapping gives a value.
     };
     explicit ContractStage(Mapping mapping);
 

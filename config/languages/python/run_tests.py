@@ -1,0 +1,459 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a project's tests and reports each of them to the kernel.
+
+Started as `python3 -I -B run_tests.py`, with one JSON object on standard input:
+  root      the checked-out tree (read-only), also the working directory
+  files     test files, relative to root
+  canary    a test file of the kernel's own, outside the tree, whose tests must all fail
+  results   the file to create and write results to
+  nonce     a secret that every line of results carries
+  marker    how the message of a skeleton's NotImplementedError starts
+
+Results are JSON lines, each {"n": nonce, "i": line number from 0, "type": …}:
+  note   {text}                              something a person should know
+  plan   {id, name, file, line, canary}      a collected test
+  start  {id}                                it begins
+  result {id, name, file, line, status, message, canary}
+  end    {lines, results, exit}              the last line; `exit` is the exit code that follows
+Status: passed, failed_assertion, failed_skeleton, error, skipped. xfail counts as skipped, an unexpected
+success as failed_assertion; with sub-tests the worst one counts.
+Exit codes: 0 every test but the canary passed or was skipped, 1 some did not, 3 the runner itself failed.
+"""
+import json
+import os
+import sys
+
+WORSE = ["passed", "skipped", "failed_skeleton", "failed_assertion", "error"]
+MESSAGE_LIMIT = 500
+
+
+def make_channel(request):
+    """Returns a function that writes one line. The nonce lives in its closure and nowhere else."""
+    nonce = request.pop("nonce")
+    descriptor = os.open(request.pop("results"), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    owner = os.getpid()
+    dumps, write, getpid, leave = json.dumps, os.write, os.getpid, os._exit
+    lines = 0
+
+    def channel(kind, **fields):
+        nonlocal lines
+        if getpid() != owner:       # A test forked and the child came back here.
+            leave(3)
+        data = (dumps({"n": nonce, "i": lines, "type": kind, **fields}) + "\n").encode("utf-8", "replace")
+        lines += 1
+        while data:
+            data = data[write(descriptor, data):]
+        return lines
+
+    return channel
+
+
+def describe(error):
+    """`AssertionError: text`, never failing itself, at most MESSAGE_LIMIT characters."""
+    try:
+        text = str(error)
+    except BaseException:           # pylint: disable=broad-except
+        text = "(its text cannot be shown)"
+    name = type(error).__name__
+    whole = f"{name}: {text}" if text else name
+    return whole if len(whole) <= MESSAGE_LIMIT else whole[:MESSAGE_LIMIT - 1] + "…"
+
+
+def line_of(error, path, fallback):
+    """The last line of `path` that the error's traceback went through."""
+    found = fallback
+    trace = getattr(error, "__traceback__", None)
+    while trace is not None:
+        if os.path.realpath(trace.tb_frame.f_code.co_filename) == path:
+            found = trace.tb_lineno
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError) and error.filename and os.path.realpath(error.filename) == path:
+        found = error.lineno or found
+    return found
+
+
+class Ledger:
+    """What was collected and how it ended; writes each finished test to the channel."""
+
+    def __init__(self, channel, request):
+        self._channel = channel
+        self._marker = request["marker"]
+        self._planned = {}
+        self._status = {}
+
+    def plan(self, test_id, name, file, line, canary):
+        if test_id in self._planned:
+            return
+        self._planned[test_id] = {"id": test_id, "name": name, "file": file, "line": line, "canary": canary}
+        self._channel("plan", **self._planned[test_id])
+
+    def start(self, test_id):
+        self._channel("start", id=test_id)
+
+    def note(self, text):
+        self._channel("note", text=text[:MESSAGE_LIMIT])
+
+    def classify(self, error, assertion_types):
+        if isinstance(error, assertion_types):
+            return "failed_assertion"
+        if isinstance(error, NotImplementedError) and str(error).startswith(self._marker):
+            return "failed_skeleton"
+        return "error"
+
+    def report(self, test_id, status, message="", line=0):
+        """Several reports on one test: the worst stands."""
+        known = self._status.get(test_id)
+        if known is None or WORSE.index(status) > WORSE.index(known[0]):
+            self._status[test_id] = (status, message[:MESSAGE_LIMIT], line)
+
+    def unreported(self):
+        return [test_id for test_id in self._planned if test_id not in self._status]
+
+    def broken_file(self, file, message, line):
+        self._planned.setdefault(file, {"id": file, "name": file, "file": file, "line": line, "canary": False})
+        self.report(file, "error", message, line)
+
+    def finish(self):
+        """Writes all results and the end mark; returns the exit code."""
+        for test_id in self.unreported():
+            self.report(test_id, "error", "not run: the runner never came to this test")
+        bad = False
+        for test_id, plan in self._planned.items():
+            status, message, line = self._status[test_id]
+            fields = dict(plan)
+            fields.update(status=status, message=message, line=line or plan["line"])
+            self._channel("result", **fields)
+            if not plan["canary"] and status not in ("passed", "skipped"):
+                bad = True
+        code = 1 if bad else 0
+        self._end(code)
+        return code
+
+    def _end(self, code):
+        lines = self._channel("note", text="all results are written")
+        self._channel("end", lines=lines, results=len(self._planned), exit=code)
+
+
+# ------------------------------------------------------------------------------------ which runner --
+
+def configured_for_pytest(root):
+    """The file that configures pytest for this project, as pytest itself would choose, or None."""
+    for name in ("pytest.ini", ".pytest.ini"):
+        if os.path.isfile(os.path.join(root, name)):
+            return name
+    for name, mark in (("pyproject.toml", "[tool.pytest"), ("tox.ini", "[pytest]"), ("setup.cfg", "[tool:pytest]")):
+        try:
+            with open(os.path.join(root, name), encoding="utf-8", errors="replace") as stream:
+                if any(line.strip().startswith(mark) for line in stream):
+                    return name
+        except OSError:
+            continue
+    return None
+
+
+def written_for_pytest(root, files):
+    """Whether a test imports pytest, is a plain function or class, or a conftest.py stands beside it."""
+    import ast
+    folders = set()
+    for file in files:
+        folder = os.path.dirname(file)
+        while True:
+            folders.add(folder)
+            if not folder:
+                break
+            folder = os.path.dirname(folder)
+    if any(os.path.isfile(os.path.join(root, folder, "conftest.py")) for folder in folders):
+        return True
+    for file in files:
+        try:
+            with open(os.path.join(root, file), "rb") as stream:
+                tree = ast.parse(stream.read())
+        except (OSError, SyntaxError, ValueError):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "pytest" for alias in node.names):
+                return True
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "pytest":
+                return True
+        for node in tree.body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name.startswith("test"):
+                return True
+            if isinstance(node, ast.ClassDef) and node.name.startswith("Test") and not node.bases:
+                return True
+    return False
+
+
+# ---------------------------------------------------------------------------------------- unittest --
+
+def module_name_and_folder(root, file):
+    """Dotted name through the packages around the file, and the folder that must be importable."""
+    parts = file[:-3].split("/")
+    first = len(parts) - 1
+    while first > 0 and os.path.isfile(os.path.join(root, *parts[:first], "__init__.py")):
+        first -= 1
+    return ".".join(parts[first:]), os.path.join(root, *parts[:first])
+
+
+def import_file(root, file):
+    import importlib
+    import importlib.util
+    path = os.path.join(root, file)
+    name, folder = module_name_and_folder(root, file)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    known = sys.modules.get(name)
+    if known is None and all(part.isidentifier() for part in name.split(".")):
+        module = importlib.import_module(name)
+        if os.path.realpath(getattr(module, "__file__", "") or "") == os.path.realpath(path):
+            return module
+    elif known is not None and os.path.realpath(getattr(known, "__file__", "") or "") == os.path.realpath(path):
+        return known
+    # Another module has that name: load this file under a name of its own.
+    unique = "agentforge_test_" + "".join(c if c.isalnum() else "_" for c in file)
+    spec = importlib.util.spec_from_file_location(unique, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[unique] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def flatten(suite):
+    import unittest
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from flatten(test)
+        else:
+            yield test
+
+
+def run_unittest(request, ledger):
+    import unittest
+    root = request["root"]
+    ids, paths, lines, holders = {}, {}, {}, []
+
+    def load(file, path, canary):
+        real = os.path.realpath(path)
+        try:
+            if canary:
+                module = import_file(os.path.dirname(path), os.path.basename(path))
+            else:
+                module = import_file(root, file)
+            tests = list(flatten(unittest.TestLoader().loadTestsFromModule(module)))
+        except KeyboardInterrupt:
+            raise
+        except unittest.SkipTest:
+            ledger.note(f"{file} was skipped as a whole when it was loaded")
+            return []
+        except BaseException as error:      # pylint: disable=broad-except
+            ledger.broken_file(file, "cannot be loaded: " + describe(error), line_of(error, real, 0))
+            return []
+        for test in tests:
+            method = getattr(test, "_testMethodName", "")
+            if type(test).__name__ == "_FailedTest":
+                error = getattr(test, "_exception", None) or RuntimeError("load failed")
+                ledger.broken_file(file, "cannot be loaded: " + describe(error), 0)
+            code = getattr(getattr(getattr(type(test), method, None), "__func__", getattr(type(test), method, None)), "__code__", None)
+            test_id = f"{file}::{type(test).__name__}::{method}" if method else f"{file}::{test.id()}"
+            ids[test], paths[test], lines[test] = test_id, real, code.co_firstlineno if code else 0
+            ledger.plan(test_id, method or test.id(), file, lines[test], canary)
+        plain = [name for name, value in vars(module).items()
+                 if name.startswith("test") and callable(value) and getattr(value, "__module__", "") == module.__name__
+                 and not isinstance(value, type)]
+        if plain:
+            ledger.note(f"{file}: {', '.join(sorted(plain)[:5])} are plain functions; without pytest only methods of "
+                        "unittest.TestCase are run")
+        return tests
+
+    class Recorder(unittest.TestResult):
+        def startTest(self, test):
+            super().startTest(test)
+            ledger.start(ids.get(test, str(test)))
+
+        def _record(self, test, error):
+            if test in ids:
+                status = ledger.classify(error, (test.failureException, AssertionError))
+                ledger.report(ids[test], status, describe(error), line_of(error, paths[test], lines[test]))
+            else:
+                holders.append((str(getattr(test, "description", test)), "error", describe(error)))
+
+        def addSuccess(self, test):
+            ledger.report(ids[test], "passed")
+
+        def addFailure(self, test, err):
+            self._record(test, err[1])
+
+        def addError(self, test, err):
+            self._record(test, err[1])
+
+        def addSubTest(self, test, subtest, err):
+            if err is not None:
+                self._record(test, err[1])
+
+        def addSkip(self, test, reason):
+            test = getattr(test, "test_case", test)
+            if test in ids:
+                ledger.report(ids[test], "skipped", str(reason))
+            else:
+                holders.append((str(getattr(test, "description", test)), "skipped", str(reason)))
+
+        def addExpectedFailure(self, test, err):
+            ledger.report(ids[test], "skipped", "expected failure: " + describe(err[1]))
+
+        def addUnexpectedSuccess(self, test):
+            ledger.report(ids[test], "failed_assertion", "unexpected success of a test that is marked expectedFailure", lines[test])
+
+    suite = unittest.TestSuite()
+    everything = []
+    for file in request["files"]:
+        everything += load(file, os.path.join(root, file), False)
+    for test in everything:
+        suite.addTest(test)
+    suite._removeTestAtIndex = lambda index: None       # Keep the tests: their ids are needed to the end.
+    recorder = Recorder()
+    suite.run(recorder)
+    # The canary is loaded last, when whatever the project patches has been patched.
+    canaries = unittest.TestSuite(load("agentforge-canary", request["canary"], True))
+    canaries.run(recorder)
+    waiting = set(ledger.unreported())
+    for test, test_id in ids.items():
+        if test_id not in waiting:
+            continue
+        name = unittest.util.strclass(type(test))
+        for description, status, message in holders:
+            if f"({name})" in description or f"({type(test).__module__})" in description:
+                ledger.report(test_id, status, f"{description}: {message}" if status == "error" else message, lines[test])
+                break
+
+
+# ------------------------------------------------------------------------------------------ pytest --
+
+def run_pytest(request, ledger, configuration):
+    import pathlib
+    import importlib.util
+    import pytest
+    root = os.path.realpath(request["root"])
+    canary_path = os.path.realpath(request["canary"])
+    assertion_types = (AssertionError, pytest.fail.Exception)
+
+    def identify(item):
+        path = os.path.realpath(str(getattr(item, "path", None) or item.fspath))
+        rest = item.nodeid.split("::", 1)[1] if "::" in item.nodeid else item.name
+        if path == canary_path:
+            return "agentforge-canary::" + "::".join(item.nodeid.split("::")[-2:]), "agentforge-canary", path, True
+        file = os.path.relpath(path, root).replace(os.sep, "/")
+        return f"{file}::{rest}", file, path, False
+
+    class Reporter:
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_collection_modifyitems(self, session, config, items):
+            yield
+            module = pytest.Module.from_parent(session, path=pathlib.Path(canary_path))
+            items.extend(session.genitems(module))
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_collection_finish(self, session):
+            for item in session.items:
+                test_id, file, _, canary = identify(item)
+                ledger.plan(test_id, item.name, file, (item.location[1] or 0) + 1, canary)
+            yield
+
+        def pytest_collectreport(self, report):
+            if report.failed:
+                file = (report.nodeid or "collection").split("::")[0]
+                lines = [line for line in str(report.longrepr).strip().splitlines() if line.startswith("E ")]
+                ledger.broken_file(file, "cannot be loaded: " + (" ".join(line[1:].strip() for line in lines) or
+                                                                  str(report.longrepr).strip().splitlines()[-1]), 0)
+            elif report.skipped:
+                ledger.note(f"{report.nodeid} was skipped as a whole when it was loaded")
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_runtest_protocol(self, item, nextitem):
+            ledger.start(identify(item)[0])
+            yield
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_runtest_makereport(self, item, call):
+            outcome = yield
+            report = outcome.get_result()
+            test_id, _, path, _ = identify(item)
+            line = (item.location[1] or 0) + 1
+            error = call.excinfo.value if call.excinfo is not None else None
+            if getattr(report, "wasxfail", None) is not None:
+                if report.skipped:
+                    ledger.report(test_id, "skipped", f"expected failure: {report.wasxfail}")
+                else:
+                    ledger.report(test_id, "failed_assertion", "unexpected success of a test that is marked xfail", line)
+            elif isinstance(error, pytest.skip.Exception) or type(error).__name__ == "SkipTest":
+                ledger.report(test_id, "skipped", str(error))
+            elif error is not None:
+                status = ledger.classify(error, assertion_types) if call.when == "call" else "error"
+                prefix = "" if call.when == "call" else f"in {call.when}: "
+                ledger.report(test_id, status, prefix + describe(error), line_of(error, path, line))
+            elif report.failed:
+                ledger.report(test_id, "failed_assertion", str(report.longrepr).strip().splitlines()[-1], line)
+            elif call.when == "call":
+                ledger.report(test_id, "passed")
+
+    arguments = ["--rootdir", root, "--confcutdir", root, "-p", "no:cacheprovider", "-q", "--color=no", "--tb=no", "--maxfail=0",
+                 "--continue-on-collection-errors", "--basetemp", os.path.join(os.environ["TMPDIR"], "pytest")]
+    if configuration is None:
+        configuration = os.path.join(os.environ["TMPDIR"], "pytest.ini")
+        with open(configuration, "w", encoding="utf-8") as stream:
+            stream.write("[pytest]\n")
+    else:
+        configuration = os.path.join(root, configuration)
+    arguments += ["-c", configuration]
+    for module, option in (("xdist", ["-n0"]), ("pytest_cov", ["--no-cov"]), ("pytest_randomly", ["-p", "no:randomly"]),
+                           ("pytest_rerunfailures", ["--reruns=0"])):
+        if importlib.util.find_spec(module) is not None:
+            arguments += option
+    arguments += [os.path.join(root, file) for file in request["files"]]
+    code = int(pytest.main(arguments, plugins=[Reporter()]))
+    if code != 1:       # The canary fails, so 1 is the only honest answer.
+        raise RuntimeError(f"pytest ended with {code} although the canary test must fail (1)")
+
+
+def main():
+    request = json.loads(sys.stdin.buffer.read())
+    channel = make_channel(request)
+    leave = os._exit
+    ledger = Ledger(channel, request)
+    root = request["root"]
+    os.chdir(root)
+    sys.dont_write_bytecode = True
+    for folder in (os.path.join(root, "src"), root):
+        if os.path.isdir(folder):
+            sys.path.insert(0, folder)
+    # What is in the tree comes by these paths only; the runner's own folder is not importable.
+    sys.argv = ["run_tests"]
+    code = 3
+    try:
+        configuration = configured_for_pytest(root)
+        wanted = configuration is not None or written_for_pytest(root, request["files"])
+        if wanted:
+            import importlib.util
+            spec = importlib.util.find_spec("pytest")
+            inside = spec is not None and os.path.realpath(spec.origin or "").startswith(os.path.realpath(root) + os.sep)
+            if spec is None or inside:
+                ledger.note("these tests are written for pytest, which python3 cannot import; they are run with unittest")
+                wanted = False
+        if wanted:
+            run_pytest(request, ledger, configuration)
+        else:
+            run_unittest(request, ledger)
+        code = ledger.finish()
+    except BaseException as error:          # pylint: disable=broad-except
+        try:
+            sys.stderr.write(f"\nagentforge: the test runner stopped: {describe(error)}\n")
+        finally:
+            code = 3
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:               # pylint: disable=broad-except
+            pass
+    leave(code)
+
+
+if __name__ == "__main__":
+    main()

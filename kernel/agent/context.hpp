@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a step sees (North Star 3.4, 3.5, 12.10): five sections in a fixed order, each within its share of the budget.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/memory.hpp"
+#include "agent/runner.hpp"
+
+namespace agentforge::kernel {
+
+/// What does not change over a run, counted once.
+struct FixedParts {
+    std::string system;
+    std::size_t system_tokens = 0;
+    std::vector<ToolDescription> tools;     ///< Empty where the backend has no native tool calls.
+    std::size_t tools_tokens = 0;
+    json::object actions;                   ///< `available_actions`; empty where the backend has native tool calls.
+    std::size_t actions_tokens = 0;
+    bool shortened = false;                 ///< Descriptions inside schemas were left away to keep the share.
+};
+
+struct BuiltContext {
+    std::string text;
+    /// system_prompt, tools, task_frame, current_state, recent_actions, verification_status, available_actions, total:
+    /// tokens by our count; `calibration_permille`; `truncated`: names of what was cut.
+    json::object section_tokens;
+};
+
+/// Errors: AF-AGENT-013 where system prompt and tools leave too little for the rest. Tools may borrow from
+/// `current_state` beyond their own share as long as a quarter of it is left.
+[[nodiscard]] Result<FixedParts> fix_parts(const RunSpec& spec, const std::vector<ToolSpec>& offered, bool native_tool_calls);
+
+/// The same inputs give the same bytes. system + tools + text cost at most the total, by our count times the calibration.
+/// Errors: AF-AGENT-013 where the calibration leaves no room.
+[[nodiscard]] Result<BuiltContext> build_context(const RunSpec& spec, const FixedParts& fixed, const Memory& memory,
+                                                 const json::object& verification);
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that a run remembers: a fold of its finished steps. Two runs with the same records remember the same.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/runner.hpp"
+
+namespace agentforge::kernel {
+
+/// A part of a file as the model last saw it, or as its own edit left it.
+struct FileMemory {
+    std::string path;
+    std::string content;
+    std::string sha256;             ///< Of the whole file, where a step told it.
+    std::uint64_t first_line = 1;   ///< 0: not known (a fragment that an edit left).
+    std::uint64_t total_lines = 0;  ///< 0: not known.
+    unsigned step = 0;              ///< That last used it.
+};
+
+/// One line of `recent_actions`.
+struct RecentAction {
+    unsigned step = 0;
+    std::string action;
+    std::string result;
+    std::string summary;
+};
+
+class Memory {
+public:
+    /// Takes in the next finished step.
+    void add(const StepRecord& record);
+
+    [[nodiscard]] const std::optional<StepRecord>& last() const noexcept { return last_; }
+    [[nodiscard]] const std::deque<RecentAction>& recent() const noexcept { return recent_; }
+    /// Most recently used first.
+    [[nodiscard]] const std::vector<FileMemory>& files() const noexcept { return files_; }
+    [[nodiscard]] unsigned steps() const noexcept { return steps_; }
+    /// How often in a row the same tool failed with the same arguments.
+    [[nodiscard]] unsigned identical_failures() const noexcept { return identical_failures_; }
+    /// How many answers in a row could not be read.
+    [[nodiscard]] unsigned malformed() const noexcept { return malformed_; }
+    /// Reported input tokens per estimated token, in thousandths: 1000…2000, the most of all steps.
+    [[nodiscard]] unsigned calibration_permille() const noexcept { return calibration_permille_; }
+    /// Totals, tool uses, the last answer's text.
+    [[nodiscard]] const AgentOutcome& outcome() const noexcept { return outcome_; }
+
+private:
+    void remember_file(const StepRecord& record);
+    void put_file(FileMemory file);
+    void calibrate(const StepRecord& record);
+
+    std::optional<StepRecord> last_;
+    std::deque<RecentAction> recent_;
+    std::vector<FileMemory> files_;
+    unsigned steps_ = 0;
+    unsigned identical_failures_ = 0;
+    unsigned malformed_ = 0;
+    unsigned calibration_permille_ = 1000;
+    std::string failed_action_;
+    AgentOutcome outcome_;
+};
+
+/// Takes `12\tcode`, `12: code`, `12| code` prefixes off where every line has one and they count up; sets `first_line`.
+[[nodiscard]] std::string without_line_numbers(std::string_view text, std::uint64_t& first_line);
+
+}  // namespace agentforge::kernel

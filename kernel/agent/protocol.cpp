@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/protocol.hpp"
+
+#include <cctype>
+#include <set>
+
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr std::string_view how_to = "Send one action as `ACTION tool`, then `name: value` lines or `<<<name` … `>>>name` blocks, then `END`.";
+
+Error unreadable(std::string code, std::string message, std::string remedy = std::string(how_to)) {
+    return {std::move(code), std::move(message), "", std::move(remedy), ErrorKind::invalid};
+}
+
+struct Line {
+    std::string_view text;
+    std::size_t number;
+};
+
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) { text.remove_prefix(1); }
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) { text.remove_suffix(1); }
+    return text;
+}
+
+std::vector<Line> split(std::string_view text) {
+    std::vector<Line> lines;
+    std::size_t start = 0;
+    for (;;) {
+        const std::size_t end = text.find('\n', start);
+        lines.push_back({text.substr(start, end == std::string_view::npos ? end : end - start), lines.size() + 1});
+        if (end == std::string_view::npos) { return lines; }
+        start = end + 1;
+    }
+}
+
+bool is_name(std::string_view text) {
+    if (text.empty() || !(std::isalpha(static_cast<unsigned char>(text.front())) != 0 || text.front() == '_')) { return false; }
+    return std::all_of(text.begin(), text.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+}
+
+std::string lower(std::string_view text) {
+    std::string result(text);
+    std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return result;
+}
+
+/// The tool of `ACTION tool`, `action: tool`, `**ACTION** tool`, or empty.
+std::string action_header(std::string_view line) {
+    std::string_view text = trimmed(line);
+    const auto skip = [&](std::string_view characters) {
+        while (!text.empty() && characters.find(text.front()) != std::string_view::npos) { text.remove_prefix(1); }
+    };
+    skip("*#>` ");
+    if (lower(text.substr(0, 6)) != "action") { return {}; }
+    text.remove_prefix(6);
+    if (text.empty() || std::string_view(": \t*`").find(text.front()) == std::string_view::npos) { return {}; }
+    const bool marked = text.front() != ' ' && text.front() != '\t';
+    skip(":* \t`");
+    while (!text.empty() && std::string_view("*` \t.:").find(text.back()) != std::string_view::npos) { text.remove_suffix(1); }
+    // "Action items follow" is prose: a tool's name is one word, and without a colon the keyword is in capitals.
+    if (!is_name(text)) { return {}; }
+    const bool capitals = trimmed(line).find("ACTION") != std::string_view::npos;
+    return marked || capitals ? std::string(text) : std::string();
+}
+
+bool is_fence(std::string_view line) { return trimmed(line).starts_with("```") || trimmed(line).starts_with("~~~"); }
+bool is_end(std::string_view line) {
+    const std::string word = lower(trimmed(line));
+    return word == "end" || word == "end." || word == "**end**";
+}
+
+struct BlockMark {
+    std::string name;
+    std::string close;      ///< The whole line that ends it.
+    bool no_line_end = false;
+};
+
+std::optional<BlockMark> block_mark(std::string_view line) {
+    std::string_view text = trimmed(line);
+    if (!text.starts_with("<<<")) { return std::nullopt; }
+    text.remove_prefix(3);
+    text = trimmed(text);
+    const std::size_t colon = text.find(':');
+    std::string_view name = text.substr(0, colon);
+    const std::string_view suffix = colon == std::string_view::npos ? std::string_view() : text.substr(colon);
+    BlockMark mark;
+    if (name.ends_with('-')) {
+        mark.no_line_end = true;
+        name.remove_suffix(1);
+    }
+    if (!is_name(name)) { return std::nullopt; }
+    mark.name = std::string(name);
+    mark.close = ">>>" + mark.name + std::string(suffix);
+    return mark;
+}
+
+const json::object* properties_of(const std::vector<ToolSpec>& offered, std::string_view tool) {
+    for (const ToolSpec& spec : offered) {
+        if (spec.name != tool) { continue; }
+        const json::value* properties = spec.parameters.if_contains("properties");
+        return properties != nullptr ? properties->if_object() : nullptr;
+    }
+    return nullptr;
+}
+
+/// Whether the parameter is to be taken as it stands: its schema says text, or says nothing.
+bool takes_text(const json::object* properties, std::string_view name) {
+    if (properties == nullptr) { return true; }
+    const json::value* property = properties->if_contains(name);
+    const json::object* schema = property == nullptr ? nullptr : property->if_object();
+    if (schema == nullptr) { return true; }
+    const json::value* type = schema->if_contains("type");
+    if (type == nullptr) { return schema->if_contains("enum") != nullptr || schema->if_contains("const") == nullptr; }
+    if (type->is_string()) { return type->get_string() == "string"; }
+    if (type->is_array()) {
+        return std::any_of(type->get_array().begin(), type->get_array().end(), [](const json::value& one) { return one == "string"; });
+    }
+    return true;
+}
+
+/// The inside of a fence where the whole text is one, else the text.
+std::string_view without_fence(std::string_view text) {
+    std::string_view inner = text;
+    while (!inner.empty() && std::isspace(static_cast<unsigned char>(inner.front())) != 0) { inner.remove_prefix(1); }
+    while (!inner.empty() && std::isspace(static_cast<unsigned char>(inner.back())) != 0) { inner.remove_suffix(1); }
+    if (!inner.starts_with("```") || !inner.ends_with("```") || inner.size() < 7) { return text; }
+    const std::size_t line_end = inner.find('\n');
+    if (line_end == std::string_view::npos) { return text; }
+    inner.remove_prefix(line_end + 1);
+    inner.remove_suffix(3);
+    return inner;
+}
+
+Result<json::value> parse_data(std::string_view text, const std::string& what) {
+    const std::string_view inner = without_fence(text);
+    if (auto value = parse_json(inner, what); value.ok()) { return value; }
+    auto document = parse_yaml(inner, what);
+    if (!document.ok()) {
+        return unreadable("AF-AGENT-023", what + " is neither JSON nor YAML: " + document.error().message +
+                          (document.error().where.empty() ? "" : " (" + document.error().where + ")"),
+                          "Write it as one YAML mapping or one JSON value; quote text that holds `: ` or ` #`.");
+    }
+    return std::move(document.value().value);
+}
+
+class ActionReader {
+public:
+    ActionReader(const std::vector<Line>& lines, const std::vector<ToolSpec>& offered) : lines_(lines), offered_(offered) {}
+
+    /// Reads from the line after the header on.
+    Result<ToolCall> read(std::string tool, std::size_t header) {
+        call_.name = std::move(tool);
+        properties_ = properties_of(offered_, call_.name);
+        std::size_t at = header + 1;
+        bool open = true;
+        for (; at < lines_.size(); ++at) {
+            const std::string_view line = lines_[at].text;
+            if (const std::string second = action_header(line); !second.empty()) {
+                return unreadable("AF-AGENT-021", "the answer holds more than one action (lines " + std::to_string(lines_[header].number) + " and " +
+                                  std::to_string(lines_[at].number) + ")", "Send exactly one action; the next step comes after its result.");
+            }
+            const auto mark = block_mark(line);
+            if (!open) {
+                if (mark && !ended_) {
+                    return unreadable("AF-AGENT-022", "line " + std::to_string(lines_[at].number) + " opens a block after text that belongs to no parameter (line " +
+                                      std::to_string(stray_) + ")");
+                }
+                continue;
+            }
+            if (trimmed(line).empty() || is_fence(line)) { continue; }
+            if (is_end(line)) {
+                open = false;
+                ended_ = true;
+                continue;
+            }
+            if (mark) {
+                AF_CHECK(read_block(*mark, at));
+                continue;
+            }
+            if (trimmed(line).starts_with(">>>")) {
+                return unreadable("AF-AGENT-022", "line " + std::to_string(lines_[at].number) + " closes a block that is not open: " + ellipsis(trimmed(line), 60));
+            }
+            if (!is_parameter_line(line)) {
+                open = false;
+                stray_ = lines_[at].number;
+            } else {
+                AF_CHECK(read_line(line, lines_[at].number));
+            }
+        }
+        return std::move(call_);
+    }
+
+    [[nodiscard]] bool ended() const noexcept { return ended_; }
+
+private:
+    static bool is_parameter_line(std::string_view line) {
+        const std::string_view text = trimmed(line);
+        const std::size_t colon = text.find(':');
+        return colon != std::string_view::npos && is_name(text.substr(0, colon));
+    }
+
+    Result<void> set(const std::string& name, json::value value, std::size_t line) {
+        if (call_.arguments.if_contains(name) != nullptr) {
+            return unreadable("AF-AGENT-022", "the parameter `" + name + "` is given twice; the second time in line " + std::to_string(line));
+        }
+        call_.arguments[name] = std::move(value);
+        return {};
+    }
+
+    Result<void> read_line(std::string_view line, std::size_t number) {
+        const std::string_view text = trimmed(line);
+        const std::size_t colon = text.find(':');
+        const std::string name(text.substr(0, colon));
+        const std::string_view value = trimmed(text.substr(colon + 1));
+        if (takes_text(properties_, name)) {
+            if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {
+                if (auto quoted = parse_json(value, name); quoted.ok() && quoted.value().is_string()) { return set(name, quoted.value(), number); }
+            }
+            return set(name, json::value(std::string(value)), number);
+        }
+        AF_TRY(json::value data, parse_data(value, "the parameter `" + name + "` (line " + std::to_string(number) + ")"));
+        return set(name, std::move(data), number);
+    }
+
+    Result<void> read_block(const BlockMark& mark, std::size_t& at) {
+        const std::size_t first = at + 1;
+        std::size_t close = first;
+        while (close < lines_.size() && trimmed(lines_[close].text) != mark.close) { ++close; }
+        if (close == lines_.size()) {
+            return unreadable("AF-AGENT-022", "the block `" + mark.name + "` that line " + std::to_string(lines_[at].number) +
+                              " opens is not closed by a line `" + ellipsis(mark.close, 80) + "`");
+        }
+        std::string value;
+        for (std::size_t i = first; i < close; ++i) {
+            if (i > first) { value += '\n'; }
+            value += lines_[i].text;
+        }
+        if (mark.name == "content" && !mark.no_line_end && close > first) { value += '\n'; }
+        const std::size_t opened = lines_[at].number;
+        at = close;
+        const std::string what = "the block `" + mark.name + "` (line " + std::to_string(opened) + ")";
+        const bool declared = properties_ != nullptr && properties_->if_contains(mark.name) != nullptr;
+        if (mark.name == "artifact" && !declared) {
+            AF_TRY(json::value data, parse_data(value, what));
+            if (!data.is_object()) { return unreadable("AF-AGENT-023", what + " is not a mapping of the artifact's fields"); }
+            for (auto& [key, field] : data.get_object()) { AF_CHECK(set(std::string(key), std::move(field), opened)); }
+            return {};
+        }
+        if (takes_text(properties_, mark.name)) { return set(mark.name, json::value(std::move(value)), opened); }
+        AF_TRY(json::value data, parse_data(value, what));
+        return set(mark.name, std::move(data), opened);
+    }
+
+    const std::vector<Line>& lines_;
+    const std::vector<ToolSpec>& offered_;
+    const json::object* properties_ = nullptr;
+    ToolCall call_;
+    bool ended_ = false;
+    std::size_t stray_ = 0;
+};
+
+std::optional<ToolCall> call_of(const json::value& value) {
+    const json::object* object = value.if_object();
+    if (object == nullptr) { return std::nullopt; }
+    for (const std::string_view name_key : {"tool", "action", "name"}) {
+        const json::value* name = object->if_contains(name_key);
+        if (name == nullptr || !name->is_string()) { continue; }
+        for (const std::string_view argument_key : {"arguments", "parameters", "params", "input"}) {
+            const json::value* arguments = object->if_contains(argument_key);
+            if (arguments != nullptr && arguments->is_object()) {
+                return ToolCall{std::string(name->get_string()), arguments->get_object()};
+            }
+        }
+        if (name_key != "name" && object->size() == 1) { return ToolCall{std::string(name->get_string()), {}}; }
+    }
+    return std::nullopt;
+}
+
+/// Every call that stands as JSON in the text: the text itself, or its fences.
+std::vector<ToolCall> json_calls(std::string_view text) {
+    std::vector<ToolCall> calls;
+    const auto take = [&](std::string_view candidate) {
+        const std::string_view inner = trimmed(candidate);
+        if (inner.find('{') == std::string_view::npos) { return; }
+        if (const auto value = parse_json(inner, "answer"); value.ok()) {
+            if (auto call = call_of(value.value())) { calls.push_back(*std::move(call)); }
+        }
+    };
+    std::string_view whole = text;
+    while (!whole.empty() && std::isspace(static_cast<unsigned char>(whole.front())) != 0) { whole.remove_prefix(1); }
+    while (!whole.empty() && std::isspace(static_cast<unsigned char>(whole.back())) != 0) { whole.remove_suffix(1); }
+    if (whole.starts_with('{')) {
+        take(whole);
+        if (!calls.empty()) { return calls; }
+    }
+    std::size_t at = 0;
+    while ((at = text.find("```", at)) != std::string_view::npos) {
+        const std::size_t start = text.find('\n', at);
+        if (start == std::string_view::npos) { break; }
+        const std::size_t end = text.find("```", start);
+        if (end == std::string_view::npos) { break; }
+        std::string_view body = text.substr(start + 1, end - start - 1);
+        while (!body.empty() && std::isspace(static_cast<unsigned char>(body.back())) != 0) { body.remove_suffix(1); }
+        take(body);
+        at = end + 3;
+    }
+    return calls;
+}
+
+std::string tool_names(const std::vector<ToolSpec>& offered) {
+    std::string names;
+    for (const ToolSpec& spec : offered) { names += (names.empty() ? "" : ", ") + spec.name; }
+    return names;
+}
+
+}  // namespace
+
+Result<ToolCall> read_action(const Completion& answer, const std::vector<ToolSpec>& offered) {
+    const bool cut_off = answer.stop_reason == StopReason::length;
+    const auto cut_error = [] {
+        return unreadable("AF-AGENT-024", "the answer was cut off at the limit of output tokens before the action was whole",
+                          "Do less in one action: write a smaller file first and extend it with edit_file.");
+    };
+    if (!answer.tool_calls.empty()) {
+        if (cut_off) { return cut_error(); }
+        if (answer.tool_calls.size() > 1) {
+            return unreadable("AF-AGENT-021", "the answer holds " + std::to_string(answer.tool_calls.size()) + " actions",
+                              "Send exactly one action; the next step comes after its result.");
+        }
+        return answer.tool_calls.front();
+    }
+    std::string unified;
+    std::vector<Line> lines = split(answer.text);
+    for (std::size_t at = 0; at < lines.size(); ++at) {
+        std::string tool = action_header(lines[at].text);
+        if (tool.empty()) { continue; }
+        // A header that ends in CR: the whole answer came with CRLF line ends. Otherwise a CR belongs to the content.
+        if (lines[at].text.ends_with('\r')) {
+            unified = answer.text;
+            for (std::size_t i = 0; (i = unified.find("\r\n", i)) != std::string::npos;) { unified.erase(i, 1); }
+            lines = split(unified);
+        }
+        ActionReader reader(lines, offered);
+        auto call = reader.read(std::move(tool), at);
+        if (cut_off && !reader.ended()) { return cut_error(); }
+        return call;
+    }
+    std::vector<ToolCall> calls = json_calls(answer.text);
+    if (calls.size() == 1) { return std::move(calls.front()); }
+    if (calls.size() > 1) {
+        return unreadable("AF-AGENT-021", "the answer holds " + std::to_string(calls.size()) + " actions",
+                          "Send exactly one action; the next step comes after its result.");
+    }
+    if (cut_off) { return cut_error(); }
+    return unreadable("AF-AGENT-020", "the answer holds no action", std::string(how_to) + " Tools: " + tool_names(offered) + ".");
+}
+
+std::string write_action(const ToolCall& call) {
+    std::string result = "ACTION " + call.name + "\n";
+    for (const auto& [key, value] : call.arguments) {
+        const std::string name(key);
+        const bool is_text = value.is_string();
+        std::string text = is_text ? std::string(value.get_string()) : to_json_line(value);
+        const bool inline_safe = text.find_first_of("\r\n") == std::string::npos && trimmed(text) == text &&
+                                 !(text.size() >= 2 && text.front() == '"' && text.back() == '"');
+        if (inline_safe && name != "content") {
+            result += name + ": " + text + "\n";
+            continue;
+        }
+        bool no_line_end = false;
+        bool no_lines = text.empty();
+        if (name == "content" && !text.empty()) {
+            if (text.back() == '\n') {
+                text.pop_back();
+            } else {
+                no_line_end = true;
+            }
+        }
+        std::set<std::string, std::less<>> lines;
+        for (const Line& line : split(text)) { lines.emplace(trimmed(line.text)); }
+        std::string suffix;
+        for (unsigned number = 2; lines.contains(">>>" + name + suffix); ++number) { suffix = ":" + std::to_string(number); }
+        result += "<<<" + name + (no_line_end ? "-" : "") + suffix + "\n";
+        if (!no_lines) { result += text + "\n"; }
+        result += ">>>" + name + suffix + "\n";
+    }
+    return result + "END\n";
+}
+
+// --------------------------------------------------------------------------------- describing --
+
+namespace {
+
+std::string literal(const json::value& value) { return value.is_string() ? std::string(value.get_string()) : to_json_line(value); }
+
+std::string scalar_limits(const json::object& schema) {
+    std::string limits;
+    const auto add = [&](std::string_view key, std::string_view word) {
+        if (const json::value* value = schema.if_contains(key)) {
+            limits += std::string(limits.empty() ? "" : ", ") + std::string(word) + literal(*value);
+        }
+    };
+    add("minLength", "min ");
+    add("maxLength", "max ");
+    add("minimum", ">= ");
+    add("maximum", "<= ");
+    add("minItems", "min ");
+    add("maxItems", "max ");
+    return limits.empty() ? "" : " (" + limits + ")";
+}
+
+std::string outline_of(const json::value& value, unsigned depth) {
+    const json::object* schema = value.if_object();
+    if (schema == nullptr || depth > 12) { return "any"; }
+    if (const json::value* constant = schema->if_contains("const")) { return literal(*constant); }
+    if (const json::value* options = schema->if_contains("enum"); options != nullptr && options->is_array()) {
+        std::string text;
+        for (const json::value& option : options->get_array()) { text += (text.empty() ? "" : "|") + literal(option); }
+        return text;
+    }
+    for (const std::string_view key : {"anyOf", "oneOf"}) {
+        if (const json::value* options = schema->if_contains(key); options != nullptr && options->is_array()) {
+            std::string text;
+            for (const json::value& option : options->get_array()) { text += (text.empty() ? "" : " or ") + outline_of(option, depth + 1); }
+            return text;
+        }
+    }
+    std::string type;
+    if (const json::value* given = schema->if_contains("type")) {
+        if (given->is_string()) {
+            type = std::string(given->get_string());
+        } else if (given->is_array()) {
+            for (const json::value& one : given->get_array()) { type += (type.empty() ? "" : "|") + literal(one); }
+        }
+    }
+    if (const json::value* items = schema->if_contains("items"); items != nullptr || type == "array") {
+        return "[" + (items != nullptr ? outline_of(*items, depth + 1) : std::string("any")) + "]" + scalar_limits(*schema);
+    }
+    if (const json::value* given = schema->if_contains("properties"); given != nullptr && given->is_object()) {
+        std::set<std::string, std::less<>> required;
+        if (const json::value* names = schema->if_contains("required"); names != nullptr && names->is_array()) {
+            for (const json::value& name : names->get_array()) { required.insert(literal(name)); }
+        }
+        std::string text;
+        for (const auto& [key, property] : given->get_object()) {
+            const std::string name(key);
+            text += (text.empty() ? "" : ", ") + name + (required.contains(name) ? "" : "?") + ": " + outline_of(property, depth + 1);
+        }
+        return "{" + text + "}";
+    }
+    if (type == "object") {
+        const json::value* values = schema->if_contains("additionalProperties");
+        return values != nullptr && values->is_object() ? "{name: " + outline_of(*values, depth + 1) + "}" : "{…}";
+    }
+    if (const json::value* pattern = schema->if_contains("pattern")) { return "/" + literal(*pattern) + "/" + scalar_limits(*schema); }
+    if (type == "string") { return "text" + scalar_limits(*schema); }
+    return (type.empty() ? "any" : type) + scalar_limits(*schema);
+}
+
+}  // namespace
+
+std::string outline(const json::object& schema) { return outline_of(json::value(schema), 0); }
+
+json::object describe_actions(const std::vector<ToolSpec>& offered) {
+    json::object result;
+    result["how_to_answer"] =
+        "Answer with exactly one action in this form. Code and other text of several lines stands raw in blocks, never in JSON.\n"
+        "ACTION tool_name\n"
+        "parameter: value in one line\n"
+        "<<<parameter\n"
+        "value of several lines\n"
+        ">>>parameter\n"
+        "END\n"
+        "If a line of the value is itself `>>>parameter`, use the marks `<<<parameter:2` and `>>>parameter:2`.\n";
+    json::array tools;
+    for (const ToolSpec& spec : offered) {
+        json::object tool{{"name", spec.name}, {"description", spec.description}};
+        if (has(spec.effects, ToolEffect::completes)) {
+            tool["parameters"] = "one block <<<artifact … >>>artifact with a YAML mapping: " + outline(spec.parameters);
+        } else {
+            tool["parameters"] = outline(spec.parameters);
+        }
+        tools.push_back(std::move(tool));
+    }
+    result["tools"] = std::move(tools);
+    return result;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/client.hpp"
+
+#include <exception>
+#include <thread>
+
+#include "backends/tokens.hpp"
+#include "base/text.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr std::size_t max_answer_bytes = 1UL << 20U;
+
+/// The same value in the default storage, with every string valid UTF-8: what a plugin handed over may have neither.
+json::value clean(const json::value& value) {
+    if (value.is_string()) {
+        const auto& text = value.get_string();
+        return json::value(sanitize_utf8({text.data(), text.size()}));
+    }
+    if (value.is_array()) {
+        json::array result;
+        result.reserve(value.get_array().size());
+        for (const json::value& item : value.get_array()) { result.push_back(clean(item)); }
+        return result;
+    }
+    if (value.is_object()) {
+        json::object result;
+        for (const auto& [key, item] : value.get_object()) { result[sanitize_utf8({key.data(), key.size()})] = clean(item); }
+        return result;
+    }
+    return json::value(value, json::storage_ptr());
+}
+
+std::size_t answer_bytes(const Completion& answer) {
+    std::size_t bytes = answer.text.size();
+    for (const ToolCall& call : answer.tool_calls) { bytes += call.name.size() + json::serialize(call.arguments).size(); }
+    return bytes;
+}
+
+class Client final : public ModelClient {
+public:
+    Client(std::shared_ptr<LLMBackend> backend, RetryPolicy retries, std::function<void(std::chrono::milliseconds)> sleep)
+        : backend_(std::move(backend)), retries_(retries), sleep_(std::move(sleep)), info_(backend_->info()) {}
+
+    const BackendInfo& info() const noexcept override { return info_; }
+
+    Result<Completion> complete(CompletionRequest request, CallContext& context) override {
+        request.frame_hash = frame_hash(request);
+        request.context_hash = context_hash(request);
+        const unsigned attempts = std::max(1U, retries_.attempts);
+        std::chrono::milliseconds delay = retries_.first_delay;
+        for (unsigned attempt = 1;; ++attempt) {
+            AF_CHECK(still_wanted(context));
+            Result<Completion> answer = one_attempt(request, context);
+            if (answer.ok()) {
+                AF_CHECK(accept(request, answer.value()));
+                return answer;
+            }
+            Error error = std::move(answer).error();
+            if (error.kind != ErrorKind::transient) { return error; }
+            AF_CHECK(still_wanted(context));
+            if (attempt >= attempts) {
+                error.message += "; tried " + std::to_string(attempts) + (attempts == 1 ? " time" : " times");
+                return error;
+            }
+            delay = std::min(delay, retries_.max_delay);
+            if (const auto deadline = context.deadline(); deadline && std::chrono::steady_clock::now() + delay >= *deadline) {
+                return Error{"AF-LLM-103", "the next attempt at '" + info_.name + "' would start after the deadline; the last failed with " +
+                             error.code + ": " + error.message, error.where, "Raise the stage's timeout, or try again when the model answers faster.",
+                             ErrorKind::timeout};
+            }
+            context.log(LogLevel::warning, "the model failed and is tried again",
+                        {{"backend", info_.name}, {"attempt", attempt}, {"delay_ms", delay.count()}, {"error", error.code + ": " + error.message}});
+            sleep_(delay);
+            delay *= 2;
+        }
+    }
+
+private:
+    Result<void> still_wanted(CallContext& context) const {
+        if (context.cancelled()) {
+            return Error{"AF-LLM-104", "the call to '" + info_.name + "' was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled};
+        }
+        if (const auto deadline = context.deadline(); deadline && std::chrono::steady_clock::now() >= *deadline) {
+            return Error{"AF-LLM-103", "the deadline passed before '" + info_.name + "' answered", "",
+                         "Raise the stage's timeout, or use a faster model.", ErrorKind::timeout};
+        }
+        return {};
+    }
+
+    Result<Completion> one_attempt(const CompletionRequest& request, CallContext& context) {
+        try {
+            return backend_->complete(request, nullptr, context);
+        } catch (const std::exception& failure) {
+            return Error{"AF-LLM-106", "the backend '" + info_.name + "' threw an exception: " + sanitize_utf8(failure.what()), "",
+                         "Report it to the plugin's author; choose another backend meanwhile.", ErrorKind::internal};
+        } catch (...) {
+            return Error{"AF-LLM-106", "the backend '" + info_.name + "' threw something that is not an exception", "",
+                         "Report it to the plugin's author; choose another backend meanwhile.", ErrorKind::internal};
+        }
+    }
+
+    Result<void> accept(const CompletionRequest& request, Completion& answer) const {
+        if (const std::size_t bytes = answer_bytes(answer); bytes > max_answer_bytes) {
+            return Error{"AF-LLM-101", "'" + info_.name + "' answered with " + std::to_string(bytes) + " bytes; " +
+                         std::to_string(max_answer_bytes) + " are the limit", "", "Lower max_output_tokens, or use a model that stops.", ErrorKind::invalid};
+        }
+        answer.text = sanitize_utf8(answer.text);
+        for (ToolCall& call : answer.tool_calls) {
+            call.name = sanitize_utf8(call.name);
+            call.arguments = clean(json::value(call.arguments)).get_object();
+        }
+        answer.diagnostics = clean(json::value(answer.diagnostics)).get_object();
+        const bool blank = answer.text.find_first_not_of(" \t\r\n") == std::string::npos;
+        if (blank && answer.tool_calls.empty()) {
+            return Error{"AF-LLM-102", std::string("the answer was empty") +
+                         (answer.stop_reason == StopReason::length ? ": the limit of output tokens was reached before any text" :
+                          answer.stop_reason == StopReason::refused ? ": the model refused" : ""),
+                         "", "Answer with exactly one action.", ErrorKind::invalid};
+        }
+        if (answer.usage.input_tokens == 0 && answer.usage.output_tokens == 0) {
+            std::size_t input = estimate_tokens(request.system) + estimate_tokens(request.user);
+            for (const ToolDescription& tool : request.tools) { input += estimate_tokens(tool); }
+            std::size_t output = estimate_tokens(answer.text);
+            for (const ToolCall& call : answer.tool_calls) {
+                output += estimate_tokens(call.name) + estimate_tokens(json::serialize(call.arguments));
+            }
+            answer.usage.input_tokens = input;
+            answer.usage.output_tokens = output;
+            answer.usage.estimated = true;
+        }
+        return {};
+    }
+
+    std::shared_ptr<LLMBackend> backend_;
+    RetryPolicy retries_;
+    std::function<void(std::chrono::milliseconds)> sleep_;
+    BackendInfo info_;
+};
+
+}  // namespace
+
+std::unique_ptr<ModelClient> make_model_client(std::shared_ptr<LLMBackend> backend, RetryPolicy retries,
+                                               std::function<void(std::chrono::milliseconds)> sleep) {
+    return std::make_unique<Client>(std::move(backend), retries, std::move(sleep));
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/checkout.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+class GitCheckout final : public TreeCheckout {
+public:
+    GitCheckout(const Repository& repository, Worktree& worktree) : repository_(repository), worktree_(worktree) {}
+
+    std::filesystem::path path() const override { return worktree_.path(); }
+    Result<void> check_out(std::string_view tree) override { return worktree_.reset_to(tree, true); }
+    Result<std::vector<TreeChange>> changes(std::string_view old_tree, std::string_view new_tree) override {
+        return repository_.diff(old_tree, new_tree);
+    }
+    Result<std::vector<std::string>> files(std::string_view tree) override { return repository_.files_in_tree(tree); }
+    Result<std::optional<std::string>> file(std::string_view tree, std::string_view path) override {
+        return repository_.file_in_tree(tree, path);
+    }
+
+private:
+    const Repository& repository_;
+    Worktree& worktree_;
+};
+
+}  // namespace
+
+std::unique_ptr<TreeCheckout> make_tree_checkout(const Repository& repository, Worktree& worktree) {
+    return std::make_unique<GitCheckout>(repository, worktree);
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What gates need of git: recorded trees, and one folder that can be made to be any of them.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <agentforge/result.hpp>
+
+#include "git/repository.hpp"
+
+namespace agentforge::kernel {
+
+/// Recorded trees by id. `make_tree_checkout` is the real one; tests keep trees in memory.
+class TreeCheckout {
+public:
+    virtual ~TreeCheckout() = default;
+    [[nodiscard]] virtual std::filesystem::path path() const = 0;
+    /// Makes the folder be exactly the tree; whatever else was in it, ignored files too, is gone.
+    [[nodiscard]] virtual Result<void> check_out(std::string_view tree) = 0;
+    [[nodiscard]] virtual Result<std::vector<TreeChange>> changes(std::string_view old_tree, std::string_view new_tree) = 0;
+    [[nodiscard]] virtual Result<std::vector<std::string>> files(std::string_view tree) = 0;
+    [[nodiscard]] virtual Result<std::optional<std::string>> file(std::string_view tree, std::string_view path) = 0;
+};
+
+/// Both must outlive the result.
+[[nodiscard]] std::unique_ptr<TreeCheckout> make_tree_checkout(const Repository& repository, Worktree& worktree);
+
+}  // namespace agentforge::kernel

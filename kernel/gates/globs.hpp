@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Path patterns of languages and conformance checks.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace agentforge::kernel {
+
+/// Gitignore-style globs: `*` and `?` stay within a folder, `**` crosses; a glob without `/` matches at any depth;
+/// `tests/**/x.py` matches `tests/x.py` too; a leading `!` excludes, whatever the order.
+class Globs {
+public:
+    Globs() = default;
+    explicit Globs(std::vector<std::string> patterns);
+    /// Some positive glob matches (or there is none, only exclusions) and no exclusion does.
+    [[nodiscard]] bool matches(std::string_view path) const;
+    [[nodiscard]] bool empty() const noexcept { return wanted_.empty() && excluded_.empty(); }
+
+private:
+    std::vector<std::string> wanted_;
+    std::vector<std::string> excluded_;
+};
+
+[[nodiscard]] bool path_matches(std::string_view glob, std::string_view path);
+
+}  // namespace agentforge::kernel

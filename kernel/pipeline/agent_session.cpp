@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/agent_session.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "pipeline/codec.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+std::string text_field(const json::object& body, std::string_view key) {
+    const json::value* value = body.if_contains(key);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+std::uint64_t number_field(const json::object& body, std::string_view key) {
+    const json::value* value = body.if_contains(key);
+    return value != nullptr && value->is_number() ? value->to_number<std::uint64_t>() : 0;
+}
+
+std::vector<std::string> paths_of(const std::vector<Change>& changes) {
+    std::vector<std::string> paths;
+    for (const Change& change : changes) {
+        if (std::find(paths.begin(), paths.end(), change.path) == paths.end()) { paths.push_back(change.path); }
+    }
+    return paths;
+}
+
+/// The top-level entries of the workspace that the role may write, for confinement: Landlock knows folders, not globs.
+/// What a pattern forbids inside them is found afterwards, by comparing the trees.
+std::vector<std::string> writable_entries(RoleWorkspace& workspace, const std::string& root) {
+    if (workspace.check_write("agentforge-probe").ok()) { return {root}; }
+    std::vector<std::string> writable;
+    ListOptions top;
+    top.recursive = false;
+    const auto listing = workspace.list("", top);
+    if (!listing.ok()) { return writable; }
+    for (const ListEntry& entry : listing->entries) {
+        const std::string probe = entry.directory ? entry.path + "/agentforge-probe" : entry.path;
+        if (workspace.check_write(probe).ok()) { writable.push_back(root + "/" + entry.path); }
+    }
+    return writable;
+}
+
+/// Runs a program with the role's rights. What it wrote where the role may not is put back and recorded: path rules bind
+/// writes by whatever tool. Returns what it wrote where it may.
+Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& session, Workshop& workshop, TaskServices& services,
+                                                                   RoleWorkspace& workspace, const RecordAgent& who, const std::string& tree,
+                                                                   const ProcessSpec& spec) {
+    ProcessRequest request;
+    request.argv = spec.argv;
+    request.directory = spec.directory.empty() ? workshop.root() : workshop.root() + "/" + spec.directory;
+    request.environment = base_environment(services.environment);
+    request.environment["TMPDIR"] = workshop.scratch();
+    for (const auto& [name, value] : spec.environment) { request.environment[name] = value; }
+    request.input = spec.input;
+    request.timeout = spec.timeout;
+    request.max_output_bytes = spec.max_output_bytes;
+    request.confinement.readable = {workshop.root()};
+    request.confinement.writable = writable_entries(workspace, workshop.root());
+    request.confinement.writable.push_back(workshop.scratch());
+    AF_TRY(const ProcessOutcome outcome, workshop.run(std::move(request), Stop{&services.cancel, std::nullopt}));
+
+    AF_TRY(const std::string after, workshop.snapshot({}));
+    AF_TRY(const auto changes, workshop.diff(tree, after));
+    json::array forbidden;
+    std::vector<Change> kept;
+    for (const TreeChange& change : changes) {
+        if (workspace.check_write(change.path).ok()) {
+            kept.push_back(Change{change.path, "", "", change.lines_added, change.lines_removed, change.status == 'A'});
+        } else {
+            forbidden.emplace_back(change.path);
+        }
+    }
+    if (!forbidden.empty()) {
+        AF_CHECK(workshop.restore(tree));
+        AF_CHECK(session.record("violation", {{"stage", session.state().stage().name}, {"paths", forbidden}}, &who));
+        return Error{"AF-ORCH-026", "the program wrote where role `" + who.role + "` may not: " + json::serialize(forbidden), "",
+                     "all it wrote was taken back; let it write only where the role may", ErrorKind::denied};
+    }
+    ProcessResult result;
+    result.exit_code = outcome.exit_code;
+    result.timed_out = outcome.timed_out;
+    result.output_truncated = outcome.out_truncated || outcome.err_truncated;
+    result.out = sanitize_utf8(outcome.out);
+    result.err = sanitize_utf8(outcome.err);
+    result.duration = outcome.duration;
+    result.confinement = outcome.confinement;
+    return std::pair{std::move(result), std::move(kept)};
+}
+
+class AgentSession final : public StepHost {
+public:
+    AgentSession(TaskSession& session, Workshop& workshop, TaskServices& services, StageClock& clock, KernelCallContext& context,
+                 AgentDefinition agent, std::optional<Contract> contract, std::string gate, unsigned number, bool review)
+        : session_(session),
+          workshop_(workshop),
+          services_(services),
+          clock_(clock),
+          context_(context),
+          agent_(std::move(agent)),
+          contract_(std::move(contract)),
+          exit_gate_(std::move(gate)),
+          number_(number),
+          visit_(session.state().stage().visits),
+          who_{agent_.role, agent_.version, review ? "review" : ""} {}
+
+    Result<void> open() {
+        AF_TRY(const auto locked, locked_tests(session_));
+        AF_TRY(RolePaths rules, RolePaths::make(agent_.role, agent_.path_constraints, locked));
+        AF_TRY(workspace_, RoleWorkspace::open(workshop_.root(), std::move(rules)));
+        AF_TRY(artifacts_, session_.artifacts());
+        tree_ = session_.state().tree;
+        return {};
+    }
+
+    [[nodiscard]] RoleWorkspace& workspace() noexcept { return *workspace_; }
+    [[nodiscard]] const AgentDefinition& agent() const noexcept { return agent_; }
+    [[nodiscard]] unsigned visit() const noexcept { return visit_; }
+
+    // ------------------------------------------------------------------------------- StepHost --
+
+    [[nodiscard]] std::vector<StepRecord> finished_steps() override {
+        std::vector<StepRecord> steps;
+        for (const Record& record : session_.records()) {
+            if (record.type() != "step" || !is_mine(record.body)) { continue; }
+            auto body = session_.get(text_field(record.body, "record_blob"));
+            if (!body.ok() || !body->is_object()) {
+                broken_ = body.ok() ? Error{"AF-ORCH-022", "a recorded step is not a map", "", "report this", ErrorKind::corrupt} : body.error();
+                return {};
+            }
+            steps.push_back(step_from_json(body->get_object()));
+        }
+        return steps;
+    }
+
+    [[nodiscard]] std::optional<Completion> pending_answer(unsigned step) override {
+        for (auto record = session_.records().rbegin(); record != session_.records().rend(); ++record) {
+            if (record->type() != "answer" || !is_mine(record->body) || number_field(record->body, "run_step") != step) { continue; }
+            const auto body = session_.get(text_field(record->body, "answer_blob"));
+            if (!body.ok() || !body->is_object()) { return std::nullopt; }
+            return completion_from_json(body->get_object());
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] Result<void> answer_received(unsigned step, const CompletionRequest& request, const Completion& completion) override {
+        AF_TRY(const std::string blob, session_.put(to_json(completion)));
+        return session_.record("answer",
+                               {{"phase", session_.state().stage().name},
+                                {"visit", visit_},
+                                {"run", number_},
+                                {"run_step", step},
+                                {"answer_blob", blob},
+                                {"frame_hash", request.frame_hash},
+                                {"context_hash", request.context_hash}},
+                               &who_);
+    }
+
+    [[nodiscard]] std::vector<Change> take_changes() override {
+        std::vector<Change> changes = workspace_->take_changes();
+        changes.insert(changes.end(), process_changes_.begin(), process_changes_.end());
+        process_changes_.clear();
+        return changes;
+    }
+
+    void after_edit(const std::vector<std::string>& paths) override {
+        const json::value* gates = session_.state().stage_template().config.if_contains("verify_edits");
+        if (gates == nullptr || !gates->is_array() || broken_) { return; }
+        if (auto snapshot = workshop_.snapshot(paths); snapshot.ok()) {
+            tree_ = *snapshot;
+        } else {
+            broken_ = snapshot.error();
+            return;
+        }
+        for (const json::value& name : gates->get_array()) {
+            GateRequest request;
+            request.gate = std::string(name.as_string());
+            if (request.gate != "tests") { request.paths = paths; }
+            const auto report = run_gate(request);
+            if (!report.ok()) {
+                if (report.error().kind != ErrorKind::cancelled) { context_.log(LogLevel::warning, report.error().to_string(), {}); }
+                return;
+            }
+            if (!report->passed && request.gate == "syntax") { return; }  // Nothing else means anything until it parses.
+        }
+    }
+
+    [[nodiscard]] Result<void> step_finished(StepRecord& record) override {
+        if (broken_) { return *broken_; }
+        std::string patch_file;
+        const std::uint64_t step = session_.state().steps + 1;
+        const std::string before = session_.state().tree;
+        if (!record.changes.empty()) {
+            AF_TRY(record.tree, workshop_.snapshot(paths_of(record.changes)));
+            if (record.tree != before) {
+                AF_CHECK(workshop_.keep("step-" + std::to_string(step), record.tree));
+                AF_TRY(patch_file, save_patch(step, before, record.tree));
+            }
+        } else {
+            record.tree = before;
+        }
+        AF_TRY(const std::string context_blob, session_.blobs().put(record.context));
+        AF_TRY(const std::string system_blob, session_.blobs().put(record.system));
+        AF_TRY(const std::string record_blob, session_.put(to_json(record)));
+        AF_TRY(const std::string arguments_blob, session_.put(record.arguments));
+        json::object result{{"status", record.success ? "success" : "failure"}, {"summary", record.summary}};
+        if (!record.error.empty()) { result["error"] = record.error; }
+        json::object call{{"model", record.completion.model},
+                          {"prompt_tokens", record.completion.usage.input_tokens},
+                          {"completion_tokens", record.completion.usage.output_tokens}};
+        if (record.completion.usage.cost_microusd) { call["cost_microusd"] = *record.completion.usage.cost_microusd; }
+        json::object fields{{"step", step},
+                            {"phase", session_.state().stage().name},
+                            {"visit", visit_},
+                            {"run", number_},
+                            {"run_step", record.step},
+                            {"action", {{"type", record.tool}, {"arguments_blob", arguments_blob}}},
+                            {"result", std::move(result)},
+                            {"llm_call", std::move(call)},
+                            {"input_tokens", record.completion.usage.input_tokens},
+                            {"output_tokens", record.completion.usage.output_tokens},
+                            {"section_tokens", record.section_tokens},
+                            {"context_blob", context_blob},
+                            {"system_blob", system_blob},
+                            {"record_blob", record_blob},
+                            {"tree", record.tree}};
+        if (!record.changes.empty()) { fields["changes"] = to_json(record.changes); }
+        if (!patch_file.empty()) { fields["patch"] = patch_file; }
+        AF_CHECK(session_.record("step", std::move(fields), &who_));
+        tree_ = record.tree;
+        services_.events.event("step", {{"step", step},
+                                        {"stage", session_.state().stage().name},
+                                        {"role", agent_.role},
+                                        {"tool", record.tool},
+                                        {"success", record.success},
+                                        {"summary", record.summary}});
+        accepted_.reset();
+        return {};
+    }
+
+    [[nodiscard]] std::optional<json::object> accepted_artifact() override { return accepted_; }
+    [[nodiscard]] std::optional<EscalationRequest> requested_escalation() override { return escalation_; }
+
+    [[nodiscard]] json::object verification_status() override {
+        auto status = current_verification(session_);
+        if (status.ok()) { return std::move(*status); }
+        broken_ = status.error();
+        return {};
+    }
+
+    // --------------------------------------------------------------------------- ToolServices --
+
+    [[nodiscard]] Result<ProcessResult> run_process(const ProcessSpec& spec) override {
+        AF_TRY(auto done, run_confined(session_, workshop_, services_, *workspace_, who_, tree_, spec));
+        process_changes_.insert(process_changes_.end(), done.second.begin(), done.second.end());
+        return std::move(done.first);
+    }
+
+    [[nodiscard]] Result<GateReport> run_gate(const GateRequest& request) override {
+        const auto begin = services_.clock.steady();
+        auto report = measure(session_, workshop_, services_.events, request, tree_, nullptr, stop());
+        clock_.exclude(std::chrono::duration_cast<std::chrono::milliseconds>(services_.clock.steady() - begin));
+        return report;
+    }
+
+    [[nodiscard]] Result<void> complete(const json::object& artifact) override {
+        if (!contract_) {
+            return Error{"AF-ORCH-023", "this run asks for a text and takes no artifact", "", "answer with the text alone", ErrorKind::invalid};
+        }
+        RuleContext rules;
+        rules.artifacts = &artifacts_;
+        const ContractVerdict verdict = contract_->validate_answer(artifact, rules);
+        if (!verdict.valid()) {
+            return Error{"AF-ORCH-024", "the artifact does not satisfy contract `" + contract_->name() + "`: " + joined(verdict.messages()), "",
+                         "mend it and call complete again", ErrorKind::invalid};
+        }
+        if (!exit_gate_.empty()) { AF_CHECK(pass_exit_gate(artifact)); }
+        accepted_ = artifact;
+        return {};
+    }
+
+    [[nodiscard]] Result<void> escalate(const EscalationRequest& request) override {
+        escalation_ = request;
+        return {};
+    }
+
+    void log(LogLevel level, std::string_view message, const json::object& fields) override { context_.log(level, message, fields); }
+    void progress(std::string_view text) override { context_.progress(text); }
+    [[nodiscard]] std::chrono::system_clock::time_point now() override { return context_.now(); }
+    [[nodiscard]] bool cancelled() const noexcept override { return context_.cancelled(); }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return context_.deadline(); }
+
+private:
+    [[nodiscard]] Stop stop() const { return Stop{&services_.cancel, std::nullopt}; }
+
+    [[nodiscard]] bool is_mine(const json::object& body) const {
+        if (text_field(body, "phase") != session_.state().stage().name || number_field(body, "visit") != visit_ ||
+            number_field(body, "run") != number_) {
+            return false;
+        }
+        const json::value* agent = body.if_contains("agent");
+        return agent != nullptr && agent->is_object() && text_field(agent->get_object(), "role") == agent_.role;
+    }
+
+    static std::string joined(const std::vector<std::string>& messages) {
+        std::string text;
+        for (const std::string& message : messages) { text += (text.empty() ? "" : "; ") + message; }
+        return text;
+    }
+
+    Result<void> pass_exit_gate(const json::object& artifact) {
+        GateRequest request;
+        request.gate = exit_gate_;
+        const auto begin = services_.clock.steady();
+        auto report = measure(session_, workshop_, services_.events, request, tree_, &artifact, stop());
+        clock_.exclude(std::chrono::duration_cast<std::chrono::milliseconds>(services_.clock.steady() - begin));
+        if (!report.ok()) { return report.error(); }
+        if (report->passed) { return {}; }
+        return Error{"AF-ORCH-025", "the " + exit_gate_ + " gate does not pass: " + joined(report->blocking_issues), "",
+                     "mend these and call complete again; the kernel measured them itself", ErrorKind::invalid};
+    }
+
+    Result<std::string> save_patch(std::uint64_t step, const std::string& before, const std::string& after) {
+        AF_TRY(const std::string patch, workshop_.patch(before, after));
+        std::string number = std::to_string(step);
+        number.insert(0, number.size() < 3 ? 3 - number.size() : 0, '0');
+        const std::filesystem::path file = session_.paths().snapshots() / ("step_" + number + ".patch");
+        AF_CHECK(make_directories(file.parent_path()));
+        AF_CHECK(write_file_atomic(file, patch, Durability::cached));
+        return "artifacts/snapshots/" + file.filename().string();
+    }
+
+    TaskSession& session_;
+    Workshop& workshop_;
+    TaskServices& services_;
+    StageClock& clock_;
+    KernelCallContext& context_;
+    AgentDefinition agent_;
+    std::optional<Contract> contract_;
+    std::string exit_gate_;
+    unsigned number_;
+    unsigned visit_;
+    RecordAgent who_;
+    std::unique_ptr<RoleWorkspace> workspace_;
+    std::map<std::string, json::object, std::less<>> artifacts_;
+    std::string tree_;
+    std::vector<Change> process_changes_;       ///< By subprocesses, within the role's rights.
+    std::optional<json::object> accepted_;
+    std::optional<EscalationRequest> escalation_;
+    std::optional<Error> broken_;       ///< Met where the interface has no way to say so; the next step_finished says it.
+};
+
+Result<std::map<std::string, std::shared_ptr<Tool>, std::less<>>> load_tools(PluginRegistry& plugins, const AgentDefinition& agent) {
+    std::map<std::string, std::shared_ptr<Tool>, std::less<>> tools;
+    for (const std::string& name : agent.allowed_tools) {
+        AF_TRY(std::shared_ptr<Tool> tool, plugins.tool(name));
+        tools.emplace(name, std::move(tool));
+    }
+    return tools;
+}
+
+}  // namespace
+
+Result<std::pair<ProcessResult, std::vector<Change>>> run_process_as_role(TaskSession& session, Workshop& workshop, TaskServices& services,
+                                                                          const std::string& role, const ProcessSpec& spec) {
+    AF_TRY(const AgentDefinition agent, services.agents.get(role));
+    AF_TRY(const auto locked, locked_tests(session));
+    AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked));
+    AF_TRY(auto workspace, RoleWorkspace::open(workshop.root(), std::move(rules)));
+    const RecordAgent who{agent.role, agent.version, ""};
+    return run_confined(session, workshop, services, *workspace, who, session.state().tree, spec);
+}
+
+Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServices& services, StageClock& clock, const AgentRun& run,
+                              unsigned number, bool review) {
+    const TaskState& state = session.state();
+    const StageTemplate& stage = state.stage_template();
+    const std::string role = run.role.empty() ? stage.agent : run.role;
+    if (role.empty()) {
+        return Error{"AF-ORCH-027", "stage `" + stage.name + "` has no agent", "", "name one in the pipeline template", ErrorKind::invalid};
+    }
+    AF_TRY(AgentDefinition agent, services.agents.get(role));
+    std::optional<Contract> contract;
+    if (!run.text_answer) {
+        const std::string name = !run.output_contract.empty() ? run.output_contract : stage.contract;
+        AF_TRY(contract, services.contracts.get(name));
+    }
+    AF_TRY(ModelClient* const model, services.model(agent));
+    AF_TRY(auto tools, load_tools(services.plugins, agent));
+
+    AF_TRY(const auto recorded, parse_time(state.stage().started_at));
+    KernelCallContext context(services, clock, stage.name, recorded);
+    AgentSession host(session, workshop, services, clock, context, agent, contract, run.exit_gate, number, review);
+    AF_CHECK(host.open());
+
+    RunSpec spec;
+    spec.agent = agent;
+    spec.run = run;
+    spec.run.role = role;
+    spec.place = RequestPlace{state.task_id, stage.name, role, host.visit(), number, 1};
+    spec.goal = state.request;
+    spec.success_criteria = {"The artifact satisfies contract " + (contract ? contract->name() : std::string("(plain text)"))};
+    if (!run.exit_gate.empty()) { spec.success_criteria.push_back("The kernel's " + run.exit_gate + " gate passes"); }
+    spec.stage = stage.name;
+    spec.contract = contract;
+    spec.budget = services.budget;
+    spec.max_steps = run.max_steps != 0 ? run.max_steps : stage.max_steps;
+    spec.max_output_tokens = services.max_output_tokens;
+
+    ToolBridge bridge(agent, std::move(tools), host.workspace(), host, contract ? contract->model_schema() : json::object());
+    return agentforge::kernel::run_agent(spec, bridge, *model, host, context, services.events);
+}
+
+}  // namespace agentforge::kernel

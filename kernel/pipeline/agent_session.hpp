@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// One agent run inside a task: makes its steps durable, its writes recorded, its `complete` verified.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/runner.hpp"
+#include "pipeline/measure.hpp"
+#include "pipeline/services.hpp"
+#include "pipeline/session.hpp"
+#include "pipeline/workshop.hpp"
+
+namespace agentforge::kernel {
+
+/// Runs `run` for the current stage of the session's task as its `number`-th agent run of this visit.
+/// `review` marks a reviewer's run. Errors: AF-AGENT-…, AF-LLM-…, AF-ORCH-…; cancelled; timeout AF-ORCH-002.
+[[nodiscard]] Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServices& services, StageClock& clock,
+                                            const AgentRun& run, unsigned number, bool review);
+
+/// Runs a program with a role's rights. Returns what it did and the files it wrote; a write beyond the role's rights is
+/// taken back, recorded as `violation` and an Error AF-ORCH-026.
+[[nodiscard]] Result<std::pair<ProcessResult, std::vector<Change>>> run_process_as_role(TaskSession& session, Workshop& workshop,
+                                                                                        TaskServices& services, const std::string& role,
+                                                                                        const ProcessSpec& spec);
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,730 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/controller.hpp"
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include <agentforge/artifact.hpp>
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+#include "pipeline/codec.hpp"
+#include "pipeline/machine.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr std::size_t max_request_bytes = 256UL * 1024;
+
+Error broken_rule(std::string code, std::string message, std::string remedy, ErrorKind kind = ErrorKind::invalid) {
+    return Error{std::move(code), std::move(message), "", std::move(remedy), kind};
+}
+
+std::filesystem::path abort_request_file(const TaskPaths& paths) { return paths.root / "abort.request"; }
+
+json::array texts(const std::vector<std::string>& list) {
+    json::array array;
+    for (const std::string& item : list) { array.emplace_back(item); }
+    return array;
+}
+
+/// Words of `skip_if` that an accepted artifact makes true.
+std::vector<std::string> conditions_of(const std::string& contract, const json::object& artifact) {
+    std::vector<std::string> words;
+    if (contract == "intake_record") {
+        const json::value* ambiguities = artifact.if_contains("identified_ambiguities");
+        if (ambiguities == nullptr || (ambiguities->is_array() && ambiguities->get_array().empty())) { words.emplace_back("no_ambiguities"); }
+        const json::value* complexity = artifact.if_contains("initial_complexity");
+        if (complexity != nullptr && complexity->is_string() && complexity->get_string() == "trivial") { words.emplace_back("trivial_change"); }
+    }
+    return words;
+}
+
+std::string issue_text(const json::object& issue) {
+    const auto field = [&](std::string_view key) {
+        const json::value* value = issue.if_contains(key);
+        return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+    };
+    return field("id") + " (" + field("severity") + "): " + field("description") + " Remedy: " + field("remediation");
+}
+
+const json::array& array_field(const json::object& object, std::string_view key) {
+    static const json::array empty;
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_array() ? value->get_array() : empty;
+}
+
+}  // namespace
+
+/// One process's time with one task: owns its session and workshop.
+class PipelineController::Run {
+public:
+    Run(ControllerSetup& setup, std::unique_ptr<TaskSession> session) : setup_(setup), services_(setup.services), session_(std::move(session)) {}
+
+    /// Drives the task until it ends, pauses or is asked to stop.
+    Result<PipelineResult> drive() {
+        const auto begin = services_.clock.steady();
+        AF_CHECK(collect_answer());
+        if (session_->state().waiting_for().empty()) { AF_CHECK(begin_or_resume()); }
+        while (true) {
+            if (asked_to_abort()) {
+                AF_CHECK(session_->record("task_aborted", {{"reason", "asked to by another agentforge command"}}));
+            } else if (services_.cancel.requested() && !is_terminal(session_->state().status)) {
+                AF_CHECK(session_->record("task_paused", {{"reason", "interrupted"}}));
+                break;
+            }
+            const Effect effect = next(session_->state());
+            AF_TRY(const bool goes_on, std::visit([this](const auto& what) { return apply(what); }, effect));
+            if (!goes_on) { break; }
+        }
+        if (is_terminal(session_->state().status) && session_->state().status != TaskStatus::failed) { AF_CHECK(close()); }
+        PipelineResult result = report();
+        result.duration = std::chrono::duration_cast<std::chrono::milliseconds>(services_.clock.steady() - begin);
+        services_.events.event("task_finished", {{"task_id", result.task_id},
+                                                 {"status", to_string(result.status)},
+                                                 {"waiting_for", result.waiting_for},
+                                                 {"duration_ms", result.duration.count()}});
+        return result;
+    }
+
+    /// Removes the workspace of a task that has ended.
+    Result<void> close() {
+        std::error_code ignored;
+        std::filesystem::remove(abort_request_file(session_->paths()), ignored);
+        AF_CHECK(open_workshop());
+        return workshop_->close();
+    }
+
+    TaskSession& session() { return *session_; }
+
+private:
+    using Step = Result<bool>;      ///< Whether the loop goes on.
+
+    [[nodiscard]] const TaskState& state() const { return session_->state(); }
+    [[nodiscard]] const std::string& stage_name() const { return state().stage().name; }
+
+    Result<void> begin_or_resume() {
+        if (state().status == TaskStatus::completed || state().status == TaskStatus::aborted) { return {}; }
+        if (state().status == TaskStatus::pending) {
+            AF_CHECK(session_->record("task_started", {}));
+        } else {
+            AF_CHECK(session_->record("task_resumed", {{"reason", "resumed"}}));
+        }
+        services_.events.event("task_started", {{"task_id", state().task_id}, {"request", state().request}, {"pipeline", state().pipeline.name}});
+        return {};
+    }
+
+    Result<void> open_workshop() {
+        if (workshop_) { return {}; }
+        AF_TRY(workshop_, setup_.workshops.open(state()));
+        return workshop_->restore(state().tree);
+    }
+
+    bool asked_to_abort() {
+        if (is_terminal(state().status)) { return false; }
+        std::error_code error;
+        return std::filesystem::exists(abort_request_file(session_->paths()), error);
+    }
+
+    // ------------------------------------------------------------------------------- effects --
+
+    Step apply(const effect::StartStage&) {
+        AF_CHECK(session_->record("stage_started", {{"stage", stage_name()},
+                                                    {"attempt", state().stage().attempts + 1},
+                                                    {"visit", state().stage().visits + 1},
+                                                    {"iteration", state().stage().iterations},
+                                                    {"cycle", state().stage().cycles}}));
+        services_.events.event("stage_started", {{"stage", stage_name()},
+                                                 {"index", state().stage_index},
+                                                 {"of", state().stages.size()},
+                                                 {"attempt", state().stage().attempts},
+                                                 {"agent", state().stage_template().agent}});
+        return true;
+    }
+
+    Step apply(const effect::RunStage&) {
+        AF_CHECK(open_workshop());
+        AF_TRY(std::shared_ptr<StageHost> host, enter_stage());
+        auto plugin = services_.plugins.stage(state().stage_template().executor, state().stage_template().config);
+        if (!plugin.ok()) { return fail_stage(plugin.error(), 0); }
+        const StageResult result = execute(*plugin, host);
+        const auto spent = static_cast<std::uint64_t>(host->stage_clock().elapsed().count());
+        if (const auto fatal = host->fatal()) { return end_visit(*fatal, spent); }
+        return take(result, spent);
+    }
+
+    Step apply(const effect::SkipStage& skip) {
+        AF_CHECK(session_->record("stage_skipped", {{"stage", stage_name()}, {"reason", skip.reason}}));
+        services_.events.event("stage_skipped", {{"reason", skip.reason}});
+        return true;
+    }
+
+    Step apply(const effect::ReviewStage& review) {
+        AF_CHECK(open_workshop());
+        AF_TRY(const auto artifact, session_->artifact(stage_name()));
+        AgentRun run;
+        run.role = review.reviewer;
+        run.objective = "Review the artifact of stage " + stage_name() + ". Say what blocks it and what is only advice.";
+        run.state = {{"artifact_under_review", artifact ? *artifact : json::object()}};
+        AF_TRY(const AgentDefinition reviewer, services_.agents.get(review.reviewer));
+        run.output_contract = reviewer.output_contract(stage_name());
+        StageClock clock(services_.clock, state().stage_template().timeout);
+        auto outcome = run_role(*session_, *workshop_, services_, clock, run, 1, true);
+        const auto spent = static_cast<std::uint64_t>(clock.elapsed().count());
+        if (!outcome.ok()) {
+            if (pauses_task(outcome.error())) { return pause(outcome.error()); }
+            return ask_person(EscalationCause::review, "the review by `" + review.reviewer + "` failed: " + outcome.error().message, {});
+        }
+        if (outcome->escalation) { return ask_person(EscalationCause::review, outcome->escalation->reason, *outcome->escalation); }
+        return finish_review(review.reviewer, reviewer.version, run.output_contract, outcome->artifact, spent);
+    }
+
+    Step apply(const effect::StartCycle& cycle) {
+        const std::string from = stage_name();
+        AF_CHECK(session_->record("cycle_started", {{"stage", from}, {"to", cycle.to}, {"reason", cycle.reason}}));
+        services_.events.event("cycle", {{"from", from}, {"to", cycle.to}, {"reason", cycle.reason}, {"count", state().stage().cycles}});
+        return true;
+    }
+
+    Step apply(const effect::RequestApproval&) {
+        AF_TRY(const auto artifact, session_->artifact(stage_name()));
+        ApprovalRequest request;
+        request.id = "APR-" + suffix() + "-" + stage_name() + "-" + std::to_string(state().stage().visits);
+        request.task_id = state().task_id;
+        request.stage = stage_name();
+        request.artifact = artifact ? *artifact : json::object();
+        request.artifact_hash = state().stage().artifact_hash;
+        request.created_at = format_time(services_.clock.now());
+        request.directory = setup_.escalations.directory();
+        AF_CHECK(setup_.escalations.add(request));
+        AF_CHECK(session_->record("approval_requested",
+                                  {{"stage", stage_name()}, {"approval_id", request.id}, {"artifact_hash", request.artifact_hash}}));
+        services_.events.event("approval_requested", {{"stage", stage_name()}, {"id", request.id}, {"artifact", state().stage().artifact}});
+        return notify([&](CallContext& context) { return setup_.handler->notify_approval(request, context); });
+    }
+
+    Step apply(const effect::RaiseEscalation&) {
+        const OpenEscalation& open = *state().escalation;
+        Escalation escalation;
+        escalation.id = "ESC-" + suffix() + "-" + stage_name() + "-" + std::to_string(state().stage().escalations + 1);
+        escalation.task_id = state().task_id;
+        escalation.stage = stage_name();
+        escalation.issue = open.reason;
+        escalation.question = open.question;
+        escalation.options = open.options;
+        if (!open.context_blob.empty()) {
+            AF_TRY(const json::value context, session_->get(open.context_blob));
+            if (context.is_object()) { escalation.context = context.get_object(); }
+        }
+        escalation.created_at = format_time(services_.clock.now());
+        escalation.directory = setup_.escalations.directory();
+        AF_CHECK(setup_.escalations.add(escalation));
+        AF_CHECK(session_->record("escalation_raised", {{"stage", stage_name()}, {"escalation_id", escalation.id}}));
+        services_.events.event("escalation", {{"stage", stage_name()},
+                                              {"id", escalation.id},
+                                              {"reason", escalation.issue},
+                                              {"question", escalation.question},
+                                              {"options", texts(escalation.options)}});
+        return notify([&](CallContext& context) { return setup_.handler->notify(escalation, context); });
+    }
+
+    Step apply(const effect::EscalateLimit& limit) { return ask_person(limit.cause, limit.reason, {}); }
+
+    Step apply(const effect::AwaitPerson&) {
+        if (setup_.wait.count() > 0 && setup_.handler) { AF_CHECK(wait_for_person()); }
+        AF_CHECK(collect_answer());
+        return state().waiting_for().empty();
+    }
+
+    Step apply(const effect::CompleteStage&) {
+        const std::string stage = stage_name();
+        if (state().stage().iterations > 0) { AF_CHECK(save_version("final")); }
+        AF_CHECK(session_->record("stage_completed", {{"stage", stage}, {"artifact_hash", state().stage().artifact_hash}}));
+        const auto index = state().pipeline.index_of(stage);
+        const StageState& done = state().stages[*index];
+        services_.events.event("stage_completed", {{"stage", stage},
+                                                   {"index", *index},
+                                                   {"of", state().stages.size()},
+                                                   {"artifact", done.artifact},
+                                                   {"duration_ms", done.duration_ms},
+                                                   {"steps", done.steps},
+                                                   {"tokens", done.input_tokens + done.output_tokens}});
+        return true;
+    }
+
+    Step apply(const effect::CompleteTask& complete) {
+        AF_CHECK(session_->record("task_completed", {{"exit_stage", complete.exit_stage}, {"exit_type", complete.exit_type}}));
+        return true;
+    }
+
+    Step apply(const effect::FailTask& failure) {
+        AF_CHECK(session_->record("task_failed", {{"code", failure.code}, {"message", failure.message}}));
+        return true;
+    }
+
+    Step apply(const effect::Rest&) { return false; }
+
+    // ------------------------------------------------------------------------------- a visit --
+
+    Result<std::shared_ptr<StageHost>> enter_stage() {
+        AF_TRY(std::unique_ptr<StageHost> host, StageHost::enter(*session_, *workshop_, services_));
+        return std::shared_ptr<StageHost>(std::move(host));
+    }
+
+    /// Runs the stage's code on a thread of its own, so that a plugin that hangs can be given up at its deadline.
+    StageResult execute(const std::shared_ptr<Stage>& plugin, const std::shared_ptr<StageHost>& host) {
+        struct Shared {
+            std::mutex mutex;
+            std::condition_variable changed;
+            std::optional<StageResult> result;
+        };
+        auto shared = std::make_shared<Shared>();
+        std::thread worker([shared, plugin, host] {
+            StageResult result = run_stage(*plugin, *host);
+            const std::lock_guard lock(shared->mutex);
+            shared->result = std::move(result);
+            shared->changed.notify_all();
+        });
+        // From here to the join the state belongs to the worker.
+        const std::string name = stage_name();
+        const std::string executor = state().stage_template().executor;
+        const std::filesystem::path abort_file = abort_request_file(session_->paths());
+        std::unique_lock lock(shared->mutex);
+        while (!shared->result) {
+            shared->changed.wait_for(lock, std::chrono::milliseconds(50));
+            std::error_code error;
+            if (!shared->result && std::filesystem::exists(abort_file, error)) { services_.cancel.request(); }
+            const bool overdue = services_.clock.steady() >= host->stage_clock().deadline() + services_.hang_grace;
+            if (!shared->result && overdue) {
+                host->abandon();
+                services_.cancel.request();     // For what the thread may be waiting in.
+                lock.unlock();
+                worker.detach();
+                hung_ = true;
+                return StageResult::failed(Error{"AF-ORCH-002",
+                                                 "stage `" + name + "` did not return by its deadline of " +
+                                                     std::to_string(host->stage_clock().limit().count() / 1000) + " s and was given up",
+                                                 "plugin of stage `" + executor + "`",
+                                                 "raise the stage's timeout_seconds, or mend the plugin: it must watch cancelled()",
+                                                 ErrorKind::timeout});
+            }
+        }
+        lock.unlock();
+        worker.join();
+        return std::move(*shared->result);
+    }
+
+    Step take(const StageResult& result, std::uint64_t spent) {
+        if (result.escalation) {
+            AF_TRY(const std::string partial, session_->put(result.artifact ? json::value(*result.artifact) : json::value(json::object())));
+            return ask_person(EscalationCause::stage, result.escalation->reason, *result.escalation, partial, spent);
+        }
+        if (!result.cycle_to.empty()) {
+            AF_CHECK(session_->record("cycle_requested",
+                                      {{"stage", stage_name()}, {"to", result.cycle_to}, {"reason", result.cycle_reason}, {"duration_ms", spent}}));
+            return true;
+        }
+        if (!result.success() || !result.artifact) {
+            const Error unexplained{"AF-ORCH-001", "stage `" + stage_name() + "` failed without saying why", "", "report this to its author",
+                                    ErrorKind::internal};
+            return fail_stage(result.error ? *result.error : unexplained, spent);
+        }
+        return accept(*result.artifact, spent);
+    }
+
+    Step fail_stage(const Error& error, std::uint64_t spent) {
+        AF_CHECK(session_->record("stage_failed", {{"stage", stage_name()}, {"error", to_json(error)}, {"duration_ms", spent}}));
+        services_.events.event("stage_failed", {{"stage", stage_name()},
+                                                {"attempt", state().stage().attempts},
+                                                {"code", error.code},
+                                                {"error", error.message}});
+        if (hung_) {
+            // The abandoned thread may still hold the plugin's locks: no further work in this process.
+            AF_CHECK(session_->record("task_paused", {{"reason", error.message}}));
+            paused_by_ = error;
+            return false;
+        }
+        return true;
+    }
+
+    static bool pauses_task(const Error& error) {
+        return error.kind == ErrorKind::cancelled || error.kind == ErrorKind::unavailable || error.kind == ErrorKind::transient ||
+               error.kind == ErrorKind::corrupt || error.code.starts_with("AF-JRNL-");
+    }
+
+    /// A visit that cannot go on for a reason outside the stage: what it did stays, and `resume` goes on inside it.
+    Step end_visit(const Error& error, std::uint64_t spent) {
+        if (error.code.starts_with("AF-JRNL-")) { return error; }
+        if (pauses_task(error)) { return pause(error); }
+        return fail_stage(error, spent);
+    }
+
+    Step pause(const Error& error) {
+        if (error.kind == ErrorKind::cancelled) {
+            if (asked_to_abort()) { return true; }
+            services_.cancel.request();
+            return true;
+        }
+        AF_CHECK(session_->record("task_paused", {{"reason", error.to_string()}}));
+        paused_by_ = error;
+        return false;
+    }
+
+    // ---------------------------------------------------------------------------- artifacts --
+
+    /// Fills in what the kernel measured, checks the whole contract, and keeps the artifact or sends it back.
+    Step accept(json::object artifact, std::uint64_t spent) {
+        const StageTemplate& stage = state().stage_template();
+        AF_TRY(const Contract contract, services_.contracts.get(stage.contract));
+        AF_TRY(const json::object facts, measured_facts(*session_, *workshop_, artifact, format_time(services_.clock.now())));
+        contract.fill_measured(artifact, facts);
+        AF_TRY(const auto artifacts, session_->artifacts());
+        RuleContext rules;
+        rules.artifacts = &artifacts;
+        ContractVerdict verdict = contract.validate(artifact, rules);
+        std::vector<std::string> errors = verdict.messages();
+        if (errors.empty()) { add_gate_errors(stage, errors); }
+        if (!errors.empty()) {
+            AF_TRY(const std::string blob, session_->put(artifact));
+            AF_CHECK(session_->record("artifact_rejected",
+                                      {{"stage", stage.name}, {"errors", texts(errors)}, {"artifact_blob", blob}, {"duration_ms", spent}}));
+            services_.events.event("artifact_rejected", {{"stage", stage.name}, {"errors", texts(errors)}});
+            return true;
+        }
+        AF_TRY(const std::string path, save(stage, contract, artifact));
+        AF_TRY(const std::string hash, session_->put(artifact));
+        AF_CHECK(session_->record("artifact_accepted", {{"stage", stage.name},
+                                                        {"contract", contract.name()},
+                                                        {"contract_version", contract.version()},
+                                                        {"artifact", path},
+                                                        {"artifact_hash", hash},
+                                                        {"conditions", texts(conditions_of(contract.name(), artifact))},
+                                                        {"duration_ms", spent}}));
+        return true;
+    }
+
+    /// A stage that hands in an artifact without its gate having passed on this very tree has verified nothing.
+    void add_gate_errors(const StageTemplate& stage, std::vector<std::string>& errors) const {
+        const std::string gate = exit_gate(stage);
+        if (gate.empty()) { return; }
+        const auto measured = state().gates.find(gate);
+        if (measured == state().gates.end() || measured->second.tree != state().tree) {
+            errors.push_back("the " + gate + " gate was not measured on the tree that is handed in");
+        } else if (!measured->second.passed) {
+            errors.push_back("the " + gate + " gate does not pass: " + measured->second.summary);
+        }
+    }
+
+    Result<std::string> save(const StageTemplate& stage, const Contract& contract, const json::object& artifact) {
+        StageArtifact envelope;
+        envelope.stage_name = stage.name;
+        envelope.artifact_type = contract.name();
+        envelope.version = contract.version();
+        envelope.created_at = format_time(services_.clock.now());
+        envelope.data = artifact;
+        envelope.metadata = {{"task_id", state().task_id},
+                             {"iteration", state().stage().iterations},
+                             {"tokens_used", state().stage().input_tokens + state().stage().output_tokens}};
+        const std::string name = stage.artifact.empty() ? contract.name() : stage.artifact;
+        const std::filesystem::path file = session_->paths().artifact(stage.name, name);
+        AF_CHECK(make_directories(file.parent_path()));
+        AF_CHECK(save_artifact(file, envelope.to_json()));
+        return file.lexically_relative(session_->paths().root).string();
+    }
+
+    /// Keeps the current artifact file under `<name>_<version>.yaml` beside it (spec README, 1).
+    Result<void> save_version(const std::string& version) {
+        const std::filesystem::path file = session_->paths().root / state().stage().artifact;
+        AF_TRY(const std::string bytes, read_file(file));
+        return write_file_atomic(file.parent_path() / (file.stem().string() + "_" + version + ".yaml"), bytes, Durability::synced);
+    }
+
+    Step finish_review(const std::string& reviewer, const std::string& version, const std::string& contract_name, json::object review,
+                       std::uint64_t spent) {
+        AF_TRY(const Contract contract, services_.contracts.get(contract_name));
+        AF_TRY(const json::object facts, measured_facts(*session_, *workshop_, review, format_time(services_.clock.now())));
+        contract.fill_measured(review, facts);
+        AF_TRY(const auto artifacts, session_->artifacts());
+        RuleContext rules;
+        rules.artifacts = &artifacts;
+        const ContractVerdict verdict = contract.validate(review, rules);
+        if (!verdict.valid()) {
+            return ask_person(EscalationCause::review, "the review by `" + reviewer + "` breaks its contract: " + verdict.messages().front(), {});
+        }
+        StageTemplate place = state().stage_template();
+        place.artifact = contract_name;
+        AF_TRY(const std::string path, save(place, contract, review));
+        AF_TRY(const std::string review_blob, session_->put(review));
+        std::vector<std::string> issues;
+        for (const json::value& issue : array_field(review, "blocking_issues")) { issues.push_back(issue_text(issue.as_object())); }
+        const std::size_t advisory = array_field(review, "advisory_issues").size();
+        const RecordAgent who{reviewer, version, "review"};
+        AF_CHECK(session_->record("review_finished",
+                                  {{"stage", stage_name()},
+                                   {"reviewer", reviewer},
+                                   {"blocking", issues.size()},
+                                   {"advisory", advisory},
+                                   {"issues", texts(issues)},
+                                   {"review", path},
+                                   {"review_blob", review_blob},
+                                   {"artifact_blob", state().stage().artifact_hash},
+                                   {"duration_ms", spent}},
+                                  &who));
+        services_.events.event("review", {{"stage", stage_name()}, {"reviewer", reviewer}, {"blocking", issues.size()}, {"advisory", advisory}});
+        return true;
+    }
+
+    // ------------------------------------------------------------------------------- people --
+
+    Step ask_person(EscalationCause cause, const std::string& reason, const EscalationRequest& request, const std::string& partial = {},
+                    std::uint64_t spent = 0) {
+        static constexpr std::array<std::string_view, 6> causes{"", "stage", "healing", "review", "cycle_limit", "iteration_limit"};
+        json::object context = request.context;
+        if (!state().previous_errors.empty()) { context["errors"] = texts(state().previous_errors); }
+        AF_TRY(const std::string context_blob, session_->put(context));
+        AF_CHECK(session_->record("stage_escalated",
+                                  {{"stage", stage_name()},
+                                   {"cause", causes[static_cast<std::size_t>(cause)]},
+                                   {"reason", reason},
+                                   {"question", request.question.empty() ? "How should the task go on? " + reason : request.question},
+                                   {"options", texts(request.options)},
+                                   {"context_blob", context_blob},
+                                   {"partial_blob", partial},
+                                   {"duration_ms", spent}}));
+        return true;
+    }
+
+    template <class Call>
+    Step notify(Call call) {
+        if (!setup_.handler) { return true; }
+        const StageClock clock(services_.clock, std::chrono::seconds(10));
+        KernelCallContext context(services_, clock, stage_name(), services_.clock.now());
+        const Result<void> told = call(context);
+        // The record exists and `escalations list` shows it: a handler that fails to tell is named, and nothing is lost.
+        if (!told.ok()) { context.log(LogLevel::warning, told.error().to_string(), {}); }
+        return true;
+    }
+
+    Result<void> wait_for_person() {
+        const StageClock clock(services_.clock, setup_.wait);
+        KernelCallContext context(services_, clock, stage_name(), services_.clock.now());
+        if (state().progress == StageProgress::escalated) {
+            AF_TRY(const Escalation escalation, setup_.escalations.escalation(state().escalation->id));
+            AF_TRY(const auto resolution, setup_.handler->wait_for_resolution(escalation, context));
+            if (resolution) { AF_CHECK(first_wins(setup_.escalations.resolve(escalation.id, *resolution))); }
+        } else {
+            AF_TRY(const ApprovalRequest request, setup_.escalations.approval(state().approval->id));
+            AF_TRY(const auto approval, setup_.handler->wait_for_approval(request, context));
+            if (approval) { AF_CHECK(first_wins(setup_.escalations.decide(request.id, *approval))); }
+        }
+        return {};
+    }
+
+    /// Somebody else answered meanwhile: theirs counts.
+    static Result<void> first_wins(Result<void> written) {
+        if (!written.ok() && written.error().kind == ErrorKind::conflict) { return {}; }
+        return written;
+    }
+
+    /// Journals the answer to the open question, if there is one by now.
+    Result<void> collect_answer() {
+        if (state().waiting_for() == "escalation") {
+            const std::string id = state().escalation->id;
+            AF_TRY(const auto resolution, setup_.escalations.resolution(id));
+            if (!resolution) { return {}; }
+            AF_TRY(const std::string blob, session_->put(resolution->context));
+            AF_CHECK(session_->record("escalation_resolved", {{"stage", stage_name()},
+                                                              {"escalation_id", id},
+                                                              {"abort", resolution->abort},
+                                                              {"resolved_by", resolution->resolved_by},
+                                                              {"resolution_blob", blob}}));
+            services_.events.event("resolved", {{"id", id}, {"abort", resolution->abort}});
+        } else if (state().waiting_for() == "approval") {
+            const OpenApproval open = *state().approval;
+            AF_TRY(const auto approval, setup_.escalations.decision(open.id));
+            if (!approval) { return {}; }
+            const std::string feedback = approval->feedback.value_or("");
+            if (!approval->approved && !feedback.empty()) { AF_CHECK(keep_feedback(feedback)); }
+            AF_CHECK(session_->record("approval_decided", {{"stage", stage_name()},
+                                                           {"approval_id", open.id},
+                                                           {"approved", approval->approved},
+                                                           {"artifact_hash", open.artifact_hash},
+                                                           {"feedback", feedback},
+                                                           {"artifact_blob", state().stage().artifact_hash},
+                                                           {"decided_by", approval->decided_by}}));
+            services_.events.event("decided", {{"id", open.id}, {"approved", approval->approved}});
+        }
+        return {};
+    }
+
+    /// The refused version and what was said of it stay beside the new one (North Star 13.6).
+    Result<void> keep_feedback(const std::string& feedback) {
+        const std::string version = "v" + std::to_string(state().stage().iterations + 1);
+        AF_CHECK(save_version(version));
+        const std::filesystem::path folder = session_->paths().root / "iteration_history" / stage_name();
+        AF_CHECK(make_directories(folder));
+        const json::object entry{{"feedback", {{"task_id", state().task_id},
+                                               {"stage", stage_name()},
+                                               {"iteration", state().stage().iterations + 1},
+                                               {"decision", "revise"},
+                                               {"overall_comments", feedback},
+                                               {"timestamp", format_time(services_.clock.now())}}}};
+        return write_file_atomic(folder / (version + "_feedback.yaml"), to_yaml(entry), Durability::synced);
+    }
+
+    // ------------------------------------------------------------------------------- result --
+
+    [[nodiscard]] std::string suffix() const {
+        return state().task_id.starts_with("task-") ? state().task_id.substr(5) : state().task_id;
+    }
+
+    PipelineResult report() {
+        PipelineResult result;
+        result.task_id = state().task_id;
+        result.status = state().status;
+        result.success = state().status == TaskStatus::completed;
+        result.current_stage = stage_name();
+        result.stages_completed = state().completed_stages();
+        result.waiting_for = std::string(state().waiting_for());
+        if (state().escalation) { result.waiting_id = state().escalation->id; }
+        if (state().approval) { result.waiting_id = state().approval->id; }
+        if (result.success) {
+            if (auto artifact = session_->artifact(state().exit_stage); artifact.ok()) { result.deliverable = std::move(*artifact); }
+        }
+        if (paused_by_) {
+            result.error = paused_by_;
+        } else if (!state().error.empty()) {
+            result.error = Error{state().error_code.empty() ? "AF-ORCH-001" : state().error_code, state().error, "task " + state().task_id,
+                                 "look at it with `agentforge inspect " + state().task_id + "`", ErrorKind::invalid};
+        }
+        result.abandoned_thread = hung_;
+        result.exit_code = exit_code(result);
+        return result;
+    }
+
+    [[nodiscard]] ExitCode exit_code(const PipelineResult& result) const {
+        if (result.success) { return ExitCode::done; }
+        if (result.error && result.error->code == "AF-ORCH-002") { return ExitCode::stage_timeout; }
+        if (state().escalation && state().escalation->cause == EscalationCause::cycle_limit) { return ExitCode::cycle_limit; }
+        if (!result.waiting_for.empty()) { return ExitCode::person_needed; }
+        if (result.status == TaskStatus::aborted) { return ExitCode::cancelled; }
+        if (result.status == TaskStatus::paused && !paused_by_) { return ExitCode::cancelled; }
+        return ExitCode::failed;
+    }
+
+    ControllerSetup& setup_;
+    TaskServices& services_;
+    std::unique_ptr<TaskSession> session_;
+    std::unique_ptr<Workshop> workshop_;
+    std::optional<Error> paused_by_;
+    bool hung_ = false;
+};
+
+PipelineController::PipelineController(ControllerSetup setup) : setup_(std::move(setup)) {}
+
+Result<PipelineResult> PipelineController::execute(std::string_view request, const StartOptions& options) {
+    if (request.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+        return broken_rule("AF-ORCH-040", "the request is empty", "say what is to be done, e.g. agentforge start \"Add a --version flag\"");
+    }
+    if (request.size() > max_request_bytes) {
+        return broken_rule("AF-ORCH-040", "the request has " + std::to_string(request.size()) + " bytes; at most " + std::to_string(max_request_bytes) + " are taken",
+                           "shorten it and put the details into a file of the repository");
+    }
+    if (!is_valid_utf8(request)) { return broken_rule("AF-ORCH-040", "the request is not valid UTF-8", "give it in UTF-8"); }
+    for (const std::string& stage : options.approve_stages) {
+        if (!options.pipeline.index_of(stage)) {
+            return broken_rule("AF-ORCH-041", "pipeline `" + options.pipeline.name + "` has no stage `" + stage + "` to approve", "name one of its stages");
+        }
+    }
+    if (options.exit_after && !options.pipeline.index_of(*options.exit_after)) {
+        return broken_rule("AF-ORCH-041", "pipeline `" + options.pipeline.name + "` has no stage `" + *options.exit_after + "`", "name one of its stages");
+    }
+    AF_TRY(const auto base, setup_.workshops.base());
+    const std::string now = format_time(setup_.services.clock.now());
+    std::string day = now.substr(0, 10);
+    std::erase(day, '-');
+    const std::string task_id = make_task_id(request, day, setup_.ids);
+    const json::object task{{"format", 1},
+                            {"task_id", task_id},
+                            {"request", request},
+                            {"goal_type", options.pipeline.goal_type},
+                            {"success_criteria", json::array{"Every stage's artifact satisfies its contract", "Every gate passes on the delivered tree"}},
+                            {"created_at", now},
+                            {"pipeline", options.pipeline.name},
+                            {"pipeline_template", options.pipeline.to_json()},
+                            {"base_commit", base.first},
+                            {"codebase_hash", base.second},
+                            {"configuration", options.configuration}};
+    std::vector<std::string> approve(options.approve_stages.begin(), options.approve_stages.end());
+    json::object created{{"task_id", task_id},
+                         {"request", request},
+                         {"goal_type", options.pipeline.goal_type},
+                         {"pipeline", options.pipeline.to_json()},
+                         {"base_commit", base.first},
+                         {"base_tree", base.second},
+                         {"supervised", options.supervised},
+                         {"approve_stages", texts(approve)}};
+    if (options.exit_after) { created["exit_after"] = *options.exit_after; }
+    AF_TRY(auto session, TaskSession::create(setup_.store, task, std::move(created), setup_.services.clock, setup_.command));
+    return Run(setup_, std::move(session)).drive();
+}
+
+Result<PipelineResult> PipelineController::resume(std::string_view task_id) {
+    AF_TRY(auto session, TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command));
+    return Run(setup_, std::move(session)).drive();
+}
+
+Result<void> PipelineController::abort(std::string_view task_id, std::string_view reason) {
+    auto session = TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command);
+    if (!session.ok()) {
+        if (session.error().code != "AF-TASK-003") { return session.error(); }
+        // Another process runs it: it looks for this file at every host call.
+        return write_file_atomic(abort_request_file(setup_.store.paths(task_id)), std::string(reason) + "\n", Durability::synced);
+    }
+    const TaskStatus status = (*session)->state().status;
+    if (status == TaskStatus::completed || status == TaskStatus::aborted) {
+        return broken_rule("AF-ORCH-042", "task " + std::string(task_id) + " has ended already (" + std::string(to_string(status)) + ")",
+                           "nothing is to be done", ErrorKind::conflict);
+    }
+    AF_CHECK((*session)->record("task_aborted", {{"reason", reason}}));
+    return Run(setup_, std::move(*session)).close();
+}
+
+Result<void> PipelineController::approve(std::string_view task_id) { return decide(task_id, true, {}); }
+Result<void> PipelineController::reject(std::string_view task_id) { return decide(task_id, false, {}); }
+Result<void> PipelineController::provide_feedback(std::string_view task_id, std::string_view feedback) {
+    if (feedback.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+        return broken_rule("AF-ORCH-044", "the feedback is empty", "say what is to be changed, or use `agentforge reject`");
+    }
+    return decide(task_id, false, feedback);
+}
+
+Result<void> PipelineController::decide(std::string_view task_id, bool approved, std::string_view feedback) {
+    AF_TRY(const TaskState state, get_status(task_id));
+    if (!state.approval) {
+        return broken_rule("AF-ORCH-043", "task " + std::string(task_id) + " is " + std::string(to_string(state.status)) + " and shows nothing to approve",
+                           "`agentforge status " + std::string(task_id) + "` says what it waits for", ErrorKind::conflict);
+    }
+    Approval approval;
+    approval.approved = approved;
+    if (!feedback.empty()) { approval.feedback = std::string(feedback); }
+    approval.artifact_hash = state.approval->artifact_hash;
+    approval.decided_by = "user";
+    return setup_.escalations.decide(state.approval->id, approval);
+}
+
+Result<TaskState> PipelineController::get_status(std::string_view task_id) const {
+    if (auto projection = setup_.store.load_state(task_id); projection.ok()) {
+        if (auto state = task_state_from_json(*projection); state.ok()) { return state; }
+    }
+    return read_task_state(setup_.store, task_id);
+}
+
+Result<TaskListing> PipelineController::list_tasks(const std::optional<TaskStatus>& status, std::size_t limit) const {
+    return setup_.store.list(status ? std::optional(std::string(to_string(*status))) : std::nullopt, limit);
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pipeline controller: drives a task from request to delivery (001). It asks the machine what is
+// next, does it, journals what came of it, and asks again. It decides nothing itself.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "config/pipelines.hpp"
+#include "escalation/store.hpp"
+#include "pipeline/services.hpp"
+#include "pipeline/session.hpp"
+#include "pipeline/stage_host.hpp"
+#include "pipeline/workshop.hpp"
+#include "task/store.hpp"
+
+namespace agentforge::kernel {
+
+/// How a run of the controller ended; the program's exit code (Task 012, exit codes).
+enum class ExitCode : int { done = 0, failed = 1, usage = 2, stage_timeout = 20, cycle_limit = 21, person_needed = 22, cancelled = 23 };
+
+struct PipelineResult {
+    bool success = false;
+    std::string task_id;
+    TaskStatus status = TaskStatus::pending;
+    std::string current_stage;
+    std::optional<json::object> deliverable;        ///< Artifact of the stage where the pipeline ended.
+    std::optional<Error> error;
+    std::vector<std::string> stages_completed;
+    std::string waiting_for;                        ///< `approval`, `escalation` or empty.
+    std::string waiting_id;
+    std::chrono::milliseconds duration{0};
+    ExitCode exit_code = ExitCode::failed;
+    bool abandoned_thread = false;                  ///< A plugin hangs on a thread of this process: end it without destructors.
+};
+
+struct StartOptions {
+    PipelineTemplate pipeline;
+    std::optional<std::string> exit_after;
+    bool supervised = false;
+    std::set<std::string> approve_stages;
+    json::object configuration;                     ///< Settings in force; goes into task.yaml.
+};
+
+struct ControllerSetup {
+    TaskStore& store;
+    WorkshopFactory& workshops;
+    EscalationStore& escalations;
+    TaskServices& services;
+    IdSource& ids;
+    std::shared_ptr<EscalationHandler> handler;
+    std::chrono::milliseconds wait{0};              ///< How long a person is waited for before the task pauses.
+    std::string command = "agentforge";             ///< Shown by the lock.
+};
+
+class PipelineController {
+public:
+    explicit PipelineController(ControllerSetup setup);
+
+    /// The single entry point: creates a task and runs it until it ends or needs a person.
+    /// Errors (nothing was created): AF-ORCH-040 empty or oversized request, AF-ORCH-041 unknown stage, AF-GIT-….
+    [[nodiscard]] Result<PipelineResult> execute(std::string_view request, const StartOptions& options);
+    /// Goes on with a task: after a crash, a pause, a failure, an answer. Errors: AF-TASK-002, AF-TASK-003, AF-JRNL-002.
+    [[nodiscard]] Result<PipelineResult> resume(std::string_view task_id);
+    /// Ends a task for good. A task that another process runs is asked to stop. Errors: AF-ORCH-042 it has ended already.
+    [[nodiscard]] Result<void> abort(std::string_view task_id, std::string_view reason);
+    /// Decisions about the artifact that a task shows; it goes on with `resume`. Errors: AF-ORCH-043 it shows none.
+    [[nodiscard]] Result<void> approve(std::string_view task_id);
+    [[nodiscard]] Result<void> reject(std::string_view task_id);
+    [[nodiscard]] Result<void> provide_feedback(std::string_view task_id, std::string_view feedback);
+
+    /// The state as the journal has it; also while another process runs the task.
+    [[nodiscard]] Result<TaskState> get_status(std::string_view task_id) const;
+    [[nodiscard]] Result<TaskListing> list_tasks(const std::optional<TaskStatus>& status, std::size_t limit) const;
+
+private:
+    class Run;
+    [[nodiscard]] Result<void> decide(std::string_view task_id, bool approved, std::string_view feedback);
+    ControllerSetup setup_;
+};
+
+}  // namespace agentforge::kernel

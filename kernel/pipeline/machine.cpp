@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/machine.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+using namespace effect;
+
+bool is_last(const TaskState& state) {
+    const std::string& name = state.stage().name;
+    return state.stage_index + 1 == state.stages.size() || (state.exit_after && *state.exit_after == name) ||
+           state.pipeline.exit_stage == name;
+}
+
+/// Supervised mode asks between stages, never after the last one (001 §2.1).
+bool wants_approval(const TaskState& state) {
+    const StageState& stage = state.stage();
+    if (state.conditions.contains("approved:" + stage.name + ":" + stage.artifact_hash)) { return false; }
+    if (state.stage_template().approve || state.approve_stages.contains(stage.name)) { return true; }
+    return state.supervised && !is_last(state);
+}
+
+std::string retries_used(const StageState& stage) {
+    return "stage `" + stage.name + "` failed after " + std::to_string(stage.attempts) + " attempt(s): " + stage.error;
+}
+
+Effect enter(const TaskState& state) {
+    const StageTemplate& stage = state.stage_template();
+    if (state.stage().status == StageStatus::completed || state.stage().status == StageStatus::skipped) {
+        // `advance` leaves the index on the stage where the pipeline ends.
+        const bool early = state.exit_after && *state.exit_after == stage.name && state.pipeline.exit_stage != stage.name;
+        return CompleteTask{stage.name, early ? "early_exit" : "default_exit"};
+    }
+    if (!stage.skip_if.empty() && stage.skip_if != "never" && state.conditions.contains(stage.skip_if) && state.stage().visits == 0) {
+        return SkipStage{stage.skip_if};
+    }
+    return StartStage{};
+}
+
+Effect after_failure(const TaskState& state) {
+    const StageTemplate& limits = state.stage_template();
+    const StageState& stage = state.stage();
+    if (stage.attempts == 0) {
+        // The artifact was refused, by its contract or by a reviewer.
+        if (stage.heals > limits.max_heals) {
+            return EscalateLimit{EscalationCause::healing, "stage `" + stage.name + "` could not produce a valid artifact in " +
+                                                               std::to_string(stage.heals) + " tries"};
+        }
+        if (stage.reviews >= limits.max_reviews) {
+            return EscalateLimit{EscalationCause::review, "review issues of stage `" + stage.name + "` are not resolved after " +
+                                                              std::to_string(stage.reviews) + " round(s)"};
+        }
+        return StartStage{};
+    }
+    if (stage.attempts <= limits.max_retries) { return StartStage{}; }
+    return FailTask{state.error_code.empty() ? "AF-ORCH-001" : state.error_code, retries_used(stage)};
+}
+
+Effect after_acceptance(const TaskState& state) {
+    for (const std::string& reviewer : state.stage_template().reviewers) {
+        if (!state.reviewed_by.contains(reviewer)) { return ReviewStage{reviewer}; }
+    }
+    if (wants_approval(state)) { return RequestApproval{}; }
+    return CompleteStage{};
+}
+
+Effect after_question(const TaskState& state) {
+    if (state.stage().escalations >= max_escalations_per_stage) {
+        return FailTask{"AF-ORCH-004", "stage `" + state.stage().name + "` asked a person " +
+                                           std::to_string(max_escalations_per_stage) + " times and still cannot go on"};
+    }
+    return RaiseEscalation{};
+}
+
+Effect after_cycle_request(const TaskState& state) {
+    const auto target = state.pipeline.index_of(state.cycle_to);
+    if (state.stages[*target].cycles >= state.pipeline.stages[*target].max_cycles) {
+        return EscalateLimit{EscalationCause::cycle_limit, "stage `" + state.cycle_to + "` was sent back " +
+                                                               std::to_string(state.stages[*target].cycles) +
+                                                               " time(s), its limit: " + state.cycle_reason};
+    }
+    return StartCycle{state.cycle_to, state.cycle_reason};
+}
+
+}  // namespace
+
+Effect next(const TaskState& state) {
+    if (state.task_id.empty() || is_terminal(state.status)) { return Rest{}; }
+    if (state.progress == StageProgress::escalated || state.progress == StageProgress::approving) { return AwaitPerson{}; }
+    if (state.status != TaskStatus::running) { return Rest{}; }
+    switch (state.progress) {
+        case StageProgress::not_started:
+            if (state.stage().iterations > state.stage_template().max_iterations) {
+                return EscalateLimit{EscalationCause::iteration_limit, "stage `" + state.stage().name + "` was revised " +
+                                                                           std::to_string(state.stage_template().max_iterations) +
+                                                                           " time(s), its limit"};
+            }
+            return enter(state);
+        case StageProgress::executing: return RunStage{};
+        case StageProgress::accepted: return after_acceptance(state);
+        case StageProgress::asking: return after_question(state);
+        case StageProgress::cycling: return after_cycle_request(state);
+        case StageProgress::failed: return after_failure(state);
+        case StageProgress::escalated:
+        case StageProgress::approving: break;
+    }
+    return AwaitPerson{};
+}
+
+std::string_view name_of(const Effect& effect) noexcept {
+    struct Names {
+        std::string_view operator()(const StartStage&) const { return "start_stage"; }
+        std::string_view operator()(const RunStage&) const { return "run_stage"; }
+        std::string_view operator()(const SkipStage&) const { return "skip_stage"; }
+        std::string_view operator()(const ReviewStage&) const { return "review_stage"; }
+        std::string_view operator()(const StartCycle&) const { return "start_cycle"; }
+        std::string_view operator()(const RequestApproval&) const { return "request_approval"; }
+        std::string_view operator()(const RaiseEscalation&) const { return "raise_escalation"; }
+        std::string_view operator()(const EscalateLimit&) const { return "escalate_limit"; }
+        std::string_view operator()(const AwaitPerson&) const { return "await_person"; }
+        std::string_view operator()(const CompleteStage&) const { return "complete_stage"; }
+        std::string_view operator()(const CompleteTask&) const { return "complete_task"; }
+        std::string_view operator()(const FailTask&) const { return "fail_task"; }
+        std::string_view operator()(const Rest&) const { return "rest"; }
+    };
+    return std::visit(Names{}, effect);
+}
+
+}  // namespace agentforge::kernel

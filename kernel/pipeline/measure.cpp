@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/measure.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace agentforge::kernel {
+
+namespace {
+
+bool judges_a_stage(std::string_view gate) { return gate == "red" || gate == "green" || gate == "refactor" || gate == "deliver"; }
+
+Result<GateReport> measure_as(TaskSession& session, Workshop& workshop, EventSink& events, std::string_view name, const GateCall& call,
+                              const Stop& stop) {
+    events.event("gate_started", {{"gate", name}, {"stage", session.state().stage().name}});
+    AF_TRY(GateReport report, workshop.gate(call, stop));
+    AF_TRY(const std::string blob, session.put(to_json(report)));
+    AF_CHECK(session.record("gate", {{"stage", session.state().stage().name},
+                                     {"gate", name},
+                                     {"tree", report.tree},
+                                     {"passed", report.passed},
+                                     {"summary", report.summary},
+                                     {"report_blob", blob},
+                                     {"duration_ms", report.duration.count()}}));
+    events.event("gate", {{"gate", name}, {"stage", session.state().stage().name}, {"passed", report.passed}, {"summary", report.summary}});
+    return report;
+}
+
+Result<std::vector<TestOutcome>> baseline_tests(TaskSession& session, Workshop& workshop, EventSink& events, const Stop& stop) {
+    AF_TRY(auto known, newest_report(session, "baseline"));
+    if (known) { return std::move(known->tests); }
+    GateCall call;
+    call.request.gate = "tests";
+    call.tree = session.state().base_tree;
+    AF_TRY(GateReport report, measure_as(session, workshop, events, "baseline", call, stop));
+    return std::move(report.tests);
+}
+
+json::object artifact_or_empty(const std::map<std::string, json::object, std::less<>>& artifacts, std::string_view stage) {
+    const auto found = artifacts.find(stage);
+    return found == artifacts.end() ? json::object() : found->second;
+}
+
+std::string intent_of(const json::object& intake) {
+    const json::value* intent = intake.if_contains("extracted_intent");
+    if (intent == nullptr || !intent->is_object()) { return {}; }
+    const json::value* action = intent->get_object().if_contains("action");
+    return action != nullptr && action->is_string() ? std::string(action->get_string()) : std::string();
+}
+
+std::vector<std::string> files_of_suite(const json::object& suite) {
+    std::vector<std::string> files;
+    const json::value* list = suite.if_contains("test_files");
+    if (list == nullptr || !list->is_array()) { return files; }
+    for (const json::value& entry : list->get_array()) {
+        if (!entry.is_object()) { continue; }
+        const json::value* path = entry.get_object().if_contains("path");
+        if (path != nullptr && path->is_string()) { files.emplace_back(path->get_string()); }
+    }
+    return files;
+}
+
+std::string note_for(const json::object& artifact, std::string_view path) {
+    const json::value* notes = artifact.if_contains("file_notes");
+    if (notes == nullptr || !notes->is_object()) { return {}; }
+    const json::value* note = notes->get_object().if_contains(path);
+    return note != nullptr && note->is_string() ? std::string(note->get_string()) : std::string();
+}
+
+void add_file_facts(json::object& facts, const std::vector<TreeChange>& changes, const std::vector<std::string>& tests,
+                    const json::object& artifact) {
+    json::array created;
+    json::array modified;
+    json::array all;
+    for (const TreeChange& change : changes) {
+        all.emplace_back(change.path);
+        if (std::find(tests.begin(), tests.end(), change.path) != tests.end()) { continue; }
+        if (change.status == 'A') {
+            created.push_back(json::object{{"path", change.path}, {"purpose", note_for(artifact, change.path)}, {"lines", change.lines_added}});
+        } else {
+            modified.push_back(json::object{{"path", change.path},
+                                            {"changes_summary", note_for(artifact, change.path)},
+                                            {"lines_added", change.lines_added},
+                                            {"lines_removed", change.lines_removed}});
+        }
+    }
+    facts["files_created"] = std::move(created);
+    facts["files_modified"] = std::move(modified);
+    facts["final_files"] = std::move(all);
+}
+
+}  // namespace
+
+Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& events, const GateRequest& request,
+                           const std::string& tree, const json::object* candidate, const Stop& stop) {
+    GateCall call;
+    call.request = request;
+    call.tree = tree;
+    GateBaseline baseline;
+    if (judges_a_stage(request.gate)) {
+        baseline.base_tree = session.state().base_tree;
+        AF_TRY(baseline.base_tests, baseline_tests(session, workshop, events, stop));
+        baseline.red_tree = session.state().red_tree;
+        AF_TRY(const auto artifacts, session.artifacts());
+        baseline.specification = artifact_or_empty(artifacts, "spec");
+        baseline.test_suite = artifact_or_empty(artifacts, "red");
+        baseline.intent = intent_of(artifact_or_empty(artifacts, "intake"));
+        if (request.gate == "red") {
+            if (candidate != nullptr) { baseline.test_suite = *candidate; }
+        } else if (!baseline.red_tree.empty()) {
+            AF_TRY(auto red, newest_report(session, "red"));
+            if (red) { baseline.red_tests = std::move(red->tests); }
+        }
+        baseline.test_files = files_of_suite(baseline.test_suite);
+        call.baseline = &baseline;
+    }
+    return measure_as(session, workshop, events, request.gate, call, stop);
+}
+
+Result<std::optional<GateReport>> newest_report(const TaskSession& session, std::string_view gate) {
+    const auto found = session.state().gates.find(gate);
+    if (found == session.state().gates.end()) { return std::optional<GateReport>(); }
+    AF_TRY(const json::value value, session.get(found->second.report_blob));
+    if (!value.is_object()) {
+        return Error{"AF-ORCH-021", "the report of gate " + std::string(gate) + " is not a map", found->second.report_blob, "report this",
+                     ErrorKind::corrupt};
+    }
+    AF_TRY(GateReport report, gate_report_from_json(value.get_object()));
+    return std::optional<GateReport>(std::move(report));
+}
+
+Result<json::object> current_verification(const TaskSession& session) {
+    std::vector<GateReport> reports;
+    for (const auto& [name, gate] : session.state().gates) {
+        if (gate.tree != session.state().tree || name == "baseline") { continue; }
+        AF_TRY(auto report, newest_report(session, name));
+        if (report) { reports.push_back(std::move(*report)); }
+    }
+    return verification_status(reports);
+}
+
+Result<std::vector<std::string>> locked_tests(const TaskSession& session) {
+    if (session.state().red_tree.empty()) { return std::vector<std::string>(); }
+    AF_TRY(const auto suite, session.artifact("red"));
+    return suite ? files_of_suite(*suite) : std::vector<std::string>();
+}
+
+Result<json::object> measured_facts(const TaskSession& session, Workshop& workshop, const json::object& artifact, std::string_view now) {
+    const TaskState& state = session.state();
+    const std::string suffix = state.task_id.starts_with("task-") ? state.task_id.substr(5) : state.task_id;
+    const std::string& stage = state.stage().name;
+    json::object facts{{"request_id", "REQ-" + suffix},
+                       {"original_request", state.request},
+                       {"timestamp", now},
+                       {"tokens_used", state.stage().input_tokens + state.stage().output_tokens},
+                       {"spec_id", "SPEC-" + suffix},
+                       {"spec_ref", "SPEC-" + suffix},
+                       {"suite_id", "SUITE-" + suffix},
+                       {"test_suite_ref", "SUITE-" + suffix},
+                       {"implementation_id", "IMPL-" + suffix + "-" + stage},
+                       {"deliverable_type", "commit"},
+                       {"base_commit", state.base_commit}};
+    if (!state.commit.empty()) {
+        facts["commit_sha"] = state.commit;
+        facts["branch"] = state.branch;
+    }
+    AF_TRY(const auto changes, workshop.diff(state.base_tree, state.tree));
+    AF_TRY(const auto tests, locked_tests(session));
+    add_file_facts(facts, changes, tests, artifact);
+    const std::string gate = stage == "deliver" ? "deliver" : exit_gate(state.stage_template());
+    if (!gate.empty()) {
+        AF_TRY(const auto report, newest_report(session, gate));
+        if (report && report->tree == state.tree) {
+            for (const auto& [name, value] : report->facts) { facts[name] = value; }
+        }
+    }
+    if (stage == "deliver") {
+        // The report of a delivery lists paths alone; an implementation lists what was done to each.
+        json::array paths;
+        for (const TreeChange& change : changes) { paths.emplace_back(change.path); }
+        facts["files_modified"] = std::move(paths);
+    }
+    return facts;
+}
+
+}  // namespace agentforge::kernel

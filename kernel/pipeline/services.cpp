@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/services.hpp"
+
+namespace agentforge::kernel {
+
+void KernelCallContext::log(LogLevel level, std::string_view message, const json::object& fields) {
+    json::object event{{"level", static_cast<std::uint64_t>(level)}, {"stage", stage_}, {"message", message}};
+    if (!fields.empty()) { event["fields"] = fields; }
+    services_.events.event("log", event);
+}
+
+void KernelCallContext::progress(std::string_view text) { services_.events.event("message", {{"stage", stage_}, {"text", text}}); }
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/session.hpp"
+
+#include "base/text.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+/// The last records in one line each, for people and for tools that look at a task (North Star 3.3).
+constexpr std::size_t working_memory_items = 20;
+
+bool is_item(std::string_view type) {
+    return type == "step" || type == "gate" || type == "stage_started" || type == "stage_completed" || type == "stage_failed" ||
+           type == "artifact_rejected" || type == "review_finished" || type == "escalation_raised" || type == "escalation_resolved";
+}
+
+json::object working_memory(const std::vector<Record>& records) {
+    json::array items;
+    for (auto record = records.rbegin(); record != records.rend() && items.size() < working_memory_items; ++record) {
+        if (!is_item(record->type())) { continue; }
+        json::object item;
+        for (const std::string_view key : {"seq", "step", "timestamp", "type", "phase", "stage", "gate", "passed", "summary"}) {
+            if (const json::value* value = record->body.if_contains(key)) { item[key] = *value; }
+        }
+        items.insert(items.begin(), std::move(item));
+    }
+    return {{"items", std::move(items)}};
+}
+
+}  // namespace
+
+TaskSession::TaskSession(TaskStore& store, TaskPaths paths, TaskLock lock, Journal journal, Clock& clock)
+    : store_(store), paths_(std::move(paths)), lock_(std::move(lock)), journal_(std::move(journal)), blobs_(paths_.blobs()), clock_(clock) {}
+
+Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const json::object& task, json::object created, Clock& clock,
+                                                         std::string_view command) {
+    const std::string task_id(task.at("task_id").as_string());
+    AF_TRY(TaskPaths paths, store.create(task_id, task));
+    AF_TRY(TaskLock lock, TaskLock::acquire(paths, command, format_time(clock.now())));
+    const json::object header{{"task_id", task_id},
+                              {"request", task.at("request")},
+                              {"started_at", format_time(clock.now())},
+                              {"pipeline", task.at("pipeline")}};
+    AF_TRY(Journal journal, Journal::create(paths.journal(), header));
+    std::unique_ptr<TaskSession> session(new TaskSession(store, std::move(paths), std::move(lock), std::move(journal), clock));
+    AF_CHECK(session->record("task_created", std::move(created)));
+    return session;
+}
+
+Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::string_view task_id, Clock& clock, std::string_view command) {
+    AF_CHECK(store.load(task_id));
+    TaskPaths paths = store.paths(task_id);
+    AF_TRY(TaskLock lock, TaskLock::acquire(paths, command, format_time(clock.now())));
+    AF_TRY(Journal journal, Journal::open(paths.journal()));
+    std::unique_ptr<TaskSession> session(new TaskSession(store, std::move(paths), std::move(lock), std::move(journal), clock));
+    AF_TRY(session->state_, fold_all(session->journal_.records()));
+    if (session->state_.task_id.empty()) {
+        return Error{"AF-TASK-014", "task " + std::string(task_id) + " was never created whole: its journal is empty", session->paths_.journal().string(),
+                     "start it anew; this folder can be removed", ErrorKind::corrupt};
+    }
+    if (const Recovery& recovery = session->journal_.recovery(); recovery.torn_tail) {
+        AF_CHECK(session->record("recovered", {{"torn_file", recovery.torn_file}, {"torn_bytes", recovery.torn_bytes}}));
+    }
+    return session;
+}
+
+Result<void> TaskSession::record(std::string_view type, json::object fields, const RecordAgent* agent) {
+    json::object body;
+    body["step"] = fields.contains("step") ? fields.at("step") : json::value(state_.steps);
+    body["type"] = type;
+    body["timestamp"] = format_time(clock_.now());
+    if (agent != nullptr) {
+        json::object who{{"role", agent->role}, {"version", agent->version}};
+        if (!agent->mode.empty()) { who["mode"] = agent->mode; }
+        body["agent"] = std::move(who);
+    }
+    for (auto& [key, value] : fields) { body[key] = std::move(value); }
+    TaskState ahead = state_;
+    AF_CHECK(fold(ahead, body));
+    AF_TRY(const Record written, journal_.append(std::move(body)));
+    ahead.seq = written.seq;
+    ahead.hash = written.hash;
+    state_ = std::move(ahead);
+    return project();
+}
+
+Result<void> TaskSession::project() {
+    AF_CHECK(store_.save_state(state_.task_id, to_json(state_)));
+    return write_file_atomic(paths_.working_memory(), to_json_pretty(working_memory(journal_.records())), Durability::cached);
+}
+
+Result<std::string> TaskSession::put(const json::value& value) { return blobs_.put(json::serialize(value)); }
+
+Result<json::value> TaskSession::get(std::string_view blob) const {
+    AF_TRY(const std::string text, blobs_.get(blob));
+    return parse_json(text, "blob " + std::string(blob));
+}
+
+Result<std::optional<json::object>> TaskSession::artifact(std::string_view stage) const {
+    for (const StageState& entry : state_.stages) {
+        if (entry.name != stage || entry.artifact_hash.empty()) { continue; }
+        AF_TRY(json::value value, get(entry.artifact_hash));
+        if (!value.is_object()) {
+            return Error{"AF-ORCH-020", "the artifact of stage " + entry.name + " is not a map", entry.artifact, "report this", ErrorKind::corrupt};
+        }
+        json::object artifact = std::move(value.get_object());
+        artifact.erase("_artifact_meta");
+        artifact.erase("_metadata");
+        return std::optional<json::object>(std::move(artifact));
+    }
+    return std::optional<json::object>();
+}
+
+Result<std::map<std::string, json::object, std::less<>>> TaskSession::artifacts() const {
+    std::map<std::string, json::object, std::less<>> all;
+    for (const StageState& entry : state_.stages) {
+        AF_TRY(auto found, artifact(entry.name));
+        if (found) { all.emplace(entry.name, std::move(*found)); }
+    }
+    return all;
+}
+
+Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_id) {
+    AF_CHECK(store.load(task_id));
+    AF_TRY(const std::vector<Record> records, Journal::read(store.paths(task_id).journal()));
+    return fold_all(records);
+}
+
+}  // namespace agentforge::kernel

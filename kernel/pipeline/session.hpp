@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// A task that this process owns: its lock, its journal, its state, its blobs.
+//
+// `record` is the only way anything about a task changes: journal first, then the fold, then the
+// projections. Nothing else writes `actions.yaml` or `state.yaml`.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "base/events.hpp"
+#include "journal/blobs.hpp"
+#include "journal/journal.hpp"
+#include "task/state.hpp"
+#include "task/store.hpp"
+
+namespace agentforge::kernel {
+
+/// Who did what a record tells; shown in North Star 12.9's form.
+struct RecordAgent {
+    std::string role;
+    std::string version;
+    std::string mode;       ///< `review`, or empty.
+};
+
+class TaskSession {
+public:
+    /// Creates the task's folder and journal and records `task_created`. Errors: AF-TASK-001, AF-TASK-003, `io`.
+    [[nodiscard]] static Result<std::unique_ptr<TaskSession>> create(TaskStore& store, const json::object& task, json::object created,
+                                                                     Clock& clock, std::string_view command);
+    /// Takes the lock, opens the journal (recovering a torn tail, which is recorded) and folds it.
+    /// Errors: AF-TASK-002 no such task, AF-TASK-003 another process owns it, AF-JRNL-002 the journal does not verify.
+    [[nodiscard]] static Result<std::unique_ptr<TaskSession>> open(TaskStore& store, std::string_view task_id, Clock& clock,
+                                                                   std::string_view command);
+
+    [[nodiscard]] const TaskState& state() const noexcept { return state_; }
+    [[nodiscard]] const std::vector<Record>& records() const noexcept { return journal_.records(); }
+    [[nodiscard]] const JournalHead& head() const noexcept { return journal_.head(); }
+    [[nodiscard]] const TaskPaths& paths() const noexcept { return paths_; }
+    [[nodiscard]] BlobStore& blobs() noexcept { return blobs_; }
+    [[nodiscard]] Clock& clock() noexcept { return clock_; }
+
+    /// Appends a record (type, time, agent, fields), folds it in and replaces the projections. A record that the state
+    /// refuses is not written. Errors: AF-TASK-010…, AF-JRNL-…; after an `io` error the session is of no more use.
+    [[nodiscard]] Result<void> record(std::string_view type, json::object fields, const RecordAgent* agent = nullptr);
+
+    /// Stores a value as a blob and returns its hash.
+    [[nodiscard]] Result<std::string> put(const json::value& value);
+    [[nodiscard]] Result<json::value> get(std::string_view blob) const;
+
+    /// An accepted artifact of a stage, without its envelope; empty where there is none.
+    [[nodiscard]] Result<std::optional<json::object>> artifact(std::string_view stage) const;
+    /// All accepted artifacts by stage.
+    [[nodiscard]] Result<std::map<std::string, json::object, std::less<>>> artifacts() const;
+
+private:
+    TaskSession(TaskStore& store, TaskPaths paths, TaskLock lock, Journal journal, Clock& clock);
+    [[nodiscard]] Result<void> project();
+
+    TaskStore& store_;
+    TaskPaths paths_;
+    TaskLock lock_;
+    Journal journal_;
+    BlobStore blobs_;
+    Clock& clock_;
+    TaskState state_;
+};
+
+/// The fold of a task that some process may be writing: nothing is locked, recovered or changed.
+[[nodiscard]] Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_id);
+
+}  // namespace agentforge::kernel

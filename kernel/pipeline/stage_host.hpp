@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host as a running stage sees it. Each call that does something is a durable unit: journaled
+// with its place (stage, visit, call index) and the hash of its input; after a crash `execute` is
+// entered again and finished calls answer from the journal.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <agentforge/stage.hpp>
+
+#include "pipeline/agent_session.hpp"
+
+namespace agentforge::kernel {
+
+class StageHost final : public StageContext {
+public:
+    /// For the stage that the task's state stands on, in its current visit.
+    [[nodiscard]] static Result<std::unique_ptr<StageHost>> enter(TaskSession& session, Workshop& workshop, TaskServices& services);
+    ~StageHost();
+
+    /// From now on every call fails as cancelled: the stage's time is over and nobody listens any more.
+    void abandon() noexcept;
+    [[nodiscard]] StageClock& stage_clock() noexcept;
+    /// An error that must end the visit whatever the stage returns: the journal could not be written, a replayed call does
+    /// not match, the model cannot be reached. Empty where there is none.
+    [[nodiscard]] std::optional<Error> fatal() const;
+
+    [[nodiscard]] bool cancelled() const noexcept override;
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override;
+    void log(LogLevel level, std::string_view message, const json::object& fields) override;
+    void progress(std::string_view text) override;
+    [[nodiscard]] std::chrono::system_clock::time_point now() override;
+
+    [[nodiscard]] const StageInput& input() const noexcept override;
+    [[nodiscard]] Result<AgentOutcome> run_agent(const AgentRun& run) override;
+    [[nodiscard]] Workspace& workspace() noexcept override;
+    [[nodiscard]] Result<ProcessResult> run_process(const ProcessSpec& spec) override;
+    [[nodiscard]] Result<GateReport> run_gate(const GateRequest& request) override;
+    [[nodiscard]] Result<std::vector<Change>> write_skeleton(const std::vector<SkeletonInterface>& interfaces) override;
+    [[nodiscard]] Result<Delivery> deliver(const DeliveryRequest& request) override;
+    [[nodiscard]] Result<json::object> run_contract(std::string_view contract, const json::object& inputs) override;
+    [[nodiscard]] Result<json::value> parse_yaml(std::string_view text) override;
+
+private:
+    class Calls;
+    class DurableWorkspace;
+    StageHost();
+    std::unique_ptr<Calls> calls_;
+    std::unique_ptr<DurableWorkspace> workspace_;
+};
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A task's workshop: the files it works on, their snapshots, the gates that measure them, delivery.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gates/gates.hpp"
+#include "git/repository.hpp"
+#include "sandbox/process.hpp"
+#include "task/state.hpp"
+
+namespace agentforge::kernel {
+
+/// Everything about a task that lies outside its journal. Used by one thread at a time.
+class Workshop {
+public:
+    virtual ~Workshop() = default;
+    /// The workspace's folder, absolute.
+    [[nodiscard]] virtual const std::string& root() const noexcept = 0;
+    /// Folders a confined subprocess may write besides the workspace.
+    [[nodiscard]] virtual std::string scratch() const = 0;
+    /// Makes the workspace be exactly `tree`.
+    [[nodiscard]] virtual Result<void> restore(const std::string& tree) = 0;
+    /// Records the workspace: only `paths`, or all of it where empty. Returns the tree.
+    [[nodiscard]] virtual Result<std::string> snapshot(const std::vector<std::string>& paths) = 0;
+    /// Keeps a tree alive under a name of this task.
+    [[nodiscard]] virtual Result<void> keep(const std::string& name, const std::string& tree) = 0;
+    [[nodiscard]] virtual Result<std::vector<TreeChange>> diff(const std::string& from, const std::string& to) = 0;
+    [[nodiscard]] virtual Result<std::string> patch(const std::string& from, const std::string& to) = 0;
+    [[nodiscard]] virtual Result<GateReport> gate(const GateCall& call, const Stop& stop) = 0;
+    [[nodiscard]] virtual Result<std::vector<std::pair<std::string, std::string>>> skeleton(
+        const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) = 0;
+    [[nodiscard]] virtual Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) = 0;
+    /// Commits `tree` on `parent` and puts the new branch `branch` on it. Errors: AF-GIT-010 the branch exists.
+    [[nodiscard]] virtual Result<std::string> commit(const std::string& tree, const std::string& parent, const std::string& branch,
+                                                     const std::string& message, std::chrono::system_clock::time_point time) = 0;
+    /// The commit and tree that branch stands on, if it exists.
+    [[nodiscard]] virtual Result<std::optional<std::pair<std::string, std::string>>> branch(const std::string& name) = 0;
+    /// Removes the workspace; the kept trees stay. Called once the task has ended.
+    [[nodiscard]] virtual Result<void> close() = 0;
+};
+
+class WorkshopFactory {
+public:
+    virtual ~WorkshopFactory() = default;
+    /// The commit and tree a new task starts from. Errors: AF-GIT-….
+    [[nodiscard]] virtual Result<std::pair<std::string, std::string>> base() = 0;
+    /// Opens (makes, repairs) the workshop of a task, its workspace being `state.tree`.
+    [[nodiscard]] virtual Result<std::unique_ptr<Workshop>> open(const TaskState& state) = 0;
+};
+
+struct GitWorkshopOptions {
+    std::string repository;                 ///< The user's checkout.
+    std::string state_directory;            ///< Where worktrees are made; outside every repository.
+    GateRunner::Options gates;
+};
+
+/// Worktrees of the user's repository, gates by subprocess.
+[[nodiscard]] std::unique_ptr<WorkshopFactory> make_git_workshops(GitWorkshopOptions options, ProcessRunner& processes);
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a task: a fold of its journal and nothing else.
+//
+// `fold(state, record)` is pure: no clock, no files, no ids. The same records give the same state on
+// every machine, so that resume after any crash is: open the journal, fold, go on.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <agentforge/json.hpp>
+#include <agentforge/result.hpp>
+#include <agentforge/stage.hpp>
+
+#include "config/pipelines.hpp"
+#include "journal/journal.hpp"
+
+namespace agentforge::kernel {
+
+enum class TaskStatus : unsigned char { pending = 1, running, paused, awaiting_approval, completed, failed, aborted };
+
+[[nodiscard]] std::string_view to_string(TaskStatus status) noexcept;
+[[nodiscard]] Result<TaskStatus> parse_task_status(std::string_view text);
+[[nodiscard]] std::string_view to_string(StageStatus status) noexcept;
+/// completed, failed or aborted.
+[[nodiscard]] bool is_terminal(TaskStatus status) noexcept;
+
+/// How far the current stage has come.
+enum class StageProgress : unsigned char {
+    not_started = 1,
+    executing,              ///< Entered; after a crash it is entered again with the same visit.
+    accepted,               ///< Its artifact satisfies the contract; reviews and approval come next.
+    asking,                 ///< It wants a person: the escalation is not raised yet.
+    escalated,              ///< Raised; a person's resolution is awaited.
+    approving,              ///< Approval requested; a person's decision is awaited.
+    cycling,                ///< It wants the task to go back to an earlier stage.
+    failed                  ///< The attempt failed; retry or give up.
+};
+
+/// Why a person is asked; decides the exit code and what happens when there is no answer.
+enum class EscalationCause : unsigned char { stage = 1, healing, review, cycle_limit, iteration_limit };
+
+struct StageState {
+    std::string name;
+    StageStatus status = StageStatus::pending;
+    unsigned visits = 0;            ///< How often it was entered, retries included.
+    unsigned attempts = 0;          ///< In the current round; starts anew after a resolution, feedback or cycle.
+    unsigned heals = 0;             ///< Refused artifacts in a row.
+    unsigned reviews = 0;           ///< Review rounds that found blocking issues.
+    unsigned iterations = 0;        ///< Feedback rounds.
+    unsigned cycles = 0;            ///< Times a later stage came back here.
+    unsigned escalations = 0;
+    std::string artifact;           ///< Path below the task's folder.
+    std::string artifact_hash;
+    std::string error;
+    std::string skip_reason;
+    std::uint64_t steps = 0;
+    std::uint64_t input_tokens = 0;
+    std::uint64_t output_tokens = 0;
+    std::uint64_t duration_ms = 0;
+    std::string started_at;
+    std::string completed_at;
+
+    bool operator==(const StageState&) const = default;
+};
+
+/// A question to a person that is open, or about to be.
+struct OpenEscalation {
+    std::string id;
+    EscalationCause cause = EscalationCause::stage;
+    std::string reason;
+    std::string question;
+    std::vector<std::string> options;
+    std::string context_blob;
+
+    bool operator==(const OpenEscalation&) const = default;
+};
+
+struct OpenApproval {
+    std::string id;
+    std::string artifact_hash;
+
+    bool operator==(const OpenApproval&) const = default;
+};
+
+/// The newest measurement of one gate.
+struct GateState {
+    std::string tree;
+    bool passed = false;
+    std::string summary;
+    std::string report_blob;
+    Sequence seq = 0;
+
+    bool operator==(const GateState&) const = default;
+};
+
+struct TaskState {
+    // What was asked; set by `task_created` and never changed.
+    std::string task_id;
+    std::string request;
+    std::string goal_type;
+    PipelineTemplate pipeline;
+    std::string base_commit;
+    std::string base_tree;
+    std::string created_at;
+    std::optional<std::string> exit_after;
+    bool supervised = false;
+    std::set<std::string> approve_stages;
+
+    // Where it stands.
+    TaskStatus status = TaskStatus::pending;
+    std::size_t stage_index = 0;
+    StageProgress progress = StageProgress::not_started;
+    std::vector<StageState> stages;
+    std::set<std::string> conditions;               ///< Words of skip_if that hold.
+    std::set<std::string> reviewed_by;              ///< Reviewers done with the accepted artifact.
+    std::optional<OpenEscalation> escalation;
+    std::optional<OpenApproval> approval;
+    std::string updated_at;
+    std::string completed_at;
+    std::string error;
+    std::string error_code;
+    std::string pause_reason;
+    std::string exit_stage;                         ///< Set once the pipeline has ended.
+
+    // What the next entry into the current stage is told.
+    std::optional<std::string> feedback;
+    std::string resolution_blob;
+    std::string previous_artifact_blob;
+    std::vector<std::string> previous_errors;
+    std::string cycle_to;                           ///< While `cycling`.
+    std::string cycle_reason;
+
+    // What was measured.
+    std::string tree;                               ///< The workspace as last recorded.
+    std::string red_tree;
+    std::map<std::string, GateState, std::less<>> gates;
+    std::string commit;
+    std::string branch;
+    std::uint64_t steps = 0;                        ///< Agent steps of the whole task.
+
+    Sequence seq = 0;                               ///< Of the last record folded in.
+    std::string hash;
+
+    [[nodiscard]] const StageTemplate& stage_template() const { return pipeline.stages.at(stage_index); }
+    [[nodiscard]] StageState& stage() { return stages.at(stage_index); }
+    [[nodiscard]] const StageState& stage() const { return stages.at(stage_index); }
+    [[nodiscard]] std::vector<std::string> completed_stages() const;
+    /// `approval`, `escalation` or empty.
+    [[nodiscard]] std::string_view waiting_for() const noexcept;
+};
+
+/// The gate that must pass on the recorded tree before the stage's artifact is accepted (`config.exit_gate`); empty: none.
+[[nodiscard]] std::string exit_gate(const StageTemplate& stage);
+
+/// Applies one record. Errors: `corrupt` AF-TASK-010 where the record cannot follow this state (two stages at once,
+/// past a failed gate, after the end), AF-TASK-011 an unknown record type (a newer format), AF-TASK-012 a missing field.
+/// On error `state` is unchanged.
+[[nodiscard]] Result<void> fold(TaskState& state, const json::object& record);
+[[nodiscard]] Result<TaskState> fold_all(const std::vector<Record>& records);
+
+/// The projection `state.yaml`. from_json(to_json(s)) is s.
+[[nodiscard]] json::object to_json(const TaskState& state);
+[[nodiscard]] Result<TaskState> task_state_from_json(const json::object& value);
+
+}  // namespace agentforge::kernel

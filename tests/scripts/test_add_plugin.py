@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""agentforge_add_plugin refuses at configure time what the host would refuse later."""
+
+import pathlib
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("arguments, manifest, message", [
+    ("KIND stag SOURCES a.cpp", '{"library": "mine.so"}', "KIND is 'stag'"),
+    ("SOURCES a.cpp", '{"library": "mine.so"}', "KIND is ''"),
+    ("KIND tool", '{"library": "mine.so"}', "SOURCES names no file"),
+    ("KIND tool SOURCES a.cpp", None, "plugin.json is missing"),
+    ("KIND tool SOURCES a.cpp", '{"library": "other.so"}', "found 'other.so'"),
+    ("KIND tool SOURCES a.cpp", "{", "must be \"mine.so\""),
+    ("EXTRA KIND tool SOURCES a.cpp", '{"library": "mine.so"}', "unknown argument 'EXTRA'"),
+], ids=["unknown_kind", "no_kind", "no_sources", "no_manifest", "other_library", "broken_manifest", "unknown_argument"])
+def test_refuses(tmp_path, arguments, manifest, message):
+    if manifest is not None:
+        (tmp_path / "plugin.json").write_text(manifest)
+    script = tmp_path / "project.cmake"
+    script.write_text(f"cmake_minimum_required(VERSION 3.25)\ninclude({ROOT}/sdk/cmake/AgentForgePlugin.cmake)\nagentforge_add_plugin(mine {arguments})\n")
+    result = subprocess.run(["cmake", "-P", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode != 0
+    assert message in " ".join(result.stderr.split())
