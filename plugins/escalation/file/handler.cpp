@@ -30,7 +30,8 @@ Result<std::string> resolution_file(const std::string& directory, const std::str
     return Error{"AF-ESC-101", "The id of the question is no file name", id, "This is a defect of the caller: please report it.", ErrorKind::internal};
 }
 
-struct Written { std::string text, owner; };
+/// `there` is false while nobody has written it.
+struct Written { bool there = false; std::string text, owner; };
 
 std::string name_of(uid_t user) {
     std::array<char, 4'096> buffer{};
@@ -41,13 +42,13 @@ std::string name_of(uid_t user) {
 }
 
 /// The file, where it is there and not empty. Links are not followed: the folder may be shared.
-Result<std::optional<Written>> look(const std::string& file) {
+Result<Written> look(const std::string& file) {
     const auto failure = [&file](const std::string& what) {
         return Error{"AF-ESC-102", "The resolution file cannot be read: " + what, file, "Replace it by a plain file that you own.", ErrorKind::io};
     };
     const int handle = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (handle < 0) {
-        if (errno == ENOENT) { return std::optional<Written>(); }
+        if (errno == ENOENT) { return Written(); }
         return failure(errno == ELOOP ? "it is a symbolic link" : std::system_category().message(errno));
     }
     struct stat about {};
@@ -67,23 +68,24 @@ Result<std::optional<Written>> look(const std::string& file) {
     }
     ::close(handle);
     if (!problem.empty()) { return failure(problem); }
-    if (written.text.find_first_not_of(" \t\r\n") == std::string::npos) { return std::optional<Written>(); }
+    if (written.text.find_first_not_of(" \t\r\n") == std::string::npos) { return Written(); }
     written.owner = name_of(about.st_uid);
-    return std::optional<Written>(std::move(written));
+    written.there = true;
+    return written;
 }
 
 /// Looks until the file is there, the deadline has passed or the call is cancelled.
-Result<std::optional<Written>> wait_for(const std::string& file, CallContext& context) {
+Result<Written> wait_for(const std::string& file, CallContext& context) {
     for (;;) {
-        AF_TRY(std::optional<Written> written, look(file));
-        if (written) { return written; }
+        AF_TRY(Written written, look(file));
+        if (written.there) { return written; }
         milliseconds pause = interval;
         if (const auto deadline = context.deadline()) {
             const auto left = std::chrono::ceil<milliseconds>(*deadline - steady_clock::now());
-            if (left <= milliseconds(0)) { return std::optional<Written>(); }
+            if (left <= milliseconds(0)) { return Written(); }
             pause = std::min(pause, left);
         }
-        if (context.cancelled()) { return std::optional<Written>(); }
+        if (context.cancelled()) { return Written(); }
         ::poll(nullptr, 0, static_cast<int>(pause.count()));
     }
 }
@@ -98,10 +100,10 @@ Result<void> FileHandler::notify(const Escalation& escalation, CallContext& cont
 
 Result<std::optional<Resolution>> FileHandler::wait_for_resolution(const Escalation& escalation, CallContext& context) {
     AF_TRY(const std::string file, resolution_file(escalation.directory, escalation.id));
-    AF_TRY(const std::optional<Written> written, wait_for(file, context));
-    if (!written) { return std::optional<Resolution>(); }
-    AF_TRY(Resolution resolution, read_resolution(written->text, file));
-    if (resolution.resolved_by.empty()) { resolution.resolved_by = written->owner; }
+    AF_TRY(const Written written, wait_for(file, context));
+    if (!written.there) { return std::optional<Resolution>(); }
+    AF_TRY(Resolution resolution, read_resolution(written.text, file));
+    if (resolution.resolved_by.empty()) { resolution.resolved_by = written.owner; }
     return std::optional<Resolution>(std::move(resolution));
 }
 
@@ -113,10 +115,10 @@ Result<void> FileHandler::notify_approval(const ApprovalRequest& request, CallCo
 
 Result<std::optional<Approval>> FileHandler::wait_for_approval(const ApprovalRequest& request, CallContext& context) {
     AF_TRY(const std::string file, resolution_file(request.directory, request.id));
-    AF_TRY(const std::optional<Written> written, wait_for(file, context));
-    if (!written) { return std::optional<Approval>(); }
-    AF_TRY(Approval approval, read_approval(written->text, file, request.artifact_hash));
-    if (approval.decided_by.empty()) { approval.decided_by = written->owner; }
+    AF_TRY(const Written written, wait_for(file, context));
+    if (!written.there) { return std::optional<Approval>(); }
+    AF_TRY(Approval approval, read_approval(written.text, file, request.artifact_hash));
+    if (approval.decided_by.empty()) { approval.decided_by = written.owner; }
     return std::optional<Approval>(std::move(approval));
 }
 
