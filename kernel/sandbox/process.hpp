@@ -25,7 +25,8 @@ enum class Network : unsigned char { none = 1, full };
 ///
 /// Enforced by agentforge-exec, each layer probed and told in `ProcessOutcome::confinement`:
 ///   - files: Landlock. `/tmp` is not writable; give a scratch folder in `writable` and name it in
-///     TMPDIR. `/dev/shm` is a private one where the kernel gives a mount namespace.
+///     TMPDIR, and in HOME too, as the user's own is closed (git fails on a HOME it may not read).
+///     `/dev/shm` is a private one where the kernel gives a mount namespace.
 ///   - `hidden`: covered by an empty mount in a private mount namespace ("hidden": "mounts"). Where
 ///     there is none, the rules go around them ("hidden": "landlock"): Landlock cannot subtract, so
 ///     the children of each folder on the way down are granted one by one; names can then still be

@@ -483,6 +483,30 @@ TEST_F(Sandbox, privileges_cannot_be_gained) {
     EXPECT_THAT(run(shell("grep NoNewPrivs /proc/self/status"))->out, HasSubstr("1"));
 }
 
+TEST_F(Sandbox, a_test_run_works_inside) {
+    put(inside() / "tests" / "test_a.py", "import pathlib, tempfile\n"
+                                          "def test_scratch():\n"
+                                          "    with tempfile.NamedTemporaryFile() as file: assert file.name\n"
+                                          "    pathlib.Path('made').write_text('x')\n");
+    auto request = command({"/usr/bin/python3", "-m", "pytest", "-q"});
+    request.environment["HOME"] = inside().string();
+    request.environment["TMPDIR"] = inside().string();
+    auto outcome = run(request);
+    EXPECT_EQ(outcome->exit_code, 0) << outcome->out << outcome->err;
+}
+
+TEST_F(Sandbox, the_supervisor_cannot_be_killed_from_inside) {
+    auto outcome = run(shell("kill -KILL $PPID 2>/dev/null; echo after"));
+    const bool scoped = outcome->confinement.at("landlock_abi").to_number<int>() >= 6;
+    EXPECT_TRUE(!scoped || outcome->out == "after\n") << outcome->out;     // Below ABI 6 the tree dies with it.
+}
+
+TEST_F(Sandbox, shared_memory_of_the_host_is_not_written) {
+    const std::string name = "/dev/shm/agentforge-test-" + std::to_string(::getpid());
+    static_cast<void>(run(shell("echo x > " + name)));
+    EXPECT_FALSE(fs::exists(name));
+}
+
 // ------------------------------------------------------------------------------------- network --
 
 class Listener {
