@@ -25,8 +25,12 @@ struct StageTemplate {
     std::string contract;                   ///< Output contract.
     std::string artifact;                   ///< File name under artifacts/phases/<stage>/; defaults to the contract's name.
     std::vector<std::string> prerequisites; ///< Contracts that must have been produced.
-    std::string skip_if;                    ///< Condition; empty: never.
+    bool required = true;                   ///< False: the user may leave the stage out.
+    std::string purpose;                    ///< Why the stage is in this pipeline; for people and the prompt.
+    std::string skip_if;                    ///< Conditions joined by " OR "; empty: never. Words: skip_conditions().
     bool iterate = false;
+    std::string iterate_prompt;             ///< What the user is asked after each version.
+    bool default_exit = false;              ///< An approval here ends the pipeline.
     unsigned max_iterations = 3;
     unsigned max_retries = 2;               ///< After the first attempt (001: 2).
     unsigned max_cycles = 3;                ///< How often later stages may come back here (FR-032; at most 10).
@@ -38,6 +42,16 @@ struct StageTemplate {
     bool entry_point = false;
     bool exit_point = false;
     json::object config;                    ///< Handed to the stage as it is.
+    bool operator==(const StageTemplate&) const = default;
+};
+
+/// An artifact from outside (North Star 13.5): what the user brings instead of letting a stage make it.
+struct ExternalArtifact {
+    std::string contract;
+    std::string skips_to;                   ///< Stage to begin with where it is given; empty: no stage is skipped.
+    std::vector<std::string> required;      ///< Other external artifacts that must be given too (`requires`).
+    std::string source;                     ///< "user_provided OR task_reference"; for people.
+    bool operator==(const ExternalArtifact&) const = default;
 };
 
 struct PipelineTemplate {
@@ -46,9 +60,20 @@ struct PipelineTemplate {
     std::string goal_type;
     std::vector<StageTemplate> stages;
     std::string exit_stage;                 ///< Where the pipeline ends; defaults to the last stage.
+    std::string deliverable;                ///< Contract of what the pipeline is for; defaults to the exit stage's.
+    std::string summary_template;
+    std::map<std::string, ExternalArtifact, std::less<>> accepts_external;
+    std::map<std::string, ExternalArtifact, std::less<>> requires_external;
+    struct Continuation {                   ///< What may follow; empty `next_pipeline`: nothing.
+        std::string prompt;
+        std::string next_pipeline;
+        std::vector<std::string> provides;  ///< Artifacts handed over.
+        bool operator==(const Continuation&) const = default;
+    } continuation;
     bool supervised = false;
     std::chrono::milliseconds timeout{3'600'000};
     std::string source;
+    bool operator==(const PipelineTemplate&) const = default;
 
     /// Index of a stage by name, if it has it.
     [[nodiscard]] std::optional<std::size_t> index_of(std::string_view stage) const;
@@ -56,9 +81,14 @@ struct PipelineTemplate {
     [[nodiscard]] static Result<PipelineTemplate> from_json(const json::object& value);
 };
 
+/// The conditions `skip_if` may name.
+[[nodiscard]] const std::vector<std::string>& skip_conditions();
+
 class PipelineSet {
 public:
-    /// Product, then project over it by name; stage → agent mapping of `orchestration/pipeline.yaml` laid over both.
+    /// Product, then project over it by name. What a stage leaves out (agent, contract, prerequisites, limits, config …) it takes
+    /// from the stage of that name in the shipped `implement`. The stage → agent mapping of `orchestration/pipeline.yaml` is laid
+    /// over that, except where a project's own template names an agent or reviewers itself. Folders and file may be missing.
     /// Validated against contract `pipeline_template`. Errors: AF-PIPE-001… with file, line, field.
     [[nodiscard]] static Result<PipelineSet> load(const std::string& product_directory, const std::string& project_directory,
                                                   const std::string& orchestration_file, const ContractSet& contracts);

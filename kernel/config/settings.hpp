@@ -3,6 +3,7 @@
 // .agentforge/config/settings.yaml < environment AGENTFORGE_… < flags.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,15 +27,22 @@ public:
         std::vector<std::pair<std::string, std::string>> flags;     ///< Key → value, YAML scalars.
     };
     /// Every key is checked against the schema (config/settings_schema.yaml). Errors: AF-CONF-020 unknown key with
-    /// file, line, column and nearest key; AF-CONF-021 wrong type.
+    /// file, line, column and nearest key; AF-CONF-021 wrong type or value; AF-CONF-022 the schema file itself.
+    /// Strings and paths of environment and flags are taken as they are; other types are read as YAML.
     [[nodiscard]] static Result<Settings> load(const std::string& product_directory, const Sources& sources);
 
-    [[nodiscard]] std::string text(std::string_view key) const;             ///< "" where unset.
-    [[nodiscard]] std::int64_t integer(std::string_view key) const;
-    [[nodiscard]] bool boolean(std::string_view key) const;
+    // Keys are dotted: `llm.replay.match`. A dot inside a segment (a free map's key) is written `%2E`, a percent sign `%25`.
+    [[nodiscard]] std::string text(std::string_view key) const;             ///< "" where unset; JSON text of a list.
+    [[nodiscard]] std::int64_t integer(std::string_view key) const;         ///< 0 where unset.
+    [[nodiscard]] bool boolean(std::string_view key) const;                 ///< False where unset.
+    [[nodiscard]] std::vector<std::string> list(std::string_view key) const;    ///< A string is a list of one.
     [[nodiscard]] json::object section(std::string_view key) const;         ///< Merged over the layers.
     [[nodiscard]] std::optional<SettingOrigin> origin(std::string_view key) const;
     [[nodiscard]] json::object all() const;                                 ///< The resolved whole; goes into the task.
+    /// AGENTFORGE_… variables that set nothing and mean nothing: typing errors, to be named to the user.
+    [[nodiscard]] const std::vector<std::string>& unknown_environment() const;
+    /// Every setting there is: {key, type, description, default?}, for `config show` and the documentation.
+    [[nodiscard]] const json::array& known() const;
 
 private:
     struct State;
@@ -46,7 +54,10 @@ struct ProductPaths {
     std::string config;         ///< agents/, pipelines/, contracts/, conformance/, languages/
     std::string plugins;        ///< Shipped plugins.
     std::string exec_helper;    ///< agentforge-exec
+    /// Errors: `not_found` AF-CONF-023, `invalid` AF-CONF-024 where the build tree's own note cannot be read.
     [[nodiscard]] static Result<ProductPaths> find();
+    /// The same for a given $AGENTFORGE_HOME ("": unset) and program file.
+    [[nodiscard]] static Result<ProductPaths> find_for(const std::string& home, const std::string& program);
 };
 
 }  // namespace agentforge::kernel

@@ -84,4 +84,8 @@ private:
     std::map<std::string, Contract, std::less<>> contracts_;
 };
 
+/// The `*.yaml` files of a folder, by name; none where the folder is missing. Hidden files are not read.
+/// Errors: `invalid` AF-CONF-030 for a `*.yml` file, which would be overlooked; `io` AF-CONF-031.
+[[nodiscard]] Result<std::vector<std::string>> yaml_files_of(const std::string& directory);
+
 }  // namespace agentforge::kernel

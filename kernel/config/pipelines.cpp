@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/pipelines.hpp"
+
+#include <set>
+
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+#include "config/documents.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr unsigned cycle_limit = 10;        // FR-033
+
+std::string_view view(const json::string& text) { return {text.data(), text.size()}; }
+
+json::array list_of(const std::vector<std::string>& texts) {
+    json::array out;
+    for (const auto& text : texts) { out.push_back(json::string(text)); }
+    return out;
+}
+
+Error wrong(std::string_view what, std::string message, std::string remedy) {
+    return Error{"AF-PIPE-001", std::move(message), std::string(what), std::move(remedy), ErrorKind::invalid};
+}
+
+/// Reads the fields of one object strictly: each is asked for once, and what nobody asked for is an error.
+class Fields {
+public:
+    Fields(const json::object& object, std::string pointer) : object_(object), pointer_(std::move(pointer)) {}
+
+    void text(std::string_view key, std::string& into) {
+        if (const auto* value = take(key)) { if (value->is_string()) { into = view(value->get_string()); } else { mismatch(key, "a string"); } }
+    }
+    /// Null is the empty text.
+    void text_or_null(std::string_view key, std::string& into) {
+        if (const auto* value = object_.if_contains(key); value != nullptr && value->is_null()) { seen_.emplace(key); into.clear(); return; }
+        text(key, into);
+    }
+    void boolean(std::string_view key, bool& into) {
+        if (const auto* value = take(key)) { if (value->is_bool()) { into = value->get_bool(); } else { mismatch(key, "true or false"); } }
+    }
+    void number(std::string_view key, unsigned& into) {
+        if (const auto* value = take(key)) {
+            const auto count = integer(*value);
+            if (count && *count <= 1'000'000) { into = static_cast<unsigned>(*count); } else { mismatch(key, "a whole number from 0 to 1000000"); }
+        }
+    }
+    /// `timeout_seconds` as people write it, `timeout_ms` as task.yaml keeps it.
+    void timeout(std::chrono::milliseconds& into) {
+        if (const auto* value = take("timeout_seconds")) {
+            const auto count = integer(*value);
+            if (count && *count <= 604'800) { into = std::chrono::seconds(*count); } else { mismatch("timeout_seconds", "a whole number of seconds, at most 604800"); }
+        }
+        if (const auto* value = take("timeout_ms")) {
+            const auto count = integer(*value);
+            if (count && *count <= 604'800'000) { into = std::chrono::milliseconds(*count); } else { mismatch("timeout_ms", "a whole number of milliseconds, at most 604800000"); }
+        }
+    }
+    void texts(std::string_view key, std::vector<std::string>& into) {
+        const auto* value = take(key);
+        if (value == nullptr) { return; }
+        into.clear();
+        if (!value->is_array()) { mismatch(key, "a list of strings"); return; }
+        for (const auto& item : value->get_array()) {
+            if (!item.is_string()) { mismatch(key, "a list of strings"); return; }
+            into.emplace_back(view(item.get_string()));
+        }
+    }
+    const json::object* object(std::string_view key) {
+        const auto* value = take(key);
+        if (value == nullptr) { return nullptr; }
+        if (!value->is_object()) { mismatch(key, "a map"); return nullptr; }
+        return &value->get_object();
+    }
+    const json::array* array(std::string_view key) {
+        const auto* value = take(key);
+        if (value == nullptr) { return nullptr; }
+        if (!value->is_array()) { mismatch(key, "a list"); return nullptr; }
+        return &value->get_array();
+    }
+    [[nodiscard]] bool has(std::string_view key) const { return object_.contains(key); }
+
+    /// The first thing that was wrong. `where` holds a JSON pointer for the caller to place.
+    Result<void> finish() {
+        if (error_) { return *error_; }
+        for (const auto& [key, value] : object_) {
+            const std::string_view name(key.data(), key.size());
+            if (!seen_.contains(name)) {
+                const auto near = nearest(name, {seen_.begin(), seen_.end()});
+                return wrong(pointer_ + "/" + std::string(name), "`" + ellipsis(name, 60) + "` is no field of a pipeline here", near.empty() ? "Take it out." : "Did you mean `" + near + "`?");
+            }
+        }
+        return {};
+    }
+
+private:
+    static std::optional<std::uint64_t> integer(const json::value& value) {
+        if (value.is_uint64()) { return value.get_uint64(); }
+        if (value.is_int64() && value.get_int64() >= 0) { return static_cast<std::uint64_t>(value.get_int64()); }
+        return std::nullopt;
+    }
+    const json::value* take(std::string_view key) {
+        seen_.emplace(key);
+        return object_.if_contains(key);
+    }
+    void mismatch(std::string_view key, std::string_view expected) {
+        if (!error_) { error_ = wrong(pointer_ + "/" + std::string(key), "`" + std::string(key) + "` has a wrong value", "It must be " + std::string(expected) + "."); }
+    }
+
+    const json::object& object_;
+    std::string pointer_;
+    std::set<std::string, std::less<>> seen_;
+    std::optional<Error> error_;
+};
+
+Result<StageTemplate> read_stage(const json::value& value, const std::string& pointer) {
+    const auto* object = value.if_object();
+    if (object == nullptr) { return wrong(pointer, "a stage is a map", "Write `- name: <stage>`."); }
+    StageTemplate out;
+    Fields fields(*object, pointer);
+    fields.text("name", out.name);
+    fields.text("executor", out.executor);
+    fields.text_or_null("agent", out.agent);
+    fields.texts("reviewers", out.reviewers);
+    fields.boolean("review_blocking", out.review_blocking);
+    std::string mode;
+    fields.text("review_mode", mode);
+    if (!mode.empty() && mode != "blocking" && mode != "advisory") { return wrong(pointer + "/review_mode", "`review_mode` is neither blocking nor advisory", "Write one of the two."); }
+    if (!mode.empty()) { out.review_blocking = mode == "blocking"; }
+    fields.text("contract", out.contract);
+    fields.text("artifact", out.artifact);
+    fields.texts("prerequisites", out.prerequisites);
+    fields.boolean("required", out.required);
+    fields.text("purpose", out.purpose);
+    fields.text("skip_if", out.skip_if);
+    fields.boolean("iterate", out.iterate);
+    fields.text("iterate_prompt", out.iterate_prompt);
+    fields.boolean("default_exit", out.default_exit);
+    fields.number("max_iterations", out.max_iterations);
+    fields.number("max_retries", out.max_retries);
+    fields.number("max_cycles", out.max_cycles);
+    fields.number("max_reviews", out.max_reviews);
+    fields.number("max_heals", out.max_heals);
+    fields.number("max_steps", out.max_steps);
+    fields.timeout(out.timeout);
+    fields.boolean("approve", out.approve);
+    fields.boolean("entry_point", out.entry_point);
+    fields.boolean("exit_point", out.exit_point);
+    if (const auto* config = fields.object("config")) { out.config = *config; }
+    AF_CHECK(fields.finish());
+    if (out.name.empty()) { return wrong(pointer, "a stage has no `name`", "Name it."); }
+    if (out.executor.empty()) { out.executor = out.name; }
+    if (out.artifact.empty()) { out.artifact = out.contract.empty() ? out.name : out.contract; }
+    return out;
+}
+
+Result<std::map<std::string, ExternalArtifact, std::less<>>> read_external(const json::object* object, const std::string& pointer) {
+    std::map<std::string, ExternalArtifact, std::less<>> out;
+    if (object == nullptr) { return out; }
+    for (const auto& [key, value] : *object) {
+        const auto at = pointer + "/" + std::string(key);
+        if (!value.is_object()) { return wrong(at, "an external artifact is a map", "Write {contract: <name>}."); }
+        Fields fields(value.get_object(), at);
+        ExternalArtifact artifact;
+        fields.text("contract", artifact.contract);
+        fields.text("skips_to", artifact.skips_to);
+        fields.texts("requires", artifact.required);
+        fields.text("source", artifact.source);
+        AF_CHECK(fields.finish());
+        out.emplace(std::string(key), std::move(artifact));
+    }
+    return out;
+}
+
+/// The same form from a file and from task.yaml. Errors carry a JSON pointer below `pointer` in `where`.
+Result<PipelineTemplate> read_pipeline(const json::object& value, const std::string& pointer) {
+    PipelineTemplate out;
+    Fields fields(value, pointer);
+    fields.text("name", out.name);
+    fields.text("description", out.description);
+    fields.text("goal_type", out.goal_type);
+    fields.boolean("supervised", out.supervised);
+    fields.timeout(out.timeout);
+    fields.text("source", out.source);
+    AF_TRY(out.accepts_external, read_external(fields.object("accepts_external"), pointer + "/accepts_external"));
+    AF_TRY(out.requires_external, read_external(fields.object("requires_external"), pointer + "/requires_external"));
+    const auto* stages = fields.array("stages");
+    const auto* exit = fields.object("exit");
+    const auto* continuation = fields.object("continuation");
+    AF_CHECK(fields.finish());
+    if (out.name.empty()) { return wrong(pointer, "the pipeline has no `name`", "Name it."); }
+    if (stages == nullptr || stages->empty()) { return wrong(pointer, "the pipeline has no stages", "List them under `stages`."); }
+    for (std::size_t i = 0; i < stages->size(); ++i) {
+        AF_TRY(StageTemplate stage, read_stage((*stages)[i], pointer + "/stages/" + std::to_string(i)));
+        out.stages.push_back(std::move(stage));
+    }
+    if (exit != nullptr) {
+        Fields inner(*exit, pointer + "/exit");
+        inner.text("stage", out.exit_stage);
+        inner.text("deliverable", out.deliverable);
+        inner.text("summary_template", out.summary_template);
+        AF_CHECK(inner.finish());
+    }
+    if (out.exit_stage.empty()) { out.exit_stage = out.stages.back().name; }
+    if (continuation != nullptr) {
+        Fields inner(*continuation, pointer + "/continuation");
+        inner.text("prompt", out.continuation.prompt);
+        inner.text("next_pipeline", out.continuation.next_pipeline);
+        inner.texts("provides", out.continuation.provides);
+        AF_CHECK(inner.finish());
+    }
+    return out;
+}
+
+Error broken(std::string_view code, std::string pointer, std::string message, std::string remedy) {
+    return Error{std::string(code), std::move(message), std::move(pointer), std::move(remedy), ErrorKind::invalid};
+}
+
+/// What holds of a template wherever it comes from.
+Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string& pointer) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
+        const auto& stage = pipeline.stages[i];
+        const auto at = pointer + "/stages/" + std::to_string(i);
+        if (std::find(names.begin(), names.end(), stage.name) != names.end()) {
+            return broken("AF-PIPE-003", at + "/name", "two stages are called " + stage.name, "Rename one, and name its plugin with `executor`.");
+        }
+        names.push_back(stage.name);
+        if (stage.max_cycles > cycle_limit) {
+            return broken("AF-PIPE-004", at + "/max_cycles", "max_cycles is " + std::to_string(stage.max_cycles) + "; at most 10 cycles are allowed", "Write 10 or less.");
+        }
+        if (stage.timeout.count() <= 0) { return broken("AF-PIPE-001", at + "/timeout_seconds", "the stage's timeout is 0", "Write at least 1 second."); }
+        if (stage.max_steps == 0) { return broken("AF-PIPE-001", at + "/max_steps", "max_steps is 0", "Write at least 1."); }
+        std::string_view rest = stage.skip_if;
+        while (!rest.empty()) {
+            const auto end = rest.find(" OR ");
+            const auto word = rest.substr(0, end);
+            const auto& known = skip_conditions();
+            if (std::find(known.begin(), known.end(), word) == known.end()) {
+                const auto near = nearest(word, known);
+                return broken("AF-PIPE-005", at + "/skip_if", "skip_if names the condition `" + ellipsis(word, 60) + "`, which there is not",
+                              near.empty() ? "Conditions, joined by OR: never, no_ambiguities, spec_provided, tests_provided, trivial_change, external_spec_provided, external_tests_provided."
+                                           : "Did you mean `" + near + "`?");
+            }
+            rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 4);
+        }
+    }
+    if (!pipeline.index_of(pipeline.exit_stage)) {
+        const auto near = nearest(pipeline.exit_stage, names);
+        return broken("AF-PIPE-006", pointer + "/exit/stage", "the pipeline ends at " + ellipsis(pipeline.exit_stage, 60) + ", which is no stage of it",
+                      near.empty() ? "Name one of its stages." : "Did you mean " + near + "?");
+    }
+    for (const auto* externals : {&pipeline.accepts_external, &pipeline.requires_external}) {
+        const auto at = pointer + (externals == &pipeline.accepts_external ? "/accepts_external/" : "/requires_external/");
+        for (const auto& [name, artifact] : *externals) {
+            if (!artifact.skips_to.empty() && !pipeline.index_of(artifact.skips_to)) {
+                return broken("AF-PIPE-006", at + name + "/skips_to", "skips_to names " + ellipsis(artifact.skips_to, 60) + ", which is no stage of the pipeline", "Name one of its stages.");
+            }
+            for (const auto& other : artifact.required) {
+                if (!pipeline.accepts_external.contains(other) && !pipeline.requires_external.contains(other)) {
+                    return broken("AF-PIPE-008", at + name + "/requires", "requires names " + ellipsis(other, 60) + ", which is no external artifact of the pipeline", "Add it to accepts_external.");
+                }
+            }
+        }
+    }
+    if (pipeline.timeout.count() <= 0) { return broken("AF-PIPE-001", pointer + "/timeout_seconds", "the pipeline's timeout is 0", "Write at least 1 second."); }
+    return {};
+}
+
+Result<void> check_contracts(const PipelineTemplate& pipeline, const ContractSet& contracts) {
+    const auto check = [&](const std::string& name, std::string pointer) -> Result<void> {
+        if (contracts.get(name).ok()) { return {}; }
+        const auto near = nearest(name, contracts.names());
+        return broken("AF-PIPE-008", std::move(pointer), "there is no contract " + ellipsis(name, 60), near.empty() ? "Add it to .agentforge/contracts/." : "Did you mean " + near + "?");
+    };
+    for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
+        const auto& stage = pipeline.stages[i];
+        const auto at = "/pipeline/stages/" + std::to_string(i);
+        if (stage.contract.empty()) {
+            return broken("AF-PIPE-009", at, "stage " + stage.name + " says no `contract`", "Add `contract: <name>`: what the stage must produce.");
+        }
+        AF_CHECK(check(stage.contract, at + "/contract"));
+        for (std::size_t j = 0; j < stage.prerequisites.size(); ++j) { AF_CHECK(check(stage.prerequisites[j], at + "/prerequisites/" + std::to_string(j))); }
+    }
+    for (const auto& [name, artifact] : pipeline.accepts_external) { AF_CHECK(check(artifact.contract, "/pipeline/accepts_external/" + name + "/contract")); }
+    for (const auto& [name, artifact] : pipeline.requires_external) { AF_CHECK(check(artifact.contract, "/pipeline/requires_external/" + name + "/contract")); }
+    if (!pipeline.deliverable.empty()) { AF_CHECK(check(pipeline.deliverable, "/pipeline/exit/deliverable")); }
+    return {};
+}
+
+/// What a stage of a template takes over from the stage of the same name in the shipped `implement`.
+constexpr std::string_view inherited[] = {"executor", "agent", "reviewers", "review_mode", "contract", "artifact", "prerequisites", "config",
+                                          "entry_point", "exit_point", "timeout_seconds", "max_iterations", "max_retries", "max_cycles",
+                                          "max_reviews", "max_heals", "max_steps"};
+
+struct Mapping { std::optional<std::string> primary; std::optional<std::vector<std::string>> reviewers; std::optional<bool> blocking; };
+
+Result<std::map<std::string, Mapping>> read_orchestration(const YamlDocument& document) {
+    std::map<std::string, Mapping> out;
+    const auto fail = [&](std::string_view pointer, std::string message, std::string remedy) {
+        return Error{"AF-PIPE-007", std::move(message), document.where(pointer), std::move(remedy), ErrorKind::invalid};
+    };
+    const auto* top = document.value.if_object();
+    const auto* pipeline = top == nullptr || top->size() != 1 ? nullptr : top->if_contains("pipeline");
+    const auto* inner = pipeline == nullptr ? nullptr : pipeline->if_object();
+    const auto* stages = inner == nullptr || inner->size() != 1 ? nullptr : inner->if_contains("stages");
+    if (stages == nullptr || !stages->is_object()) { return fail("", "the mapping of stages to agents must hold pipeline: {stages: {…}} and nothing else", "See config/orchestration/pipeline.yaml."); }
+    for (const auto& [key, value] : stages->get_object()) {
+        const auto at = "/pipeline/stages/" + std::string(key);
+        if (!value.is_object()) { return fail(at, "a stage of the mapping is a map", "Write {primary: <role>, reviewers: []}."); }
+        Fields fields(value.get_object(), at);
+        Mapping mapping;
+        std::string primary;
+        std::vector<std::string> reviewers;
+        std::string mode;
+        fields.text_or_null("primary", primary);
+        fields.texts("reviewers", reviewers);
+        fields.text("review_mode", mode);
+        if (auto done = fields.finish(); !done.ok()) { return fail(done.error().where, done.error().message, done.error().remedy); }
+        if (!mode.empty() && mode != "blocking" && mode != "advisory") { return fail(at + "/review_mode", "`review_mode` is neither blocking nor advisory", "Write one of the two."); }
+        if (fields.has("primary")) { mapping.primary = primary; }
+        if (fields.has("reviewers")) { mapping.reviewers = reviewers; }
+        if (!mode.empty()) { mapping.blocking = mode == "blocking"; }
+        out.emplace(std::string(key), std::move(mapping));
+    }
+    return out;
+}
+
+const json::array* stages_of(const YamlDocument& document) {
+    const auto* top = document.value.if_object();
+    const auto* pipeline = top == nullptr ? nullptr : top->if_contains("pipeline");
+    if (pipeline == nullptr || !pipeline->is_object()) { return nullptr; }
+    const auto* stages = pipeline->get_object().if_contains("stages");
+    return stages == nullptr ? nullptr : stages->if_array();
+}
+
+const json::object* stage_named(const json::array* stages, const json::value& name) {
+    if (stages == nullptr) { return nullptr; }
+    for (const auto& stage : *stages) { if (stage.is_object() && stage.get_object().contains("name") && stage.get_object().at("name") == name) { return &stage.get_object(); } }
+    return nullptr;
+}
+
+/// The template a file describes; `defaults` are the stages of the shipped `implement`.
+Result<PipelineTemplate> read_file_template(const YamlDocument& document, const json::array* defaults, const std::map<std::string, Mapping>& mapping,
+                                            bool own_words_win, const Contract& contract, const ContractSet& contracts) {
+    const auto placed = [&](Error error) { error.where = document.where(error.where); return error; };
+    const auto* top = document.value.if_object();
+    if (top == nullptr) { return placed(wrong("", "a pipeline template is a map", "Start it with `pipeline:`.")); }
+    const auto verdict = contract.validate(*top, {});
+    if (!verdict.valid()) {
+        const auto& first = verdict.violations.front();
+        return placed(wrong(first.path, "the pipeline template breaks its contract: " + first.message + others(verdict), "docs/contracts.md describes pipeline_template."));
+    }
+    json::object value = top->at("pipeline").as_object();
+    std::vector<std::set<std::string, std::less<>>> own;
+    for (auto& stage : value.at("stages").as_array()) {
+        auto& object = stage.as_object();
+        auto& said = own.emplace_back();
+        for (const auto& [key, unused] : object) { said.emplace(key); }
+        if (const auto* base = stage_named(defaults, object.at("name"))) {
+            for (const auto key : inherited) { if (!object.contains(key) && base->contains(key)) { object[key] = base->at(key); } }
+        }
+    }
+    auto read = read_pipeline(value, "/pipeline");
+    if (!read.ok()) { return placed(std::move(read).error()); }
+    auto& pipeline = *read;
+    pipeline.source = document.source;
+    for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
+        auto& stage = pipeline.stages[i];
+        const auto found = mapping.find(stage.name);
+        if (found == mapping.end()) { continue; }
+        const auto may = [&](std::string_view key) { return !own_words_win || !own[i].contains(key); };
+        if (found->second.primary && may("agent")) { stage.agent = *found->second.primary; }
+        if (found->second.reviewers && may("reviewers")) { stage.reviewers = *found->second.reviewers; }
+        if (found->second.blocking && may("review_mode")) { stage.review_blocking = *found->second.blocking; }
+    }
+    if (pipeline.deliverable.empty()) {
+        if (const auto exit = pipeline.index_of(pipeline.exit_stage)) { pipeline.deliverable = pipeline.stages[*exit].contract; }
+    }
+    if (auto checked = check_pipeline(pipeline, "/pipeline"); !checked.ok()) { return placed(checked.error()); }
+    if (auto checked = check_contracts(pipeline, contracts); !checked.ok()) { return placed(checked.error()); }
+    if (const auto stem = std::filesystem::path(document.source).stem().string(); stem != pipeline.name) {
+        return placed(broken("AF-PIPE-010", "/pipeline/name", "the file " + stem + ".yaml defines the pipeline " + pipeline.name, "Name the file after its pipeline: " + pipeline.name + ".yaml."));
+    }
+    return read;
+}
+
+json::object external_json(const std::map<std::string, ExternalArtifact, std::less<>>& externals) {
+    json::object out;
+    for (const auto& [name, artifact] : externals) {
+        out[name] = json::object{{"contract", artifact.contract}, {"skips_to", artifact.skips_to}, {"requires", list_of(artifact.required)}, {"source", artifact.source}};
+    }
+    return out;
+}
+
+}  // namespace
+
+const std::vector<std::string>& skip_conditions() {
+    static const std::vector<std::string> words{"never", "no_ambiguities", "spec_provided", "tests_provided", "trivial_change", "external_spec_provided", "external_tests_provided"};
+    return words;
+}
+
+std::optional<std::size_t> PipelineTemplate::index_of(std::string_view stage) const {
+    for (std::size_t i = 0; i < stages.size(); ++i) { if (stages[i].name == stage) { return i; } }
+    return std::nullopt;
+}
+
+json::object PipelineTemplate::to_json() const {
+    json::object out{{"name", name}, {"description", description}, {"goal_type", goal_type}, {"supervised", supervised}, {"timeout_ms", timeout.count()},
+                     {"source", source}, {"accepts_external", external_json(accepts_external)}, {"requires_external", external_json(requires_external)}};
+    json::array list;
+    for (const auto& stage : stages) {
+        list.push_back(json::object{
+            {"name", stage.name}, {"executor", stage.executor}, {"agent", stage.agent}, {"reviewers", list_of(stage.reviewers)},
+            {"review_blocking", stage.review_blocking}, {"contract", stage.contract}, {"artifact", stage.artifact},
+            {"prerequisites", list_of(stage.prerequisites)}, {"required", stage.required}, {"purpose", stage.purpose}, {"skip_if", stage.skip_if},
+            {"iterate", stage.iterate}, {"iterate_prompt", stage.iterate_prompt}, {"default_exit", stage.default_exit},
+            {"max_iterations", stage.max_iterations}, {"max_retries", stage.max_retries}, {"max_cycles", stage.max_cycles},
+            {"max_reviews", stage.max_reviews}, {"max_heals", stage.max_heals}, {"max_steps", stage.max_steps}, {"timeout_ms", stage.timeout.count()},
+            {"approve", stage.approve}, {"entry_point", stage.entry_point}, {"exit_point", stage.exit_point}, {"config", stage.config}});
+    }
+    out["stages"] = std::move(list);
+    out["exit"] = json::object{{"stage", exit_stage}, {"deliverable", deliverable}, {"summary_template", summary_template}};
+    out["continuation"] = json::object{{"prompt", continuation.prompt}, {"next_pipeline", continuation.next_pipeline}, {"provides", list_of(continuation.provides)}};
+    return out;
+}
+
+Result<PipelineTemplate> PipelineTemplate::from_json(const json::object& value) {
+    AF_TRY(PipelineTemplate pipeline, read_pipeline(value, ""));
+    AF_CHECK(check_pipeline(pipeline, ""));
+    return pipeline;
+}
+
+Result<PipelineSet> PipelineSet::load(const std::string& product_directory, const std::string& project_directory, const std::string& orchestration_file,
+                                      const ContractSet& contracts) {
+    const auto read = [](const std::string& directory) -> Result<std::map<std::string, YamlDocument>> {
+        std::map<std::string, YamlDocument> documents;
+        AF_TRY(const auto files, yaml_files_of(directory));
+        for (const auto& file : files) {
+            AF_TRY(YamlDocument document, load_yaml(file));
+            documents.emplace(std::filesystem::path(file).stem().string(), std::move(document));
+        }
+        return documents;
+    };
+    AF_TRY(const auto product, read(product_directory));
+    AF_TRY(const auto project, read(project_directory));
+    PipelineSet set;
+    std::map<std::string, Mapping> mapping;
+    std::error_code ignored;
+    std::optional<YamlDocument> orchestration;
+    if (!orchestration_file.empty() && std::filesystem::exists(orchestration_file, ignored)) {
+        AF_TRY(orchestration, load_yaml(orchestration_file));
+        AF_TRY(mapping, read_orchestration(*orchestration));
+    }
+    if (!product.empty() || !project.empty()) {
+        AF_TRY(const Contract contract, contracts.get("pipeline_template"));
+        const auto implement = product.find("implement");
+        const auto* defaults = implement == product.end() ? nullptr : stages_of(implement->second);
+        for (const auto* documents : {&product, &project}) {
+            for (const auto& [stem, document] : *documents) {
+                AF_TRY(PipelineTemplate pipeline, read_file_template(document, defaults, mapping, documents == &project, contract, contracts));
+                set.pipelines_.insert_or_assign(pipeline.name, std::move(pipeline));
+            }
+        }
+    }
+    for (const auto& [name, pipeline] : set.pipelines_) {
+        if (!pipeline.continuation.next_pipeline.empty() && !set.pipelines_.contains(pipeline.continuation.next_pipeline)) {
+            const auto near = nearest(pipeline.continuation.next_pipeline, set.names());
+            return Error{"AF-PIPE-011", "pipeline " + name + " is continued by " + ellipsis(pipeline.continuation.next_pipeline, 60) + ", which there is not", pipeline.source,
+                         near.empty() ? "Name one of the templates." : "Did you mean " + near + "?", ErrorKind::not_found};
+        }
+    }
+    for (const auto& [stage, unused] : mapping) {
+        std::vector<std::string> known;
+        for (const auto& [name, pipeline] : set.pipelines_) { for (const auto& each : pipeline.stages) { known.push_back(each.name); } }
+        if (std::find(known.begin(), known.end(), stage) == known.end()) {
+            const auto near = nearest(stage, known);
+            return Error{"AF-PIPE-007", "the mapping names stage " + ellipsis(stage, 60) + ", which no pipeline has", orchestration->where("/pipeline/stages/" + stage),
+                         near.empty() ? "Take it out." : "Did you mean " + near + "?", ErrorKind::invalid};
+        }
+    }
+    return set;
+}
+
+Result<PipelineTemplate> PipelineSet::get(std::string_view name) const {
+    if (const auto found = pipelines_.find(name); found != pipelines_.end()) { return found->second; }
+    const auto near = nearest(name, names());
+    return Error{"AF-PIPE-002", "there is no pipeline " + ellipsis(name, 80), "",
+                 near.empty() ? "`agentforge pipelines` lists those there are." : "Did you mean " + near + "?", ErrorKind::not_found};
+}
+
+std::vector<std::string> PipelineSet::names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, pipeline] : pipelines_) { names.push_back(name); }
+    return names;
+}
+
+}  // namespace agentforge::kernel

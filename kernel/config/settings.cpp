@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/settings.hpp"
+
+#include <Poco/AutoPtr.h>
+#include <Poco/Util/LayeredConfiguration.h>
+#include <Poco/Util/MapConfiguration.h>
+
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+#include "config/settings_schema.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr std::string_view environment_prefix = "AGENTFORGE_";
+constexpr std::string_view other_variables[] = {"AGENTFORGE_HOME", "AGENTFORGE_PLUGIN_PATH", "AGENTFORGE_STATE_HOME"};
+
+struct Layer {
+    std::string name;
+    Poco::AutoPtr<Poco::Util::MapConfiguration> values;     ///< Leaves only: key → JSON text.
+    std::map<std::string, std::string, std::less<>> where;
+};
+
+/// Settings of one layer, before they are laid over others.
+struct Leaf { std::vector<std::string> segments; json::value value; std::string where; };
+
+std::string upper(std::string_view text) {
+    std::string out;
+    for (const char c : text) { out += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c == '.' || c == '-' ? '_' : c; }
+    return out;
+}
+
+std::string lower(std::string_view text) {
+    std::string out;
+    for (const char c : text) { out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+    return out;
+}
+
+/// The setting a variable names: AGENTFORGE_AGENTS_TEST_ENGINEER_LLM_MODEL → agents.test_engineer.llm.model.
+const SettingKey* key_of_variable(const SettingsSchema& schema, std::string_view variable, std::vector<std::string>& segments) {
+    const auto rest = variable.substr(environment_prefix.size());
+    for (const auto& key : schema.keys()) {
+        const auto star = key.name.find('*');
+        if (star == std::string::npos) {
+            if (upper(key.name) == rest) { segments = key.segments; return &key; }
+            continue;
+        }
+        const auto head = upper(key.name.substr(0, star));
+        const auto tail = upper(key.name.substr(star + 1));
+        if (rest.size() <= head.size() + tail.size() || !rest.starts_with(head) || !rest.ends_with(tail)) { continue; }
+        segments = key.segments;
+        std::replace(segments.begin(), segments.end(), std::string("*"), lower(rest.substr(head.size(), rest.size() - head.size() - tail.size())));
+        return &key;
+    }
+    return nullptr;
+}
+
+Error wrong_value(const std::vector<std::string>& segments, const std::string& problem, const SettingKey& key, std::string where) {
+    return Error{"AF-CONF-021", "the setting " + ellipsis(join_key(segments), 120) + " " + problem, std::move(where), key.description + ".", ErrorKind::invalid};
+}
+
+Error unknown_key(const SettingsSchema& schema, const std::vector<std::string>& segments, std::string where) {
+    std::string remedy;
+    if (segments.back().find('.') != std::string::npos && schema.find(split_key(segments.back())) != nullptr) {
+        remedy = "Write it nested, one map for each part between the dots.";
+    } else if (const auto near = schema.nearest_to(segments); !near.empty()) {
+        remedy = "Did you mean " + near + "?";
+    } else {
+        remedy = "`agentforge config show` lists the settings.";
+    }
+    return Error{"AF-CONF-020", ellipsis(join_key(segments), 120) + " is no setting", std::move(where), std::move(remedy), ErrorKind::invalid};
+}
+
+/// A free map's values, each a leaf, so that layers merge inside it.
+void flatten_free(const json::object& object, std::vector<std::string>& segments, const std::string& where, std::vector<Leaf>& leaves) {
+    for (const auto& [key, value] : object) {
+        segments.emplace_back(key);
+        if (value.is_object() && !value.get_object().empty()) { flatten_free(value.get_object(), segments, where, leaves); }
+        else { leaves.push_back({segments, value, where}); }
+        segments.pop_back();
+    }
+}
+
+Result<void> add_leaf(const SettingKey& key, const std::vector<std::string>& segments, const json::value& value, const std::string& where, std::vector<Leaf>& leaves) {
+    if (const auto problem = value_problem(key, value); !problem.empty()) { return wrong_value(segments, problem, key, where); }
+    if (key.type == SettingKey::Type::map) {
+        auto inner = segments;
+        flatten_free(value.get_object(), inner, where, leaves);
+    } else {
+        leaves.push_back({segments, value, where});
+    }
+    return {};
+}
+
+std::string token(std::string_view name) {
+    std::string out;
+    for (const char c : name) { if (c == '~') { out += "~0"; } else if (c == '/') { out += "~1"; } else { out += c; } }
+    return out;
+}
+
+Result<void> flatten(const SettingsSchema& schema, const YamlDocument& document, const json::object& object, const std::string& pointer,
+                     std::vector<std::string>& segments, std::vector<Leaf>& leaves) {
+    for (const auto& [name, value] : object) {
+        segments.emplace_back(name);
+        const auto at = pointer + "/" + token(segments.back());
+        if (const auto* key = schema.find(segments)) {
+            AF_CHECK(add_leaf(*key, segments, value, document.where(at), leaves));
+        } else if (schema.is_section(segments)) {
+            if (const auto* inner = value.if_object()) { AF_CHECK(flatten(schema, document, *inner, at, segments, leaves)); }
+            else if (!value.is_null()) {
+                return Error{"AF-CONF-021", join_key(segments) + " must be a map of settings", document.where(at), "Put the settings below it, indented.", ErrorKind::invalid};
+            }
+        } else {
+            return unknown_key(schema, segments, document.where(at));
+        }
+        segments.pop_back();
+    }
+    return {};
+}
+
+Result<std::vector<Leaf>> file_leaves(const SettingsSchema& schema, const std::string& file) {
+    std::vector<Leaf> leaves;
+    std::error_code error;
+    if (file.empty() || (!std::filesystem::exists(file, error) && !error)) { return leaves; }
+    AF_TRY(const YamlDocument document, load_yaml(file));
+    if (document.value.is_null()) { return leaves; }
+    if (!document.value.is_object()) {
+        return Error{"AF-CONF-021", "the settings must be a map", document.where(""), "Write `llm:` and below it `backend: …`.", ErrorKind::invalid};
+    }
+    std::vector<std::string> segments;
+    AF_CHECK(flatten(schema, document, document.value.get_object(), "", segments, leaves));
+    return leaves;
+}
+
+}  // namespace
+
+struct Settings::State {
+    std::vector<Layer> layers;      ///< Lowest first.
+    Poco::AutoPtr<Poco::Util::LayeredConfiguration> merged{new Poco::Util::LayeredConfiguration};
+    std::vector<std::string> unknown_environment;
+    json::array known;
+
+    void add(std::string name, const std::vector<Leaf>& leaves) {
+        Layer layer{std::move(name), new Poco::Util::MapConfiguration, {}};
+        for (const auto& leaf : leaves) {
+            const auto key = join_key(leaf.segments);
+            // A value over a map, or a map over a value: the higher layer's shape holds.
+            for (auto& lower_layer : layers) {
+                lower_layer.values->remove(key);
+                for (auto dot = key.rfind('.'); dot != std::string::npos && dot > 0; dot = key.rfind('.', dot - 1)) {
+                    if (lower_layer.values->hasProperty(key.substr(0, dot))) { lower_layer.values->remove(key.substr(0, dot)); }
+                }
+            }
+            layer.values->setString(key, json::serialize(leaf.value));
+            layer.where[key] = leaf.where;
+        }
+        // In Poco the smaller number has priority.
+        merged->add(layer.values, layer.name, -static_cast<int>(layers.size()), false);
+        layers.push_back(std::move(layer));
+    }
+
+    [[nodiscard]] std::optional<json::value> leaf(const std::string& key) const {
+        if (key.empty() || !merged->hasProperty(key)) { return std::nullopt; }
+        return json::parse(merged->getRawString(key));
+    }
+
+    [[nodiscard]] json::object tree(const std::string& key) const {
+        Poco::Util::AbstractConfiguration::Keys names;
+        merged->keys(key, names);
+        std::sort(names.begin(), names.end());
+        json::object out;
+        for (const auto& name : names) {
+            const auto inner = key.empty() ? name : key + "." + name;
+            const auto plain = split_key(name).front();
+            if (auto value = leaf(inner)) { out[plain] = std::move(*value); }
+            else { out[plain] = tree(inner); }
+        }
+        return out;
+    }
+};
+
+Result<Settings> Settings::load(const std::string& product_directory, const Sources& sources) {
+    AF_TRY(const SettingsSchema schema, SettingsSchema::load(product_directory + "/settings_schema.yaml"));
+    auto state = std::make_shared<State>();
+    std::vector<Leaf> built_in;
+    for (const auto& key : schema.keys()) {
+        json::object entry{{"key", key.name}, {"type", key.type_name}, {"description", key.description}};
+        if (key.fallback) {
+            entry["default"] = *key.fallback;
+            AF_CHECK(add_leaf(key, key.segments, *key.fallback, key.where, built_in));
+        }
+        state->known.push_back(std::move(entry));
+    }
+    AF_TRY(const auto user, file_leaves(schema, sources.user_file));
+    AF_TRY(const auto project, file_leaves(schema, sources.project_file));
+    std::vector<Leaf> environment;
+    for (const auto& [variable, text] : sources.environment) {
+        if (!variable.starts_with(environment_prefix)) { continue; }
+        if (std::find(std::begin(other_variables), std::end(other_variables), variable) != std::end(other_variables)) { continue; }
+        std::vector<std::string> segments;
+        const auto* key = key_of_variable(schema, variable, segments);
+        if (key == nullptr) { state->unknown_environment.push_back(variable); continue; }
+        const auto where = "environment " + variable;
+        AF_TRY(const json::value value, value_from_text(*key, text, where));
+        AF_CHECK(add_leaf(*key, segments, value, where, environment));
+    }
+    std::vector<Leaf> flags;
+    for (const auto& [name, text] : sources.flags) {
+        const auto segments = split_key(name);
+        const auto where = "flag " + name;
+        const auto* key = segments.empty() ? nullptr : schema.find(segments);
+        if (key == nullptr) { return unknown_key(schema, segments.empty() ? std::vector<std::string>{""} : segments, where); }
+        AF_TRY(const json::value value, value_from_text(*key, text, where));
+        AF_CHECK(add_leaf(*key, segments, value, where, flags));
+    }
+    state->add("built-in", built_in);
+    state->add("user", user);
+    state->add("project", project);
+    state->add("environment", environment);
+    state->add("flag", flags);
+    Settings settings;
+    settings.state_ = std::move(state);
+    return settings;
+}
+
+std::string Settings::text(std::string_view key) const {
+    const auto value = state_->leaf(std::string(key));
+    if (!value) { return ""; }
+    if (const auto* text = value->if_string()) { return std::string(*text); }
+    return json::serialize(*value);
+}
+
+std::int64_t Settings::integer(std::string_view key) const {
+    const auto value = state_->leaf(std::string(key));
+    return value && value->is_int64() ? value->get_int64() : 0;
+}
+
+bool Settings::boolean(std::string_view key) const {
+    const auto value = state_->leaf(std::string(key));
+    return value && value->is_bool() && value->get_bool();
+}
+
+std::vector<std::string> Settings::list(std::string_view key) const {
+    const auto value = state_->leaf(std::string(key));
+    std::vector<std::string> out;
+    if (!value) { return out; }
+    if (const auto* text = value->if_string()) { out.emplace_back(*text); }
+    if (const auto* list = value->if_array()) { for (const auto& item : *list) { if (item.is_string()) { out.emplace_back(item.get_string()); } } }
+    return out;
+}
+
+json::object Settings::section(std::string_view key) const { return state_->tree(std::string(key)); }
+
+std::optional<SettingOrigin> Settings::origin(std::string_view key) const {
+    for (auto layer = state_->layers.rbegin(); layer != state_->layers.rend(); ++layer) {
+        if (const auto found = layer->where.find(key); found != layer->where.end() && layer->values->hasProperty(found->first)) { return SettingOrigin{layer->name, found->second}; }
+    }
+    return std::nullopt;
+}
+
+json::object Settings::all() const { return state_->tree(""); }
+
+const std::vector<std::string>& Settings::unknown_environment() const { return state_->unknown_environment; }
+
+const json::array& Settings::known() const { return state_->known; }
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/settings_schema.hpp"
+
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+std::string_view view(const json::string& text) { return {text.data(), text.size()}; }
+
+const std::vector<std::pair<std::string, SettingKey::Type>>& types() {
+    static const std::vector<std::pair<std::string, SettingKey::Type>> known{
+        {"string", SettingKey::Type::string}, {"path", SettingKey::Type::path}, {"integer", SettingKey::Type::integer}, {"boolean", SettingKey::Type::boolean},
+        {"list", SettingKey::Type::list}, {"command", SettingKey::Type::command}, {"map", SettingKey::Type::map}};
+    return known;
+}
+
+bool is_text_list(const json::value& value) {
+    const auto* list = value.if_array();
+    return list != nullptr && std::all_of(list->begin(), list->end(), [](const json::value& item) { return item.is_string(); });
+}
+
+bool matches(const SettingKey& key, const std::vector<std::string>& segments, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) { if (key.segments[i] != "*" && key.segments[i] != segments[i]) { return false; } }
+    return true;
+}
+
+}  // namespace
+
+std::vector<std::string> split_key(std::string_view key) {
+    std::vector<std::string> segments;
+    if (key.empty()) { return segments; }
+    segments.emplace_back();
+    for (std::size_t i = 0; i < key.size(); ++i) {
+        if (key[i] == '.') { segments.emplace_back(); }
+        else if (key.substr(i, 3) == "%2E") { segments.back() += '.'; i += 2; }
+        else if (key.substr(i, 3) == "%25") { segments.back() += '%'; i += 2; }
+        else { segments.back() += key[i]; }
+    }
+    return segments;
+}
+
+std::string join_key(const std::vector<std::string>& segments) {
+    std::string key;
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+        if (i > 0) { key += '.'; }
+        for (const char c : segments[i]) {
+            if (c == '.') { key += "%2E"; }
+            else if (c == '%') { key += "%25"; }
+            else { key += c; }
+        }
+    }
+    return key;
+}
+
+Result<SettingsSchema> SettingsSchema::load(const std::string& file) {
+    AF_TRY(const YamlDocument document, load_yaml(file));
+    const auto fail = [&](std::string_view pointer, std::string message) {
+        return Error{"AF-CONF-022", "the schema of the settings is wrong: " + std::move(message), document.where(pointer), "Restore the file from the release.", ErrorKind::invalid};
+    };
+    const auto* top = document.value.if_object();
+    const auto* settings = top == nullptr || top->size() != 1 ? nullptr : top->if_contains("settings");
+    if (settings == nullptr || !settings->is_object()) { return fail("", "it must hold `settings:` and nothing else"); }
+    SettingsSchema schema;
+    for (const auto& [name, value] : settings->get_object()) {
+        SettingKey key;
+        key.name = std::string(name);
+        key.segments = split_key(key.name);
+        std::string at = "/settings/";
+        for (const char c : key.name) { if (c == '~') { at += "~0"; } else if (c == '/') { at += "~1"; } else { at += c; } }
+        key.where = document.where(at);
+        if (!value.is_object()) { return fail(at, "a setting is a map"); }
+        for (const auto& [keyword, what] : value.get_object()) {
+            const std::string_view word(keyword.data(), keyword.size());
+            const auto pointer = at + "/" + std::string(word);
+            if (word == "type" && what.is_string()) {
+                const auto found = std::find_if(types().begin(), types().end(), [&](const auto& each) { return each.first == view(what.get_string()); });
+                if (found == types().end()) { return fail(pointer, "there is no type " + json::serialize(what)); }
+                key.type_name = found->first;
+                key.type = found->second;
+            } else if (word == "description" && what.is_string()) { key.description = view(what.get_string()); }
+            else if (word == "default") { key.fallback = what; }
+            else if (word == "minimum" && what.is_int64()) { key.minimum = what.get_int64(); }
+            else if (word == "maximum" && what.is_int64()) { key.maximum = what.get_int64(); }
+            else if (word == "values" && is_text_list(what)) { for (const auto& each : what.get_array()) { key.values.emplace_back(view(each.get_string())); } }
+            else { return fail(pointer, "`" + std::string(word) + "` is unknown or has a wrong value"); }
+        }
+        if (key.type_name.empty() || key.description.empty()) { return fail(at, "a setting needs `type` and `description`"); }
+        if (key.fallback) {
+            if (key.name.find('*') != std::string::npos) { return fail(at + "/default", "a key with * can have no default"); }
+            if (const auto problem = value_problem(key, *key.fallback); !problem.empty()) { return fail(at + "/default", "the default " + problem); }
+        }
+        schema.keys_.push_back(std::move(key));
+    }
+    return schema;
+}
+
+const SettingKey* SettingsSchema::find(const std::vector<std::string>& segments) const {
+    for (const auto& key : keys_) { if (key.segments.size() == segments.size() && matches(key, segments, segments.size())) { return &key; } }
+    return nullptr;
+}
+
+bool SettingsSchema::is_section(const std::vector<std::string>& segments) const {
+    return std::any_of(keys_.begin(), keys_.end(), [&](const SettingKey& key) { return key.segments.size() > segments.size() && matches(key, segments, segments.size()); });
+}
+
+std::string SettingsSchema::nearest_to(const std::vector<std::string>& segments) const {
+    // First among the names at the same place, then among the whole keys.
+    std::vector<std::string> siblings;
+    std::vector<std::string> whole;
+    const auto depth = segments.size() - 1;
+    for (const auto& key : keys_) {
+        whole.push_back(key.name);
+        if (key.segments.size() > depth && matches(key, segments, depth) && key.segments[depth] != "*") { siblings.push_back(key.segments[depth]); }
+    }
+    if (const auto near = nearest(segments.back(), siblings); !near.empty()) {
+        auto full = segments;
+        full.back() = near;
+        return join_key(full);
+    }
+    return nearest(join_key(segments), whole);
+}
+
+std::string value_problem(const SettingKey& key, const json::value& value) {
+    switch (key.type) {
+        case SettingKey::Type::string:
+        case SettingKey::Type::path: {
+            if (!value.is_string()) { return "must be a string; put it in quotes"; }
+            if (value.get_string().find('\0') != json::string::npos) { return "holds a null character"; }
+            if (key.values.empty() || std::find(key.values.begin(), key.values.end(), view(value.get_string())) != key.values.end()) { return ""; }
+            std::string words;
+            for (const auto& each : key.values) { words += (words.empty() ? "" : ", ") + each; }
+            return "must be one of " + words;
+        }
+        case SettingKey::Type::integer: {
+            if (!value.is_int64()) { return "must be a whole number"; }
+            if (key.minimum && value.get_int64() < *key.minimum) { return "must be at least " + std::to_string(*key.minimum); }
+            if (key.maximum && value.get_int64() > *key.maximum) { return "must be at most " + std::to_string(*key.maximum); }
+            return "";
+        }
+        case SettingKey::Type::boolean: return value.is_bool() ? "" : "must be true or false";
+        case SettingKey::Type::list: return is_text_list(value) ? "" : "must be a list of strings";
+        case SettingKey::Type::command: return (value.is_string() && !value.get_string().empty()) || (is_text_list(value) && !value.get_array().empty())
+            ? "" : "must be a string or a list of strings, and not empty";
+        case SettingKey::Type::map: return value.is_object() ? "" : "must be a map";
+    }
+    return "has an unknown type";
+}
+
+Result<json::value> value_from_text(const SettingKey& key, const std::string& text, const std::string& where) {
+    const bool flow_list = text.starts_with('[');
+    if (key.type == SettingKey::Type::string || key.type == SettingKey::Type::path || (key.type == SettingKey::Type::command && !flow_list)) {
+        return json::value(json::string(text));
+    }
+    if (key.type == SettingKey::Type::list && !flow_list) { return json::value(json::array{json::string(text)}); }
+    AF_TRY(YamlDocument document, parse_yaml(text, where));
+    return std::move(document.value);
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/settings_schema.yaml: which settings there are, and of what type.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <agentforge/json.hpp>
+#include <agentforge/result.hpp>
+
+namespace agentforge::kernel {
+
+struct SettingKey {
+    enum class Type : unsigned char { string = 1, path, integer, boolean, list, command, map };
+    std::string name;                       ///< `agents.*.llm.model`
+    std::vector<std::string> segments;
+    Type type = Type::string;
+    std::string type_name;
+    std::vector<std::string> values;        ///< Of a string; empty: any.
+    std::optional<std::int64_t> minimum;
+    std::optional<std::int64_t> maximum;
+    std::optional<json::value> fallback;
+    std::string description;
+    std::string where;                      ///< `settings_schema.yaml:6:3`
+};
+
+class SettingsSchema {
+public:
+    /// Errors: AF-CONF-022.
+    [[nodiscard]] static Result<SettingsSchema> load(const std::string& file);
+    [[nodiscard]] const std::vector<SettingKey>& keys() const noexcept { return keys_; }
+    /// The setting these segments name, or null.
+    [[nodiscard]] const SettingKey* find(const std::vector<std::string>& segments) const;
+    /// Whether settings lie below these segments.
+    [[nodiscard]] bool is_section(const std::vector<std::string>& segments) const;
+    /// The known key nearest to these segments; empty where none is near.
+    [[nodiscard]] std::string nearest_to(const std::vector<std::string>& segments) const;
+
+private:
+    std::vector<SettingKey> keys_;
+};
+
+/// "" where the value fits the key; else what it must be.
+[[nodiscard]] std::string value_problem(const SettingKey& key, const json::value& value);
+/// A value from text: strings and paths as they are, all else as YAML. Errors: those of parse_yaml.
+[[nodiscard]] Result<json::value> value_from_text(const SettingKey& key, const std::string& text, const std::string& where);
+/// `llm.replay.match` → its segments; `%2E` and `%25` stand for `.` and `%`.
+[[nodiscard]] std::vector<std::string> split_key(std::string_view key);
+[[nodiscard]] std::string join_key(const std::vector<std::string>& segments);
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contracts/contract.hpp"
+
+#include <set>
+
+#include "base/text.hpp"
+#include "contracts/language.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr std::string_view envelope_keys[] = {"_artifact_meta", "_metadata"};
+
+std::vector<std::string> pointer_parts(std::string_view pointer) {
+    std::vector<std::string> parts;
+    for (const char c : pointer) {
+        if (c == '/') { parts.emplace_back(); } else { parts.back() += c; }
+    }
+    for (auto& part : parts) {      // RFC 6901: ~1 first, then ~0.
+        for (const auto& [escaped, plain] : {std::pair{"~1", "/"}, std::pair{"~0", "~"}}) {
+            for (std::size_t at = part.find(escaped); at != std::string::npos; at = part.find(escaped, at + 1)) { part.replace(at, 2, plain); }
+        }
+    }
+    return parts;
+}
+
+/// Removes what a pointer names; nothing where it is not there.
+void erase_at(json::object& object, std::string_view pointer) {
+    const auto parts = pointer_parts(pointer);
+    auto* place = &object;
+    for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+        auto* inner = place->if_contains(parts[i]);
+        if (inner == nullptr || !inner->is_object()) { return; }
+        place = &inner->get_object();
+    }
+    place->erase(parts.back());
+}
+
+void set_at(json::object& object, std::string_view pointer, const json::value& value) {
+    const auto parts = pointer_parts(pointer);
+    auto* place = &object;
+    for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+        auto& inner = (*place)[parts[i]];
+        if (!inner.is_object()) { inner = json::object(); }
+        place = &inner.get_object();
+    }
+    (*place)[parts.back()] = value;
+}
+
+}  // namespace
+
+struct Contract::Data {
+    CompiledContract compiled;
+    std::string source;
+    std::vector<std::string> rule_texts;
+    SchemaCheck full;
+    SchemaCheck model;
+};
+
+std::vector<std::string> ContractVerdict::messages() const {
+    std::vector<std::string> texts;
+    for (const auto& violation : violations) { texts.push_back(violation.message); }
+    return texts;
+}
+
+const std::string& Contract::name() const noexcept { return data_->compiled.name; }
+const std::string& Contract::version() const noexcept { return data_->compiled.version; }
+const std::string& Contract::description() const noexcept { return data_->compiled.description; }
+const std::string& Contract::source() const noexcept { return data_->source; }
+const json::object& Contract::schema() const noexcept { return data_->compiled.schema; }
+const json::object& Contract::model_schema() const noexcept { return data_->compiled.model_schema; }
+const std::map<std::string, std::string, std::less<>>& Contract::measured() const noexcept { return data_->compiled.measured; }
+const std::vector<std::string>& Contract::rules() const noexcept { return data_->rule_texts; }
+
+ContractVerdict Contract::validate(const json::object& artifact, const RuleContext& context) const {
+    ViolationList violations;
+    if (!within_limits(artifact, {}, violations)) { return std::move(violations).verdict(); }
+    data_->full.check(artifact, violations);
+    for (const auto* rule : data_->compiled.rules) { rule->check(*rule, artifact, context, violations); }
+    return std::move(violations).verdict();
+}
+
+ContractVerdict Contract::validate_answer(const json::object& answer, const RuleContext& context) const {
+    ViolationList violations;
+    if (!within_limits(answer, {}, violations)) { return std::move(violations).verdict(); }
+    json::object asked(answer);
+    for (const auto& pointer : data_->compiled.not_asked) { erase_at(asked, pointer); }
+    for (const auto key : envelope_keys) { asked.erase(key); }
+    data_->model.check(asked, violations);
+    for (const auto* rule : data_->compiled.rules) {
+        if (!rule->needs_measured) { rule->check(*rule, asked, context, violations); }
+    }
+    return std::move(violations).verdict();
+}
+
+void Contract::fill_measured(json::object& artifact, const json::object& facts) const {
+    // First everything the model may have said in a place it is not asked about, siblings of the facts included.
+    for (const auto& pointer : data_->compiled.not_asked) { erase_at(artifact, pointer); }
+    for (const auto& [pointer, fact] : data_->compiled.measured) {
+        if (const auto* value = facts.if_contains(fact)) { set_at(artifact, pointer, *value); }
+    }
+}
+
+Result<Contract> compile_contract(const YamlDocument& document) {
+    AF_TRY(CompiledContract compiled, compile_language(document));
+    const auto with_source = [&](Error error) { error.where = document.source; return error; };
+    auto full = SchemaCheck::make(compiled.schema);
+    if (!full.ok()) { return with_source(std::move(full).error()); }
+    auto model = SchemaCheck::make(compiled.model_schema);
+    if (!model.ok()) { return with_source(std::move(model).error()); }
+    std::vector<std::string> texts;
+    for (const auto* rule : compiled.rules) { texts.emplace_back(rule->text); }
+    return Contract(std::make_shared<const Contract::Data>(Contract::Data{
+        std::move(compiled), document.source, std::move(texts), std::move(full).value(), std::move(model).value()}));
+}
+
+Result<ContractSet> ContractSet::load(const std::vector<std::string>& directories) {
+    ContractSet set;
+    for (const auto& directory : directories) {
+        AF_TRY(const auto files, yaml_files_of(directory));
+        std::map<std::string, std::string> here;
+        for (const auto& file : files) {
+            AF_TRY(const YamlDocument document, load_yaml(file));
+            AF_TRY(Contract contract, compile_contract(document));
+            const auto name = contract.name();
+            if (const auto [other, added] = here.emplace(name, file); !added) {
+                return Error{"AF-CONT-010", "two files of one folder define the contract " + name, document.where("/contract"),
+                             "Rename one of them; the other is " + other->second + ".", ErrorKind::conflict};
+            }
+            set.contracts_.insert_or_assign(name, std::move(contract));
+        }
+    }
+    return set;
+}
+
+Result<Contract> ContractSet::get(std::string_view name) const {
+    if (const auto found = contracts_.find(name); found != contracts_.end()) { return found->second; }
+    const auto near = nearest(name, names());
+    return Error{"AF-CONT-002", "there is no contract " + ellipsis(name, 80), "",
+                 near.empty() ? "`agentforge contracts` lists those there are." : "Did you mean " + near + "?", ErrorKind::not_found};
+}
+
+std::vector<std::string> ContractSet::names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, contract] : contracts_) { names.push_back(name); }
+    return names;
+}
+
+Result<std::vector<std::string>> yaml_files_of(const std::string& directory) {
+    std::vector<std::string> files;
+    if (directory.empty()) { return files; }
+    std::error_code error;
+    std::filesystem::directory_iterator entries(directory, error);
+    if (error == std::errc::no_such_file_or_directory) { return files; }
+    for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+        const auto& path = entries->path();
+        if (path.filename().string().starts_with('.')) { continue; }
+        if (path.extension() == ".yml") {
+            return Error{"AF-CONF-030", "a file ends in .yml and would not be read", path.string(), "Rename it to end in .yaml.", ErrorKind::invalid};
+        }
+        if (path.extension() == ".yaml") { files.push_back(path.string()); }
+    }
+    if (error) { return Error{"AF-CONF-031", "the folder could not be listed: " + error.message(), directory, "Check its permissions.", ErrorKind::io}; }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+}  // namespace agentforge::kernel

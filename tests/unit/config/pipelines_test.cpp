@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/pipelines.hpp"
+
+#include "unit/config/fixtures.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+const std::string orchestration = product + "/orchestration/pipeline.yaml";
+
+PipelineSet shipped_pipelines() {
+    auto loaded = PipelineSet::load(product + "/pipelines", "", orchestration, contracts());
+    if (!loaded.ok()) { ADD_FAILURE() << loaded.error().to_string(); return {}; }
+    return std::move(loaded).value();
+}
+
+Result<PipelineSet> with_project(const std::string& name, const std::string& text) {
+    const Folder folder;
+    folder.write(name, text);
+    return PipelineSet::load(product + "/pipelines", folder.path(), orchestration, contracts());
+}
+
+std::string mine(const std::string& stages) { return "pipeline:\n  name: mine\n  description: d\n  goal_type: g\n" + stages; }
+
+PipelineTemplate populated() {
+    PipelineTemplate out;
+    out.name = "full";
+    out.description = "d";
+    out.goal_type = "g";
+    out.source = "s";
+    out.supervised = true;
+    out.timeout = std::chrono::milliseconds(1234);
+    out.deliverable = "analysis";
+    out.summary_template = "t";
+    out.accepts_external = {{"specification", {"specification", "one", {"test_suite"}, "user_provided"}}};
+    out.requires_external = {{"test_suite", {"test_suite", "", {}, ""}}};
+    out.continuation = {"p", "implement", {"a", "b"}};
+    StageTemplate stage;
+    stage.name = "one";
+    stage.executor = "e";
+    stage.agent = "a";
+    stage.reviewers = {"r", "q"};
+    stage.review_blocking = false;
+    stage.contract = "analysis";
+    stage.artifact = "f";
+    stage.prerequisites = {"p"};
+    stage.required = false;
+    stage.purpose = "why";
+    stage.skip_if = "no_ambiguities OR trivial_change";
+    stage.iterate = true;
+    stage.iterate_prompt = "i";
+    stage.default_exit = true;
+    stage.max_iterations = 7;
+    stage.max_retries = 0;
+    stage.max_cycles = 10;
+    stage.max_reviews = 5;
+    stage.max_heals = 0;
+    stage.max_steps = 9;
+    stage.timeout = std::chrono::milliseconds(1);
+    stage.approve = true;
+    stage.entry_point = true;
+    stage.exit_point = true;
+    stage.config = json::object{{"k", json::array{1, "x", nullptr}}};
+    out.stages = {stage, StageTemplate{}};
+    out.stages[1].name = "two";
+    out.stages[1].executor = "two";
+    out.stages[1].artifact = "two";
+    out.exit_stage = "one";
+    return out;
+}
+
+}  // namespace
+
+TEST(ShippedPipelines, implement_has_the_eight_stages) {
+    std::vector<std::string> names;
+    const auto implement = shipped_pipelines().get("implement");
+    for (const auto& stage : implement->stages) { names.push_back(stage.name); }
+    EXPECT_THAT(names, testing::ElementsAre("intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver"));
+}
+
+TEST(ShippedPipelines, design_ends_with_the_specification) {
+    const auto design = shipped_pipelines().get("design");
+    EXPECT_EQ(design->stages.back().name, "spec");
+    EXPECT_EQ(design->exit_stage, "spec");
+    EXPECT_EQ(design->deliverable, "specification");
+}
+
+TEST(ShippedPipelines, design_takes_agents_and_contracts_over) {
+    const auto stage = shipped_pipelines().get("design")->stages[0];
+    EXPECT_EQ(stage.agent, "requirements_analyst");
+    EXPECT_EQ(stage.contract, "intake_record");
+}
+
+TEST(ShippedPipelines, spec_and_refactor_are_reviewed_and_a_review_blocks) {
+    for (const auto* name : {"spec", "refactor"}) {
+        const auto implement = shipped_pipelines().get("implement");
+        const auto& stage = implement->stages[*implement->index_of(name)];
+        EXPECT_EQ(stage.reviewers, std::vector<std::string>{"security_architect"});
+        EXPECT_TRUE(stage.review_blocking);
+    }
+}
+
+TEST(ShippedPipelines, green_verifies_edits_and_leaves_through_its_gate) {
+    const auto implement = shipped_pipelines().get("implement");
+    EXPECT_EQ(implement->stages[*implement->index_of("green")].config, parse_json(R"({"exit_gate": "green", "verify_edits": ["syntax", "conformance", "tests"]})", "t")->as_object());
+}
+
+TEST(ShippedPipelines, defaults_are_those_of_the_specification) {
+    const auto stage = shipped_pipelines().get("implement")->stages[0];
+    EXPECT_EQ(stage.timeout, std::chrono::minutes(5));
+    EXPECT_EQ(stage.max_retries, 2U);
+    EXPECT_EQ(stage.executor, "intake");
+    EXPECT_EQ(stage.artifact, "intake_record");
+}
+
+TEST(PipelineTemplate, shipped_ones_read_back_from_json) {
+    for (const auto& name : shipped_pipelines().names()) {
+        const auto shipped = shipped_pipelines().get(name).value();
+        const auto back = PipelineTemplate::from_json(shipped.to_json());
+        ASSERT_TRUE(back.ok()) << back.error().to_string();
+        EXPECT_EQ(*back, shipped) << name;
+    }
+}
+
+TEST(PipelineTemplate, a_fully_populated_one_reads_back_from_json) {
+    const auto back = PipelineTemplate::from_json(populated().to_json());
+    ASSERT_TRUE(back.ok()) << back.error().to_string();
+    EXPECT_EQ(*back, populated());
+}
+
+TEST(PipelineTemplate, survives_json_text) {
+    const auto text = to_json_line(json::value(populated().to_json()));
+    EXPECT_EQ(*PipelineTemplate::from_json(parse_json(text, "t")->as_object()), populated());
+}
+
+TEST(PipelineTemplate, json_of_every_template_is_written_the_same_again) {
+    const auto first = populated().to_json();
+    EXPECT_EQ(PipelineTemplate::from_json(first)->to_json(), first);
+}
+
+TEST(PipelineTemplate, an_unknown_field_in_json_is_refused) {
+    auto value = populated().to_json();
+    value["stages"].as_array()[0].as_object()["max_stepz"] = 3;
+    const auto back = PipelineTemplate::from_json(value);
+    EXPECT_EQ(back.error().where, "/stages/0/max_stepz");
+    EXPECT_EQ(back.error().remedy, "Did you mean `max_steps`?");
+}
+
+TEST(PipelineTemplate, a_negative_number_in_json_is_refused) {
+    auto value = populated().to_json();
+    value["stages"].as_array()[0].as_object()["max_steps"] = -3;
+    EXPECT_EQ(PipelineTemplate::from_json(value).error().code, "AF-PIPE-001");
+}
+
+TEST(PipelineTemplate, more_than_ten_cycles_are_refused) {
+    auto value = populated();
+    value.stages[0].max_cycles = 11;
+    EXPECT_EQ(PipelineTemplate::from_json(value.to_json()).error().code, "AF-PIPE-004");
+}
+
+TEST(Pipelines, more_than_ten_cycles_name_file_and_line) {
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - name: analyze\n      max_cycles: 11\n"));
+    EXPECT_EQ(set.error().code, "AF-PIPE-004");
+    EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:7:"));
+}
+
+TEST(Pipelines, a_project_template_takes_stages_over_by_name) {
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - name: analyze\n    - name: red\n"));
+    ASSERT_TRUE(set.ok()) << set.error().to_string();
+    EXPECT_EQ(set->get("mine")->stages[1].contract, "test_suite");
+}
+
+TEST(Pipelines, what_is_particular_to_implement_is_not_taken_over) {
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - name: clarify\n"));
+    EXPECT_EQ(set->get("mine")->stages[0].skip_if, "");
+}
+
+TEST(Pipelines, a_project_template_replaces_a_shipped_one) {
+    const auto set = with_project("design.yaml", "pipeline: {name: design, description: ours, goal_type: design, stages: [{name: spec}]}\n");
+    ASSERT_TRUE(set.ok()) << set.error().to_string();
+    EXPECT_EQ(set->get("design")->description, "ours");
+}
+
+TEST(Pipelines, an_agent_that_a_project_template_names_holds) {
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - {name: green, agent: django_developer}\n"));
+    EXPECT_EQ(set->get("mine")->stages[0].agent, "django_developer");
+}
+
+TEST(Pipelines, the_mapping_of_stages_to_agents_is_laid_over_shipped_templates) {
+    const Folder folder;
+    const auto file = folder.write("pipeline.yaml", "pipeline: {stages: {green: {primary: my_developer, reviewers: [security_architect], review_mode: advisory}}}\n");
+    const auto set = PipelineSet::load(product + "/pipelines", "", file, contracts());
+    ASSERT_TRUE(set.ok()) << set.error().to_string();
+    const auto implement = set->get("implement");
+    const auto& green = implement->stages[*implement->index_of("green")];
+    EXPECT_EQ(green.agent, "my_developer");
+    EXPECT_FALSE(green.review_blocking);
+}
+
+TEST(Pipelines, the_mapping_may_not_name_a_stage_that_is_nowhere) {
+    const Folder folder;
+    const auto file = folder.write("pipeline.yaml", "pipeline: {stages: {gren: {primary: x}}}\n");
+    const auto set = PipelineSet::load(product + "/pipelines", "", file, contracts());
+    EXPECT_EQ(set.error().code, "AF-PIPE-007");
+    EXPECT_EQ(set.error().remedy, "Did you mean green?");
+}
+
+TEST(Pipelines, the_mapping_may_not_hold_unknown_fields) {
+    const Folder folder;
+    const auto file = folder.write("pipeline.yaml", "pipeline: {stages: {green: {primry: x}}}\n");
+    EXPECT_EQ(PipelineSet::load(product + "/pipelines", "", file, contracts()).error().code, "AF-PIPE-007");
+}
+
+TEST(Pipelines, an_unknown_condition_names_the_nearest) {
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - {name: clarify, skip_if: no_ambiguity OR spec_provided}\n"));
+    EXPECT_EQ(set.error().code, "AF-PIPE-005");
+    EXPECT_EQ(set.error().remedy, "Did you mean `no_ambiguities`?");
+}
+
+TEST(Pipelines, an_unknown_field_names_line_and_nearest) {
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - name: clarify\n      itrate: true\n"));
+    EXPECT_THAT(set.error().message, testing::HasSubstr("pipeline.stages[0].itrate is not a field of this contract; did you mean iterate?"));
+    EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:7:"));
+}
+
+TEST(Pipelines, two_stages_of_one_name_are_refused) {
+    EXPECT_FALSE(with_project("mine.yaml", mine("  stages:\n    - name: red\n    - name: red\n")).ok());
+}
+
+TEST(Pipelines, an_exit_that_is_no_stage_is_refused) {
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - name: red\n  exit: {stage: green}\n")).error().code, "AF-PIPE-006");
+}
+
+TEST(Pipelines, a_new_stage_needs_a_contract) {
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - name: lint\n")).error().code, "AF-PIPE-009");
+}
+
+TEST(Pipelines, a_contract_that_does_not_exist_is_refused) {
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - {name: lint, contract: analisis}\n"));
+    EXPECT_EQ(set.error().code, "AF-PIPE-008");
+    EXPECT_EQ(set.error().remedy, "Did you mean analysis?");
+}
+
+TEST(Pipelines, a_file_must_be_named_after_its_pipeline) {
+    EXPECT_EQ(with_project("other.yaml", mine("  stages:\n    - name: red\n")).error().code, "AF-PIPE-010");
+}
+
+TEST(Pipelines, a_continuation_must_exist) {
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - name: red\n  continuation: {prompt: p, next_pipeline: nothing}\n")).error().code, "AF-PIPE-011");
+}
+
+TEST(Pipelines, a_required_external_artifact_is_read) {
+    const auto set = with_project("mine.yaml", mine("  requires_external: {specification: {contract: specification, source: user_provided OR task_reference}}\n  stages:\n    - name: red\n"));
+    ASSERT_TRUE(set.ok()) << set.error().to_string();
+    EXPECT_EQ(set->get("mine")->requires_external.at("specification").contract, "specification");
+}
+
+TEST(Pipelines, an_unknown_pipeline_names_the_nearest) {
+    const auto set = shipped_pipelines();
+    EXPECT_EQ(set.get("implemnt").error().remedy, "Did you mean implement?");
+}
+
+}  // namespace agentforge::kernel

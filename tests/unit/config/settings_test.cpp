@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/settings.hpp"
+#include "unit/config/fixtures.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+Settings load(const Settings::Sources& sources) {
+    auto loaded = Settings::load(product, sources);
+    if (!loaded.ok()) { ADD_FAILURE() << loaded.error().to_string(); }
+    return std::move(loaded).value();
+}
+
+Result<Settings> project(const std::string& text) {
+    const Folder folder;
+    Settings::Sources sources;
+    sources.project_file = folder.write("settings.yaml", text);
+    return Settings::load(product, sources);
+}
+
+}  // namespace
+
+TEST(Settings, defaults_stand_without_any_file) {
+    const auto settings = load({});
+    EXPECT_EQ(settings.integer("llm.timeout_seconds"), 300);
+    EXPECT_EQ(settings.text("pipeline.default"), "implement");
+    EXPECT_EQ(settings.origin("llm.timeout_seconds")->layer, "built-in");
+}
+
+TEST(Settings, files_that_are_missing_are_empty) {
+    Settings::Sources sources;
+    sources.user_file = "/nowhere/config.yaml";
+    EXPECT_EQ(load(sources).text("llm.model"), "");
+}
+
+TEST(Settings, each_layer_is_laid_over_the_one_before) {
+    const Folder folder;
+    Settings::Sources sources;
+    sources.user_file = folder.write("user.yaml", "llm: {model: user, backend: user}\nlog: {level: debug}\n");
+    EXPECT_EQ(load(sources).text("llm.model"), "user");
+    sources.project_file = folder.write("project.yaml", "llm: {model: project}\n");
+    EXPECT_EQ(load(sources).text("llm.model"), "project");
+    sources.environment["AGENTFORGE_LLM_MODEL"] = "environment";
+    EXPECT_EQ(load(sources).text("llm.model"), "environment");
+    sources.flags.emplace_back("llm.model", "flag");
+    EXPECT_EQ(load(sources).text("llm.model"), "flag");
+    EXPECT_EQ(load(sources).text("llm.backend"), "user");
+}
+
+TEST(Settings, a_section_is_merged_over_the_layers) {
+    const Folder folder;
+    Settings::Sources sources;
+    sources.user_file = folder.write("user.yaml", "llm: {settings: {temperature: 0, headers: {a: '1'}}}\n");
+    sources.project_file = folder.write("project.yaml", "llm: {settings: {headers: {b: '2'}}}\n");
+    EXPECT_EQ(load(sources).section("llm.settings"), parse_json(R"({"temperature": 0, "headers": {"a": "1", "b": "2"}})", "t")->as_object());
+}
+
+TEST(Settings, a_value_over_a_map_takes_its_place) {
+    const Folder folder;
+    Settings::Sources sources;
+    sources.user_file = folder.write("user.yaml", "llm: {settings: {x: {a: 1}, y: 2}}\n");
+    sources.project_file = folder.write("project.yaml", "llm: {settings: {x: 3, y: {b: 4}}}\n");
+    EXPECT_EQ(load(sources).section("llm.settings"), parse_json(R"({"x": 3, "y": {"b": 4}})", "t")->as_object());
+}
+
+TEST(Settings, dots_in_the_keys_of_a_free_map_are_kept) {
+    EXPECT_EQ(project("llm: {settings: {'a.b%': 1}}\n")->section("llm.settings"), (json::object{{"a.b%", 1}}));
+}
+
+TEST(Settings, an_unknown_key_names_place_and_nearest) {
+    const auto settings = project("llm:\n  modle: x\n");
+    EXPECT_EQ(settings.error().code, "AF-CONF-020");
+    EXPECT_THAT(settings.error().where, testing::HasSubstr("settings.yaml:2:10"));
+    EXPECT_EQ(settings.error().remedy, "Did you mean llm.model?");
+}
+
+TEST(Settings, an_unknown_section_names_the_nearest) { EXPECT_EQ(project("lmm: {model: x}\n").error().remedy, "Did you mean llm?"); }
+
+TEST(Settings, a_dotted_key_in_a_file_is_told_how_to_nest) {
+    EXPECT_EQ(project("llm.model: x\n").error().remedy, "Write it nested, one map for each part between the dots.");
+}
+
+TEST(Settings, a_wrong_type_names_its_place) {
+    const auto settings = project("llm:\n  timeout_seconds: soon\n");
+    EXPECT_EQ(settings.error().code, "AF-CONF-021");
+    EXPECT_EQ(settings.error().message, "the setting llm.timeout_seconds must be a whole number");
+    EXPECT_THAT(settings.error().where, testing::HasSubstr("settings.yaml:2:"));
+}
+
+TEST(Settings, a_number_out_of_bounds_is_refused) { EXPECT_EQ(project("llm: {timeout_seconds: 0}\n").error().message, "the setting llm.timeout_seconds must be at least 1"); }
+
+TEST(Settings, a_value_that_is_not_allowed_is_refused) { EXPECT_THAT(project("log: {level: loud}\n").error().message, testing::HasSubstr("must be one of trace")); }
+
+TEST(Settings, a_section_must_be_a_map) { EXPECT_EQ(project("llm: openai\n").error().code, "AF-CONF-021"); }
+
+TEST(Settings, an_empty_file_sets_nothing) { EXPECT_TRUE(project("").ok()); }
+
+TEST(Settings, a_command_may_be_a_string_or_a_list) {
+    EXPECT_EQ(project("llm: {command: claude}\n")->list("llm.command"), std::vector<std::string>{"claude"});
+    EXPECT_EQ(project("llm: {command: [claude, -p]}\n")->list("llm.command"), (std::vector<std::string>{"claude", "-p"}));
+}
+
+TEST(Settings, a_role_may_have_its_own_model) {
+    const auto settings = project("agents: {test_engineer: {llm: {model: small}}}\n");
+    EXPECT_EQ(settings->text("agents.test_engineer.llm.model"), "small");
+}
+
+TEST(Settings, the_environment_reaches_keys_of_roles) {
+    Settings::Sources sources;
+    sources.environment["AGENTFORGE_AGENTS_TEST_ENGINEER_LLM_MODEL"] = "small";
+    EXPECT_EQ(load(sources).text("agents.test_engineer.llm.model"), "small");
+}
+
+TEST(Settings, the_environment_reads_numbers) {
+    Settings::Sources sources;
+    sources.environment["AGENTFORGE_LLM_TIMEOUT_SECONDS"] = "7";
+    EXPECT_EQ(load(sources).integer("llm.timeout_seconds"), 7);
+}
+
+TEST(Settings, text_from_the_environment_is_not_taken_for_yaml) {
+    Settings::Sources sources;
+    sources.environment["AGENTFORGE_LLM_MODEL"] = "42: {x}";
+    EXPECT_EQ(load(sources).text("llm.model"), "42: {x}");
+}
+
+TEST(Settings, a_wrong_variable_is_named) {
+    Settings::Sources sources;
+    sources.environment["AGENTFORGE_LLM_TIMEOUT_SECONDS"] = "soon";
+    EXPECT_EQ(Settings::load(product, sources).error().where, "environment AGENTFORGE_LLM_TIMEOUT_SECONDS");
+}
+
+TEST(Settings, variables_that_mean_nothing_are_named) {
+    Settings::Sources sources;
+    sources.environment = {{"AGENTFORGE_LLM_MODLE", "x"}, {"AGENTFORGE_HOME", "/x"}, {"AGENTFORGE_PLUGIN_PATH", "/x"}, {"AGENTFORGE_STATE_HOME", "/x"}, {"PATH", "/bin"}};
+    EXPECT_EQ(load(sources).unknown_environment(), std::vector<std::string>{"AGENTFORGE_LLM_MODLE"});
+}
+
+TEST(Settings, an_unknown_flag_is_refused) {
+    Settings::Sources sources;
+    sources.flags.emplace_back("llm.modle", "x");
+    EXPECT_EQ(Settings::load(product, sources).error().remedy, "Did you mean llm.model?");
+}
+
+TEST(Settings, a_flag_without_a_name_is_refused) {
+    Settings::Sources sources;
+    sources.flags.emplace_back("", "x");
+    EXPECT_EQ(Settings::load(product, sources).error().code, "AF-CONF-020");
+}
+
+TEST(Settings, the_origin_names_layer_and_place) {
+    const auto settings = project("llm:\n  model: x\n");
+    EXPECT_EQ(settings->origin("llm.model")->layer, "project");
+    EXPECT_THAT(settings->origin("llm.model")->where, testing::HasSubstr("settings.yaml:2:"));
+}
+
+TEST(Settings, what_is_unset_has_no_origin) { EXPECT_FALSE(load({}).origin("llm.model").has_value()); }
+
+TEST(Settings, all_holds_every_value_in_force) {
+    const auto all = project("plugins: {paths: [a, b]}\n")->all();
+    EXPECT_EQ(all.at("plugins").at("paths"), (json::value{"a", "b"}));
+    EXPECT_EQ(all.at("llm").at("replay").at("match"), json::value("frame"));
+}
+
+TEST(Settings, a_dollar_sign_is_no_variable) { EXPECT_EQ(project("llm: {model: '${user.home}'}\n")->text("llm.model"), "${user.home}"); }
+
+TEST(Settings, every_setting_is_described) {
+    const auto settings = load({});
+    for (const auto& key : settings.known()) { EXPECT_FALSE(key.at("description").as_string().empty()); }
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// 001 §5.1, and how a verdict speaks.
+#include "unit/contracts/fixtures.hpp"
+
+namespace agentforge::kernel {
+
+TEST(TestArtifactValidator, validates_required_fields) {
+    auto artifact = specification();
+    artifact.erase("title");
+    const auto verdict = shipped().get("specification")->validate(artifact, {});
+    EXPECT_EQ(all(verdict), "title is missing\n");
+}
+
+TEST(TestArtifactValidator, spec_artifact_requires_components) {
+    auto artifact = specification();
+    artifact["components"] = json::array();
+    const auto verdict = shipped().get("specification")->validate(artifact, {});
+    EXPECT_EQ(all(verdict), "components has 0 items; it must have at least 1\n");
+}
+
+TEST(TestArtifactValidator, spec_components_require_name_and_type) {
+    auto artifact = specification();
+    artifact["components"] = json::array{json::object{}};
+    const auto verdict = shipped().get("specification")->validate(artifact, {});
+    EXPECT_EQ(verdict.violations.size(), 2U) << all(verdict);
+}
+
+TEST(TestArtifactValidator, red_artifact_requires_failing_tests) {
+    const Artifacts artifacts{{"spec", specification()}};
+    RuleContext context;
+    context.artifacts = &artifacts;
+    auto suite = test_suite();
+    suite["failing_tests"] = json::array();
+    const auto verdict = shipped().get("test_suite")->validate(suite, context);
+    EXPECT_EQ(all(verdict), "failing_tests is empty: no test was seen to fail\n");
+}
+
+TEST(Verdict, names_the_path_in_words) {
+    auto artifact = specification();
+    artifact["requirements"].as_array()[0].as_object()["id"] = "R1";
+    const auto verdict = shipped().get("specification")->validate(artifact, {});
+    EXPECT_EQ(all(verdict), "requirements[0].id is \"R1\"; it must match ^REQ-[0-9]{3}$\n");
+}
+
+TEST(Verdict, names_the_path_as_a_pointer) {
+    auto artifact = specification();
+    artifact["requirements"].as_array()[0].as_object()["id"] = "R1";
+    const auto verdict = shipped().get("specification")->validate(artifact, {});
+    ASSERT_EQ(verdict.violations.size(), 1U);
+    EXPECT_EQ(verdict.violations[0].path, "/requirements/0/id");
+}
+
+TEST(Verdict, names_the_nearest_field_for_an_unknown_one) {
+    auto artifact = specification();
+    artifact["requirements"].as_array()[0].as_object()["priorty"] = "must";
+    const auto verdict = shipped().get("specification")->validate(artifact, {});
+    EXPECT_EQ(all(verdict), "requirements[0].priorty is not a field of this contract; did you mean priority?\n");
+}
+
+TEST(Verdict, names_every_unknown_field) {
+    auto artifact = specification();
+    artifact["zzzz"] = 1;
+    artifact["yyyy"] = 1;
+    EXPECT_EQ(shipped().get("specification")->validate(artifact, {}).violations.size(), 2U);
+}
+
+TEST(Verdict, says_what_a_value_is_and_what_it_must_be) {
+    auto artifact = specification();
+    artifact["title"] = 7;
+    EXPECT_EQ(all(shipped().get("specification")->validate(artifact, {})), "title is an integer; it must be a string\n");
+}
+
+TEST(Verdict, lists_the_allowed_values) {
+    auto artifact = specification();
+    artifact["estimated_complexity"] = "hard";
+    EXPECT_EQ(all(shipped().get("specification")->validate(artifact, {})),
+              "estimated_complexity is \"hard\"; it must be one of \"trivial\", \"simple\", \"moderate\", \"complex\", \"epic\"\n");
+}
+
+TEST(Verdict, counts_characters_and_not_bytes) {
+    auto artifact = specification();
+    std::string title;
+    for (int i = 0; i < 100; ++i) { title += "é"; }
+    artifact["title"] = title;
+    EXPECT_TRUE(shipped().get("specification")->validate(artifact, {}).valid());
+}
+
+TEST(Verdict, allows_the_envelope) {
+    auto artifact = specification();
+    artifact["_artifact_meta"] = json::object{{"stage", "spec"}};
+    artifact["_metadata"] = json::object{{"any", 1}};
+    EXPECT_TRUE(shipped().get("specification")->validate(artifact, {}).valid());
+}
+
+TEST(Verdict, bounds_the_number_of_violations_and_counts_the_rest) {
+    auto artifact = specification();
+    auto& requirements = artifact["requirements"].as_array();
+    for (int i = 0; i < 100; ++i) { requirements.push_back(7); }
+    const auto verdict = shipped().get("specification")->validate(artifact, {});
+    ASSERT_EQ(verdict.violations.size(), 21U);
+    EXPECT_EQ(verdict.violations.back().message, "80 more rules are broken");
+}
+
+TEST(Verdict, bounds_the_length_of_a_message) {
+    auto artifact = specification();
+    artifact[std::string(100'000, 'k')] = std::string(100'000, 'v');
+    for (const auto& message : shipped().get("specification")->validate(artifact, {}).messages()) { EXPECT_LE(message.size(), 520U); }
+}
+
+TEST(HostileArtifact, a_long_text_for_a_pattern_is_checked_without_recursion) {
+    auto artifact = specification();
+    artifact["requirements"].as_array()[0].as_object()["id"] = std::string(4'000'000, 'R');
+    EXPECT_FALSE(shipped().get("specification")->validate(artifact, {}).valid());
+}
+
+TEST(HostileArtifact, deep_nesting_is_refused) {
+    json::value deep = 1;
+    for (int i = 0; i < 150; ++i) { deep = json::array{deep}; }
+    json::object artifact{{"deep", deep}};
+    EXPECT_EQ(all(shipped().get("specification")->validate(artifact, {})), "the artifact is nested deeper than 64 levels\n");
+}
+
+TEST(HostileArtifact, too_many_values_are_refused) {
+    json::array many(300'000, 1);
+    json::object artifact{{"many", many}};
+    EXPECT_EQ(all(shipped().get("specification")->validate(artifact, {})), "the artifact holds more than 200000 values\n");
+}
+
+TEST(HostileArtifact, too_much_text_is_refused) {
+    json::object artifact{{"text", std::string(9UL << 20U, 'x')}};
+    EXPECT_EQ(all(shipped().get("specification")->validate(artifact, {})), "the artifact holds more than 8388608 bytes of text\n");
+}
+
+TEST(HostileArtifact, names_with_slashes_and_brackets_are_followed) {
+    auto artifact = implementation();
+    artifact["file_notes"] = json::object{{"a/b]~[c", 7}};
+    const auto verdict = shipped().get("implementation")->validate(artifact, {});
+    ASSERT_FALSE(verdict.valid());
+    EXPECT_EQ(verdict.violations[0].path, "/file_notes/a~1b]~0[c");
+}
+
+TEST(Measured, facts_overwrite_what_the_model_said) {
+    json::object artifact{{"verification", json::object{{"all_tests_fail", true}}}};
+    shipped().get("test_suite")->fill_measured(artifact, json::object{{"all_tests_fail", false}});
+    EXPECT_EQ(artifact.at("verification").at("all_tests_fail"), json::value(false));
+}
+
+TEST(Measured, a_missing_fact_leaves_nothing_of_what_the_model_said) {
+    json::object artifact{{"verification", json::object{{"all_tests_fail", true}}}, {"suite_id", "mine"}};
+    shipped().get("test_suite")->fill_measured(artifact, {});
+    EXPECT_TRUE(artifact.empty()) << json::serialize(artifact);
+}
+
+TEST(Measured, a_fact_replaces_a_value_of_another_shape_around_it) {
+    json::object artifact{{"verification", "all good"}};
+    shipped().get("test_suite")->fill_measured(artifact, json::object{{"all_tests_fail", true}});
+    EXPECT_EQ(artifact.at("verification"), json::value(json::object{{"all_tests_fail", true}}));
+}
+
+TEST(Measured, siblings_that_are_asked_for_stay) {
+    json::object artifact{{"summary", "s"}, {"implementation_id", "x"}};
+    shipped().get("implementation")->fill_measured(artifact, json::object{{"implementation_id", "I-1"}});
+    EXPECT_EQ(artifact, (json::object{{"summary", "s"}, {"implementation_id", "I-1"}}));
+}
+
+TEST(Answer, is_not_asked_for_measured_fields) {
+    const Artifacts artifacts{{"spec", specification()}};
+    RuleContext context;
+    context.artifacts = &artifacts;
+    const auto answer = object(R"({"test_files": [{"path": "tests/test_slug.py", "tests": [{"name": "t", "requirement_ref": "REQ-001"}]}]})");
+    EXPECT_EQ(all(shipped().get("test_suite")->validate_answer(answer, context)), "");
+}
+
+TEST(Answer, what_a_model_says_of_measured_fields_is_passed_over) {
+    const auto answer = object(R"({"summary": "s", "verification": {"all_tests_pass": false, "more": 1}, "files_created": 3})");
+    EXPECT_EQ(all(shipped().get("implementation")->validate_answer(answer, {})), "");
+}
+
+TEST(Answer, is_checked_by_the_rules_that_need_no_measured_fact) {
+    auto answer = specification();
+    answer["files_to_create"] = json::array{"/etc/passwd"};
+    EXPECT_EQ(all(shipped().get("specification")->validate_answer(answer, {})),
+              "files_to_create[0] is \"/etc/passwd\", which is absolute; it must be relative to the project\n");
+}
+
+}  // namespace agentforge::kernel
