@@ -113,11 +113,14 @@ void append_break(std::string& out, unsigned depth) {
     out.append(std::size_t{depth} * 2, ' ');
 }
 
+void separate(std::string& out, const Style& style, unsigned depth, bool first) {
+    if (!first) { out += style.pretty ? "," : style.item; }
+    if (style.pretty) { append_break(out, depth + 1); }
+}
+
+void append_object(std::string& out, const json::object& object, const Style& style, unsigned depth);
+
 void append_value(std::string& out, const json::value& value, const Style& style, unsigned depth) {
-    const auto separate = [&](bool first) {
-        if (!first) { out += style.pretty ? "," : style.item; }
-        if (style.pretty) { append_break(out, depth + 1); }
-    };
     switch (value.kind()) {
         case json::kind::null: out += "null"; break;
         case json::kind::bool_: out += value.get_bool() ? "true" : "false"; break;
@@ -130,7 +133,7 @@ void append_value(std::string& out, const json::value& value, const Style& style
             out += '[';
             bool first = true;
             for (const auto& item : array) {
-                separate(first);
+                separate(out, style, depth, first);
                 append_value(out, item, style, depth + 1);
                 first = false;
             }
@@ -138,33 +141,33 @@ void append_value(std::string& out, const json::value& value, const Style& style
             out += ']';
             break;
         }
-        case json::kind::object: {
-            const auto& object = value.get_object();
-            out += '{';
-            bool first = true;
-            const auto member = [&](const json::key_value_pair& entry) {
-                separate(first);
-                append_string(out, entry.key());
-                out += style.key;
-                append_value(out, entry.value(), style, depth + 1);
-                first = false;
-            };
-            if (style.sorted) {
-                std::vector<const json::key_value_pair*> entries;
-                entries.reserve(object.size());
-                for (const auto& entry : object) { entries.push_back(&entry); }
-                std::sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) {
-                    return std::string_view(a->key()) < std::string_view(b->key());
-                });
-                for (const auto* entry : entries) { member(*entry); }
-            } else {
-                for (const auto& entry : object) { member(entry); }
-            }
-            if (style.pretty && !first) { append_break(out, depth); }
-            out += '}';
-            break;
-        }
+        case json::kind::object: append_object(out, value.get_object(), style, depth); break;
     }
+}
+
+void append_object(std::string& out, const json::object& object, const Style& style, unsigned depth) {
+    out += '{';
+    bool first = true;
+    const auto member = [&](const json::key_value_pair& entry) {
+        separate(out, style, depth, first);
+        append_string(out, entry.key());
+        out += style.key;
+        append_value(out, entry.value(), style, depth + 1);
+        first = false;
+    };
+    if (style.sorted) {
+        std::vector<const json::key_value_pair*> entries;
+        entries.reserve(object.size());
+        for (const auto& entry : object) { entries.push_back(&entry); }
+        std::sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) {
+            return std::string_view(a->key()) < std::string_view(b->key());
+        });
+        for (const auto* entry : entries) { member(*entry); }
+    } else {
+        for (const auto& entry : object) { member(entry); }
+    }
+    if (style.pretty && !first) { append_break(out, depth); }
+    out += '}';
 }
 
 /// The longest prefix of at most `bytes` bytes that ends between characters.
@@ -185,10 +188,14 @@ std::string_view suffix_of(std::string_view text, std::size_t bytes) noexcept {
 }  // namespace
 
 bool is_valid_utf8(std::string_view bytes) noexcept {
-    while (!bytes.empty()) {
-        const Character character = decode(bytes);
+    for (std::size_t i = 0; i < bytes.size();) {
+        if (static_cast<unsigned char>(bytes[i]) < 0x80) {
+            ++i;
+            continue;
+        }
+        const Character character = decode(bytes.substr(i));
         if (!character.valid) { return false; }
-        bytes.remove_prefix(character.length);
+        i += character.length;
     }
     return true;
 }
@@ -252,9 +259,14 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
     return best;
 }
 
+constexpr Style line_style{", ", ": ", false, false};
+
+void append_json_line(std::string& text, const json::value& value) { append_value(text, value, line_style, 0); }
+void append_json_line(std::string& text, const json::object& value) { append_object(text, value, line_style, 0); }
+
 std::string to_json_line(const json::value& value) {
     std::string out;
-    append_value(out, value, Style{", ", ": ", false, false}, 0);
+    append_json_line(out, value);
     return out;
 }
 

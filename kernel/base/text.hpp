@@ -27,7 +27,10 @@ namespace agentforge::kernel {
 /// as separators; U+007F, C1 controls, U+0085, U+2028/9, U+FEFF and ASCII controls escaped as \uXXXX;
 /// characters beyond the BMP stay raw UTF-8 (YAML has no surrogate pairs); invalid UTF-8 becomes U+FFFD.
 /// A double is written so that both read a number; NaN and infinities become null.
+/// A key that takes more than 1,000 bytes written is still JSON, but no YAML reader takes it on one line.
 [[nodiscard]] std::string to_json_line(const json::value& value);
+void append_json_line(std::string& text, const json::value& value);
+void append_json_line(std::string& text, const json::object& value);
 /// The same over several lines, indented by two, for people; ends in a newline.
 [[nodiscard]] std::string to_json_pretty(const json::value& value);
 /// Sorted keys, no spaces: the text that hashes are made of.

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The journal: the append-only file `actions.yaml` that is the truth about a task (North Star 5).
 //
-// The file is one YAML document after every append: a header line, `actions:`, then one line per
-// record: `- {"seq": 1, "step": 0, "type": "task_created", …, "prev": "<hash>", "hash": "<hash>"}`.
-// `hash` is SHA-256 over the canonical JSON of the record without `hash`; `prev` is the record's
-// before (64 zeros for the first), so that no record can change, move or vanish from the middle.
+// The file is one YAML document after every append: `agentforge_journal: 1`, one line for each header
+// field, `actions:`, then one line per record:
+//   - {"seq": 1, "step": 0, "type": "task_created", …, "prev": "<hash>", "hash": "<hash>"}
+// What follows `- ` and each header value is a line of JSON (`to_json_line`), so that a YAML reader and
+// a JSON reader agree. With no record yet, `actions:` stands alone, which YAML reads as null.
+//
+// `hash` is the SHA-256 of the record's bytes as they stand in the file, from `{` on, with the field
+// `, "hash": "…"` taken out. `prev` is the hash of the record before; of the first record, the hash of
+// the header (`hash_of` of its fields). So no field of the header and no record can change, move or
+// vanish from the middle unnoticed. Long strings belong into blobs, not into records.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +35,18 @@ struct Record {
 
 struct JournalHead { Sequence seq = 0; std::string hash; };
 
+/// The three system calls that an append makes; a test puts a failing one in their place.
+class JournalDisk {
+public:
+    virtual ~JournalDisk() = default;
+    /// As write(2), fdatasync(2) and ftruncate(2): -1 and errno where they fail.
+    [[nodiscard]] virtual long write(int descriptor, const char* bytes, std::size_t count);
+    [[nodiscard]] virtual int sync(int descriptor);
+    [[nodiscard]] virtual int truncate(int descriptor, std::uint64_t size);
+    /// The system's own.
+    [[nodiscard]] static JournalDisk& system();
+};
+
 /// What opening found.
 struct Recovery {
     bool torn_tail = false;             ///< A last line that was not whole was set aside and cut off.
@@ -36,13 +54,19 @@ struct Recovery {
     std::uint64_t torn_bytes = 0;
 };
 
+/// One writer at a time, held by the task's lock; one thread at a time.
 class Journal {
 public:
-    /// Creates the file with its header fields (task_id, request, …). Errors: `conflict` AF-JRNL-001, `io`.
-    [[nodiscard]] static Result<Journal> create(const std::filesystem::path& path, const json::object& header);
+    /// Creates the file with its header fields (task_id, request, …), whole and on disk, name included.
+    /// A header key is a word (`^[a-z_][a-z0-9_]*$`, none that YAML reads as a boolean or null) other
+    /// than `actions`. Errors: `conflict` AF-JRNL-001, `invalid` AF-JRNL-005, `io`.
+    [[nodiscard]] static Result<Journal> create(const std::filesystem::path& path, const json::object& header,
+                                                JournalDisk& disk = JournalDisk::system());
     /// Opens for appending: verifies the chain, cuts a torn tail (its bytes go to `<path>.torn-<n>`).
-    /// Errors: `corrupt` AF-JRNL-002 with offset and sequence where the middle does not verify; `not_found`.
-    [[nodiscard]] static Result<Journal> open(const std::filesystem::path& path);
+    /// Torn is only a last line that has no line end or is not a JSON object. A last line that is whole
+    /// but does not verify, or a bad line with another after it, is corruption.
+    /// Errors: `corrupt` AF-JRNL-002 with offset and sequence; `not_found` AF-JRNL-007; `io` AF-JRNL-003.
+    [[nodiscard]] static Result<Journal> open(const std::filesystem::path& path, JournalDisk& disk = JournalDisk::system());
     /// Reads and verifies without changing the file; a torn tail is left out and reported.
     [[nodiscard]] static Result<std::vector<Record>> read(const std::filesystem::path& path, Recovery* recovery = nullptr);
 
@@ -51,9 +75,15 @@ public:
     ~Journal();
 
     /// Appends one record (adds seq, prev, hash) and returns it once it is on disk.
-    /// One write and one fdatasync, whatever the journal's length.
+    /// One write and one fdatasync, whatever the journal's length. Invalid UTF-8 in a string becomes
+    /// U+FFFD, in the record returned too.
     /// Errors: `io` AF-JRNL-003: the file is cut back to the last whole record and this object refuses
-    /// further appends (AF-JRNL-004) until reopened; `invalid` AF-JRNL-005 for a body with a double or a reserved field.
+    /// further appends (AF-JRNL-004) until reopened: after a failed fdatasync nothing the kernel still
+    /// holds can be relied on. `conflict` AF-JRNL-006: somebody else changed, replaced or deleted the
+    /// file; nothing is written or cut, and this object refuses further appends. `invalid` AF-JRNL-005,
+    /// after which appends go on: a body without a `type`, with a double, an integer beyond int64, one
+    /// of the fields seq, prev, hash, a key of more than 1,000 bytes (no YAML reader takes it), or
+    /// deeper than 60 levels.
     [[nodiscard]] Result<Record> append(json::object body);
     [[nodiscard]] const JournalHead& head() const noexcept;
     [[nodiscard]] const std::vector<Record>& records() const noexcept;     ///< All, in order; grows with append.

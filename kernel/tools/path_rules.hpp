@@ -12,42 +12,58 @@
 namespace agentforge::kernel {
 
 /// One rule: comma-separated globs. A path is allowed when it matches a positive glob (or there is none)
-/// and no `!` glob. `*` and `?` do not cross `/`, `**` does; a glob without `/` matches at any depth;
-/// `tests/**/*` matches `tests/a.py` too. Case counts.
+/// and no `!` glob; their order does not matter. `*`, `?` and `[…]` do not cross `/`, `**` as a whole component does;
+/// a glob without `/` matches at any depth; `tests/**/*` matches `tests/a.py` too; a leading `/` anchors; a trailing
+/// `/` means a folder. Case counts; one byte is one character, as in git. Spaces around a comma do not count; `\`
+/// takes the next character as it is.
+///
+/// A glob that matches a folder covers what is in it, as in gitignore; with one exception for the sake of safety: a positive
+/// glob whose last component has a wildcard (`*.md`) allows no file inside a folder of such a name (`x.md/run.py`).
 class PathRule {
 public:
-    /// Errors: `invalid` AF-TOOL-020 for a malformed glob.
+    /// Errors: `invalid` AF-TOOL-020 for a malformed glob (empty, open `[`, `\` at the end, `{a,b}`, control characters).
     [[nodiscard]] static Result<PathRule> parse(std::string_view text);
     [[nodiscard]] bool allows(std::string_view path) const;
-    [[nodiscard]] bool matches_any(std::string_view path) const;    ///< Ignores `!`; for `glob` parameters.
+    [[nodiscard]] bool matches_any(std::string_view path) const;    ///< A positive glob matches; ignores `!`.
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
 private:
-    struct Glob { std::string pattern; bool negated = false; bool anchored = false; };
+    struct Glob { std::string pattern; bool negated = false; };
     std::string text_;
     std::vector<Glob> globs_;
 };
 
-/// Whether `path` matches one gitignore-style glob.
+/// Whether `path` matches one gitignore-style glob, itself or by one of the folders it is in (what `git check-ignore`
+/// says of a tracked path). A malformed glob matches nothing. Cost: at most |pattern| · |path| steps.
 [[nodiscard]] bool glob_matches(std::string_view pattern, std::string_view path);
 
-/// Normalises a path that a model wrote. Errors: `denied` AF-TOOL-010 leaves the workspace (absolute, `..`);
-/// `denied` AF-TOOL-011 protected (`.git`, `.agentforge`, any case, any depth); `invalid` AF-TOOL-012 empty, NUL,
-/// control character, invalid UTF-8, longer than 4096 bytes, backslash.
+/// Normalises a path that a model wrote: no `.` components, no doubled or trailing `/`; the workspace itself is `.`.
+/// Nothing is expanded: `$VAR` and glob characters are ordinary names. Errors: `denied` AF-TOOL-010 leaves the workspace
+/// (absolute, `..`, `~`); `denied` AF-TOOL-011 protected (`.git`, `.agentforge`, any case, any depth, and the spellings that
+/// other file systems take for them); `invalid` AF-TOOL-012 empty, NUL, control character, invalid UTF-8, longer than
+/// 4096 bytes (a component: 255), backslash.
 [[nodiscard]] Result<std::string> normalize_path(std::string_view path);
+/// Whether a file or folder of this name is closed to every role.
+[[nodiscard]] bool is_protected_name(std::string_view component);
 
-/// All rules of a role together: every one must allow. Errors of `check_write`: `denied` AF-TOOL-013 naming role, path and rule.
+/// All rules of a role together: every one must allow, whichever tool it was written for. Errors of `check_write`: `denied`
+/// AF-TOOL-013 naming role, path and rule; `denied` AF-TOOL-015 for a locked file.
 class RolePaths {
 public:
+    /// `locked_files`: paths as `normalize_path` gives them. Errors: AF-TOOL-020 naming the role and the tool.
     [[nodiscard]] static Result<RolePaths> make(std::string role, const std::map<std::string, std::string, std::less<>>& constraints,
                                                 const std::vector<std::string>& locked_files = {});
     [[nodiscard]] Result<void> check_write(std::string_view normalized_path) const;
     [[nodiscard]] bool unrestricted() const noexcept { return rules_.empty() && locked_.empty(); }
+    [[nodiscard]] const std::string& role() const noexcept { return role_; }
 
 private:
     std::string role_;
     std::vector<PathRule> rules_;
     std::vector<std::string> locked_;       ///< Exact paths nobody may write: the tests, from RED to the commit.
 };
+
+/// AF-TOOL-013 in the words of North Star 12.8.
+[[nodiscard]] Error path_not_allowed(std::string_view path, std::string_view role, std::string_view constraint);
 
 }  // namespace agentforge::kernel

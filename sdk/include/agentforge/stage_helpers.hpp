@@ -42,7 +42,7 @@ public:
         std::string contract;
         std::map<std::string, std::string> input;       ///< contract input ← artifact field (`user_request`: the request).
         std::map<std::string, std::string> output;      ///< contract output → artifact field; empty value: same name; empty map: all.
-        json::object defaults;                          ///< Added to the inputs.
+        json::object defaults;                          ///< Inputs where no mapping gives a value.
     };
     explicit ContractStage(Mapping mapping);
 

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/library.hpp"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/dll/shared_library.hpp>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <mutex>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+std::string library_path(const PluginManifest& manifest) { return manifest.directory + "/" + manifest.library; }
+
+Error cannot_open(const std::string& path, std::string reason, std::string remedy, ErrorKind kind = ErrorKind::unavailable) {
+    return {"AF-PLUG-011", "The plugin library cannot be opened: " + std::move(reason), path, std::move(remedy), kind};
+}
+
+Error other_fingerprint(const PluginManifest& manifest, std::string_view found) {
+    return {"AF-PLUG-012",
+            "The plugin `" + manifest.id + "` was built for " + std::string(found) + ", but this host is " + agentforge_abi_fingerprint(),
+            library_path(manifest),
+            "Rebuild the plugin with the compiler, the flags, the Boost version and the AgentForge SDK of this host.", ErrorKind::unavailable};
+}
+
+Error differs(const PluginManifest& manifest, const std::string& what, std::string_view found, std::string_view expected) {
+    return {"AF-PLUG-014",
+            "The library of plugin `" + manifest.id + "` and its plugin.json differ in " + what + ": the library says " + std::string(found) +
+                ", the manifest " + std::string(expected),
+            library_path(manifest), "Make AGENTFORGE_PLUGIN(…) and plugin.json say the same, and rebuild.", ErrorKind::invalid};
+}
+
+bool read_at(int descriptor, void* target, std::size_t size, std::uint64_t offset) {
+    auto* bytes = static_cast<char*>(target);
+    while (size > 0) {
+        const ssize_t got = pread(descriptor, bytes, size, static_cast<off_t>(offset));
+        if (got < 0 && errno == EINTR) { continue; }
+        if (got <= 0) { return false; }
+        bytes += got;
+        size -= static_cast<std::size_t>(got);
+        offset += static_cast<std::uint64_t>(got);
+    }
+    return true;
+}
+
+std::string shown(const char* text) { return text == nullptr ? "nothing" : "`" + ellipsis(text, 120) + "`"; }
+
+}  // namespace
+
+Result<void> check_elf(const std::string& path) {
+    constexpr const char* rebuild = "Build or install the plugin again.";
+    const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file.valid()) {
+        const int reason = errno;
+        return cannot_open(path, errno_text(reason), "Put the library that plugin.json names beside it, readable.",
+                           reason == ENOENT ? ErrorKind::not_found : ErrorKind::io);
+    }
+    struct stat status {};
+    if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) { return cannot_open(path, "it is not a regular file", rebuild, ErrorKind::invalid); }
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+
+    Elf64_Ehdr header{};
+    if (!read_at(file.get(), &header, sizeof(header), 0) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
+        return cannot_open(path, "it is not a shared library (no ELF header)", rebuild, ErrorKind::invalid);
+    }
+    constexpr unsigned char this_order = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != this_order) {
+        return cannot_open(path, "it was built for another machine", "Build the plugin for this machine.");
+    }
+    if (header.e_type != ET_DYN || header.e_phentsize != sizeof(Elf64_Phdr)) {
+        return cannot_open(path, "it is an ELF file, but not a shared library", rebuild, ErrorKind::invalid);
+    }
+    // A segment beyond the end of the file is mapped all the same, and kills the process when it is touched.
+    for (unsigned index = 0; index < header.e_phnum; ++index) {
+        Elf64_Phdr segment{};
+        if (!read_at(file.get(), &segment, sizeof(segment), header.e_phoff + index * sizeof(segment)) ||
+            (segment.p_type == PT_LOAD && (segment.p_filesz > size || segment.p_offset > size - segment.p_filesz))) {
+            return cannot_open(path, "it is truncated at " + std::to_string(size) + " bytes", rebuild, ErrorKind::corrupt);
+        }
+    }
+    return {};
+}
+
+Error explain_load_failure(std::string_view what, const PluginManifest& manifest) {
+    // Boost.DLL wraps dlerror's text and appends the text of an errno that has nothing to do with it.
+    constexpr std::string_view opening = "dlerror system message: ";
+    if (const auto begin = what.find(opening); begin != std::string_view::npos) { what.remove_prefix(begin + opening.size()); }
+    if (const auto tail = what.rfind("): "); tail != std::string_view::npos) { what = what.substr(0, tail); }
+
+    constexpr std::string_view version = "version `AGENTFORGE_";
+    if (const auto begin = what.find(version); begin != std::string_view::npos) {
+        const std::string_view rest = what.substr(begin + std::string_view("version `").size());
+        return other_fingerprint(manifest, rest.substr(0, rest.find('\'')));
+    }
+    constexpr std::string_view undefined = "undefined symbol: ";
+    if (const auto begin = what.find(undefined); begin != std::string_view::npos) {
+        const std::string_view symbol = what.substr(begin + undefined.size());
+        return cannot_open(library_path(manifest), "it needs the symbol `" + std::string(symbol.substr(0, symbol.find_first_of(" ,"))) +
+                                                       "`, which neither it nor its libraries define",
+                           "Link the plugin with -Wl,-z,defs (agentforge_add_plugin does) and name every library it uses in LIBRARIES.");
+    }
+    constexpr std::string_view missing = ": cannot open shared object file";
+    if (const auto end = what.find(missing); end != std::string_view::npos) {
+        return cannot_open(library_path(manifest), "it needs the library `" + std::string(what.substr(0, end)) + "`, which is not installed",
+                           "Install that library, or rebuild the plugin against the one that is there.");
+    }
+    return cannot_open(library_path(manifest), std::string(what), "Build or install the plugin again.");
+}
+
+Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const PluginManifest& manifest) {
+    if (descriptor == nullptr) { return differs(manifest, "the descriptor", "nothing at all", "that there is a plugin"); }
+    // Size and ABI version come first and never move: nothing else may be read before they agree.
+    if (descriptor->abi_version != AGENTFORGE_ABI_VERSION || descriptor->size != sizeof(AgentforgeDescriptor)) {
+        return other_fingerprint(manifest, "SDK ABI " + std::to_string(descriptor->abi_version) + " (descriptor of " +
+                                               std::to_string(descriptor->size) + " bytes)");
+    }
+    for (const char* fingerprint : {descriptor->fingerprint, descriptor->linked_fingerprint}) {
+        if (fingerprint == nullptr || std::string_view(fingerprint) != agentforge_abi_fingerprint()) {
+            return other_fingerprint(manifest, fingerprint == nullptr ? "an unknown build" : ellipsis(fingerprint, 200));
+        }
+    }
+    const auto same = [](const char* text, const std::string& expected) { return text != nullptr && expected == text; };
+    if (!same(descriptor->id, manifest.id)) { return differs(manifest, "the id", shown(descriptor->id), "`" + manifest.id + "`"); }
+    if (!same(descriptor->version, manifest.version)) { return differs(manifest, "the version", shown(descriptor->version), "`" + manifest.version + "`"); }
+    if (!same(descriptor->licence, manifest.licence)) { return differs(manifest, "the licence", shown(descriptor->licence), "`" + manifest.licence + "`"); }
+    if (descriptor->factory_count != manifest.provides.size() || descriptor->factories == nullptr) {
+        return differs(manifest, "the number of things provided", std::to_string(descriptor->factory_count), std::to_string(manifest.provides.size()));
+    }
+    // As many as the manifest names, each of them named by it, none twice: then both sets are equal.
+    std::vector<bool> seen(manifest.provides.size(), false);
+    for (std::uint32_t index = 0; index < descriptor->factory_count; ++index) {
+        const AgentforgeFactory& factory = descriptor->factories[index];
+        if (factory.size != sizeof(AgentforgeFactory) || factory.name == nullptr || factory.create == nullptr || factory.destroy == nullptr) {
+            return differs(manifest, "factory " + std::to_string(index), "it is not a whole AgentforgeFactory", "that there is one");
+        }
+        const auto kind = static_cast<PluginKind>(factory.kind);
+        bool found = false;
+        for (std::size_t entry = 0; entry < manifest.provides.size(); ++entry) {
+            if (!seen[entry] && manifest.provides[entry].kind == kind && manifest.provides[entry].name == factory.name) {
+                seen[entry] = found = true;
+                break;
+            }
+        }
+        if (!found) {
+            return differs(manifest, "what is provided", "it provides " + std::string(to_string(kind)) + " " + shown(factory.name), "does not");
+        }
+        std::uint32_t expected = 0;
+        switch (kind) {
+            case PluginKind::stage: expected = stage_interface_version; break;
+            case PluginKind::tool: expected = tool_interface_version; break;
+            case PluginKind::llm: expected = llm_interface_version; break;
+            case PluginKind::escalation: expected = escalation_interface_version; break;
+        }
+        if (factory.interface_version != expected) {
+            return Error{"AF-PLUG-015",
+                         std::string(to_string(kind)) + " " + shown(factory.name) + " of plugin `" + manifest.id + "` has version " +
+                             std::to_string(factory.interface_version) + " of its interface, but this host offers version " + std::to_string(expected),
+                         library_path(manifest), "Rebuild the plugin with the AgentForge SDK of this host.", ErrorKind::unavailable};
+        }
+    }
+    return {};
+}
+
+Result<const AgentforgeDescriptor*> open_library(const PluginManifest& manifest) {
+    struct Opened {
+        std::mutex mutex;
+        std::map<std::string, const AgentforgeDescriptor*, std::less<>> descriptors;
+    };
+    static auto* const opened = new Opened;     // Never destroyed: plugins outlive every static object.
+
+    const std::string path = library_path(manifest);
+    const std::lock_guard lock(opened->mutex);
+    if (const auto known = opened->descriptors.find(path); known != opened->descriptors.end()) {
+        AF_CHECK(check_descriptor(known->second, manifest));    // The manifest may have been edited since.
+        return known->second;
+    }
+    AF_CHECK(check_elf(path));
+    try {
+        namespace dll = boost::dll;
+        // rtld_now: everything is resolved, and refused, before a constructor runs. rtld_local: plugins do not see each other.
+        // Held by a pointer that nobody deletes, also where a check below fails: see the header.
+        static auto* const handles = new std::vector<dll::shared_library*>;
+        handles->push_back(new dll::shared_library(path, dll::load_mode::rtld_now | dll::load_mode::rtld_local));
+        dll::shared_library& library = *handles->back();
+        if (!library.has(entry_symbol)) {
+            return Error{"AF-PLUG-013", "The library of plugin `" + manifest.id + "` does not export `" + entry_symbol + "`", path,
+                         "Put AGENTFORGE_PLUGIN(…) into one of its sources and build it with agentforge_add_plugin.", ErrorKind::invalid};
+        }
+        const AgentforgeDescriptor* descriptor = library.get<const AgentforgeDescriptor*()>(entry_symbol)();
+        AF_CHECK(check_descriptor(descriptor, manifest));
+        opened->descriptors.emplace(path, descriptor);
+        return descriptor;
+    } catch (const std::exception& failure) {
+        return explain_load_failure(failure.what(), manifest);
+    } catch (...) {
+        return cannot_open(path, "it threw while it was loaded", "Report it to the plugin's author.");
+    }
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranges of versions as a manifest writes them: `>=0.1 <0.2`.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <agentforge/result.hpp>
+
+namespace agentforge::kernel {
+
+/// Whether `version` (`1`, `1.2` or `1.2.3`; missing parts are 0) satisfies every comparison of `range`: blank-separated
+/// `>=`, `>`, `<=`, `<`, `=` or `==` directly before a version.
+/// Errors: the message says which word is no comparison; code, place and remedy are the caller's.
+[[nodiscard]] Result<bool> satisfies(std::string_view version, std::string_view range);
+/// Whether the text is a version in the form above, with an optional suffix `-…` or `+…`.
+[[nodiscard]] bool is_version(std::string_view text) noexcept;
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task/store.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/ids.hpp"
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+
+namespace agentforge::kernel {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t largest_file = 256ULL << 20U;
+constexpr YamlLimits artifact_limits{64UL << 20U, 4'000'000, 200};
+constexpr std::string_view unfinished_prefix = ".new-";     ///< A folder that is being made.
+constexpr std::string_view removed_prefix = ".removed-";    ///< A folder that is being deleted.
+
+std::string text_of(const json::object& object, std::string_view key) {
+    const auto* value = object.if_contains(key);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+Error not_a_task_id(std::string_view task_id) {
+    return Error{"AF-TASK-006", "'" + ellipsis(task_id, 80) + "' is not a task id", "", "Ids look like task-20260102-add-login-1f2e3d4c; `agentforge status` lists them.",
+                 ErrorKind::invalid};
+}
+
+FileDescriptor open_lock(const fs::path& path, int flags) {
+    int descriptor = -1;
+    do {
+        descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+    } while (descriptor < 0 && errno == EINTR);
+    return FileDescriptor(descriptor);
+}
+
+LockHolder read_holder(int descriptor) {
+    char bytes[4096];
+    const ssize_t count = ::pread(descriptor, bytes, sizeof bytes, 0);
+    LockHolder holder;
+    if (count <= 0) { return holder; }
+    auto parsed = parse_json(std::string_view(bytes, static_cast<std::size_t>(count)), "lock");
+    if (!parsed.ok() || !parsed->is_object()) { return holder; }
+    const auto& object = parsed->get_object();
+    if (const auto* pid = object.if_contains("pid"); pid != nullptr && pid->is_int64()) { holder.pid = pid->get_int64(); }
+    holder.host = text_of(object, "host");
+    holder.command = text_of(object, "command");
+    holder.since = text_of(object, "since");
+    return holder;
+}
+
+/// One try after another for some milliseconds: `TaskLock::holder` takes a shared lock for an instant.
+bool lock_exclusively(int descriptor) {
+    for (int attempt = 0; attempt < 8; ++attempt) {
+        if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) { return true; }
+        if (errno != EWOULDBLOCK && errno != EINTR) { return false; }
+        const timespec pause{0, 1'000'000};
+        ::nanosleep(&pause, nullptr);
+        errno = EWOULDBLOCK;
+    }
+    return false;
+}
+
+/// Names in the folder, dot files left out.
+Result<std::vector<std::string>> names_in(const fs::path& folder) {
+    std::vector<std::string> names;
+    DIR* const directory = ::opendir(folder.c_str());
+    if (directory == nullptr) {
+        if (errno == ENOENT) { return names; }
+        return Error{"AF-TASK-007", "The folder of the tasks could not be read: " + errno_text(errno), folder.string(), "Check the rights of the folder.", ErrorKind::io};
+    }
+    errno = 0;
+    for (;;) {
+        const dirent* const entry = ::readdir(directory);
+        if (entry == nullptr) { break; }
+        if (entry->d_name[0] != '.') { names.emplace_back(entry->d_name); }
+    }
+    ::closedir(directory);
+    return names;
+}
+
+TaskSummary summary_of(json::object state) {
+    TaskSummary summary;
+    summary.task_id = text_of(state, "task_id");
+    summary.request = text_of(state, "request");
+    summary.status = text_of(state, "status");
+    summary.pipeline = text_of(state, "pipeline");
+    summary.current_stage = text_of(state, "current_stage");
+    summary.created_at = text_of(state, "created_at");
+    summary.updated_at = text_of(state, "updated_at");
+    summary.waiting_for = text_of(state, "waiting_for");
+    summary.state = std::move(state);
+    return summary;
+}
+
+/// A name that stays inside its folder, whatever a template calls its stage.
+std::string file_name(std::string_view name) {
+    std::string safe;
+    for (const char c : name) {
+        const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || (c == '.' && !safe.empty());
+        safe += word ? c : '_';
+    }
+    return safe.empty() ? "_" : safe;
+}
+
+}  // namespace
+
+fs::path TaskPaths::artifact(std::string_view stage, std::string_view name) const {
+    return artifacts() / "phases" / file_name(stage) / (file_name(name) + ".yaml");
+}
+
+Result<TaskLock> TaskLock::acquire(const TaskPaths& paths, std::string_view command, std::string_view now) {
+    const auto refused = [&](int error) {
+        return Error{"AF-TASK-008", "The task's lock could not be taken: " + errno_text(error), paths.lock().string(), "Check the rights of the folder.", ErrorKind::io};
+    };
+    FileDescriptor file = open_lock(paths.lock(), O_RDWR | O_CREAT);
+    if (!file.valid()) {
+        if (errno == ENOENT) {
+            return Error{"AF-TASK-002", "There is no task here", paths.root.string(), "`agentforge status` lists the tasks.", ErrorKind::not_found};
+        }
+        return refused(errno);
+    }
+    if (!lock_exclusively(file.get())) {
+        if (errno != EWOULDBLOCK) { return refused(errno); }
+        const LockHolder holder = read_holder(file.get());
+        std::string who = holder.pid == 0 ? "another process" : "process " + std::to_string(holder.pid);
+        if (!holder.command.empty()) { who += " (" + holder.command + ")"; }
+        if (!holder.host.empty()) { who += " on " + holder.host; }
+        if (!holder.since.empty()) { who += " since " + holder.since; }
+        return Error{"AF-TASK-003", "The task is being worked on by " + who, paths.lock().string(), "Wait for it to end, or stop it with `agentforge abort`.",
+                     ErrorKind::conflict};
+    }
+    // The folder may have been removed between open and lock: then this lock guards nothing.
+    struct stat held {};
+    struct stat named {};
+    if (::fstat(file.get(), &held) != 0) { return refused(errno); }
+    if (::stat(paths.lock().c_str(), &named) != 0 || held.st_ino != named.st_ino || held.st_dev != named.st_dev) {
+        return Error{"AF-TASK-002", "The task was removed meanwhile", paths.root.string(), "`agentforge status` lists the tasks.", ErrorKind::not_found};
+    }
+    char host[256] = "";
+    if (::gethostname(host, sizeof host - 1) != 0) { host[0] = '\0'; }
+    const std::string text = to_json_line(json::object{{"pid", static_cast<std::int64_t>(::getpid())}, {"host", host}, {"command", ellipsis(command, 1000)}, {"since", now}}) + '\n';
+    if (::ftruncate(file.get(), 0) != 0) { return refused(errno); }
+    AF_CHECK(write_all(file.get(), text, paths.lock()));
+    return TaskLock(std::move(file));
+}
+
+std::optional<LockHolder> TaskLock::holder(const TaskPaths& paths) {
+    const FileDescriptor file = open_lock(paths.lock(), O_RDONLY);
+    if (!file.valid()) { return std::nullopt; }
+    if (::flock(file.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) { return std::nullopt; }
+    return read_holder(file.get());
+}
+
+TaskStore::TaskStore(fs::path agentforge_directory) : root_(std::move(agentforge_directory) / "tasks") {}
+
+TaskPaths TaskStore::paths(std::string_view task_id) const { return TaskPaths{root_ / (is_task_id(task_id) ? std::string(task_id) : file_name(task_id))}; }
+
+Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object& task) {
+    if (!is_task_id(task_id)) { return not_a_task_id(task_id); }
+    const TaskPaths target = paths(task_id);
+    const auto taken = [&] {
+        return Error{"AF-TASK-001", "The task '" + std::string(task_id) + "' exists already", target.root.string(), "Resume it, or start again for another id.", ErrorKind::conflict};
+    };
+    std::error_code ignored;
+    if (fs::exists(target.root, ignored)) { return taken(); }
+    AF_CHECK(make_directories(root_));
+
+    std::string name = (root_ / (std::string(unfinished_prefix) + "XXXXXX")).string();
+    if (::mkdtemp(name.data()) == nullptr) {
+        return Error{"AF-TASK-007", "The task's folder could not be made: " + errno_text(errno), root_.string(), "Check the rights of the folder.", ErrorKind::io};
+    }
+    const TaskPaths made{fs::path(name)};
+    const auto fill = [&]() -> Result<void> {
+        fs::permissions(made.root, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read | fs::perms::others_exec, ignored);
+        for (const fs::path& folder : {made.inputs(), made.artifacts() / "phases", made.snapshots(), made.blobs()}) { AF_CHECK(make_directories(folder)); }
+        AF_CHECK(write_file_atomic(made.task(), to_yaml(task), Durability::synced));
+        json::object request{{"task_id", task_id}, {"original_request", text_of(task, "request")}};
+        json::object state{{"task_id", task_id}, {"request", text_of(task, "request")}, {"status", "pending"}};
+        if (const std::string created = text_of(task, "created_at"); !created.empty()) {
+            request.emplace("received_at", created);
+            state.emplace("created_at", created);
+            state.emplace("updated_at", created);
+        }
+        if (const std::string pipeline = text_of(task, "pipeline"); !pipeline.empty()) { state.emplace("pipeline", pipeline); }
+        AF_CHECK(write_file_atomic(made.inputs() / "original_request.yaml", to_yaml(request), Durability::synced));
+        AF_CHECK(write_file_atomic(made.state(), to_json_pretty(state), Durability::cached));
+        AF_CHECK(sync_directory(made.artifacts()));
+        return sync_directory(made.root);
+    };
+    Result<void> filled = fill();
+    if (filled.ok() && ::renameat2(AT_FDCWD, made.root.c_str(), AT_FDCWD, target.root.c_str(), RENAME_NOREPLACE) != 0) {
+        int error = errno;
+        // Without RENAME_NOREPLACE: rename never replaces a folder that is not empty, and a task's never is.
+        if (error == EINVAL || error == ENOSYS) { error = ::rename(made.root.c_str(), target.root.c_str()) == 0 ? 0 : errno; }
+        if (error == EEXIST || error == ENOTEMPTY) { filled = taken(); }
+        else if (error != 0) {
+            filled = Error{"AF-TASK-007", "The task's folder could not be named: " + errno_text(error), target.root.string(), "Check the rights of the folder.", ErrorKind::io};
+        }
+    }
+    if (!filled.ok()) {
+        fs::remove_all(made.root, ignored);
+        return std::move(filled).error();
+    }
+    AF_CHECK(sync_directory(root_));
+    return target;
+}
+
+namespace {
+
+/// The error for a task that is not there, with the id that was probably meant.
+Error no_such_task(const fs::path& root, std::string_view task_id) {
+    std::string remedy = "`agentforge status` lists the tasks.";
+    if (const auto names = names_in(root); names.ok()) {
+        if (const std::string near = nearest(task_id, names.value()); !near.empty()) { remedy = "Did you mean '" + near + "'?"; }
+    }
+    return Error{"AF-TASK-002", "There is no task '" + ellipsis(task_id, 200) + "'", root.string(), remedy, ErrorKind::not_found};
+}
+
+}  // namespace
+
+Result<json::object> TaskStore::load(std::string_view task_id) const {
+    if (!is_task_id(task_id)) { return not_a_task_id(task_id); }
+    const fs::path path = paths(task_id).task();
+    auto document = load_yaml(path.string(), artifact_limits);
+    if (!document.ok()) {
+        if (document.error().kind == ErrorKind::not_found) { return no_such_task(root_, task_id); }
+        return std::move(document).error();
+    }
+    if (!document->value.is_object()) {
+        return Error{"AF-TASK-004", "The task's file does not hold a map", path.string(), "Restore the file from a backup.", ErrorKind::corrupt};
+    }
+    return std::move(document->value.get_object());
+}
+
+Result<void> TaskStore::save_state(std::string_view task_id, const json::object& state) const {
+    if (!is_task_id(task_id)) { return not_a_task_id(task_id); }
+    const TaskPaths place = paths(task_id);
+    auto written = write_file_atomic(place.state(), to_json_pretty(state), Durability::cached);
+    std::error_code ignored;
+    if (!written.ok() && !fs::exists(place.root, ignored)) { return no_such_task(root_, task_id); }
+    return written;
+}
+
+namespace {
+
+Result<json::object> read_state(const fs::path& path) {
+    AF_TRY(const std::string bytes, read_file(path, largest_file));
+    auto parsed = parse_json(bytes, path.string());
+    if (parsed.ok() && parsed->is_object()) { return std::move(parsed->get_object()); }
+    return Error{"AF-TASK-004", "The state of the task cannot be read" + (parsed.ok() ? std::string(": it is not a map") : ": " + parsed.error().message),
+                 parsed.ok() ? path.string() : parsed.error().where, "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
+}
+
+}  // namespace
+
+Result<json::object> TaskStore::load_state(std::string_view task_id) const {
+    if (!is_task_id(task_id)) { return not_a_task_id(task_id); }
+    const TaskPaths place = paths(task_id);
+    auto state = read_state(place.state());
+    if (!state.ok() && state.error().kind == ErrorKind::not_found) {
+        std::error_code ignored;
+        if (!fs::exists(place.root, ignored)) { return no_such_task(root_, task_id); }
+        return Error{"AF-TASK-004", "The task has no state", place.state().string(), "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
+    }
+    return state;
+}
+
+Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, std::size_t limit) const {
+    AF_TRY(const std::vector<std::string> names, names_in(root_));
+    TaskListing listing;
+    for (const auto& name : names) {
+        const fs::path folder = root_ / name;
+        if (!is_task_id(name)) {
+            listing.problems.push_back(Error{"AF-TASK-009", "'" + name + "' is not a task's folder", folder.string(), "Move it away; only tasks belong here.", ErrorKind::invalid});
+            continue;
+        }
+        auto state = read_state(folder / "state.yaml");
+        if (!state.ok()) {
+            Error error = std::move(state).error();
+            if (error.kind == ErrorKind::not_found) {
+                error = Error{"AF-TASK-004", "The task '" + name + "' has no state", folder.string(), "Resume the task: the journal is read and the state written again.",
+                              ErrorKind::corrupt};
+            }
+            listing.problems.push_back(std::move(error));
+            continue;
+        }
+        TaskSummary summary = summary_of(std::move(state).value());
+        if (summary.task_id != name) {
+            listing.problems.push_back(Error{"AF-TASK-004", "The state of the task '" + name + "' names the task '" + ellipsis(summary.task_id, 80) + "'", folder.string(),
+                                             "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt});
+            continue;
+        }
+        if (!status || summary.status == *status) { listing.tasks.push_back(std::move(summary)); }
+    }
+    std::sort(listing.tasks.begin(), listing.tasks.end(), [](const TaskSummary& a, const TaskSummary& b) {
+        return a.created_at != b.created_at ? a.created_at > b.created_at : a.task_id > b.task_id;
+    });
+    std::sort(listing.problems.begin(), listing.problems.end(), [](const Error& a, const Error& b) { return a.where < b.where; });
+    if (limit != 0 && listing.tasks.size() > limit) { listing.tasks.erase(listing.tasks.begin() + static_cast<std::ptrdiff_t>(limit), listing.tasks.end()); }
+    return listing;
+}
+
+Result<std::string> TaskStore::resolve(std::string_view abbreviation) const {
+    AF_TRY(const std::vector<std::string> names, names_in(root_));
+    std::vector<std::string> found;
+    for (const auto& name : names) {
+        if (!is_task_id(name)) { continue; }
+        if (name == abbreviation) { return name; }
+        const std::string_view id = name;
+        if (!abbreviation.empty() && (id.starts_with(abbreviation) || id.ends_with(abbreviation) || id.substr(5).starts_with(abbreviation))) { found.push_back(name); }
+    }
+    if (found.size() == 1) { return found.front(); }
+    if (found.empty()) { return no_such_task(root_, abbreviation); }
+    std::sort(found.begin(), found.end());
+    std::string candidates;
+    for (std::size_t i = 0; i < found.size() && i < 10; ++i) { candidates += (i == 0 ? "" : ", ") + found[i]; }
+    if (found.size() > 10) { candidates += " and " + std::to_string(found.size() - 10) + " more"; }
+    return Error{"AF-TASK-010", "'" + ellipsis(abbreviation, 80) + "' may be any of " + std::to_string(found.size()) + " tasks: " + candidates, root_.string(),
+                 "Give more of the id.", ErrorKind::conflict};
+}
+
+std::size_t TaskStore::active_count() const {
+    const auto listing = list();
+    if (!listing.ok()) { return 0; }
+    const auto& tasks = listing->tasks;
+    return static_cast<std::size_t>(std::count_if(tasks.begin(), tasks.end(), [](const TaskSummary& task) {
+        return task.status != "completed" && task.status != "failed" && task.status != "aborted";
+    }));
+}
+
+Result<void> TaskStore::remove(std::string_view task_id) {
+    if (!is_task_id(task_id)) { return not_a_task_id(task_id); }
+    const TaskPaths place = paths(task_id);
+    std::error_code error;
+    if (!fs::is_directory(place.root, error)) { return no_such_task(root_, task_id); }
+    AF_TRY(const TaskLock lock, TaskLock::acquire(place, "remove", ""));
+    // Away under its name at once, so that nobody meets half a task.
+    const fs::path away = root_ / (std::string(removed_prefix) + std::to_string(::getpid()) + "-" + std::string(task_id));
+    fs::rename(place.root, away, error);
+    if (!error) { fs::remove_all(away, error); }
+    if (error) { return Error{"AF-TASK-007", "The task's folder could not be removed: " + error.message(), place.root.string(), "Check the rights of the folder.", ErrorKind::io}; }
+    return sync_directory(root_);
+}
+
+Result<void> save_artifact(const fs::path& path, const json::object& artifact_with_envelope) {
+    AF_CHECK(make_directories(path.parent_path()));
+    return write_file_atomic(path, to_yaml(artifact_with_envelope), Durability::synced);
+}
+
+Result<json::object> load_artifact(const fs::path& path) {
+    AF_TRY(YamlDocument document, load_yaml(path.string(), artifact_limits));
+    if (!document.value.is_object()) {
+        return Error{"AF-TASK-005", "The artifact is not a map", path.string(), "Run the stage that makes it again, or correct the file.", ErrorKind::corrupt};
+    }
+    return std::move(document.value.get_object());
+}
+
+}  // namespace agentforge::kernel

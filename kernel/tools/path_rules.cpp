@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/path_rules.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+constexpr std::size_t max_glob_bytes = 1024;
+constexpr std::size_t max_globs = 200;
+constexpr std::size_t max_path_bytes = 4096;
+constexpr std::size_t max_component_bytes = 255;
+
+char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+std::string_view trim(std::string_view text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t' || text.front() == '\n' || text.front() == '\r')) { text.remove_prefix(1); }
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\n' || text.back() == '\r')) { text.remove_suffix(1); }
+    return text;
+}
+
+bool in_named_class(std::string_view name, unsigned char c) noexcept {
+    const bool upper = c >= 'A' && c <= 'Z';
+    const bool small = c >= 'a' && c <= 'z';
+    const bool digit = c >= '0' && c <= '9';
+    if (name == "alpha") { return upper || small; }
+    if (name == "digit") { return digit; }
+    if (name == "alnum") { return upper || small || digit; }
+    if (name == "upper") { return upper; }
+    if (name == "lower") { return small; }
+    if (name == "space") { return c == ' ' || (c >= '\t' && c <= '\r'); }
+    if (name == "xdigit") { return digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+    if (name == "punct") { return c > ' ' && c < 0x7F && !upper && !small && !digit; }
+    return false;
+}
+
+/// The bracket expression that begins at `pattern[at]`: its end (one past `]`), or npos where it is not closed.
+/// `matched` tells whether `c` belongs to it.
+std::size_t bracket(std::string_view pattern, std::size_t at, unsigned char c, bool& matched) noexcept {
+    std::size_t i = at + 1;
+    bool negated = false;
+    if (i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^')) { negated = true; ++i; }
+    bool found = false;
+    bool first = true;
+    while (i < pattern.size() && (first || pattern[i] != ']')) {
+        first = false;
+        if (pattern[i] == '[' && i + 1 < pattern.size() && pattern[i + 1] == ':') {
+            const auto end = pattern.find(":]", i + 2);
+            if (end == std::string_view::npos) { return end; }
+            found = found || in_named_class(pattern.substr(i + 2, end - i - 2), c);
+            i = end + 2;
+            continue;
+        }
+        if (pattern[i] == '\\' && ++i >= pattern.size()) { return std::string_view::npos; }
+        const auto low = static_cast<unsigned char>(pattern[i]);
+        ++i;
+        auto high = low;
+        if (i + 1 < pattern.size() && pattern[i] == '-' && pattern[i + 1] != ']') {
+            ++i;
+            if (pattern[i] == '\\' && ++i >= pattern.size()) { return std::string_view::npos; }
+            high = static_cast<unsigned char>(pattern[i]);
+            ++i;
+        }
+        found = found || (low <= c && c <= high);
+    }
+    if (i >= pattern.size()) { return std::string_view::npos; }
+    matched = found != negated;
+    return i + 1;
+}
+
+/// One component against one component. Goes back to the last `*` only, so it is at most quadratic.
+bool component_matches(std::string_view pattern, std::string_view text) noexcept {
+    std::size_t p = 0;
+    std::size_t t = 0;
+    std::size_t star = std::string_view::npos;
+    std::size_t star_text = 0;
+    while (t < text.size() || p < pattern.size()) {
+        if (p < pattern.size()) {
+            const char c = pattern[p];
+            if (c == '*') {
+                star = ++p;
+                star_text = t;
+                continue;
+            }
+            if (t < text.size()) {
+                if (c == '?') { ++p; ++t; continue; }
+                if (c == '[') {
+                    bool matched = false;
+                    const auto end = bracket(pattern, p, static_cast<unsigned char>(text[t]), matched);
+                    if (end == std::string_view::npos) { return false; }
+                    if (matched) { p = end; ++t; continue; }
+                } else {
+                    const std::size_t at = c == '\\' ? p + 1 : p;
+                    if (at >= pattern.size()) { return false; }
+                    if (pattern[at] == text[t]) { p = at + 1; ++t; continue; }
+                }
+            }
+        }
+        if (star == std::string_view::npos || star_text >= text.size()) { return false; }
+        p = star;
+        t = ++star_text;
+    }
+    return true;
+}
+
+std::vector<std::string_view> components(std::string_view path) {
+    std::vector<std::string_view> parts;
+    std::size_t begin = 0;
+    while (begin <= path.size()) {
+        auto end = path.find('/', begin);
+        if (end == std::string_view::npos) { end = path.size(); }
+        if (end > begin) { parts.push_back(path.substr(begin, end - begin)); }
+        begin = end + 1;
+    }
+    return parts;
+}
+
+/// The components of a glob; one that has no `/` before its end begins with `**`.
+struct Prepared {
+    std::vector<std::string_view> parts;
+    bool folder_only = false;
+};
+
+Prepared prepare(std::string_view pattern) {
+    while (pattern.starts_with("./")) { pattern.remove_prefix(2); }
+    Prepared glob;
+    if (pattern.ends_with('/')) {
+        glob.folder_only = true;
+        pattern.remove_suffix(1);
+    }
+    const bool anchored = pattern.find('/') != std::string_view::npos;
+    if (!anchored) { glob.parts.emplace_back("**"); }
+    for (const auto part : components(pattern)) {
+        if (part == "**" && !glob.parts.empty() && glob.parts.back() == "**") { continue; }
+        glob.parts.push_back(part);
+    }
+    if (!anchored && glob.parts.size() == 1) { glob.parts.emplace_back("*"); }   // `**` alone
+    return glob;
+}
+
+/// `parts` of a glob against the first `count` components of a path; `**` stands for any number of them, at the end
+/// for one at least.
+bool parts_match(const std::vector<std::string_view>& glob, const std::vector<std::string_view>& path, std::size_t count) {
+    std::size_t g = 0;
+    std::size_t p = 0;
+    std::size_t star = std::string_view::npos;
+    std::size_t star_path = 0;
+    while (p < count || g < glob.size()) {
+        if (g < glob.size()) {
+            if (glob[g] == "**") {
+                if (g + 1 == glob.size()) { return p < count; }
+                star = ++g;
+                star_path = p;
+                continue;
+            }
+            if (p < count && component_matches(glob[g], path[p])) { ++g; ++p; continue; }
+        }
+        if (star == std::string_view::npos || star_path >= count) { return false; }
+        g = star;
+        p = ++star_path;
+    }
+    return true;
+}
+
+bool has_wildcard(std::string_view component) noexcept { return component.find_first_of("*?[") != std::string_view::npos; }
+
+/// `folders`: whether a match of a folder that the path is in counts.
+bool matches(const Prepared& glob, const std::vector<std::string_view>& path, bool folders) {
+    if (glob.parts.empty() || path.empty()) { return false; }
+    if (!glob.folder_only && parts_match(glob.parts, path, path.size())) { return true; }
+    if (!folders) { return false; }
+    for (std::size_t count = path.size() - 1; count > 0; --count) {
+        if (parts_match(glob.parts, path, count)) { return true; }
+    }
+    return false;
+}
+
+/// What is wrong with one glob, or empty.
+std::string glob_defect(std::string_view glob) {
+    if (glob.empty()) { return "it is empty"; }
+    if (glob.size() > max_glob_bytes) { return "it is longer than " + std::to_string(max_glob_bytes) + " bytes"; }
+    if (!is_valid_utf8(glob)) { return "it is not valid UTF-8"; }
+    if (components(glob).empty()) { return "it names nothing"; }
+    for (std::size_t i = 0; i < glob.size(); ++i) {
+        const auto c = static_cast<unsigned char>(glob[i]);
+        if (c < 0x20 || c == 0x7F) { return "it holds a control character"; }
+        if (c == '{' || c == '}') { return "braces are not part of these patterns; write each alternative, separated by commas"; }
+        if (c == '\\' && ++i >= glob.size()) { return "it ends in a backslash"; }
+        if (c == '[') {
+            bool ignored = false;
+            const auto end = bracket(glob, i, 'x', ignored);
+            if (end == std::string_view::npos) { return "its '[' is not closed"; }
+            if (glob.substr(i, end - i).find('/') != std::string_view::npos) { return "its '[…]' holds a '/'"; }
+            i = end - 1;
+        }
+    }
+    for (const auto part : components(glob)) {
+        if (part == "..") { return "'..' leads out of the workspace"; }
+    }
+    return {};
+}
+
+/// At commas that are neither escaped nor inside `[…]`.
+std::vector<std::string_view> split_globs(std::string_view text) {
+    std::vector<std::string_view> globs;
+    std::size_t begin = 0;
+    std::size_t i = 0;
+    while (i <= text.size()) {
+        if (i == text.size() || text[i] == ',') {
+            globs.push_back(trim(text.substr(begin, i - begin)));
+            begin = i + 1;
+        } else if (text[i] == '\\' && i + 1 < text.size()) {
+            ++i;
+        } else if (text[i] == '[') {
+            bool ignored = false;
+            const auto end = bracket(text, i, 'x', ignored);
+            if (end != std::string_view::npos) { i = end - 1; }
+        }
+        ++i;
+    }
+    return globs;
+}
+
+}  // namespace
+
+bool glob_matches(std::string_view pattern, std::string_view path) {
+    return matches(prepare(pattern), components(path), true);
+}
+
+Result<PathRule> PathRule::parse(std::string_view text) {
+    PathRule rule;
+    rule.text_ = std::string(trim(text));
+    for (auto glob : split_globs(text)) {
+        Glob entry;
+        if (glob.starts_with('!')) {
+            entry.negated = true;
+            glob = trim(glob.substr(1));
+        }
+        if (const auto defect = glob_defect(glob); !defect.empty()) {
+            return Error{"AF-TOOL-020", "The pattern '" + ellipsis(sanitize_utf8(glob), 200) + "' cannot be read: " + defect + ".",
+                         ellipsis(sanitize_utf8(text), 300),
+                         "Write gitignore-style globs separated by commas, such as 'src/**/*.py, !src/vendor/'.", ErrorKind::invalid};
+        }
+        entry.pattern = std::string(glob);
+        rule.globs_.push_back(std::move(entry));
+        if (rule.globs_.size() > max_globs) {
+            return Error{"AF-TOOL-020", "The rule has more than " + std::to_string(max_globs) + " patterns.", {}, "Use fewer, wider patterns.",
+                         ErrorKind::invalid};
+        }
+    }
+    return rule;
+}
+
+bool PathRule::allows(std::string_view path) const {
+    const auto parts = components(path);
+    bool positive = false;
+    bool matched = false;
+    for (const auto& glob : globs_) {
+        const auto prepared = prepare(glob.pattern);
+        if (glob.negated) {
+            if (matches(prepared, parts, true)) { return false; }
+            continue;
+        }
+        positive = true;
+        if (!matched) { matched = matches(prepared, parts, prepared.folder_only || !has_wildcard(prepared.parts.back())); }
+    }
+    return matched || !positive;
+}
+
+bool PathRule::matches_any(std::string_view path) const {
+    const auto parts = components(path);
+    return std::any_of(globs_.begin(), globs_.end(), [&](const Glob& glob) {
+        if (glob.negated) { return false; }
+        const auto prepared = prepare(glob.pattern);
+        return matches(prepared, parts, prepared.folder_only || !has_wildcard(prepared.parts.back()));
+    });
+}
+
+bool is_protected_name(std::string_view component) {
+    // As git's own check (core.protectHFS, core.protectNTFS): what some file system takes for `.git` counts as it.
+    std::string plain;
+    for (std::size_t i = 0; i < component.size(); ++i) {
+        const auto three = component.substr(i, 3);
+        const auto c = static_cast<unsigned char>(component[i]);
+        if (three.size() == 3 && c == 0xE2) {
+            const auto second = static_cast<unsigned char>(three[1]);
+            const auto third = static_cast<unsigned char>(three[2]);
+            const bool ignored = (second == 0x80 && ((third >= 0x8C && third <= 0x8F) || (third >= 0xAA && third <= 0xAE))) ||
+                                 (second == 0x81 && third >= 0xAA && third <= 0xAF);
+            if (ignored) { i += 2; continue; }
+        }
+        if (three == "\xEF\xBB\xBF") { i += 2; continue; }
+        plain += lower(component[i]);
+    }
+    if (const auto stream = plain.find(':'); stream != std::string::npos) { plain.resize(stream); }
+    while (!plain.empty() && (plain.back() == '.' || plain.back() == ' ')) { plain.pop_back(); }
+    return plain == ".git" || plain == ".agentforge" || plain == "git~1" || plain == "agentf~1";
+}
+
+Result<std::string> normalize_path(std::string_view path) {
+    const auto shown = [&] { return "'" + ellipsis(sanitize_utf8(path), 200) + "'"; };
+    const auto bad = [](std::string message) {
+        return Error{"AF-TOOL-012", std::move(message), {}, "Give a path relative to the workspace, such as 'src/app.py'.", ErrorKind::invalid};
+    };
+    const auto outside = [&](const char* why) {
+        return Error{"AF-TOOL-010", "The path " + shown() + " leads out of the workspace: " + why + ".", {},
+                     "Give a path relative to the workspace, without '..'; '.' is the workspace itself.", ErrorKind::denied};
+    };
+    if (path.empty()) { return bad("The path is empty."); }
+    if (path.size() > max_path_bytes) {
+        return bad("The path has " + std::to_string(path.size()) + " bytes; at most " + std::to_string(max_path_bytes) + " are allowed.");
+    }
+    if (!is_valid_utf8(path)) { return bad("The path " + shown() + " is not valid UTF-8."); }
+    for (std::size_t i = 0; i < path.size(); ++i) {
+        const auto c = static_cast<unsigned char>(path[i]);
+        const bool c1 = c == 0xC2 && i + 1 < path.size() && static_cast<unsigned char>(path[i + 1]) < 0xA0;
+        if (c < 0x20 || c == 0x7F || c1) { return bad("The path " + shown() + " holds a control character."); }
+        if (c == '\\') { return bad("The path " + shown() + " holds a backslash; folders are separated by '/'."); }
+    }
+    if (path.front() == '/') { return outside("it is absolute"); }
+    std::string result;
+    bool first = true;
+    for (const auto part : components(path)) {
+        if (part == ".") { continue; }
+        if (part == "..") { return outside("it holds '..'"); }
+        if (first && part == "~") { return outside("'~' is the home folder"); }
+        first = false;
+        if (part.size() > max_component_bytes) {
+            return bad("The path " + shown() + " has a name longer than " + std::to_string(max_component_bytes) + " bytes.");
+        }
+        if (is_protected_name(part)) {
+            return Error{"AF-TOOL-011", "The path " + shown() + " is protected: '" + std::string(part) + "' is closed to every role.", {},
+                         "Work with the project's own files; version control and AgentForge's records are kept by AgentForge.", ErrorKind::denied};
+        }
+        if (!result.empty()) { result += '/'; }
+        result += part;
+    }
+    if (result.empty()) { result = "."; }
+    return result;
+}
+
+Error path_not_allowed(std::string_view path, std::string_view role, std::string_view constraint) {
+    return {"AF-TOOL-013", "Path '" + std::string(path) + "' is not allowed for " + std::string(role) + ". Constraint: " + std::string(constraint), {},
+            "Choose a path that the constraint allows ('!' excludes).", ErrorKind::denied};
+}
+
+Result<RolePaths> RolePaths::make(std::string role, const std::map<std::string, std::string, std::less<>>& constraints,
+                                  const std::vector<std::string>& locked_files) {
+    RolePaths paths;
+    for (const auto& [tool, text] : constraints) {
+        auto rule = PathRule::parse(text);
+        if (!rule.ok()) {
+            auto error = std::move(rule).error();
+            error.where = "path constraint of " + tool + ", role " + role + ": " + error.where;
+            return error;
+        }
+        paths.rules_.push_back(std::move(rule).value());
+    }
+    paths.role_ = std::move(role);
+    paths.locked_ = locked_files;
+    std::sort(paths.locked_.begin(), paths.locked_.end());
+    return paths;
+}
+
+Result<void> RolePaths::check_write(std::string_view normalized_path) const {
+    if (std::binary_search(locked_.begin(), locked_.end(), normalized_path)) {
+        return Error{"AF-TOOL-015", "Path '" + std::string(normalized_path) + "' is locked: the tests that RED wrote stay as they are until the commit.", {},
+                     "Make the tests pass by changing the implementation.", ErrorKind::denied};
+    }
+    for (const auto& rule : rules_) {
+        if (!rule.allows(normalized_path)) { return path_not_allowed(normalized_path, role_, rule.text()); }
+    }
+    return {};
+}
+
+}  // namespace agentforge::kernel

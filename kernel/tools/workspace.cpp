@@ -1,0 +1,664 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/workspace.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <re2/re2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "tools/text_edit.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+constexpr std::size_t binary_probe_bytes = 8192;
+constexpr std::size_t hit_text_bytes = 300;
+
+/// openat2 beneath a held directory: no link of any kind is followed, `..` and absolute paths are refused by the kernel.
+FileDescriptor open_beneath(int directory, const std::string& path, std::uint64_t flags, mode_t mode = 0) {
+    open_how how{};
+    how.flags = flags | O_CLOEXEC;
+    how.mode = mode;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+    for (int attempt = 0;; ++attempt) {
+        const auto descriptor = static_cast<int>(::syscall(SYS_openat2, directory, path.c_str(), &how, sizeof how));
+        if (descriptor >= 0) { return FileDescriptor(descriptor); }
+        if ((errno == EINTR || errno == EAGAIN) && attempt < 100) { continue; }
+        return FileDescriptor();
+    }
+}
+
+struct Split { std::string parent; std::string name; };
+
+Split split_path(const std::string& path) {
+    const auto slash = path.rfind('/');
+    if (slash == std::string::npos) { return {".", path}; }
+    return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+const char* special_kind(mode_t mode) noexcept {
+    if (S_ISFIFO(mode)) { return "pipe"; }
+    if (S_ISSOCK(mode)) { return "socket"; }
+    if (S_ISCHR(mode) || S_ISBLK(mode)) { return "device"; }
+    return "special file";
+}
+
+Error link_error(std::string_view path, std::string_view link, std::string_view target) {
+    std::string message = "'" + std::string(link) + "' is a symbolic link";
+    if (!target.empty()) { message += " to '" + ellipsis(sanitize_utf8(target), 200) + "'"; }
+    message += "; links are not followed.";
+    return {"AF-TOOL-032", std::move(message), std::string(path), "Use the path of the file itself.", ErrorKind::denied};
+}
+
+Error special_error(std::string_view path, mode_t mode) {
+    return {"AF-TOOL-033", "'" + std::string(path) + "' is a " + special_kind(mode) + ", not a regular file.", std::string(path), "Work with regular files only.",
+            ErrorKind::denied};
+}
+
+Error not_found_error(std::string_view path) {
+    return {"AF-TOOL-031", "'" + std::string(path) + "' does not exist.", std::string(path), "Use list_files to see what there is.", ErrorKind::not_found};
+}
+
+Error exists_error(std::string_view path) {
+    return {"AF-TOOL-035", "'" + std::string(path) + "' exists already.", std::string(path), "Use edit_file to change it, or choose another path.",
+            ErrorKind::conflict};
+}
+
+Error folder_error(std::string_view path) {
+    return {"AF-TOOL-034", "'" + std::string(path) + "' is a folder, not a file.", std::string(path), "Name a file in it; list_files shows them.", ErrorKind::invalid};
+}
+
+Error size_error(std::string_view path, std::uint64_t size, std::uint64_t limit, std::string remedy) {
+    return {"AF-TOOL-037", "'" + std::string(path) + "' is too large: " + std::to_string(size) + " bytes, at most " + std::to_string(limit) + " here.",
+            std::string(path), std::move(remedy), ErrorKind::invalid};
+}
+
+Error changed_error(std::string_view path) {
+    return {"AF-TOOL-044", "'" + std::string(path) + "' changed while it was being edited; nothing was written.", std::string(path), "Read it again, then repeat the edit.",
+            ErrorKind::conflict};
+}
+
+Error binary_error(std::string_view path, std::uint64_t size) {
+    return {"AF-TOOL-036", "'" + std::string(path) + "' is a binary file of " + std::to_string(size) + " bytes; it is neither shown nor edited.", std::string(path),
+            "Work with the text files it is made from.", ErrorKind::invalid};
+}
+
+Error system_error(std::string_view path, std::string_view doing, int error) {
+    const std::string text = errno_text(error);
+    if (error == ENOSPC || error == EDQUOT) {
+        return {"AF-TOOL-039", "No room to write '" + std::string(path) + "': " + text + "; the old content stands.", std::string(path),
+                "Free space on the disk, then run `agentforge resume`.", ErrorKind::io};
+    }
+    if (error == EROFS) {
+        return {"AF-TOOL-039", "'" + std::string(path) + "' is on a read-only file system.", std::string(path), "Move the state directory to a writable disk.",
+                ErrorKind::io};
+    }
+    return {"AF-TOOL-038", "Cannot " + std::string(doing) + " '" + std::string(path) + "': " + text + ".", std::string(path),
+            "Check the permissions of the file and its folder.", ErrorKind::io};
+}
+
+std::string read_link(int directory, const std::string& name) {
+    std::array<char, 512> buffer{};
+    const auto size = ::readlinkat(directory, name.c_str(), buffer.data(), buffer.size());
+    return size > 0 ? std::string(buffer.data(), static_cast<std::size_t>(size)) : std::string();
+}
+
+bool same_file(const struct stat& a, const struct stat& b) noexcept {
+    return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
+           a.st_mtim.tv_nsec == b.st_mtim.tv_nsec && a.st_ctim.tv_sec == b.st_ctim.tv_sec && a.st_ctim.tv_nsec == b.st_ctim.tv_nsec;
+}
+
+bool is_binary(std::string_view bytes) noexcept { return bytes.substr(0, binary_probe_bytes).find('\0') != std::string_view::npos; }
+
+/// A temporary sibling that goes unless it was renamed.
+class Sibling {
+public:
+    Sibling(int directory, std::string name) : directory_(directory), name_(std::move(name)) {}
+    Sibling(const Sibling&) = delete;
+    Sibling& operator=(const Sibling&) = delete;
+    ~Sibling() {
+        if (!name_.empty()) { ::unlinkat(directory_, name_.c_str(), 0); }
+    }
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+    void keep() noexcept { name_.clear(); }
+
+private:
+    int directory_;
+    std::string name_;
+};
+
+int rename_new(int from_directory, const std::string& from, int to_directory, const std::string& to) {
+    if (::renameat2(from_directory, from.c_str(), to_directory, to.c_str(), RENAME_NOREPLACE) == 0) { return 0; }
+    if (errno != EINVAL && errno != ENOSYS) { return errno; }
+    // A file system without RENAME_NOREPLACE: a hard link fails on what exists just the same.
+    if (::linkat(from_directory, from.c_str(), to_directory, to.c_str(), 0) != 0) { return errno; }
+    return ::unlinkat(from_directory, from.c_str(), 0) == 0 ? 0 : errno;
+}
+
+struct OpenFile {
+    FileDescriptor descriptor;
+    struct stat status{};
+};
+
+struct Entry { std::string name; mode_t mode = 0; std::uint64_t size = 0; };
+
+std::string cut_around(std::string_view line, std::size_t at) {
+    if (line.size() <= hit_text_bytes) { return sanitize_utf8(line); }
+    std::size_t begin = at > hit_text_bytes / 3 ? at - hit_text_bytes / 3 : 0;
+    while (begin > 0 && (static_cast<unsigned char>(line[begin]) & 0xC0U) == 0x80U) { --begin; }
+    return (begin > 0 ? "…" : "") + ellipsis(sanitize_utf8(line.substr(begin, hit_text_bytes)), hit_text_bytes - 6) +
+           (begin + hit_text_bytes < line.size() ? "…" : "");
+}
+
+}  // namespace
+
+struct RoleWorkspace::State {
+    FileDescriptor root;
+    RolePaths rules;
+    bool writes_allowed = true;
+    std::uint64_t next_temporary = 0;
+    std::vector<Change> changes;
+
+    [[nodiscard]] Error open_error(const std::string& path, int error, std::string_view doing) const;
+    [[nodiscard]] Result<OpenFile> open_file(const std::string& path) const;
+    [[nodiscard]] Result<FileDescriptor> open_folder(const std::string& path, std::string_view doing) const;
+    [[nodiscard]] Result<FileDescriptor> make_folder(const std::string& path) const;
+    [[nodiscard]] static Result<std::string> contents(const OpenFile& file, const std::string& path);
+    [[nodiscard]] Result<std::string> writable(std::string_view path) const;
+    [[nodiscard]] Result<void> replace(int parent, const std::string& name, const std::string& path, std::string_view content, const struct stat* old);
+    [[nodiscard]] static Result<std::vector<Entry>> entries(int directory, const std::string& path);
+    template <class Visit>
+    [[nodiscard]] Result<bool> walk(int directory, const std::string& prefix, std::size_t depth, bool recursive, Visit&& visit) const;
+    void record(const Change& change) { changes.push_back(change); }
+};
+
+/// Names the link, the missing part or the file in the way: only for messages, so it may race.
+Error RoleWorkspace::State::open_error(const std::string& path, int error, std::string_view doing) const {
+    if (error == ENXIO) { return special_error(path, S_IFSOCK); }
+    if (error == ELOOP || error == ENOTDIR || error == ENOENT || error == EXDEV) {
+        std::size_t end = 0;
+        while (end != std::string::npos) {
+            end = path.find('/', end + 1);
+            const std::string prefix = path.substr(0, end);
+            const auto at = open_beneath(root.get(), prefix, O_PATH | O_NOFOLLOW);
+            struct stat status{};
+            if (!at.valid() || ::fstat(at.get(), &status) != 0) { break; }
+            if (S_ISLNK(status.st_mode)) { return link_error(path, prefix, read_link(at.get(), "")); }
+            if ((end != std::string::npos || error == ENOTDIR) && !S_ISDIR(status.st_mode)) {
+                return Error{"AF-TOOL-034", "'" + prefix + "' is a file, not a folder" + (end == std::string::npos ? "." : "; '" + path + "' cannot be in it."), path,
+                             "Use list_files to see what there is.", ErrorKind::invalid};
+            }
+        }
+        if (error == ENOENT) { return not_found_error(path); }
+    }
+    return system_error(path, doing, error);
+}
+
+/// A regular file for reading; anything else is refused without blocking on it.
+Result<OpenFile> RoleWorkspace::State::open_file(const std::string& path) const {
+    if (path == ".") { return folder_error(path); }
+    OpenFile file;
+    file.descriptor = open_beneath(root.get(), path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+    if (!file.descriptor.valid()) { return open_error(path, errno, "read"); }
+    if (::fstat(file.descriptor.get(), &file.status) != 0) { return system_error(path, "read", errno); }
+    if (S_ISDIR(file.status.st_mode)) { return folder_error(path); }
+    if (!S_ISREG(file.status.st_mode)) { return special_error(path, file.status.st_mode); }
+    return file;
+}
+
+Result<FileDescriptor> RoleWorkspace::State::open_folder(const std::string& path, std::string_view doing) const {
+    auto folder = open_beneath(root.get(), path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
+    if (folder.valid()) { return folder; }
+    return open_error(path, errno, doing);
+}
+
+/// mkdir -p, one level at a time from held descriptors, then opened once more from the root: a folder that was moved
+/// out on the way is not written into.
+Result<FileDescriptor> RoleWorkspace::State::make_folder(const std::string& path) const {
+    auto whole = open_beneath(root.get(), path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
+    if (whole.valid()) { return whole; }
+    if (errno != ENOENT) { return open_error(path, errno, "open"); }
+    auto at = open_beneath(root.get(), ".", O_RDONLY | O_DIRECTORY);
+    if (!at.valid()) { return open_error(".", errno, "open"); }
+    std::size_t begin = 0;
+    while (begin < path.size()) {
+        auto end = path.find('/', begin);
+        if (end == std::string::npos) { end = path.size(); }
+        const std::string name = path.substr(begin, end - begin);
+        auto next = open_beneath(at.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
+        if (!next.valid() && errno == ENOENT) {
+            if (::mkdirat(at.get(), name.c_str(), 0777) != 0 && errno != EEXIST) { return system_error(path.substr(0, end), "create the folder", errno); }
+            next = open_beneath(at.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
+        }
+        if (!next.valid()) { return open_error(path.substr(0, end), errno, "open"); }
+        at = std::move(next);
+        begin = end + 1;
+    }
+    return open_folder(path, "open");
+}
+
+Result<std::string> RoleWorkspace::State::contents(const OpenFile& file, const std::string& path) {
+    const auto size = static_cast<std::uint64_t>(file.status.st_size);
+    if (size > max_file_bytes) { return size_error(path, size, max_file_bytes, "Leave this file as it is, or escalate."); }
+    std::string bytes(size + 1, '\0');
+    std::size_t have = 0;
+    for (;;) {
+        if (have == bytes.size()) {
+            if (bytes.size() > max_file_bytes) { return size_error(path, bytes.size(), max_file_bytes, "Leave this file as it is, or escalate."); }
+            bytes.resize(bytes.size() * 2);
+        }
+        const auto got = ::pread(file.descriptor.get(), bytes.data() + have, bytes.size() - have, static_cast<off_t>(have));
+        if (got < 0) {
+            if (errno == EINTR) { continue; }
+            return system_error(path, "read", errno);
+        }
+        if (got == 0) { break; }
+        have += static_cast<std::size_t>(got);
+    }
+    bytes.resize(have);
+    return bytes;
+}
+
+Result<std::string> RoleWorkspace::State::writable(std::string_view path) const {
+    if (!writes_allowed) {
+        return Error{"AF-TOOL-014", "Writing '" + ellipsis(sanitize_utf8(path), 200) + "' is not allowed here: the tool does not declare that it writes.", {},
+                     "Use a tool that writes files, or declare the effect `writes` in the tool.", ErrorKind::denied};
+    }
+    AF_TRY(auto normal, normalize_path(path));
+    if (normal == ".") { return folder_error(normal); }
+    AF_CHECK(rules.check_write(normal));
+    return normal;
+}
+
+/// Writes a temporary sibling and renames it over `name` (`old`: what is there now) or to a new name.
+Result<void> RoleWorkspace::State::replace(int parent, const std::string& name, const std::string& path, std::string_view content, const struct stat* old) {
+    FileDescriptor file;
+    std::string temporary;
+    do {
+        temporary = ".agentforge-tmp-" + std::to_string(::getpid()) + "-" + std::to_string(next_temporary++);
+        file = FileDescriptor(::openat(parent, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    } while (!file.valid() && errno == EEXIST);
+    if (!file.valid()) { return system_error(path, "write", errno); }
+    Sibling sibling(parent, temporary);
+    std::string_view rest = content;
+    while (!rest.empty()) {
+        const auto written = ::write(file.get(), rest.data(), rest.size());
+        if (written < 0) {
+            if (errno == EINTR) { continue; }
+            return system_error(path, "write", errno);
+        }
+        rest.remove_prefix(static_cast<std::size_t>(written));
+    }
+    if (old != nullptr) {
+        struct stat fresh{};
+        if (::fstat(file.get(), &fresh) == 0 && (fresh.st_uid != old->st_uid || fresh.st_gid != old->st_gid)) {
+            if (::fchown(file.get(), old->st_uid, old->st_gid) != 0) { errno = 0; }     // Best effort: only root may.
+        }
+        if (::fchmod(file.get(), old->st_mode & 0777U) != 0) { return system_error(path, "keep the mode of", errno); }
+    }
+    if (::close(file.release()) != 0) { return system_error(path, "write", errno); }
+    if (old == nullptr) {
+        const int error = rename_new(parent, temporary, parent, name);
+        if (error == EEXIST) { return exists_error(path); }
+        if (error != 0) { return system_error(path, "write", error); }
+    } else {
+        struct stat now{};
+        if (::fstatat(parent, name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 || !same_file(now, *old)) { return changed_error(path); }
+        if (::renameat(parent, temporary.c_str(), parent, name.c_str()) != 0) { return system_error(path, "write", errno); }
+    }
+    sibling.keep();
+    return {};
+}
+
+/// One folder's entries, in the order in which their paths sort; protected names left out.
+Result<std::vector<Entry>> RoleWorkspace::State::entries(int directory, const std::string& path) {
+    FileDescriptor own(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!own.valid()) { return system_error(path, "list", errno); }
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(own.get()), &::closedir);
+    if (stream == nullptr) { return system_error(path, "list", errno); }
+    own.release();
+    std::vector<Entry> found;
+    for (;;) {
+        errno = 0;
+        const dirent* entry = ::readdir(stream.get());
+        if (entry == nullptr) {
+            if (errno != 0) { return system_error(path, "list", errno); }
+            break;
+        }
+        Entry one{entry->d_name, 0, 0};
+        if (one.name == "." || one.name == ".." || is_protected_name(one.name)) { continue; }
+        struct stat status{};
+        if (::fstatat(directory, one.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) { continue; }    // Gone meanwhile.
+        one.mode = status.st_mode;
+        one.size = S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
+        found.push_back(std::move(one));
+    }
+    const auto key = [](const Entry& entry) { return S_ISDIR(entry.mode) ? entry.name + "/" : entry.name; };
+    std::sort(found.begin(), found.end(), [&](const Entry& a, const Entry& b) { return key(a) < key(b); });
+    return found;
+}
+
+/// Calls `visit(directory, entry, path)`; false from it ends the walk. Returns whether all was seen.
+template <class Visit>
+Result<bool> RoleWorkspace::State::walk(int directory, const std::string& prefix, std::size_t depth, bool recursive, Visit&& visit) const {
+    AF_TRY(const auto found, entries(directory, prefix.empty() ? "." : prefix));
+    bool complete = true;
+    for (const auto& entry : found) {
+        const std::string path = prefix.empty() ? entry.name : prefix + "/" + entry.name;
+        if (!visit(directory, entry, path)) { return false; }
+        if (!recursive || !S_ISDIR(entry.mode)) { continue; }
+        if (depth + 1 >= max_depth || path.size() > 3800) {
+            complete = false;
+            continue;
+        }
+        const auto child = open_beneath(directory, entry.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
+        if (!child.valid()) {
+            complete = false;       // Gone, swapped for a link, or not readable.
+            continue;
+        }
+        AF_TRY(const bool all, walk(child.get(), path, depth + 1, recursive, visit));
+        if (!all) { complete = false; }
+    }
+    return complete;
+}
+
+RoleWorkspace::RoleWorkspace(std::unique_ptr<State> state) : state_(std::move(state)) {}
+RoleWorkspace::~RoleWorkspace() = default;
+
+Result<std::unique_ptr<RoleWorkspace>> RoleWorkspace::open(const std::string& root, RolePaths rules) {
+    const auto refused = [&](std::string why, std::string remedy) {
+        return Error{"AF-TOOL-030", "The workspace '" + root + "' cannot be opened: " + std::move(why) + ".", root, std::move(remedy), ErrorKind::io};
+    };
+    auto state = std::make_unique<State>();
+    state->root = FileDescriptor(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!state->root.valid()) {
+        const int error = errno;
+        struct stat status{};
+        if (::lstat(root.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) { return refused("it is a symbolic link", "Give the folder itself."); }
+        return refused(errno_text(error), "Check that the folder exists and can be read.");
+    }
+    if (!open_beneath(state->root.get(), ".", O_RDONLY | O_DIRECTORY).valid()) {
+        return refused("openat2 failed: " + errno_text(errno), "AgentForge needs Linux 5.6 or later, and a container that allows openat2.");
+    }
+    state->rules = std::move(rules);
+    return std::unique_ptr<RoleWorkspace>(new RoleWorkspace(std::move(state)));
+}
+
+Result<FileView> RoleWorkspace::read(std::string_view path, const ReadOptions& options) {
+    AF_TRY(const auto normal, normalize_path(path));
+    AF_TRY(const auto file, state_->open_file(normal));
+    const auto size = static_cast<std::uint64_t>(file.status.st_size);
+    if (size > max_whole_read_bytes && options.first_line <= 1 && options.last_line == 0) {
+        return size_error(normal, size, max_whole_read_bytes, "Give a line range: first_line and last_line.");
+    }
+    AF_TRY(const auto bytes, State::contents(file, normal));
+    if (is_binary(bytes)) { return binary_error(normal, bytes.size()); }
+    FileView view;
+    view.path = normal;
+    view.sha256 = sha256(bytes);
+    view.size_bytes = bytes.size();
+    view.total_lines = count_lines(bytes);
+    view.first_line = std::max<std::uint64_t>(options.first_line, 1);
+    const auto last = options.last_line == 0 ? view.total_lines : std::min(options.last_line, view.total_lines);
+    if ((options.last_line != 0 && options.last_line < view.first_line) || (view.first_line > view.total_lines && view.first_line > 1)) {
+        return Error{"AF-TOOL-045", "'" + normal + "' has " + std::to_string(view.total_lines) + " lines; lines " + std::to_string(view.first_line) + " to " +
+                         (options.last_line == 0 ? std::string("the end") : std::to_string(options.last_line)) + " are not a range of them.",
+                     normal, "Give first_line and last_line within the file, first_line not after last_line.", ErrorKind::invalid};
+    }
+    std::size_t begin = 0;
+    for (std::uint64_t line = 1; line < view.first_line; ++line) { begin = bytes.find('\n', begin) + 1; }
+    std::size_t end = begin;
+    view.last_line = view.first_line - 1;
+    while (view.last_line < last) {
+        auto next = bytes.find('\n', end);
+        next = next == std::string::npos ? bytes.size() : next + 1;
+        if (next - begin > options.max_bytes) {
+            view.truncated = true;
+            if (end == begin) {     // Not even one line fits: its beginning.
+                end = begin + options.max_bytes;
+                while (end > begin && (static_cast<unsigned char>(bytes[end]) & 0xC0U) == 0x80U) { --end; }
+                ++view.last_line;
+            }
+            break;
+        }
+        end = next;
+        ++view.last_line;
+    }
+    view.content = bytes.substr(begin, end - begin);
+    view.truncated = view.truncated || view.first_line > 1 || view.last_line < view.total_lines;
+    return view;
+}
+
+Result<Listing> RoleWorkspace::list(std::string_view directory, const ListOptions& options) {
+    AF_TRY(const auto normal, normalize_path(directory));
+    AF_TRY(const auto folder, state_->open_folder(normal, "list"));
+    std::optional<PathRule> filter;
+    if (!options.glob.empty()) {
+        AF_TRY(filter, PathRule::parse(options.glob));
+    }
+    Listing listing;
+    const auto visit = [&](int parent, const Entry& entry, const std::string& path) {
+        const bool is_folder = S_ISDIR(entry.mode);
+        if (filter && (is_folder || !filter->allows(path))) { return true; }
+        if (listing.entries.size() >= options.limit) {
+            listing.truncated = true;
+            return false;
+        }
+        std::string shown = path;
+        if (S_ISLNK(entry.mode)) {
+            shown += " -> " + ellipsis(sanitize_utf8(read_link(parent, entry.name)), 200);
+        } else if (!is_folder && !S_ISREG(entry.mode)) {
+            shown += std::string(" (") + special_kind(entry.mode) + ")";
+        }
+        listing.entries.push_back({std::move(shown), is_folder, entry.size});
+        return true;
+    };
+    AF_TRY(const bool all, state_->walk(folder.get(), normal == "." ? "" : normal, 0, options.recursive, visit));
+    listing.truncated = listing.truncated || !all;
+    return listing;
+}
+
+Result<SearchHits> RoleWorkspace::search(const SearchQuery& query) {
+    RE2::Options settings(RE2::Quiet);
+    settings.set_literal(query.literal);
+    settings.set_case_sensitive(!query.ignore_case);
+    settings.set_never_nl(true);
+    settings.set_max_mem(8 << 20);
+    if (query.pattern.empty() || query.pattern.size() > 4096) {
+        return Error{"AF-TOOL-021", query.pattern.empty() ? "The pattern is empty." : "The pattern is longer than 4096 bytes.", {}, "Give what to look for.",
+                     ErrorKind::invalid};
+    }
+    const RE2 pattern(query.literal ? query.pattern : "(?m)" + query.pattern, settings);
+    if (!pattern.ok()) {
+        return Error{"AF-TOOL-021", "The pattern '" + ellipsis(sanitize_utf8(query.pattern), 200) + "' is not a regular expression: " + pattern.error() + ".", {},
+                     "Write RE2 syntax (no look-around, no back-references), and escape ( ) [ ] { } . * + ? | ^ $ where they mean themselves.", ErrorKind::invalid};
+    }
+    std::optional<PathRule> filter;
+    if (!query.glob.empty()) {
+        AF_TRY(filter, PathRule::parse(query.glob));
+    }
+    AF_TRY(const auto root, state_->open_folder(".", "search"));
+    SearchHits result;
+    std::uint64_t files = 0;
+    std::uint64_t bytes_read = 0;
+    const auto visit = [&](int parent, const Entry& entry, const std::string& path) {
+        if (!S_ISREG(entry.mode) || (filter && !filter->allows(path)) || entry.size > max_whole_read_bytes) { return true; }
+        if (++files > search_file_budget || bytes_read + entry.size > search_byte_budget) {
+            result.truncated = true;
+            return false;
+        }
+        OpenFile file;
+        file.descriptor = open_beneath(parent, entry.name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+        if (!file.descriptor.valid() || ::fstat(file.descriptor.get(), &file.status) != 0 || !S_ISREG(file.status.st_mode)) { return true; }
+        auto read = State::contents(file, path);
+        if (!read.ok() || is_binary(*read)) { return true; }
+        std::string text = std::move(read).value();
+        bytes_read += text.size();
+        if (text.find('\r') != std::string::npos) {     // `$` is to match before CRLF too.
+            std::size_t out = 0;
+            for (std::size_t i = 0; i < text.size(); ++i) {
+                if (text[i] != '\r' || i + 1 >= text.size() || text[i + 1] != '\n') { text[out++] = text[i]; }
+            }
+            text.resize(out);
+        }
+        const re2::StringPiece whole(text);
+        std::size_t at = 0;
+        std::size_t counted = 0;
+        std::uint64_t line = 1;
+        re2::StringPiece match;
+        while (at < text.size() && pattern.Match(whole, at, text.size(), RE2::UNANCHORED, &match, 1)) {
+            const auto offset = static_cast<std::size_t>(match.data() - text.data());
+            line += static_cast<std::uint64_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(counted), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
+            counted = offset;
+            if (offset >= text.size() && text.back() == '\n') { break; }    // An empty match after the last line.
+            auto begin = offset == 0 ? std::string::npos : text.rfind('\n', offset - 1);
+            begin = begin == std::string::npos ? 0 : begin + 1;
+            const auto end = std::min(text.find('\n', offset), text.size());
+            if (result.hits.size() >= query.limit) {
+                result.truncated = true;
+                return false;
+            }
+            result.hits.push_back({path, line, cut_around(std::string_view(text).substr(begin, end - begin), offset - begin)});
+            at = end + 1;
+        }
+        return true;
+    };
+    AF_TRY(const bool all, state_->walk(root.get(), "", 0, true, visit));
+    result.truncated = result.truncated || !all;
+    return result;
+}
+
+bool RoleWorkspace::exists(std::string_view path) {
+    const auto normal = normalize_path(path);
+    return normal.ok() && open_beneath(state_->root.get(), *normal, O_PATH).valid();
+}
+
+Result<Change> RoleWorkspace::create(std::string_view path, std::string_view content, bool overwrite) {
+    AF_TRY(const auto normal, state_->writable(path));
+    if (content.size() > max_file_bytes) { return size_error(normal, content.size(), max_file_bytes, "Write less."); }
+    const auto [folder, name] = split_path(normal);
+    AF_TRY(const auto parent, state_->make_folder(folder));
+    struct stat old{};
+    Change change;
+    change.path = normal;
+    change.after_sha256 = sha256(content);
+    if (::fstatat(parent.get(), name.c_str(), &old, AT_SYMLINK_NOFOLLOW) != 0) {
+        if (errno != ENOENT) { return system_error(normal, "write", errno); }
+        AF_CHECK(state_->replace(parent.get(), name, normal, content, nullptr));
+        change.created = true;
+        change.lines_added = count_lines(content);
+        state_->record(change);
+        return change;
+    }
+    if (S_ISLNK(old.st_mode)) { return link_error(normal, normal, read_link(parent.get(), name)); }
+    if (S_ISDIR(old.st_mode)) { return folder_error(normal); }
+    if (!S_ISREG(old.st_mode)) { return special_error(normal, old.st_mode); }
+    if (!overwrite) { return exists_error(normal); }
+    AF_TRY(const auto file, state_->open_file(normal));
+    AF_TRY(const auto before, State::contents(file, normal));
+    AF_CHECK(state_->replace(parent.get(), name, normal, content, &file.status));
+    change.before_sha256 = sha256(before);
+    const auto counts = count_changes(before, content);
+    change.lines_added = counts.added;
+    change.lines_removed = counts.removed;
+    state_->record(change);
+    return change;
+}
+
+Result<Change> RoleWorkspace::edit(std::string_view path, std::string_view search, std::string_view replace) {
+    AF_TRY(const auto normal, state_->writable(path));
+    const auto [folder, name] = split_path(normal);
+    AF_TRY(const auto file, state_->open_file(normal));
+    AF_TRY(const auto before, State::contents(file, normal));
+    if (is_binary(before)) { return binary_error(normal, before.size()); }
+    AF_TRY(const auto edit, replace_once(before, search, replace, normal));
+    AF_TRY(const auto parent, state_->open_folder(folder, "open"));
+    AF_CHECK(state_->replace(parent.get(), name, normal, edit.content, &file.status));
+    Change change;
+    change.path = normal;
+    change.before_sha256 = sha256(before);
+    change.after_sha256 = sha256(edit.content);
+    const auto counts = count_changes(before, edit.content);
+    change.lines_added = counts.added;
+    change.lines_removed = counts.removed;
+    state_->record(change);
+    return change;
+}
+
+Result<Change> RoleWorkspace::move(std::string_view from, std::string_view to) {
+    AF_TRY(const auto source, state_->writable(from));
+    AF_TRY(const auto target, state_->writable(to));
+    if (source == target) {
+        return Error{"AF-TOOL-043", "'" + source + "' is there already; nothing would change.", source, "Give another path to move it to.", ErrorKind::invalid};
+    }
+    AF_TRY(const auto file, state_->open_file(source));
+    AF_TRY(const auto bytes, State::contents(file, source));
+    const auto [source_folder, source_name] = split_path(source);
+    const auto [target_folder, target_name] = split_path(target);
+    AF_TRY(const auto source_parent, state_->open_folder(source_folder, "open"));
+    AF_TRY(const auto target_parent, state_->make_folder(target_folder));
+    struct stat now{};
+    if (::fstatat(target_parent.get(), target_name.c_str(), &now, AT_SYMLINK_NOFOLLOW) == 0) {
+        if (S_ISLNK(now.st_mode)) { return link_error(target, target, read_link(target_parent.get(), target_name)); }
+        if (S_ISDIR(now.st_mode)) {
+            return Error{"AF-TOOL-034", "'" + target + "' is a folder.", target, "Give the new path with the file's name.", ErrorKind::invalid};
+        }
+        return exists_error(target);
+    }
+    if (::fstatat(source_parent.get(), source_name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 || !same_file(now, file.status)) { return changed_error(source); }
+    const int error = rename_new(source_parent.get(), source_name, target_parent.get(), target_name);
+    if (error == EEXIST) { return exists_error(target); }
+    if (error != 0) { return system_error(target, "move to", error); }
+    const std::string hash = sha256(bytes);
+    const auto lines = count_lines(bytes);
+    Change gone;
+    gone.path = source;
+    gone.before_sha256 = hash;
+    gone.lines_removed = lines;
+    Change come;
+    come.path = target;
+    come.after_sha256 = hash;
+    come.lines_added = lines;
+    come.created = true;
+    state_->record(gone);
+    state_->record(come);
+    return come;
+}
+
+Result<Change> RoleWorkspace::remove(std::string_view path) {
+    AF_TRY(const auto normal, state_->writable(path));
+    AF_TRY(const auto file, state_->open_file(normal));
+    AF_TRY(const auto bytes, State::contents(file, normal));
+    const auto [folder, name] = split_path(normal);
+    AF_TRY(const auto parent, state_->open_folder(folder, "open"));
+    struct stat now{};
+    if (::fstatat(parent.get(), name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 || !same_file(now, file.status)) { return changed_error(normal); }
+    if (::unlinkat(parent.get(), name.c_str(), 0) != 0) { return system_error(normal, "delete", errno); }
+    Change change;
+    change.path = normal;
+    change.before_sha256 = sha256(bytes);
+    change.lines_removed = count_lines(bytes);
+    state_->record(change);
+    return change;
+}
+
+std::vector<Change> RoleWorkspace::take_changes() { return std::exchange(state_->changes, {}); }
+void RoleWorkspace::allow_writes(bool allowed) noexcept { state_->writes_allowed = allowed; }
+
+Result<void> RoleWorkspace::check_write(std::string_view path) const {
+    AF_TRY(const auto normal, normalize_path(path));
+    return state_->rules.check_write(normal);
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/path_rules.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <memory>
+
+#include "base/files.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+struct GlobCase { const char* glob; const char* path; bool matches; };
+
+constexpr GlobCase glob_cases[] = {
+    {"*.py", "a.py", true},
+    {"*.py", "src/deep/a.py", true},
+    {"*.py", "a.pyc", false},
+    {"/*.py", "a.py", true},
+    {"/*.py", "src/a.py", false},
+    {"src/*.py", "src/a.py", true},
+    {"src/*.py", "src/x/a.py", false},
+    {"src/*.py", "lib/src/a.py", false},
+    {"src/**/*.py", "src/a.py", true},
+    {"src/**/*.py", "src/x/y/a.py", true},
+    {"src/**/*.py", "srcx/a.py", false},
+    {"tests/**/*", "tests/a.py", true},
+    {"tests/**/*", "tests/x/a.py", true},
+    {"tests/**/*", "tests2/a.py", false},
+    {"tests/**", "tests/a.py", true},
+    {"tests/**", "tests", false},
+    {"**/tests/*", "a/b/tests/t.py", true},
+    {"**/tests/*", "tests/t.py", true},
+    {"**/foo", "a/foo", true},
+    {"a/**/b", "a/b", true},
+    {"a/**/b", "a/x/y/b", true},
+    {"a/**/b", "a/x/y/c", false},
+    {"**", "a/b", true},
+    {"docs", "docs/a.md", true},
+    {"docs", "x/docs/a.md", true},
+    {"docs/", "docs/a.md", true},
+    {"docs/", "docs", false},
+    {"/docs/", "x/docs/a.md", false},
+    {"a?c", "abc", true},
+    {"a?c", "a/c", false},
+    {"a*c", "a/c", false},
+    {"[a-c].txt", "b.txt", true},
+    {"[!a-c].txt", "b.txt", false},
+    {"[^a-c].txt", "d.txt", true},
+    {"[]x].txt", "].txt", true},
+    {"[[:digit:]].txt", "7.txt", true},
+    {"[[:digit:]].txt", "x.txt", false},
+    {"\\*.txt", "*.txt", true},
+    {"\\*.txt", "a.txt", false},
+    {"a[*]b", "a*b", true},
+    {"A.txt", "a.txt", false},
+    {"*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaac", false},
+    {"x/*", "x/y/z", true},
+    {"*", ".hidden", true},
+    {"foo**bar", "fooxbar", true},
+    {"foo**bar", "foo/bar", false},
+    {"src/**/test_*.py", "src/a/test_b.py", true},
+    {"src/**/test_*.py", "src/a/b.py", false},
+};
+
+std::string run(const std::string& command) {
+    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), &::pclose);
+    std::string text;
+    std::array<char, 512> buffer{};
+    while (pipe != nullptr && ::fgets(buffer.data(), static_cast<int>(buffer.size()), pipe.get()) != nullptr) { text += buffer.data(); }
+    return text;
+}
+
+bool allows(std::string_view rule, std::string_view path) {
+    const auto parsed = PathRule::parse(rule);
+    EXPECT_TRUE(parsed.ok()) << rule;
+    return parsed.ok() && parsed->allows(path);
+}
+
+std::string code_of(std::string_view path) {
+    const auto result = normalize_path(path);
+    return result.ok() ? "" : result.error().code;
+}
+
+TEST(Globs, match_as_the_table_says) {
+    for (const auto& one : glob_cases) { EXPECT_EQ(glob_matches(one.glob, one.path), one.matches) << one.glob << " on " << one.path; }
+}
+
+TEST(Globs, match_as_git_check_ignore_does) {
+    const TemporaryDirectory folder("globs");
+    const std::string git = "cd " + folder.path().string() + " && git -c core.excludesFile=/dev/null ";
+    run(git + "init -q . 2>&1");
+    for (const auto& one : glob_cases) {
+        ASSERT_TRUE(write_file_atomic(folder.path() / ".gitignore", std::string(one.glob) + "\n", Durability::cached).ok());
+        const bool ignored = !run(git + "check-ignore --no-index -- '" + one.path + "'").empty();
+        EXPECT_EQ(glob_matches(one.glob, one.path), ignored) << one.glob << " on " << one.path;
+    }
+}
+
+TEST(Globs, take_linear_time_on_many_stars) {
+    std::string glob = "x";
+    for (int i = 0; i < 200; ++i) { glob += "*a"; }
+    EXPECT_FALSE(glob_matches(glob + "b", std::string("x") + std::string(4000, 'a')));
+    std::string deep;
+    for (int i = 0; i < 100; ++i) { deep += "**/a/"; }
+    std::string path = "a";
+    for (int i = 0; i < 500; ++i) { path += "/a"; }
+    EXPECT_FALSE(glob_matches(deep + "b", path));
+}
+
+TEST(PathRule, needs_one_positive_glob_and_no_negative_one) {
+    EXPECT_TRUE(allows("docs/**/*,deploy/**/*,*.md", "docs/a/b.txt"));
+    EXPECT_TRUE(allows("docs/**/*,deploy/**/*,*.md", "README.md"));
+    EXPECT_FALSE(allows("docs/**/*,deploy/**/*,*.md", "src/app.py"));
+    EXPECT_FALSE(allows("!tests/**/*", "tests/test_a.py"));
+    EXPECT_TRUE(allows("!tests/**/*", "src/a.py"));
+    EXPECT_FALSE(allows("!src/vendor/, src/**", "src/vendor/x.py"));
+    EXPECT_TRUE(allows("src/**, !src/vendor/", "src/x.py"));
+}
+
+TEST(PathRule, wildcard_name_allows_no_file_inside_a_folder_of_that_name) {
+    EXPECT_FALSE(allows("*.md", "x.md/run.py"));
+    EXPECT_TRUE(allows("docs", "docs/run.py"));
+    EXPECT_FALSE(allows("!*.md", "x.md/run.py"));
+}
+
+TEST(PathRule, refuses_malformed_globs_and_says_why) {
+    for (const char* text : {"", "a,,b", "a,", "[ab", "a\\", "*.{py,md}", "!", "../x", "a\nb", "/"}) {
+        const auto rule = PathRule::parse(text);
+        ASSERT_FALSE(rule.ok()) << text;
+        EXPECT_EQ(rule.error().code, "AF-TOOL-020") << text;
+        EXPECT_FALSE(rule.error().remedy.empty());
+    }
+}
+
+TEST(PathRule, comma_in_brackets_or_escaped_is_part_of_the_glob) {
+    EXPECT_TRUE(allows("a[,]b", "a,b"));
+    EXPECT_TRUE(allows("a\\,b", "a,b"));
+}
+
+TEST(NormalizePath, makes_one_spelling_of_a_path) {
+    EXPECT_EQ(normalize_path("./a//b/./c/").value(), "a/b/c");
+    EXPECT_EQ(normalize_path(".").value(), ".");
+    EXPECT_EQ(normalize_path("./").value(), ".");
+    EXPECT_EQ(normalize_path("a[1]*.py").value(), "a[1]*.py");
+    EXPECT_EQ(normalize_path("$HOME/x").value(), "$HOME/x");
+    EXPECT_EQ(normalize_path("é/日本.py").value(), "é/日本.py");
+    EXPECT_EQ(normalize_path("a..b/...").value(), "a..b/...");
+    EXPECT_EQ(normalize_path("~x").value(), "~x");
+}
+
+TEST(NormalizePath, refuses_what_leads_out) {
+    for (const char* path : {"../x", "a/../../x", "a/..", "/etc/passwd", "//x", "..", "~/x", "~"}) { EXPECT_EQ(code_of(path), "AF-TOOL-010") << path; }
+}
+
+TEST(NormalizePath, refuses_protected_names_in_any_spelling_and_depth) {
+    for (const char* path : {".git", ".git/config", ".GIT/config", "sub/.Git/hooks/x", ".agentforge/agents/a.yaml", "x/.AgentForge", ".git./x", ".git /x", "git~1/x",
+                             ".git::$INDEX_ALLOCATION/x", ".g\u200cit/config", "./.git"}) {
+        EXPECT_EQ(code_of(path), "AF-TOOL-011") << path;
+    }
+    for (const char* path : {".gitignore", ".github/x", "git/x", "agentforge/x", "x.git"}) { EXPECT_EQ(code_of(path), "") << path; }
+}
+
+TEST(NormalizePath, refuses_text_that_is_no_path) {
+    for (const auto& path : {std::string(), std::string("a\0b", 3), std::string("a\nb"), std::string("a\x7f"), std::string("\xff"), std::string("a\\b"),
+                             std::string(5000, 'a'), std::string(300, 'a'), std::string("a\xc2\x85")}) {
+        EXPECT_EQ(code_of(path), "AF-TOOL-012") << path;
+    }
+}
+
+TEST(RolePaths, every_rule_binds_whatever_tool_it_names) {
+    const auto paths = RolePaths::make("developer", {{"create_file", "src/**/*,docs/**"}, {"edit_file", "!src/gen/**"}});
+    ASSERT_TRUE(paths.ok());
+    EXPECT_TRUE(paths->check_write("src/a.py").ok());
+    EXPECT_FALSE(paths->check_write("src/gen/a.py").ok());
+    const auto refused = paths->check_write("tests/a.py");
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, "AF-TOOL-013");
+    EXPECT_EQ(refused.error().message, "Path 'tests/a.py' is not allowed for developer. Constraint: src/**/*,docs/**");
+}
+
+TEST(RolePaths, locked_file_is_closed_even_where_rules_allow) {
+    const auto paths = RolePaths::make("developer", {}, {"tests/test_b.py", "tests/test_a.py"});
+    ASSERT_TRUE(paths.ok());
+    EXPECT_EQ(paths->check_write("tests/test_a.py").error().code, "AF-TOOL-015");
+    EXPECT_TRUE(paths->check_write("tests/test_c.py").ok());
+    EXPECT_FALSE(paths->unrestricted());
+}
+
+TEST(RolePaths, malformed_constraint_names_role_and_tool) {
+    const auto paths = RolePaths::make("developer", {{"edit_file", "[x"}});
+    ASSERT_FALSE(paths.ok());
+    EXPECT_EQ(paths.error().code, "AF-TOOL-020");
+    EXPECT_NE(paths.error().where.find("edit_file, role developer"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace agentforge::kernel

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/workspace.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "base/hash.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+namespace fs = std::filesystem;
+
+class WorkspaceTest : public testing::Test {
+protected:
+    WorkspaceTest() { reopen({}); }
+    void reopen(const std::map<std::string, std::string, std::less<>>& constraints, const std::vector<std::string>& locked = {}) {
+        auto rules = RolePaths::make("tester", constraints, locked);
+        auto opened = RoleWorkspace::open(folder_.path().string(), std::move(rules).value());
+        workspace_ = std::move(opened).value();
+    }
+    void put(const std::string& path, std::string_view bytes) const {
+        fs::create_directories((folder_.path() / path).parent_path());
+        ASSERT_TRUE(write_file_atomic(folder_.path() / path, bytes, Durability::cached).ok());
+    }
+    [[nodiscard]] std::string get(const std::string& path) const { return read_file(folder_.path() / path).value_or("(none)"); }
+    [[nodiscard]] fs::path at(const std::string& path) const { return folder_.path() / path; }
+
+    TemporaryDirectory folder_{"workspace"};
+    std::unique_ptr<RoleWorkspace> workspace_;
+};
+
+template <class T>
+std::string code(const Result<T>& result) { return result.ok() ? "" : result.error().code; }
+
+TEST_F(WorkspaceTest, reads_a_file_with_hash_and_size) {
+    put("a.txt", "one\ntwo\nthree");
+    const auto view = workspace_->read("./a.txt");
+    ASSERT_TRUE(view.ok());
+    EXPECT_EQ(view->path, "a.txt");
+    EXPECT_EQ(view->content, "one\ntwo\nthree");
+    EXPECT_EQ(view->sha256, sha256("one\ntwo\nthree"));
+    EXPECT_EQ(view->total_lines, 3U);
+    EXPECT_EQ(view->last_line, 3U);
+    EXPECT_FALSE(view->truncated);
+}
+TEST_F(WorkspaceTest, reads_a_range_of_lines) {
+    put("a.txt", "one\ntwo\nthree\n");
+    const auto view = workspace_->read("a.txt", {2, 2});
+    ASSERT_TRUE(view.ok());
+    EXPECT_EQ(view->content, "two\n");
+    EXPECT_TRUE(view->truncated);
+    EXPECT_EQ(workspace_->read("a.txt", {2, 99})->content, "two\nthree\n");
+}
+TEST_F(WorkspaceTest, refuses_a_range_outside_the_file) {
+    put("a.txt", "one\n");
+    EXPECT_EQ(code(workspace_->read("a.txt", {5, 0})), "AF-TOOL-045");
+    put("b.txt", "one\ntwo\n");
+    EXPECT_EQ(code(workspace_->read("b.txt", {2, 1})), "AF-TOOL-045");
+}
+TEST_F(WorkspaceTest, reads_an_empty_file) {
+    put("a.txt", "");
+    const auto view = workspace_->read("a.txt");
+    ASSERT_TRUE(view.ok());
+    EXPECT_EQ(view->total_lines, 0U);
+    EXPECT_FALSE(view->truncated);
+}
+TEST_F(WorkspaceTest, cuts_a_long_file_at_a_whole_line) {
+    put("a.txt", "12345\n12345\n12345\n");
+    const auto view = workspace_->read("a.txt", {1, 0, 13});
+    EXPECT_EQ(view->content, "12345\n12345\n");
+    EXPECT_EQ(view->last_line, 2U);
+    EXPECT_TRUE(view->truncated);
+}
+TEST_F(WorkspaceTest, cuts_one_long_line_at_a_character) {
+    put("a.txt", "ééééé");
+    EXPECT_EQ(workspace_->read("a.txt", {1, 0, 5})->content, "éé");
+}
+TEST_F(WorkspaceTest, large_file_is_read_by_range_only) {
+    std::string text;
+    for (int i = 0; i < 400'000; ++i) { text += "line\nx"; }
+    put("a.txt", text);
+    const auto refused = workspace_->read("a.txt");
+    EXPECT_EQ(code(refused), "AF-TOOL-037");
+    EXPECT_NE(refused.error().remedy.find("first_line"), std::string::npos);
+    EXPECT_EQ(workspace_->read("a.txt", {1, 1})->content, "line\n");
+}
+TEST_F(WorkspaceTest, binary_file_is_only_described) {
+    put("a.bin", std::string("\x7f" "ELF\0\1", 6));
+    const auto refused = workspace_->read("a.bin");
+    EXPECT_EQ(code(refused), "AF-TOOL-036");
+    EXPECT_NE(refused.error().message.find("6 bytes"), std::string::npos);
+    EXPECT_EQ(code(workspace_->edit("a.bin", "ELF", "x")), "AF-TOOL-036");
+}
+TEST_F(WorkspaceTest, missing_file_and_folder_are_said_to_be_so) {
+    put("d/a.txt", "x");
+    EXPECT_EQ(code(workspace_->read("none.txt")), "AF-TOOL-031");
+    EXPECT_EQ(code(workspace_->read("d")), "AF-TOOL-034");
+    EXPECT_EQ(code(workspace_->read("d/a.txt/b")), "AF-TOOL-034");
+    EXPECT_EQ(code(workspace_->list("d/a.txt")), "AF-TOOL-034");
+    EXPECT_EQ(code(workspace_->list("none")), "AF-TOOL-031");
+}
+TEST_F(WorkspaceTest, lists_sorted_by_path_without_records_and_version_control) {
+    put("b/x.py", "1");
+    put("b.py", "22");
+    put("a.py", "");
+    put(".git/config", "x");
+    put("sub/.agentforge/x", "x");
+    const auto listing = workspace_->list(".");
+    ASSERT_TRUE(listing.ok());
+    std::string text;
+    for (const auto& entry : listing->entries) { text += entry.path + (entry.directory ? "/ " : " "); }
+    EXPECT_EQ(text, "a.py b.py b/ b/x.py sub/ ");
+    EXPECT_EQ(listing->entries[1].size_bytes, 2U);
+    EXPECT_FALSE(listing->truncated);
+}
+TEST_F(WorkspaceTest, lists_by_glob_and_limit) {
+    for (int i = 0; i < 5; ++i) { put("d/" + std::to_string(i) + ".py", ""); }
+    put("d/x.txt", "");
+    EXPECT_EQ(workspace_->list("d", {true, "*.py", 100})->entries.size(), 5U);
+    const auto cut = workspace_->list(".", {true, "*.py", 2});
+    EXPECT_EQ(cut->entries.size(), 2U);
+    EXPECT_TRUE(cut->truncated);
+    EXPECT_EQ(workspace_->list(".", {false, "", 100})->entries.size(), 1U);
+    EXPECT_EQ(code(workspace_->list(".", {true, "[", 100})), "AF-TOOL-020");
+}
+TEST_F(WorkspaceTest, searches_lines_with_numbers) {
+    put("a.py", "import os\ndef slug(x):\n    return slug\n");
+    put("b.txt", "slug\n");
+    const auto hits = workspace_->search({R"(\bslug\b)", false, false, "*.py", 100});
+    ASSERT_TRUE(hits.ok());
+    ASSERT_EQ(hits->hits.size(), 2U);
+    EXPECT_EQ(hits->hits[1].path, "a.py");
+    EXPECT_EQ(hits->hits[1].line, 3U);
+    EXPECT_EQ(hits->hits[1].text, "    return slug");
+}
+TEST_F(WorkspaceTest, search_is_by_line_whatever_the_pattern) {
+    put("a.py", "abc\r\nxyz\r\n\r\nabc");
+    EXPECT_EQ(workspace_->search({"c[^q]*x", false, false, "", 100})->hits.size(), 0U);
+    EXPECT_EQ(workspace_->search({"^abc$", false, false, "", 100})->hits.size(), 2U);
+    EXPECT_EQ(workspace_->search({"a.c", true, false, "", 100})->hits.size(), 0U);
+    EXPECT_EQ(workspace_->search({"ABC", true, true, "", 100})->hits.size(), 2U);
+    EXPECT_EQ(workspace_->search({"x*", false, false, "", 100})->hits.size(), 4U);
+}
+TEST_F(WorkspaceTest, search_cuts_long_lines_around_the_hit_and_skips_binary_files) {
+    put("a.txt", std::string(5000, 'a') + "needle" + std::string(5000, 'b') + "\n");
+    put("b.bin", std::string("needle\0", 7));
+    const auto hits = workspace_->search({"needle", false, false, "", 100});
+    ASSERT_EQ(hits->hits.size(), 1U);
+    EXPECT_LE(hits->hits[0].text.size(), 310U);
+    EXPECT_NE(hits->hits[0].text.find("needle"), std::string::npos);
+}
+TEST_F(WorkspaceTest, search_stops_at_the_limit) {
+    put("a.txt", "x\nx\nx\n");
+    const auto hits = workspace_->search({"x", false, false, "", 2});
+    EXPECT_EQ(hits->hits.size(), 2U);
+    EXPECT_TRUE(hits->truncated);
+}
+TEST_F(WorkspaceTest, malformed_pattern_is_refused_with_the_reason) {
+    const auto refused = workspace_->search({"def (foo", false, false, "", 100});
+    EXPECT_EQ(code(refused), "AF-TOOL-021");
+    EXPECT_NE(refused.error().message.find("missing )"), std::string::npos) << refused.error().message;
+    EXPECT_EQ(code(workspace_->search({"", false, false, "", 100})), "AF-TOOL-021");
+    EXPECT_EQ(code(workspace_->search({"(((a{500}){500}){500})", false, false, "", 100})), "AF-TOOL-021");
+}
+TEST_F(WorkspaceTest, creates_a_file_and_its_folders) {
+    const auto change = workspace_->create("a/b/c.txt", "one\ntwo");
+    ASSERT_TRUE(change.ok()) << change.error().to_string();
+    EXPECT_EQ(get("a/b/c.txt"), "one\ntwo");
+    EXPECT_TRUE(change->created);
+    EXPECT_EQ(change->lines_added, 2U);
+    EXPECT_EQ(change->after_sha256, sha256("one\ntwo"));
+    EXPECT_TRUE(change->before_sha256.empty());
+}
+TEST_F(WorkspaceTest, does_not_overwrite_unless_told) {
+    put("a.txt", "old\n");
+    EXPECT_EQ(code(workspace_->create("a.txt", "new\n")), "AF-TOOL-035");
+    EXPECT_EQ(get("a.txt"), "old\n");
+    const auto change = workspace_->create("a.txt", "new\n", true);
+    ASSERT_TRUE(change.ok());
+    EXPECT_EQ(change->before_sha256, sha256("old\n"));
+    EXPECT_EQ(change->lines_removed, 1U);
+    EXPECT_FALSE(change->created);
+}
+TEST_F(WorkspaceTest, create_where_a_folder_is_or_below_a_file_is_refused) {
+    put("d/a.txt", "x");
+    EXPECT_EQ(code(workspace_->create("d", "x")), "AF-TOOL-034");
+    EXPECT_EQ(code(workspace_->create("d/a.txt/b", "x")), "AF-TOOL-034");
+    EXPECT_EQ(code(workspace_->create(".", "x")), "AF-TOOL-034");
+}
+TEST_F(WorkspaceTest, edit_keeps_mode_and_all_other_bytes) {
+    put("run.sh", "#!/bin/sh\r\necho caf\xE9\r\necho b");
+    ASSERT_EQ(::chmod(at("run.sh").c_str(), 0755), 0);
+    const auto change = workspace_->edit("run.sh", "echo b", "echo c");
+    ASSERT_TRUE(change.ok()) << change.error().to_string();
+    EXPECT_EQ(get("run.sh"), "#!/bin/sh\r\necho caf\xE9\r\necho c");
+    struct stat status{};
+    ASSERT_EQ(::stat(at("run.sh").c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777U, 0755U);
+    EXPECT_EQ(change->lines_added, 1U);
+    EXPECT_EQ(change->lines_removed, 1U);
+}
+TEST_F(WorkspaceTest, leaves_no_temporary_file_behind) {
+    put("a.txt", "a");
+    EXPECT_TRUE(workspace_->edit("a.txt", "a", "b").ok());
+    EXPECT_FALSE(workspace_->create("a.txt", "c").ok());
+    EXPECT_EQ(workspace_->list(".")->entries.size(), 1U);
+}
+TEST_F(WorkspaceTest, moves_a_file_and_records_both_ends) {
+    put("a.txt", "x\n");
+    ASSERT_TRUE(workspace_->move("a.txt", "d/b.txt").ok());
+    EXPECT_EQ(get("d/b.txt"), "x\n");
+    EXPECT_FALSE(workspace_->exists("a.txt"));
+    const auto changes = workspace_->take_changes();
+    ASSERT_EQ(changes.size(), 2U);
+    EXPECT_EQ(changes[0].path, "a.txt");
+    EXPECT_TRUE(changes[0].after_sha256.empty());
+    EXPECT_EQ(changes[1].path, "d/b.txt");
+    EXPECT_EQ(changes[1].after_sha256, changes[0].before_sha256);
+    EXPECT_TRUE(workspace_->take_changes().empty());
+}
+TEST_F(WorkspaceTest, move_overwrites_nothing_and_moves_no_folder) {
+    put("a.txt", "a");
+    put("b.txt", "b");
+    put("d/c.txt", "c");
+    EXPECT_EQ(code(workspace_->move("a.txt", "b.txt")), "AF-TOOL-035");
+    EXPECT_EQ(code(workspace_->move("a.txt", "d")), "AF-TOOL-034");
+    EXPECT_EQ(code(workspace_->move("d", "e")), "AF-TOOL-034");
+    EXPECT_EQ(code(workspace_->move("a.txt", "a.txt")), "AF-TOOL-043");
+    EXPECT_EQ(get("b.txt"), "b");
+}
+TEST_F(WorkspaceTest, removes_files_only) {
+    put("d/a.txt", "x\n");
+    EXPECT_EQ(code(workspace_->remove("d")), "AF-TOOL-034");
+    const auto change = workspace_->remove("d/a.txt");
+    ASSERT_TRUE(change.ok());
+    EXPECT_EQ(change->lines_removed, 1U);
+    EXPECT_TRUE(change->after_sha256.empty());
+    EXPECT_EQ(code(workspace_->remove("d/a.txt")), "AF-TOOL-031");
+}
+TEST_F(WorkspaceTest, every_write_obeys_the_role) {
+    reopen({{"create_file", "tests/**/*"}}, {"tests/test_locked.py"});
+    put("tests/test_locked.py", "locked");
+    put("tests/a.py", "a");
+    put("src/a.py", "a");
+    EXPECT_EQ(code(workspace_->create("src/b.py", "x")), "AF-TOOL-013");
+    EXPECT_EQ(code(workspace_->edit("src/a.py", "a", "b")), "AF-TOOL-013");
+    EXPECT_EQ(code(workspace_->remove("src/a.py")), "AF-TOOL-013");
+    EXPECT_EQ(code(workspace_->move("src/a.py", "tests/b.py")), "AF-TOOL-013");
+    EXPECT_EQ(code(workspace_->move("tests/a.py", "src/b.py")), "AF-TOOL-013");
+    EXPECT_EQ(code(workspace_->edit("tests/test_locked.py", "locked", "open")), "AF-TOOL-015");
+    EXPECT_EQ(code(workspace_->move("tests/a.py", "tests/test_locked.py")), "AF-TOOL-015");
+    EXPECT_TRUE(workspace_->read("src/a.py").ok());
+    EXPECT_TRUE(workspace_->edit("tests/a.py", "a", "b").ok());
+    EXPECT_EQ(workspace_->take_changes().size(), 1U);
+}
+TEST_F(WorkspaceTest, refused_create_makes_no_folder) {
+    reopen({{"create_file", "tests/**/*"}});
+    EXPECT_FALSE(workspace_->create("src/new/a.py", "x").ok());
+    EXPECT_FALSE(fs::exists(at("src")));
+}
+TEST_F(WorkspaceTest, writes_are_refused_while_they_are_not_allowed) {
+    workspace_->allow_writes(false);
+    EXPECT_EQ(code(workspace_->create("a.txt", "x")), "AF-TOOL-014");
+    workspace_->allow_writes(true);
+    EXPECT_TRUE(workspace_->create("a.txt", "x").ok());
+}
+TEST_F(WorkspaceTest, missing_root_is_an_error) {
+    EXPECT_EQ(code(RoleWorkspace::open(at("none").string(), {})), "AF-TOOL-030");
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
