@@ -46,6 +46,17 @@ TEST(Memory, takes_line_numbers_off_a_view) {
     EXPECT_EQ(memory.files()[0].first_line, 9U);
 }
 
+TEST(Memory, takes_what_the_tool_says_about_the_lines_off_a_view) {
+    std::uint64_t first = 1;
+    EXPECT_EQ(without_line_numbers("3\ta\n4\t(b)\n(lines 3-4 of 9; give first_line and last_line for others)\n", first), "a\n(b)\n");
+}
+
+TEST(Memory, an_empty_file_is_an_empty_view) {
+    Memory memory;
+    memory.add(done(1, "read_file", {{"path", "a.py"}}, "(the file is empty)\n", {{"first_line", 1}, {"last_line", 0}, {"total_lines", 0}}));
+    EXPECT_EQ(memory.files()[0].content, "");
+}
+
 TEST(Memory, leaves_text_alone_that_only_begins_with_a_number) {
     std::uint64_t first = 1;
     EXPECT_EQ(without_line_numbers("1\ta\nb\n", first), "1\ta\nb\n");
