@@ -61,6 +61,8 @@ std::string without_line_numbers(std::string_view text, std::uint64_t& first_lin
         std::string_view line = rest.substr(0, end);
         const bool has_end = end < rest.size();
         rest.remove_prefix(has_end ? end + 1 : end);
+        // After its numbered lines a tool may say something about them: "(lines 1-20 of 300; …)".
+        if (expected && line.starts_with('(')) { return result; }
         const std::size_t digits = line.find_first_not_of(' ');
         if (digits == std::string_view::npos) { return std::string(text); }
         std::uint64_t value = 0;
@@ -126,7 +128,9 @@ void Memory::put_file(FileMemory file) {
 
 void Memory::remember_file(const StepRecord& record) {
     if (!record.success) { return; }
-    const std::string path = text_argument(record.arguments, "path");
+    std::string path = text_argument(record.data, "path");     // As the workspace knows it.
+    if (path.empty() || record.tool == "move_file") { path = text_argument(record.arguments, "path"); }
+    if (path.empty()) { path = text_argument(record.arguments, "file_path"); }
     if (path.empty()) { return; }
     std::string hash = text_argument(record.data, "sha256");
     for (const Change& change : record.changes) {
@@ -135,7 +139,9 @@ void Memory::remember_file(const StepRecord& record) {
     if (record.tool == "read_file") {
         FileMemory file{path, "", hash, std::max<std::uint64_t>(1, number(record.arguments, "first_line")), number(record.data, "total_lines"), record.step};
         if (const std::uint64_t first = number(record.data, "first_line"); first > 0) { file.first_line = first; }
-        file.content = without_line_numbers(record.output, file.first_line);
+        const json::value* last = record.data.if_contains("last_line");
+        const bool empty = last != nullptr && number(record.data, "last_line") == 0;
+        if (!empty) { file.content = without_line_numbers(record.output, file.first_line); }
         put_file(std::move(file));
     } else if (record.tool == "create_file") {
         std::erase_if(files_, [&](const FileMemory& file) { return file.path == path; });

@@ -65,7 +65,8 @@ private:
     AgentOutcome outcome_;
 };
 
-/// Takes `12\tcode`, `12: code`, `12| code` prefixes off where every line has one and they count up; sets `first_line`.
+/// Takes `12\tcode`, `12: code`, `12| code` prefixes off where every line has one and they count up; sets `first_line`. Lines
+/// from the first that begins with `(` on are the tool's words about the lines and go.
 [[nodiscard]] std::string without_line_numbers(std::string_view text, std::uint64_t& first_line);
 
 }  // namespace agentforge::kernel

@@ -25,7 +25,9 @@ std::string text_of(const json::object& entry, std::string_view key) {
 
 std::uint64_t number_of(const json::object& entry, std::string_view key) {
     const json::value* value = entry.if_contains(key);
-    return value != nullptr && value->is_int64() && value->get_int64() > 0 ? static_cast<std::uint64_t>(value->get_int64()) : 1;
+    if (value == nullptr) { return 1; }
+    if (value->is_uint64()) { return value->get_uint64(); }
+    return value->is_int64() && value->get_int64() > 0 ? static_cast<std::uint64_t>(value->get_int64()) : 1;
 }
 
 Place place_of(const json::object& entry) {

@@ -7,7 +7,7 @@
 
 namespace agentforge::kernel::testing {
 
-class FakeHost final : public StepHost {
+class FakeHost : public StepHost {
 public:
     Result<ProcessResult> run_process(const ProcessSpec&) override { return ProcessResult{}; }
     Result<GateReport> run_gate(const GateRequest&) override { return GateReport{}; }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay.hpp"
+
+#include <stdexcept>
+
+namespace replay {
+
+using agentforge::CallContext;
+using agentforge::Completion;
+using agentforge::CompletionRequest;
+using agentforge::Error;
+using agentforge::ErrorKind;
+using agentforge::Result;
+namespace json = agentforge::json;
+
+namespace {
+
+std::string words(const agentforge::RequestPlace& place) {
+    return "stage '" + place.stage + "', role '" + place.role + "', visit " + std::to_string(place.visit) + ", run " + std::to_string(place.run) +
+           ", step " + std::to_string(place.step);
+}
+
+}  // namespace
+
+ReplayBackend::ReplayBackend(const json::object& settings) {
+    for (const auto& [key, value] : settings) {
+        if (key == "transcript" && value.is_string()) {
+            file_ = std::string(value.get_string());
+        } else if (key == "match" && (value == "frame" || value == "strict")) {
+            strict_ = value == "strict";
+        } else if (key == "native_tool_calls" && value.is_bool()) {
+            native_tool_calls_ = value.get_bool();
+        } else {
+            throw std::runtime_error("replay: the setting '" + std::string(key) +
+                                     "' is unknown or of the wrong type; known are transcript (a file), match (frame or strict), native_tool_calls (true or false)");
+        }
+    }
+    if (file_.empty()) { throw std::runtime_error("replay: the setting 'transcript' is missing; name the recorded file"); }
+}
+
+agentforge::BackendInfo ReplayBackend::info() const {
+    agentforge::BackendInfo info;
+    info.name = "replay";
+    info.description = "Answers from a recorded transcript.";
+    info.native_tool_calls = native_tool_calls_;
+    info.offline = true;
+    info.config_schema = {{"type", "object"},
+                          {"additionalProperties", false},
+                          {"required", json::array{"transcript"}},
+                          {"properties",
+                           json::object{{"transcript", json::object{{"type", "string"}, {"minLength", 1}}},
+                                        {"match", json::object{{"enum", json::array{"frame", "strict"}}}},
+                                        {"native_tool_calls", json::object{{"type", "boolean"}}}}}};
+    return info;
+}
+
+Result<const Transcript*> ReplayBackend::transcript() {
+    const std::lock_guard lock(mutex_);
+    if (!transcript_) {
+        AF_TRY(transcript_, Transcript::load(file_));
+    }
+    return &*transcript_;
+}
+
+Result<Completion> ReplayBackend::complete(const CompletionRequest& request, agentforge::StreamSink* sink, CallContext& context) {
+    if (context.cancelled()) { return Error{"AF-LLM-104", "the call to 'replay' was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled}; }
+    AF_TRY(const Transcript* recorded, transcript());
+    const Entry* entry = recorded->find(request.place);
+    if (entry == nullptr) {
+        return Error{"AF-LLM-201", "the transcript has no answer for " + words(request.place) + "; for this stage it holds " +
+                     recorded->describe_stage(request.place.stage), recorded->path(),
+                     "The run took another way than the recorded one: look at the last step, or record anew.", ErrorKind::not_found};
+    }
+    const std::string where = recorded->path() + ":" + std::to_string(entry->line);
+    if (!entry->frame_hash.empty() && entry->frame_hash != request.frame_hash) {
+        return Error{"AF-LLM-202", "the question differs from the recorded one: asked is " + words(request.place) + " with frame " + request.frame_hash +
+                     "; recorded is " + words(entry->place) + " with frame " + entry->frame_hash, where,
+                     "The request, the role's prompt or its tools changed since the recording: record anew.", ErrorKind::conflict};
+    }
+    Completion answer = entry->answer;
+    if (!entry->context_hash.empty() && entry->context_hash != request.context_hash) {
+        if (strict_) {
+            return Error{"AF-LLM-203", "the context differs from the recorded one: asked is " + words(request.place) + " with context " +
+                         request.context_hash + "; recorded is " + words(entry->place) + " with context " + entry->context_hash, where,
+                         "The repository or an earlier result differs: record anew, or set match: frame.", ErrorKind::conflict};
+        }
+        answer.diagnostics["context_mismatch"] = json::object{{"recorded", entry->context_hash}, {"actual", request.context_hash}};
+    }
+    if (sink != nullptr && !answer.text.empty()) { sink->text(answer.text); }
+    return answer;
+}
+
+Result<std::string> ReplayBackend::check(CallContext&) {
+    AF_TRY(const Transcript* recorded, transcript());
+    std::string stages;
+    for (const std::string& stage : recorded->stages()) { stages += (stages.empty() ? "" : ", ") + stage; }
+    return std::to_string(recorded->size()) + " recorded answers for " + (stages.empty() ? "no stage" : stages) + " in " + recorded->path();
+}
+
+}  // namespace replay

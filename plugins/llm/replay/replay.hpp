@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backend `replay`: answers from a transcript, so that a run needs no model and gives the same words every time.
+//
+// An answer belongs to a place: stage, role, visit, run, step. A place that was never recorded is AF-LLM-201. Where the
+// entry carries a frame hash (what was asked, by whom, with which tools) another one is AF-LLM-202: the answer was given to
+// another question. The context hash may differ where the repository does; `match: strict` makes that AF-LLM-203, otherwise
+// the answer's diagnostics name it (`context_mismatch`).
+#pragma once
+
+#include <agentforge/llm_backend.hpp>
+
+#include <mutex>
+
+#include "transcript.hpp"
+
+namespace replay {
+
+class ReplayBackend final : public agentforge::LLMBackend {
+public:
+    /// Settings: transcript (file), match (frame | strict), native_tool_calls. Throws std::runtime_error on others.
+    explicit ReplayBackend(const agentforge::json::object& settings);
+
+    [[nodiscard]] agentforge::BackendInfo info() const override;
+    /// Reads the transcript at the first call. Errors: AF-LLM-201…205, cancelled.
+    [[nodiscard]] agentforge::Result<agentforge::Completion> complete(const agentforge::CompletionRequest& request, agentforge::StreamSink* sink,
+                                                                      agentforge::CallContext& context) override;
+    [[nodiscard]] agentforge::Result<std::string> check(agentforge::CallContext& context) override;
+
+private:
+    agentforge::Result<const Transcript*> transcript();
+
+    std::string file_;
+    bool strict_ = false;
+    bool native_tool_calls_ = true;
+    std::mutex mutex_;
+    std::optional<Transcript> transcript_;
+};
+
+}  // namespace replay

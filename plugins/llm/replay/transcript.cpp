@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transcript.hpp"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace replay {
+
+using agentforge::Error;
+using agentforge::ErrorKind;
+using agentforge::Result;
+namespace json = agentforge::json;
+
+namespace {
+
+constexpr std::size_t most_bytes = 64UL << 20U;
+constexpr unsigned deepest = 100;
+
+/// Thrown inside this file only; `parse` turns it into an Error.
+struct Fault {
+    int line;
+    std::string message;
+};
+
+[[noreturn]] void fail(const YAML::Node& node, std::string message) { throw Fault{node.Mark().line + 1, std::move(message)}; }
+
+bool is_quoted(const YAML::Node& node) { return node.Tag() == "!"; }
+
+/// The fields of a mapping, each once, each known.
+std::map<std::string, YAML::Node> fields_of(const YAML::Node& node, const std::string& what, const std::set<std::string>& known) {
+    if (!node.IsMap()) { fail(node, what + " is not a mapping"); }
+    std::map<std::string, YAML::Node> fields;
+    for (const auto& item : node) {
+        if (!item.first.IsScalar()) { fail(item.first, what + " has a key that is not text"); }
+        const std::string& key = item.first.Scalar();
+        if (!known.empty() && !known.contains(key)) {
+            std::string names;
+            for (const std::string& name : known) { names += (names.empty() ? "" : ", ") + name; }
+            fail(item.first, "unknown field '" + key + "' in " + what + "; known are " + names);
+        }
+        if (!fields.emplace(key, item.second).second) { fail(item.first, "the field '" + key + "' stands twice in " + what); }
+    }
+    return fields;
+}
+
+std::optional<std::int64_t> whole_number(const std::string& text) {
+    std::int64_t value = 0;
+    const char* end = text.data() + text.size();
+    const auto [after, error] = std::from_chars(text.data(), end, value);
+    return error == std::errc() && after == end && !text.empty() ? std::optional(value) : std::nullopt;
+}
+
+std::uint64_t count_of(const YAML::Node& node, const std::string& what, std::int64_t smallest, std::int64_t largest) {
+    const auto value = node.IsScalar() && !is_quoted(node) ? whole_number(node.Scalar()) : std::nullopt;
+    if (!value || *value < smallest || *value > largest) {
+        fail(node, what + " is not a whole number from " + std::to_string(smallest) + " to " + std::to_string(largest));
+    }
+    return static_cast<std::uint64_t>(*value);
+}
+
+json::value scalar_of(const YAML::Node& node) {
+    const std::string& text = node.Scalar();
+    if (is_quoted(node)) { return json::value(text); }
+    if (text == "true") { return json::value(true); }
+    if (text == "false") { return json::value(false); }
+    if (text == "null" || text == "~" || text.empty()) { return json::value(nullptr); }
+    const std::string_view digits = std::string_view(text).substr(text.front() == '-' ? 1 : 0);
+    const bool octal_like = digits.size() > 1 && digits[0] == '0' && digits[1] != '.' && digits[1] != 'e';
+    if (!octal_like) {
+        if (const auto number = whole_number(text)) { return json::value(*number); }
+        double value = 0;
+        const char* end = text.data() + text.size();
+        const auto [after, error] = std::from_chars(text.data(), end, value);
+        const bool decimal = !digits.empty() && digits[0] >= '0' && digits[0] <= '9';
+        if (error == std::errc() && after == end && decimal) { return json::value(value); }
+    }
+    return json::value(text);
+}
+
+json::value value_of(const YAML::Node& node, unsigned depth = 0) {
+    if (depth > deepest) { fail(node, "values lie deeper than " + std::to_string(deepest) + " levels"); }
+    if (node.IsNull()) { return json::value(nullptr); }
+    if (node.IsScalar()) { return scalar_of(node); }
+    if (node.IsSequence()) {
+        json::array result;
+        for (const YAML::Node& item : node) { result.push_back(value_of(item, depth + 1)); }
+        return result;
+    }
+    json::object result;
+    for (const auto& item : node) {
+        if (!item.first.IsScalar()) { fail(item.first, "a key is not text"); }
+        if (result.contains(item.first.Scalar())) { fail(item.first, "the field '" + item.first.Scalar() + "' stands twice"); }
+        result[item.first.Scalar()] = value_of(item.second, depth + 1);
+    }
+    return result;
+}
+
+std::string text_of(const YAML::Node& node, const std::string& what) {
+    if (!node.IsScalar() || !scalar_of(node).is_string()) { fail(node, what + " is not text; put it in quotes or in a block"); }
+    return node.Scalar();
+}
+
+Entry entry_of(const YAML::Node& node) {
+    static const std::set<std::string> known{"stage", "role", "visit", "run", "step", "frame_hash", "context_hash", "text", "tool_calls", "usage"};
+    const auto fields = fields_of(node, "an entry", known);
+    Entry entry;
+    entry.line = static_cast<unsigned>(node.Mark().line) + 1;
+    const auto field = [&](const char* name) -> const YAML::Node* {
+        const auto found = fields.find(name);
+        return found == fields.end() ? nullptr : &found->second;
+    };
+    for (const char* name : {"stage", "step"}) {
+        if (field(name) == nullptr) { fail(node, std::string("the entry has no ") + name); }
+    }
+    constexpr std::int64_t most = 1'000'000;
+    entry.place.stage = text_of(*field("stage"), "stage");
+    entry.place.step = static_cast<unsigned>(count_of(*field("step"), "step", 1, most));
+    if (const auto* value = field("visit")) { entry.place.visit = static_cast<unsigned>(count_of(*value, "visit", 1, most)); }
+    if (const auto* value = field("run")) { entry.place.run = static_cast<unsigned>(count_of(*value, "run", 1, most)); }
+    if (const auto* value = field("role")) { entry.place.role = text_of(*value, "role"); }
+    if (const auto* value = field("frame_hash")) { entry.frame_hash = text_of(*value, "frame_hash"); }
+    if (const auto* value = field("context_hash")) { entry.context_hash = text_of(*value, "context_hash"); }
+    if (field("text") == nullptr && field("tool_calls") == nullptr) { fail(node, "the entry has neither text nor tool_calls"); }
+    if (const auto* value = field("text")) { entry.answer.text = text_of(*value, "text"); }
+    if (const auto* calls = field("tool_calls")) {
+        if (!calls->IsSequence()) { fail(*calls, "tool_calls is not a list"); }
+        for (const YAML::Node& call : *calls) {
+            const auto parts = fields_of(call, "a tool call", {"name", "arguments"});
+            const auto name = parts.find("name");
+            if (name == parts.end()) { fail(call, "the tool call has no name"); }
+            agentforge::ToolCall result;
+            result.name = text_of(name->second, "name");
+            if (const auto arguments = parts.find("arguments"); arguments != parts.end()) {
+                json::value value = value_of(arguments->second);
+                if (!value.is_object()) { fail(arguments->second, "arguments is not a mapping"); }
+                result.arguments = std::move(value.get_object());
+            }
+            entry.answer.tool_calls.push_back(std::move(result));
+        }
+        if (!entry.answer.tool_calls.empty()) { entry.answer.stop_reason = agentforge::StopReason::tool_call; }
+    }
+    if (const auto* usage = field("usage")) {
+        const auto parts = fields_of(*usage, "usage", {"input_tokens", "output_tokens"});
+        constexpr std::int64_t most_tokens = 1'000'000'000;
+        for (const auto& [name, value] : parts) {
+            (name == "input_tokens" ? entry.answer.usage.input_tokens : entry.answer.usage.output_tokens) = count_of(value, name, 0, most_tokens);
+        }
+    }
+    entry.answer.model = "replay";
+    return entry;
+}
+
+/// Aliases and tags make a reader's work guesswork (and a small file large): a transcript has neither.
+void refuse_what_yaml_hides(const std::string& text) {
+    class Check final : public YAML::EventHandler {
+    public:
+        void OnDocumentStart(const YAML::Mark&) override {}
+        void OnDocumentEnd() override {}
+        void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { look(mark, "", anchor); }
+        void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { throw Fault{mark.line + 1, "an alias stands here; write the value out"}; }
+        void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string&) override { look(mark, tag, anchor); }
+        void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override { look(mark, tag, anchor); }
+        void OnSequenceEnd() override {}
+        void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override { look(mark, tag, anchor); }
+        void OnMapEnd() override {}
+
+    private:
+        static void look(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
+            if (anchor != YAML::NullAnchor) { throw Fault{mark.line + 1, "an anchor stands here; write the value out where it is meant"}; }
+            if (!tag.empty() && tag != "?" && tag != "!") { throw Fault{mark.line + 1, "a tag stands here: " + tag}; }
+        }
+    };
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    Check check;
+    if (!parser.HandleNextDocument(check)) { throw Fault{1, "the file is empty"}; }
+    if (parser.HandleNextDocument(check)) { throw Fault{1, "the file holds more than one document"}; }
+}
+
+}  // namespace
+
+Result<Transcript> Transcript::load(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::string text;
+    if (file) {
+        std::ostringstream all;
+        all << file.rdbuf();
+        text = std::move(all).str();
+    }
+    if (!file) {
+        return Error{"AF-LLM-205", "the transcript cannot be read", path, "Set `transcript` of the replay backend to a recorded file.", ErrorKind::not_found};
+    }
+    return parse(text, path);
+}
+
+Result<Transcript> Transcript::parse(const std::string& text, const std::string& path) {
+    const auto error = [&path](int line, std::string message) {
+        return Error{"AF-LLM-204", "the transcript is not valid: " + std::move(message), path + ":" + std::to_string(line),
+                     "Mend the line, or record anew.", ErrorKind::invalid};
+    };
+    if (text.size() > most_bytes) { return error(1, "it has " + std::to_string(text.size()) + " bytes; " + std::to_string(most_bytes) + " are the limit"); }
+    try {
+        refuse_what_yaml_hides(text);
+        const YAML::Node root = YAML::Load(text);
+        const auto fields = fields_of(root, "the transcript", {"agentforge_transcript", "entries"});
+        const auto version = fields.find("agentforge_transcript");
+        if (version == fields.end()) { fail(root, "`agentforge_transcript: 1` is missing"); }
+        if (!version->second.IsScalar() || version->second.Scalar() != "1") { fail(version->second, "its version is not 1, the only one this reader knows"); }
+        const auto entries = fields.find("entries");
+        if (entries == fields.end()) { fail(root, "`entries` is missing"); }
+        if (!entries->second.IsSequence()) { fail(entries->second, "`entries` is not a list"); }
+        Transcript transcript;
+        transcript.path_ = path;
+        for (const YAML::Node& node : entries->second) {
+            Entry entry = entry_of(node);
+            const auto& place = entry.place;
+            if (std::find(transcript.stages_.begin(), transcript.stages_.end(), place.stage) == transcript.stages_.end()) {
+                transcript.stages_.push_back(place.stage);
+            }
+            const Key key{place.stage, place.visit, place.run, place.role, place.step};
+            const auto found = transcript.entries_.find(key);
+            if (found != transcript.entries_.end()) {
+                fail(node, "the place of line " + std::to_string(found->second.line) + " is answered a second time");
+            }
+            transcript.entries_.emplace(key, std::move(entry));
+        }
+        return transcript;
+    } catch (const Fault& fault) {
+        return error(fault.line, fault.message);
+    } catch (const YAML::Exception& failure) {
+        return error(failure.mark.line + 1, failure.msg);
+    } catch (const std::exception& failure) {
+        return error(1, failure.what());
+    }
+}
+
+const Entry* Transcript::find(const agentforge::RequestPlace& place) const {
+    for (const std::string& role : {place.role, std::string()}) {
+        const auto found = entries_.find(Key{place.stage, place.visit, place.run, role, place.step});
+        if (found != entries_.end()) { return &found->second; }
+    }
+    return nullptr;
+}
+
+std::string Transcript::describe_stage(const std::string& stage) const {
+    std::string text;
+    std::tuple<unsigned, unsigned, std::string> group{0, 0, ""};
+    unsigned first = 0;
+    unsigned last = 0;
+    const auto close = [&] {
+        if (first == 0) { return; }
+        text += first == last ? std::to_string(first) : std::to_string(first) + "–" + std::to_string(last);
+    };
+    for (const auto& [key, entry] : entries_) {
+        const auto& [entry_stage, visit, run, role, step] = key;
+        if (entry_stage != stage) { continue; }
+        const std::tuple<unsigned, unsigned, std::string> own{visit, run, role};
+        if (own != group || first == 0) {
+            close();
+            text += std::string(text.empty() ? "" : "; ") + "visit " + std::to_string(visit) + ", run " + std::to_string(run) +
+                    (role.empty() ? "" : ", role " + role) + ": step ";
+            group = own;
+            first = last = step;
+        } else if (step == last + 1) {
+            last = step;
+        } else {
+            close();
+            text += ", ";
+            first = last = step;
+        }
+    }
+    close();
+    return text.empty() ? "nothing" : text;
+}
+
+std::vector<std::string> Transcript::stages() const { return stages_; }
+
+}  // namespace replay

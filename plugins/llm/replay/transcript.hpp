@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recorded transcript: which answer was given at which place of a task.
+//
+//   agentforge_transcript: 1
+//   entries:
+//     - stage: green
+//       role: software_developer      # optional: any role of the stage
+//       visit: 1                      # optional: 1
+//       run: 1                        # optional: 1
+//       step: 2
+//       frame_hash: 3b1f…             # optional: then the request's must be equal
+//       context_hash: 77aa…           # optional: see the setting `match`
+//       text: |                       # text, tool_calls or both
+//         …
+//       tool_calls:
+//         - name: edit_file
+//           arguments: {path: a.py, search: x, replace: y}
+//       usage: {input_tokens: 4210, output_tokens: 310}
+#pragma once
+
+#include <agentforge/llm_backend.hpp>
+
+#include <map>
+#include <tuple>
+
+namespace replay {
+
+struct Entry {
+    agentforge::RequestPlace place;
+    std::string frame_hash;         ///< Empty: not recorded.
+    std::string context_hash;       ///< Empty: not recorded.
+    agentforge::Completion answer;
+    unsigned line = 0;
+};
+
+class Transcript {
+public:
+    /// Strict: unknown and double fields, another version, two entries for one place, values of the wrong type, aliases and
+    /// tags are errors AF-LLM-204 with file and line. A file that cannot be read is AF-LLM-205.
+    [[nodiscard]] static agentforge::Result<Transcript> load(const std::string& path);
+    [[nodiscard]] static agentforge::Result<Transcript> parse(const std::string& text, const std::string& path);
+
+    /// The entry for the place and role, else the one for the place and any role, else null.
+    [[nodiscard]] const Entry* find(const agentforge::RequestPlace& place) const;
+    /// "visit 1, run 1, role software_developer: steps 1–4; …", or "nothing".
+    [[nodiscard]] std::string describe_stage(const std::string& stage) const;
+    [[nodiscard]] std::vector<std::string> stages() const;
+    [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+private:
+    using Key = std::tuple<std::string, unsigned, unsigned, std::string, unsigned>;     ///< stage, visit, run, role, step
+    std::map<Key, Entry> entries_;
+    std::vector<std::string> stages_;       ///< In the file's order.
+    std::string path_;
+};
+
+}  // namespace replay

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "base/files.hpp"
+#include "replay.hpp"
+#include "unit/agent/fakes.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+struct Folder {
+    TemporaryDirectory directory{"replay"};
+    [[nodiscard]] std::string file(const std::string& text) const {
+        const auto path = directory.path() / "transcript.yaml";
+        EXPECT_TRUE(write_file_atomic(path, text, Durability::cached).ok());
+        return path.string();
+    }
+};
+
+CompletionRequest request_at(unsigned step) {
+    CompletionRequest request;
+    request.system = "system";
+    request.user = "context";
+    request.place = {"task-1", "green", "software_developer", 1, 1, step};
+    request.frame_hash = "frame";
+    request.context_hash = "context";
+    return request;
+}
+
+Result<Completion> ask(const std::string& entry, json::object settings = {}, unsigned step = 1) {
+    const Folder folder;
+    settings["transcript"] = folder.file("agentforge_transcript: 1\nentries:\n  - " + entry + "\n");
+    ::replay::ReplayBackend backend(settings);
+    FakeContext context;
+    return backend.complete(request_at(step), nullptr, context);
+}
+
+TEST(Replay, answers_what_was_recorded_for_the_place) {
+    const auto answer = ask("{stage: green, step: 1, frame_hash: frame, context_hash: context, text: hello}");
+    ASSERT_TRUE(answer.ok()) << answer.error().to_string();
+    EXPECT_EQ(answer.value().text, "hello");
+}
+
+TEST(Replay, answers_the_same_question_as_often_as_it_is_asked) {
+    const Folder folder;
+    ::replay::ReplayBackend backend({{"transcript", folder.file("agentforge_transcript: 1\nentries:\n  - {stage: green, step: 1, text: hello}\n")}});
+    FakeContext context;
+    ASSERT_TRUE(backend.complete(request_at(1), nullptr, context).ok());
+    EXPECT_TRUE(backend.complete(request_at(1), nullptr, context).ok());
+}
+
+TEST(Replay, names_the_place_and_what_is_there_where_nothing_was_recorded) {
+    const auto answer = ask("{stage: green, step: 1, text: hello}", {}, 7);
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().code, "AF-LLM-201");
+    EXPECT_NE(answer.error().message.find("step 7; for this stage it holds visit 1, run 1: step 1"), std::string::npos) << answer.error().message;
+}
+
+TEST(Replay, shows_both_hashes_where_the_question_differs) {
+    const auto answer = ask("{stage: green, step: 1, frame_hash: otherframe, text: hello}");
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().code, "AF-LLM-202");
+    EXPECT_NE(answer.error().message.find("with frame frame"), std::string::npos);
+    EXPECT_NE(answer.error().message.find("with frame otherframe"), std::string::npos);
+}
+
+TEST(Replay, names_a_differing_context_in_the_diagnostics) {
+    const auto answer = ask("{stage: green, step: 1, context_hash: other, text: hello}");
+    ASSERT_TRUE(answer.ok());
+    const json::value expected{{"recorded", "other"}, {"actual", "context"}};
+    EXPECT_EQ(answer.value().diagnostics.at("context_mismatch"), expected);
+}
+
+TEST(Replay, refuses_a_differing_context_when_strict) {
+    const auto answer = ask("{stage: green, step: 1, context_hash: other, text: hello}", {{"match", "strict"}});
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().code, "AF-LLM-203");
+}
+
+TEST(Replay, says_which_file_cannot_be_read) {
+    ::replay::ReplayBackend backend({{"transcript", "/nowhere/at/all.yaml"}});
+    FakeContext context;
+    const auto answer = backend.complete(request_at(1), nullptr, context);
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(std::pair(answer.error().code, answer.error().where), std::pair(std::string("AF-LLM-205"), std::string("/nowhere/at/all.yaml")));
+}
+
+TEST(Replay, refuses_an_unknown_setting) { EXPECT_THROW(::replay::ReplayBackend({{"transcript", "x"}, {"speed", 3}}), std::runtime_error); }
+TEST(Replay, refuses_an_unknown_match) { EXPECT_THROW(::replay::ReplayBackend({{"transcript", "x"}, {"match", "loose"}}), std::runtime_error); }
+TEST(Replay, needs_a_transcript) { EXPECT_THROW(::replay::ReplayBackend(json::object{}), std::runtime_error); }
+TEST(Replay, needs_no_model) { EXPECT_TRUE(::replay::ReplayBackend({{"transcript", "x"}}).info().offline); }
+
+TEST(Replay, tells_the_doctor_what_is_recorded) {
+    const Folder folder;
+    ::replay::ReplayBackend backend({{"transcript", folder.file("agentforge_transcript: 1\nentries:\n  - {stage: green, step: 1, text: hello}\n")}});
+    FakeContext context;
+    const auto said = backend.check(context);
+    ASSERT_TRUE(said.ok());
+    EXPECT_TRUE(said.value().starts_with("1 recorded answers for green in ")) << said.value();
+}
+
+TEST(Replay, is_asked_no_more_once_cancelled) {
+    ::replay::ReplayBackend backend({{"transcript", "x"}});
+    FakeContext context;
+    context.cancel = true;
+    const auto answer = backend.complete(request_at(1), nullptr, context);
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().kind, ErrorKind::cancelled);
+}
+
+// ------------------------------------------------------------------------- recorded, then replayed --
+
+std::string awkward() { return "# é 🙂 yes: no\n\t\"quoted\" \\ back\x01 \n\n  indented\n---\n- 1.0\n"; }
+
+/// Runs three steps over whatever model, and gives the outcome's text, the artifact and the context hashes.
+struct Run {
+    Result<AgentOutcome> outcome;
+    FakeHost host;
+};
+
+void run_with(ModelClient& model, FakeHost& host, Result<AgentOutcome>& outcome) {
+    FakeActions actions(usual_tools(), [&](std::string_view tool, const json::object& arguments) {
+        if (tool == "complete") {
+            if (const auto taken = host.complete(arguments); !taken.ok()) { return ToolResult::failed(taken.error()); }
+        }
+        return ToolResult::done("seen " + std::string(tool), "done in 12 ms");
+    });
+    FakeContext context;
+    NullEventSink events;
+    const RunSpec spec = usual_spec();
+    outcome = run_steps(spec, actions, model, host, context, events);
+}
+
+Result<Completion> original(const CompletionRequest& request) {
+    if (request.place.step == 1) { return tool_answer("create_file", {{"path", "a.py"}, {"content", awkward()}}); }
+    if (request.place.step == 2) { return text_answer("I read.\n\nACTION read_file\npath: a.py\nEND\n"); }
+    return tool_answer("complete", {{"summary", awkward()}});
+}
+
+TEST(RecordedTranscript, replays_to_the_same_outcome) {
+    const TemporaryDirectory folder("replay");
+    const std::string file = (folder.path() / "recorded.yaml").string();
+    Result<AgentOutcome> first = AgentOutcome{};
+    Result<AgentOutcome> second = AgentOutcome{};
+    FakeHost first_host;
+    FakeHost second_host;
+    const auto recorder = make_recorder(client_of(std::make_shared<FakeBackend>(original)), file);
+    run_with(*recorder, first_host, first);
+    ASSERT_TRUE(first.ok()) << first.error().to_string();
+    const auto player = client_of(std::make_shared<::replay::ReplayBackend>(json::object{{"transcript", file}, {"match", "strict"}}));
+    run_with(*player, second_host, second);
+    ASSERT_TRUE(second.ok()) << second.error().to_string();
+    EXPECT_EQ(json::value(second.value().artifact), json::value(first.value().artifact));
+    EXPECT_EQ(second_host.context_hashes, first_host.context_hashes);
+}
+
+TEST(RecordedTranscript, is_byte_equal_when_recorded_again_from_its_replay) {
+    const TemporaryDirectory folder("replay");
+    const std::string once = (folder.path() / "once.yaml").string();
+    const std::string again = (folder.path() / "again.yaml").string();
+    Result<AgentOutcome> outcome = AgentOutcome{};
+    FakeHost first_host;
+    FakeHost second_host;
+    run_with(*make_recorder(client_of(std::make_shared<FakeBackend>(original)), once), first_host, outcome);
+    run_with(*make_recorder(client_of(std::make_shared<::replay::ReplayBackend>(json::object{{"transcript", once}})), again), second_host, outcome);
+    EXPECT_EQ(read_file(once).value(), read_file(again).value());
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing
