@@ -2,6 +2,7 @@
 // A user's repository in a temporary folder, made and checked by the `git` program itself.
 #pragma once
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>

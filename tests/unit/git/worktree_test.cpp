@@ -141,7 +141,7 @@ TEST_F(WorktreeTest, remove_takes_folder_and_record_away_and_may_be_repeated) {
 TEST_F(WorktreeTest, remove_takes_very_deep_and_read_only_folders_away) {
     const std::string commit = first_commit();
     const Worktree worktree = ensure(commit);
-    run("cd '" + worktree.path().string() + "' && i=0; while [ $i -lt 1500 ]; do mkdir dddddd && cd dddddd && i=$((i+1)); done; touch file; chmod 0555 .");
+    run("cd '" + worktree.path().string() + "' && python3 -c 'import os\nfor _ in range(1500):\n    os.mkdir(\"dddddd\")\n    os.chdir(\"dddddd\")\nopen(\"file\", \"w\").close()\nos.chmod(\".\", 0o555)'");
     ASSERT_TRUE(Worktree::remove(user(), task(), "task-1").ok());
     EXPECT_FALSE(std::filesystem::exists(task()));
 }
