@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "git/bulk_objects.hpp"
 #include "git/folder.hpp"
 #include "git/worktree_state.hpp"
 
@@ -16,6 +17,8 @@ using namespace git;
 namespace {
 
 constexpr off_t max_file_bytes = off_t{1} << 30;
+/// From so many new files on they go into a pack.
+constexpr std::size_t few_files = 32;
 constexpr off_t max_buffered_bytes = off_t{8} << 20;
 
 bool is_git_name(std::string_view name) { return name.size() == 4 && strncasecmp(name.data(), ".git", 4) == 0; }
@@ -26,7 +29,8 @@ Error changed_meanwhile(const std::string& path) {
     return Error{"AF-GIT-034", "A file changed while it was recorded", path, "Stop what writes to the worktree, then try again", ErrorKind::conflict};
 }
 
-Result<git_oid> write_blob(git_repository* repository, int parent, const std::string& name, const std::string& path, struct stat& st) {
+/// `bulk` takes contents that fit into memory, where it is given.
+Result<git_oid> write_blob(git_repository* repository, BulkObjects* bulk, int parent, const std::string& name, const std::string& path, struct stat& st) {
     git_oid id{};
     if (S_ISLNK(st.st_mode)) {
         AF_TRY(const std::string target, read_link(parent, name.c_str(), path));
@@ -71,6 +75,7 @@ Result<git_oid> write_blob(git_repository* repository, int parent, const std::st
         }
     }
     if (total != st.st_size) { return changed_meanwhile(path); }
+    if (!stream && bulk != nullptr) { return bulk->add_blob({bytes.data(), filled}); }
     const int code = stream ? git_odb_stream_finalize_write(&id, stream.get()) : git_blob_create_from_buffer(&id, repository, bytes.data(), filled);
     if (code < 0) { return failure(code, "record " + path); }
     return id;
@@ -85,6 +90,7 @@ struct Recorder {
     std::vector<TreeEdit> edits;
     std::vector<Recorded> recorded;
     bool rules_changed = false;
+    BulkObjects bulk{state.repository.get()};
 
     explicit Recorder(Worktree::State& of) : state(of), seen(of.cache->size()) {}
 
@@ -104,7 +110,7 @@ struct Recorder {
             if (!left_out) { AF_TRY(left_out, state.ignored(path)); }
             if (left_out && !state.in_head(path)) { return {}; }
         }
-        const auto id = write_blob(state.repository.get(), parent, name, path, st);
+        const auto id = write_blob(state.repository.get(), recorded.size() < few_files ? nullptr : &bulk, parent, name, path, st);
         if (!id.ok()) { return id.error(); }
         const TreeEntry entry{*id, S_ISLNK(st.st_mode)             ? GIT_FILEMODE_LINK
                                    : (st.st_mode & S_IXUSR) != 0 ? GIT_FILEMODE_BLOB_EXECUTABLE
@@ -171,6 +177,7 @@ struct Recorder {
     }
 
     Result<git_oid> finish() {
+        AF_CHECK(bulk.flush());
         AF_TRY(const git_oid tree, apply_edits(state.repository.get(), *state.last_tree, edits));
         for (const TreeEdit& edit : edits) {
             if (!edit.entry) { state.cache->remove(edit.path); }
