@@ -49,7 +49,8 @@ public:
     [[nodiscard]] Result<std::string> head_commit() const;
     [[nodiscard]] Result<std::string> tree_of(std::string_view commit) const;
     [[nodiscard]] std::optional<std::string> current_branch() const; ///< Empty when detached.
-    /// Uncommitted changes of the user's checkout (staged, unstaged, untracked but not ignored), by path.
+    /// Uncommitted changes of the user's checkout (staged, unstaged, untracked but not ignored), by path;
+    /// submodules and `.agentforge/` left out.
     [[nodiscard]] Result<std::vector<std::string>> uncommitted() const;
     /// user.name and user.email, or empty where not configured.
     [[nodiscard]] std::optional<std::pair<std::string, std::string>> identity() const;
@@ -66,9 +67,11 @@ public:
 
     /// Keeps a tree alive: a ref `refs/agentforge/<name>` to a commit of it. Overwrites.
     [[nodiscard]] Result<void> keep_tree(std::string_view name, std::string_view tree) const;
-    [[nodiscard]] Result<void> drop_refs(std::string_view prefix) const;      ///< Below refs/agentforge/ only.
+    /// Removes `refs/agentforge/<prefix>` and what is below it (`task-1` does not concern `task-10`).
+    [[nodiscard]] Result<void> drop_refs(std::string_view prefix) const;
     [[nodiscard]] Result<std::string> commit(const CommitRequest& request) const;
-    /// Creates `refs/heads/<branch>` at the commit. Errors: `conflict` AF-GIT-010 where it exists elsewhere.
+    /// Creates `refs/heads/<branch>` at the commit; no error where it stands there already.
+    /// Errors: `conflict` AF-GIT-010 where it exists elsewhere, AF-GIT-014 where another branch's name is in the way.
     [[nodiscard]] Result<void> create_branch(std::string_view branch, std::string_view commit) const;
     [[nodiscard]] Result<std::optional<std::string>> branch_commit(std::string_view branch) const;
 
@@ -82,8 +85,9 @@ private:
 /// A detached worktree outside the repository, owned by a task.
 class Worktree {
 public:
-    /// Creates it (or opens the one that is there) at `path` on `commit`. `name` is its administrative name.
-    /// Never touches the user's checkout, index or branches. Errors: AF-GIT-020….
+    /// Creates it (or opens the one that is there, its files as they are) at `path`, HEAD detached on `commit`.
+    /// `name` is its administrative name. A half-made one is repaired. `path` lies outside the repository.
+    /// Never touches the user's checkout, index or branches. Errors: AF-GIT-020…024, -030.
     [[nodiscard]] static Result<Worktree> ensure(const std::filesystem::path& repository, const std::filesystem::path& path,
                                                  std::string_view name, std::string_view commit);
 
@@ -92,11 +96,14 @@ public:
     ~Worktree();
 
     [[nodiscard]] const std::filesystem::path& path() const noexcept;
-    /// Makes the files be exactly this tree: other tracked and untracked files go (ignored ones too where `clean`).
+    /// Makes the files be exactly this tree, byte for byte, no filter applied: other tracked and untracked files go
+    /// (ignored ones too where `clean`; else the ignore files of the new tree decide). Links are never followed.
     [[nodiscard]] Result<void> reset_to(std::string_view tree, bool clean);
-    /// Records the whole worktree (ignored files left out) as a tree; incremental through the index's stat cache.
+    /// Records the whole worktree as a tree, byte for byte; incremental through a stat cache. Left out are ignored
+    /// files that `commit` does not hold, `.git` at any depth, sockets and pipes. `.agentforge/` and gitlinks stay as
+    /// they were in the last tree. Errors: AF-GIT-015, -030, -033…036.
     [[nodiscard]] Result<std::string> snapshot();
-    /// Records after writes to known paths only: O(paths).
+    /// Records after writes to known paths only (files, folders, gone or there): O(paths).
     [[nodiscard]] Result<std::string> snapshot_paths(const std::vector<std::string>& paths);
     /// Paths that differ from the last snapshot.
     [[nodiscard]] Result<std::vector<TreeChange>> changes_since(std::string_view tree);
@@ -104,6 +111,8 @@ public:
     [[nodiscard]] static Result<void> remove(const std::filesystem::path& repository, const std::filesystem::path& path, std::string_view name);
 
 private:
+    friend struct Recorder;
+    friend struct Checkout;
     struct State;
     explicit Worktree(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;

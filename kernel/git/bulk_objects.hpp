@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many new objects written as one pack: one sync for all of them instead of two for each. Private to kernel/git.
+#pragma once
+
+#include "git/library.hpp"
+
+namespace agentforge::kernel::git {
+
+class BulkObjects {
+public:
+    explicit BulkObjects(git_repository* repository) : repository_(repository) {}
+    /// Keeps a blob in memory until `flush` (done by itself after 64 MiB). Errors: AF-GIT-099.
+    [[nodiscard]] Result<git_oid> add_blob(std::string_view bytes);
+    /// Writes what was kept into the repository.
+    [[nodiscard]] Result<void> flush();
+
+private:
+    git_repository* repository_;
+    OdbHandle odb_;                     ///< In memory alone.
+    std::vector<git_oid> ids_;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace agentforge::kernel::git
