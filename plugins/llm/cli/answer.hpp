@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading what a command printed. Pure; every byte comes from outside and may be anything.
+#pragma once
+
+#include <agentforge/llm_backend.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace agentforge::cli {
+
+/// What was found in the output, before it is known whether the call succeeded.
+struct Answer {
+    bool found = false;             ///< There was a final answer at all.
+    bool failed = false;            ///< The program says that it failed (`is_error`, `turn.failed`).
+    std::string failure;            ///< In the program's words, where it failed.
+    Completion completion;
+};
+
+/// `claude --output-format json` (one object), `stream-json` (lines) or a list of events. The last
+/// `result` event counts; lines that are not JSON and unknown types are passed over and counted in
+/// `diagnostics.skipped_lines`.
+[[nodiscard]] Answer read_claude(std::string_view output);
+
+/// `codex exec --json`: lines; the text of the last `agent_message`.
+[[nodiscard]] Answer read_codex(std::string_view output);
+
+/// The output as it is, without white space at its end; token counts are estimated by the caller.
+[[nodiscard]] Answer read_text(std::string_view output);
+
+/// Dollars, as the program prints them, in millionths; nothing where it is no amount of money.
+/// A double holds every amount below 9 billion dollars to better than half a millionth, so rounding
+/// once gives the amount that was printed.
+[[nodiscard]] std::optional<std::uint64_t> microusd(const json::value& dollars);
+
+/// What sort of failure the program's words mean: `denied` (log in, key), `unavailable` (limit of
+/// the plan or credit), `transient` (overloaded, rate limit, network), else `internal`.
+[[nodiscard]] ErrorKind kind_of_failure(std::string_view words);
+
+}  // namespace agentforge::cli

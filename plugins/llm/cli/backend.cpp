@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend.hpp"
+
+#include "answer.hpp"
+#include "prompt.hpp"
+
+#include <agentforge/process.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <re2/re2.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace agentforge::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t longest_argument = 120'000;   // The kernel takes 128 KiB for one argument.
+constexpr std::size_t shown_bytes = 2'000;
+constexpr const char* default_path = "/usr/local/bin:/usr/bin:/bin";
+
+/// What a program of this kind needs to find its user, its log-in and its server.
+constexpr std::array<std::string_view, 22> passed_on{
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "TMPDIR", "NO_COLOR", "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY",
+    "NO_PROXY", "https_proxy", "http_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "DBUS_SESSION_BUS_ADDRESS"};
+constexpr std::array<std::string_view, 2> passed_prefixes{"LC_", "XDG_"};
+
+std::vector<std::string_view> preset_prefixes(Preset preset) {
+    switch (preset) {
+    case Preset::claude: return {"ANTHROPIC_", "CLAUDE_", "AWS_", "GOOGLE_"};
+    case Preset::codex: return {"OPENAI_", "CODEX_"};
+    case Preset::none: break;
+    }
+    return {};
+}
+
+std::map<std::string, std::string> child_environment(const Settings& settings) {
+    std::map<std::string, std::string> made;
+    const std::vector<std::string_view> prefixes = preset_prefixes(settings.preset);
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        const std::string_view text(*entry);
+        const std::size_t equals = text.find('=');
+        if (equals == std::string_view::npos || equals == 0) { continue; }
+        const std::string_view name = text.substr(0, equals);
+        const auto begins = [name](std::string_view prefix) { return name.starts_with(prefix); };
+        const bool wanted = std::find(passed_on.begin(), passed_on.end(), name) != passed_on.end() ||
+                            std::find(settings.environment.begin(), settings.environment.end(), name) != settings.environment.end() ||
+                            std::any_of(passed_prefixes.begin(), passed_prefixes.end(), begins) || std::any_of(prefixes.begin(), prefixes.end(), begins);
+        if (wanted) { made.emplace(name, text.substr(equals + 1)); }
+    }
+    return made;
+}
+
+/// A folder for one call: nothing in it for the program to find, and gone afterwards.
+class Scratch {
+public:
+    Scratch() = default;
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    ~Scratch() {
+        std::error_code ignored;    // What is left lies in the user's temporary folder.
+        if (!path_.empty()) { std::filesystem::remove_all(path_, ignored); }
+    }
+    Result<void> make() {
+        std::error_code error;
+        const std::filesystem::path place = std::filesystem::temp_directory_path(error);
+        std::string pattern = ((error ? std::filesystem::path("/tmp") : place) / "agentforge-cli-XXXXXX").string();
+        if (::mkdtemp(pattern.data()) == nullptr) { return failure("A temporary folder cannot be made", pattern); }
+        path_ = pattern;
+        return {};
+    }
+    Result<std::string> write_prompt(const std::string& prompt) const {
+        std::string file = path_ + "/prompt.txt";
+        const int handle = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (handle < 0) { return failure("The prompt cannot be written", file); }
+        for (std::size_t done = 0; done < prompt.size();) {
+            const ssize_t size = ::write(handle, prompt.data() + done, prompt.size() - done);
+            if (size < 0 && errno == EINTR) { continue; }
+            if (size < 0) {
+                Error error = failure("The prompt cannot be written", file);
+                ::close(handle);
+                return error;
+            }
+            done += static_cast<std::size_t>(size);
+        }
+        ::close(handle);
+        return file;
+    }
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+private:
+    static Error failure(const std::string& what, const std::string& where) {
+        return {"AF-LLM-308", what + ": " + std::system_category().message(errno), where, "Free space there, or set TMPDIR to a folder that can be written.", ErrorKind::io};
+    }
+    std::string path_;
+};
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) { text.replace(at, from.size(), to); }
+}
+
+struct Invocation {
+    std::vector<std::string> argv;
+    std::string input;
+};
+
+std::vector<std::string> program_words(const Settings& settings) {
+    if (!settings.command.empty()) { return settings.command; }
+    return {settings.preset == Preset::claude ? "claude" : "codex"};
+}
+
+Error too_long(std::size_t size) {
+    return {"AF-LLM-306", "The prompt has " + std::to_string(size) + " bytes, more than one argument can take", "prompt: argument",
+            "Set 'prompt: stdin', or use {prompt_file} in the command.", ErrorKind::invalid};
+}
+
+Result<Invocation> claude_invocation(const Settings& settings, const std::string& prompt, const std::string& model) {
+    Invocation made{program_words(settings), {}};
+    made.argv.insert(made.argv.end(), {"-p", "--output-format", "json", "--tools", "", "--max-turns", "1", "--strict-mcp-config", "--setting-sources="});
+    if (!model.empty()) { made.argv.insert(made.argv.end(), {"--model", model}); }
+    if (settings.prompt == PromptBy::standard_input) { made.input = prompt; return made; }
+    if (prompt.size() > longest_argument) { return too_long(prompt.size()); }
+    made.argv.insert(made.argv.end(), {"--", prompt});
+    return made;
+}
+
+Result<Invocation> codex_invocation(const Settings& settings, const std::string& prompt, const std::string& model) {
+    Invocation made{program_words(settings), {}};
+    made.argv.insert(made.argv.end(), {"exec", "--json", "--sandbox", "read-only", "--skip-git-repo-check"});
+    if (!model.empty()) { made.argv.insert(made.argv.end(), {"--model", model}); }
+    // It appends piped input to a prompt that came as an argument; `-` makes the input the prompt.
+    if (settings.prompt == PromptBy::standard_input || prompt.size() > longest_argument) {
+        made.argv.emplace_back("-");
+        made.input = prompt;
+    } else {
+        made.argv.insert(made.argv.end(), {"--", prompt});
+    }
+    return made;
+}
+
+/// The command as the user wrote it, its place holders filled in; each is looked at once, so that a
+/// prompt that contains `{model}` stays as it is.
+Result<Invocation> plain_invocation(const Settings& settings, const std::string& prompt, const std::string& model, const Scratch& scratch) {
+    Invocation made;
+    bool handed_over = false;
+    for (const std::string& word : settings.command) {
+        std::string filled = word;
+        if (filled.find("{model}") != std::string::npos) {
+            if (model.empty()) {
+                return Error{"AF-LLM-306", "The command needs {model}, and no model is named", "model", "Set 'model' for this backend or for the agent.", ErrorKind::invalid};
+            }
+            replace_all(filled, "{model}", model);
+        }
+        if (filled.find("{prompt_file}") != std::string::npos) {
+            if (!std::filesystem::exists(scratch.path() + "/prompt.txt")) { AF_CHECK(scratch.write_prompt(prompt)); }
+            replace_all(filled, "{prompt_file}", scratch.path() + "/prompt.txt");
+            handed_over = true;
+        }
+        if (word.find("{prompt}") != std::string::npos) {
+            if (prompt.size() > longest_argument) { return too_long(prompt.size()); }
+            replace_all(filled, "{prompt}", prompt);
+            handed_over = true;
+        }
+        made.argv.push_back(std::move(filled));
+    }
+    if (handed_over) { return made; }
+    if (settings.prompt == PromptBy::standard_input) { made.input = prompt; return made; }
+    if (prompt.size() > longest_argument) { return too_long(prompt.size()); }
+    made.argv.push_back(prompt);
+    return made;
+}
+
+std::string tail(std::string_view text) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) { text.remove_suffix(1); }
+    if (text.size() <= shown_bytes) { return process::to_utf8(text); }
+    return "…" + process::to_utf8(text.substr(text.size() - shown_bytes));
+}
+
+std::string head(std::string_view text) {
+    if (text.size() <= shown_bytes) { return std::string(text); }
+    return process::to_utf8(text.substr(0, shown_bytes)) + "…";
+}
+
+Error missing(const Settings& settings, const Error& cause) {
+    std::string remedy = "Correct 'command' in the settings of the cli backend, or install the program.";
+    if (settings.preset == Preset::claude) { remedy = "Install Claude Code so that 'claude' is on PATH, or set 'command' to its path."; }
+    if (settings.preset == Preset::codex) { remedy = "Install Codex CLI so that 'codex' is on PATH, or set 'command' to its path."; }
+    return {"AF-LLM-301", cause.message, cause.where, std::move(remedy), ErrorKind::unavailable};
+}
+
+std::string remedy_for(ErrorKind kind) {
+    switch (kind) {
+    case ErrorKind::denied: return "Log in with the program itself, or set its key, then resume.";
+    case ErrorKind::unavailable: return "Wait until the limit is reset or choose another backend, then resume.";
+    case ErrorKind::transient: return "It may succeed when tried again.";
+    default: return "Run the command by hand to see what it needs.";
+    }
+}
+
+std::string find_session(const std::string& pattern, const process::Outcome& outcome) {
+    std::string id;
+    if (pattern.empty()) { return id; }
+    const re2::RE2 expression(pattern, re2::RE2::Quiet);
+    if (!re2::RE2::PartialMatch(outcome.out, expression, &id)) { re2::RE2::PartialMatch(outcome.err, expression, &id); }
+    return process::to_utf8(id);
+}
+
+/// About four bytes a token: a figure for the budget where the program tells none.
+void estimate(Usage& usage, std::size_t prompt_bytes, std::size_t answer_bytes) {
+    if (usage.input_tokens != 0 || usage.output_tokens != 0) { return; }
+    usage.input_tokens = (prompt_bytes + 3) / 4;
+    usage.output_tokens = (answer_bytes + 3) / 4;
+    usage.estimated = true;
+}
+
+}  // namespace
+
+CliBackend::CliBackend(json::object settings) : settings_(read_settings(settings)) {}
+
+BackendInfo CliBackend::info() const {
+    BackendInfo about;
+    about.name = "cli";
+    about.description = "A command line program (claude, codex or any other) driven as a plain model";
+    about.config_schema = settings_schema();
+    return about;
+}
+
+Result<Completion> CliBackend::complete(const CompletionRequest& request, StreamSink* sink, CallContext& context) {
+    if (context.cancelled()) { return Error{"AF-LLM-307", "The call was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled}; }
+    Scratch scratch;
+    AF_CHECK(scratch.make());
+    const std::string prompt = build_agent_prompt(request);
+    const std::string model = request.model.empty() ? settings_.model : request.model;
+    AF_TRY(Invocation invocation, settings_.preset == Preset::claude  ? claude_invocation(settings_, prompt, model)
+                                  : settings_.preset == Preset::codex ? codex_invocation(settings_, prompt, model)
+                                                                      : plain_invocation(settings_, prompt, model, scratch));
+    process::Command command;
+    command.environment = child_environment(settings_);
+    const auto path = command.environment.find("PATH");
+    auto program = process::find_program(invocation.argv.front(), path != command.environment.end() ? path->second : default_path, scratch.path());
+    if (!program) { return missing(settings_, program.error()); }
+    command.program = *program;
+    command.argv = std::move(invocation.argv);
+    command.directory = scratch.path();
+    command.input = std::move(invocation.input);
+    command.max_output_bytes = settings_.max_output_bytes;
+    command.timeout = settings_.timeout;
+    if (const auto deadline = context.deadline()) {
+        const auto left = std::chrono::ceil<milliseconds>(*deadline - std::chrono::steady_clock::now());
+        command.timeout = std::clamp(left, milliseconds(0), command.timeout);
+    }
+
+    auto ran = process::run(command, [&context] { return context.cancelled(); });
+    if (!ran) {
+        if (ran.error().code != "AF-EXEC-002") { return missing(settings_, ran.error()); }
+        return Error{"AF-LLM-308", ran.error().message, ran.error().where, ran.error().remedy, ErrorKind::io};
+    }
+    const process::Outcome& outcome = *ran;
+    const std::string& name = command.argv.front();
+    if (outcome.cancelled) { return Error{"AF-LLM-307", "The call of '" + name + "' was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled}; }
+    if (outcome.timed_out) {
+        return Error{"AF-LLM-303", "'" + name + "' did not answer within " + std::to_string(command.timeout.count()) + " ms and was ended", tail(outcome.err),
+                     "Raise 'timeout_seconds' of the cli backend, or ask for less.", ErrorKind::timeout};
+    }
+    if (outcome.out_truncated) {
+        return Error{"AF-LLM-305", "'" + name + "' printed more than " + std::to_string(settings_.max_output_bytes) + " bytes", "",
+                     "Make the command print its answer only.", ErrorKind::invalid};
+    }
+
+    const std::string output = process::to_utf8(outcome.out);
+    Answer answer = settings_.preset == Preset::codex      ? read_codex(output)
+                    : settings_.output == OutputAs::json ? read_claude(output)
+                                                         : read_text(output);
+    // What a program says of its own failure tells more than its exit code, so it comes first.
+    if (answer.failed) {
+        const ErrorKind kind = kind_of_failure(answer.failure);
+        return Error{"AF-LLM-304", "'" + name + "' failed: " + head(answer.failure), "exit code " + std::to_string(outcome.exit_code), remedy_for(kind), kind};
+    }
+    if (outcome.exit_code != 0) {
+        const std::string said = outcome.err.empty() ? tail(outcome.out) : tail(outcome.err);
+        const ErrorKind kind = kind_of_failure(said);
+        return Error{"AF-LLM-302", "'" + name + "' ended with " + (outcome.signal != 0 ? "signal " + std::to_string(outcome.signal) : "exit code " + std::to_string(outcome.exit_code)) +
+                     (said.empty() ? "" : ": " + said), command.program, remedy_for(kind), kind};
+    }
+    if (!answer.found || answer.completion.text.find_first_not_of(" \t\r\n") == std::string::npos) {
+        return Error{"AF-LLM-305", "'" + name + "' gave no answer", outcome.err.empty() ? head(output) : tail(outcome.err),
+                     "Run the command by hand and compare its output with the settings of the cli backend.", ErrorKind::invalid};
+    }
+    Completion completion = std::move(answer.completion);
+    if (const std::string session = find_session(settings_.session_id_pattern, outcome); !session.empty()) { completion.session_id = session; }
+    if (completion.model.empty()) { completion.model = model; }
+    if (!outcome.err.empty()) { completion.diagnostics["stderr"] = tail(outcome.err); }
+    completion.diagnostics["duration_ms"] = outcome.duration.count();
+    estimate(completion.usage, prompt.size(), completion.text.size());
+    if (sink != nullptr) { sink->text(completion.text); }
+    return completion;
+}
+
+Result<std::string> CliBackend::check(CallContext& context) {
+    Scratch scratch;
+    AF_CHECK(scratch.make());
+    process::Command command;
+    command.environment = child_environment(settings_);
+    const std::vector<std::string> words = program_words(settings_);
+    const auto path = command.environment.find("PATH");
+    auto program = process::find_program(words.front(), path != command.environment.end() ? path->second : default_path, scratch.path());
+    if (!program) { return missing(settings_, program.error()); }
+    command.program = *program;
+    command.argv = {words.front(), "--version"};
+    command.directory = scratch.path();
+    command.timeout = milliseconds(10'000);
+    command.grace = milliseconds(500);
+    command.max_output_bytes = 4'096;
+    auto ran = process::run(command, [&context] { return context.cancelled(); });
+    if (!ran) { return missing(settings_, ran.error()); }
+    const std::string said = process::to_utf8(ran->out.substr(0, ran->out.find('\n')));
+    // Not every command knows --version; that it is there and runs is what matters then.
+    if (ran->exit_code != 0 || said.empty()) { return *program; }
+    return said + " (" + *program + ")";
+}
+
+}  // namespace agentforge::cli

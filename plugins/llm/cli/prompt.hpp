@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The prompt bundle of Story 1.3: one text for a program that takes one.
+//
+// In plain-model mode the command's own tools are off and it can open no file, so what the story
+// hands over as file references (prior artifacts, attempt history) is already inlined in the user
+// context by the host, within its budget. There is no ArtifactCollector for the same reason: the
+// command writes nothing, its answer is the text, and artifacts are collected from the answer by
+// the host. Collecting files belongs to the agentic mode, where the command keeps its tools.
+#pragma once
+
+#include <agentforge/llm_backend.hpp>
+
+#include <string>
+
+namespace agentforge::cli {
+
+/// System prompt, a line that parts them, then the user context; without a system prompt the
+/// context alone. Pure: equal requests give equal bytes.
+[[nodiscard]] std::string build_agent_prompt(const CompletionRequest& request);
+
+}  // namespace agentforge::cli

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "settings.hpp"
+
+#include <algorithm>
+#include <re2/re2.h>
+#include <stdexcept>
+
+namespace agentforge::cli {
+namespace {
+
+[[noreturn]] void refuse(std::string_view key, std::string_view rule) {
+    throw std::invalid_argument("setting '" + std::string(key) + "' " + std::string(rule));
+}
+
+std::string text(std::string_view key, const json::value& value) {
+    if (!value.is_string()) { refuse(key, "must be a text"); }
+    return std::string(value.as_string());
+}
+
+std::vector<std::string> texts(std::string_view key, const json::value& value) {
+    if (!value.is_array()) { refuse(key, "must be a list of texts"); }
+    std::vector<std::string> read;
+    for (const json::value& item : value.as_array()) { read.push_back(text(key, item)); }
+    return read;
+}
+
+std::int64_t number(std::string_view key, const json::value& value, std::int64_t low, std::int64_t high) {
+    std::int64_t read = 0;
+    if (value.is_int64()) { read = value.as_int64(); }
+    else if (value.is_uint64()) { read = high; if (value.as_uint64() <= static_cast<std::uint64_t>(high)) { read = static_cast<std::int64_t>(value.as_uint64()); } else { read = low - 1; } }
+    else { refuse(key, "must be a whole number"); }
+    if (read < low || read > high) { refuse(key, "must lie between " + std::to_string(low) + " and " + std::to_string(high)); }
+    return read;
+}
+
+}  // namespace
+
+Settings read_settings(const json::object& object) {
+    Settings settings;
+    bool prompt_given = false;
+    bool output_given = false;
+    for (const auto& [key, value] : object) {
+        if (key == "preset") {
+            const std::string name = text(key, value);
+            if (name == "claude") { settings.preset = Preset::claude; }
+            else if (name == "codex") { settings.preset = Preset::codex; }
+            else if (!name.empty()) { refuse(key, "must be 'claude', 'codex' or empty, not '" + name + "'"); }
+        } else if (key == "command") { settings.command = texts(key, value); }
+        else if (key == "timeout_seconds") { settings.timeout = std::chrono::seconds(number(key, value, 1, 86'400)); }
+        else if (key == "model") { settings.model = text(key, value); }
+        else if (key == "prompt") {
+            const std::string by = text(key, value);
+            if (by != "stdin" && by != "argument") { refuse(key, "must be 'stdin' or 'argument', not '" + by + "'"); }
+            settings.prompt = by == "stdin" ? PromptBy::standard_input : PromptBy::argument;
+            prompt_given = true;
+        } else if (key == "output") {
+            const std::string as = text(key, value);
+            if (as != "text" && as != "json") { refuse(key, "must be 'text' or 'json', not '" + as + "'"); }
+            settings.output = as == "text" ? OutputAs::text : OutputAs::json;
+            output_given = true;
+        } else if (key == "session_id_pattern") {
+            settings.session_id_pattern = text(key, value);
+            const re2::RE2 pattern(settings.session_id_pattern, re2::RE2::Quiet);
+            if (!pattern.ok()) { refuse(key, "is not a regular expression: " + pattern.error()); }
+            if (!settings.session_id_pattern.empty() && pattern.NumberOfCapturingGroups() < 1) { refuse(key, "must have a group '(…)' around the id"); }
+        } else if (key == "environment") { settings.environment = texts(key, value); }
+        else if (key == "max_output_bytes") { settings.max_output_bytes = static_cast<std::size_t>(number(key, value, 1'024, 50 << 20)); }
+        else { refuse(key, "is unknown; known are preset, command, timeout_seconds, model, prompt, output, session_id_pattern, environment, max_output_bytes"); }
+    }
+    if (settings.preset == Preset::none && settings.command.empty()) { refuse("command", "is needed where no preset is chosen"); }
+    if (!settings.command.empty() && settings.command.front().empty()) { refuse("command", "must begin with a program"); }
+    if (settings.preset != Preset::none && output_given) { refuse("output", "is decided by the preset"); }
+    if (settings.preset == Preset::codex && !prompt_given) { settings.prompt = PromptBy::argument; }
+    if (settings.preset != Preset::none) { settings.output = OutputAs::json; }
+    return settings;
+}
+
+json::object settings_schema() {
+    const json::object texts_schema{{"type", "array"}, {"items", {{"type", "string"}}}};
+    return {{"type", "object"},
+            {"additionalProperties", false},
+            {"properties",
+             {{"preset", {{"enum", {"", "claude", "codex"}}}},
+              {"command", texts_schema},
+              {"timeout_seconds", {{"type", "integer"}, {"minimum", 1}, {"maximum", 86'400}}},
+              {"model", {{"type", "string"}}},
+              {"prompt", {{"enum", {"stdin", "argument"}}}},
+              {"output", {{"enum", {"text", "json"}}}},
+              {"session_id_pattern", {{"type", "string"}}},
+              {"environment", texts_schema},
+              {"max_output_bytes", {{"type", "integer"}, {"minimum", 1'024}, {"maximum", 50 << 20}}}}}};
+}
+
+}  // namespace agentforge::cli

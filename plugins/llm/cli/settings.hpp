@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The settings of the `cli` backend.
+#pragma once
+
+#include <agentforge/json.hpp>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace agentforge::cli {
+
+enum class Preset : unsigned char { none = 1, claude, codex };
+enum class PromptBy : unsigned char { standard_input = 1, argument };
+enum class OutputAs : unsigned char { text = 1, json };
+
+struct Settings {
+    Preset preset = Preset::none;
+    /// Without a preset: the whole argv; `{prompt}`, `{prompt_file}` and `{model}` in it are filled in.
+    /// With one: the words that stand for the program (default: `claude`, `codex`).
+    std::vector<std::string> command;
+    std::chrono::seconds timeout{300};
+    std::string model;                          ///< Where the request names none.
+    PromptBy prompt = PromptBy::standard_input;
+    OutputAs output = OutputAs::text;           ///< json: a result object as `claude --output-format json` prints it.
+    std::string session_id_pattern;             ///< RE2; its first group, in standard output or error, is the session id.
+    std::vector<std::string> environment;       ///< Names of variables passed on besides the usual ones.
+    std::size_t max_output_bytes = 50UL << 20U;
+};
+
+/// Reads the settings. Throws std::invalid_argument that names the key, also where the key is unknown.
+[[nodiscard]] Settings read_settings(const json::object& object);
+
+/// The JSON Schema of the settings.
+[[nodiscard]] json::object settings_schema();
+
+}  // namespace agentforge::cli
