@@ -13,9 +13,6 @@ struct GateRunner::State {
     std::map<std::string, GateReport, std::less<>> reports;
 };
 
-GateRunner::GateRunner(const Repository& repository, Worktree& verify, ProcessRunner& processes, Options options)
-    : GateRunner(make_tree_checkout(repository, verify), processes, std::move(options)) {}
-
 GateRunner::GateRunner(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, Options options)
     : state_(std::make_unique<State>(std::move(checkout), processes, std::move(options))) {}
 
