@@ -197,6 +197,7 @@ Result<std::optional<ProcessOutcome>> LanguageCommands::run(const Language& lang
     AF_TRY(const auto scratch, Scratch::make(scratch_directory_));
     auto call = request(language, command, scratch->path(), input);
     call.max_output_bytes = max_helper_output;
+    if (tree.empty()) { call.directory = (scratch->path() / "home").string(); }
     auto outcome = start(language, call, stop);
     if (!outcome.ok()) {
         if (!missing_is_error && outcome.error().code == "AF-GATE-003") { return std::optional<ProcessOutcome>{}; }
