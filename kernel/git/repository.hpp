@@ -104,6 +104,8 @@ public:
     [[nodiscard]] static Result<void> remove(const std::filesystem::path& repository, const std::filesystem::path& path, std::string_view name);
 
 private:
+    friend struct Recorder;
+    friend struct Checkout;
     struct State;
     explicit Worktree(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "escalation/store.hpp"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr std::string_view record_suffix = ".yaml";
+constexpr std::string_view resolution_suffix = ".resolution.yaml";
+constexpr std::string_view correct_it = "Correct the file; it was left as it is and is read again";
+constexpr std::size_t max_record_bytes = 16UL << 20U;
+constexpr std::size_t max_resolution_bytes = 1UL << 20U;
+
+bool is_id(std::string_view id) {
+    return (id.starts_with("ESC-") || id.starts_with("APR-")) && id.size() > 4 && id.size() <= 200 &&
+           std::all_of(id.begin(), id.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+           });
+}
+
+Result<void> check_id(std::string_view id, std::string_view prefix) {
+    if (is_id(id) && id.starts_with(prefix)) { return {}; }
+    return Error{"AF-ESC-002", "`" + ellipsis(id, 100) + "` is not an id of the form " + std::string(prefix) + "<task>-<stage>-<number>", {},
+                 "List the ids with: agentforge escalations", ErrorKind::invalid};
+}
+
+std::string make_id(std::string_view prefix, std::string_view task_id, std::string_view stage, unsigned counter) {
+    std::string id(prefix);
+    for (const char c : std::string(task_id) + "-" + std::string(stage)) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+        id.push_back(plain ? c : '-');
+    }
+    return id.substr(0, 180) + "-" + std::to_string(counter);
+}
+
+/// The fields of one file: asked for by name and type; what nobody asked for is unknown.
+class Fields {
+public:
+    explicit Fields(const YamlDocument& document) : document_(document) {}
+
+    [[nodiscard]] const json::object& object() const { return document_.value.get_object(); }
+    [[nodiscard]] Error wrong(std::string_view key, const std::string& why) const {
+        return Error{"AF-ESC-005", "`" + std::string(key) + "` " + why, document_.where("/" + std::string(key)), std::string(correct_it), ErrorKind::invalid};
+    }
+    Result<std::string> text(std::string_view key, bool required) {
+        const json::value* value = find(key);
+        if (value == nullptr) { return required ? Result<std::string>(missing(key)) : Result<std::string>(std::string()); }
+        // `answer: 42` and `answer: true` are texts to a person.
+        if (value->is_string()) { return std::string(value->get_string()); }
+        if (value->is_int64() || value->is_uint64() || value->is_bool()) { return to_json_line(*value); }
+        return wrong(key, "must be a text (put it in quotes)");
+    }
+    Result<bool> truth(std::string_view key, bool required) {
+        const json::value* value = find(key);
+        if (value == nullptr) { return required ? Result<bool>(missing(key)) : Result<bool>(false); }
+        if (value->is_bool()) { return value->get_bool(); }
+        return wrong(key, "must be true or false");
+    }
+    Result<json::object> mapping(std::string_view key, bool required) {
+        const json::value* value = find(key);
+        if (value == nullptr) { return required ? Result<json::object>(missing(key)) : Result<json::object>(json::object()); }
+        if (value->is_object()) { return value->get_object(); }
+        return wrong(key, "must be a mapping (`key: value`)");
+    }
+    Result<std::vector<std::string>> texts(std::string_view key) {
+        std::vector<std::string> list;
+        const json::value* value = find(key);
+        if (value == nullptr) { return list; }
+        if (!value->is_array()) { return wrong(key, "must be a list of texts"); }
+        for (const json::value& item : value->get_array()) {
+            if (!item.is_string()) { return wrong(key, "must be a list of texts"); }
+            list.emplace_back(item.get_string());
+        }
+        return list;
+    }
+    /// After all fields were asked for.
+    [[nodiscard]] Result<void> no_others() const {
+        for (const auto& [key, value] : object()) {
+            if (std::find(asked_.begin(), asked_.end(), std::string_view(key)) != asked_.end()) { continue; }
+            std::string known;
+            for (const std::string& name : asked_) { known += (known.empty() ? "" : ", ") + name; }
+            return Error{"AF-ESC-005", "The key `" + ellipsis(std::string_view(key), 80) + "` is unknown; known are " + known,
+                         document_.where("/" + std::string(key)), std::string(correct_it), ErrorKind::invalid};
+        }
+        return {};
+    }
+
+private:
+    const json::value* find(std::string_view key) {
+        asked_.emplace_back(key);
+        const json::value* value = object().if_contains(key);
+        return value == nullptr || value->is_null() ? nullptr : value;
+    }
+    [[nodiscard]] Error missing(std::string_view key) const {
+        return Error{"AF-ESC-005", "The key `" + std::string(key) + "` is missing", document_.source, std::string(correct_it), ErrorKind::invalid};
+    }
+    const YamlDocument& document_;
+    std::vector<std::string> asked_;
+};
+
+/// A document that is a mapping, or empty where there is no such file.
+Result<std::optional<YamlDocument>> load(const std::filesystem::path& file, std::size_t max_bytes) {
+    struct stat st {};
+    if (::lstat(file.c_str(), &st) != 0) {
+        if (errno == ENOENT || errno == ENOTDIR) { return std::optional<YamlDocument>(); }
+        return Error{"AF-ESC-008", "The file cannot be looked at: " + errno_text(errno), file.string(), "See to the rights of the folder", ErrorKind::io};
+    }
+    if (!S_ISREG(st.st_mode) || static_cast<std::uint64_t>(st.st_size) > max_bytes) {
+        return Error{"AF-ESC-005", S_ISREG(st.st_mode) ? "The file has more than " + std::to_string(max_bytes) + " bytes" : std::string("It is not an ordinary file"),
+                     file.string(), std::string(correct_it), ErrorKind::invalid};
+    }
+    AF_TRY(const std::string text, read_file(file, max_bytes));
+    YamlLimits limits;
+    limits.max_bytes = max_bytes;
+    Result<YamlDocument> document = parse_yaml(text, file.string(), limits);
+    if (!document.ok()) {
+        return Error{"AF-ESC-005", document.error().code + ": " + document.error().message, document.error().where, std::string(correct_it), ErrorKind::invalid};
+    }
+    if (!document->value.is_object()) {
+        return Error{"AF-ESC-005", "It must be a mapping (`key: value`)", file.string(), std::string(correct_it), ErrorKind::invalid};
+    }
+    return std::optional<YamlDocument>(std::move(*document));
+}
+
+/// A double need not survive the journal: it becomes its text.
+void without_doubles(json::value& value) {
+    if (value.is_double()) { value = to_json_line(value); }
+    else if (json::object* object = value.if_object()) { for (auto& one : *object) { without_doubles(one.value()); } }
+    else if (json::array* array = value.if_array()) { for (json::value& one : *array) { without_doubles(one); } }
+}
+
+Result<Resolution> read_resolution(const YamlDocument& document) {
+    Fields fields(document);
+    Resolution resolution;
+    AF_TRY(resolution.abort, fields.truth("abort", false));
+    AF_TRY(const std::string answer, fields.text("answer", false));
+    AF_TRY(json::object context, fields.mapping("context", false));
+    AF_TRY(resolution.resolved_by, fields.text("resolved_by", false));
+    AF_CHECK(fields.no_others());
+    if (!answer.empty()) {
+        if (context.contains("answer") && context.at("answer") != json::value(answer)) { return fields.wrong("answer", "stands in `context` too, with another value"); }
+        context["answer"] = answer;
+    }
+    json::value value = std::move(context);
+    without_doubles(value);
+    resolution.context = std::move(value.get_object());
+    if (!resolution.abort && resolution.context.empty()) {
+        return Error{"AF-ESC-005", "It says nothing: neither `answer`, nor `context`, nor `abort: true`", document.source, std::string(correct_it), ErrorKind::invalid};
+    }
+    return resolution;
+}
+
+Error other_artifact(std::string_view id, const std::string& given, const std::string& shown) {
+    return Error{"AF-ESC-006", "The decision on " + std::string(id) + " is for the artifact " + ellipsis(given, 80) + ", but " + shown + " is to be decided on", {},
+                 "Look at the artifact as it is now, and decide again", ErrorKind::conflict};
+}
+
+Result<Approval> read_decision(const YamlDocument& document, const ApprovalRequest& request) {
+    Fields fields(document);
+    Approval approval;
+    AF_TRY(approval.approved, fields.truth("approved", true));
+    AF_TRY(const std::string feedback, fields.text("feedback", false));
+    AF_TRY(approval.artifact_hash, fields.text("artifact_hash", false));
+    AF_TRY(approval.decided_by, fields.text("decided_by", false));
+    AF_CHECK(fields.no_others());
+    if (!feedback.empty()) { approval.feedback = feedback; }
+    if (approval.artifact_hash.empty()) { approval.artifact_hash = request.artifact_hash; }
+    if (approval.artifact_hash != request.artifact_hash) {
+        Error error = other_artifact(request.id, approval.artifact_hash, request.artifact_hash);
+        error.where = document.where("/artifact_hash");
+        return error;
+    }
+    return approval;
+}
+
+Result<void> create_record(const std::filesystem::path& directory, const std::string& id, const json::object& fields) {
+    AF_CHECK(make_directories(directory));
+    const std::filesystem::path file = directory / (id + std::string(record_suffix));
+    const std::string text = to_yaml(fields);
+    Result<void> made = create_file_exclusive(file, text, Durability::synced);
+    if (made.ok() || made.error().kind != ErrorKind::conflict) { return made; }
+    const Result<std::string> there = read_file(file, max_record_bytes);
+    if (there.ok() && *there == text) { return {}; }
+    return Error{"AF-ESC-003", "Another record has the id " + id, file.string(), "A recorded question is never changed; use the next number", ErrorKind::conflict};
+}
+
+Result<void> create_resolution(const std::filesystem::path& directory, std::string_view id, const json::object& fields) {
+    const std::filesystem::path file = directory / (std::string(id) + std::string(resolution_suffix));
+    Result<void> made = create_file_exclusive(file, to_yaml(fields), Durability::synced);
+    if (made.ok() || made.error().kind != ErrorKind::conflict) { return made; }
+    return Error{"AF-ESC-004", "Somebody has already answered " + std::string(id), file.string(), "Read that answer; it counts", ErrorKind::conflict};
+}
+
+Error unknown(const std::filesystem::path& directory, std::string_view id) {
+    std::vector<std::string> ids;
+    std::error_code error;
+    for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+        if (const std::string name = it->path().stem().string(); is_id(name)) { ids.push_back(name); }
+    }
+    const std::string near = nearest(id, ids);
+    return Error{"AF-ESC-001", "There is no " + std::string(id) + (near.empty() ? "" : "; did you mean " + near + "?"), directory.string(),
+                 "List the ids with: agentforge escalations", ErrorKind::not_found};
+}
+
+}  // namespace
+
+EscalationStore::EscalationStore(std::filesystem::path agentforge_directory) : directory_(std::filesystem::absolute(agentforge_directory) / "escalations") {}
+
+std::string EscalationStore::escalation_id(std::string_view task_id, std::string_view stage, unsigned counter) { return make_id("ESC-", task_id, stage, counter); }
+std::string EscalationStore::approval_id(std::string_view task_id, std::string_view stage, unsigned counter) { return make_id("APR-", task_id, stage, counter); }
+
+Result<void> EscalationStore::record(const Escalation& escalation) const {
+    AF_CHECK(check_id(escalation.id, "ESC-"));
+    json::array options;
+    for (const std::string& option : escalation.options) { options.emplace_back(option); }
+    return create_record(directory_, escalation.id,
+                         {{"id", escalation.id}, {"task_id", escalation.task_id}, {"stage", escalation.stage}, {"issue", escalation.issue},
+                          {"question", escalation.question}, {"options", options}, {"context", escalation.context}, {"created_at", escalation.created_at}});
+}
+
+Result<void> EscalationStore::record(const ApprovalRequest& request) const {
+    AF_CHECK(check_id(request.id, "APR-"));
+    return create_record(directory_, request.id,
+                         {{"id", request.id}, {"task_id", request.task_id}, {"stage", request.stage}, {"artifact", request.artifact},
+                          {"artifact_hash", request.artifact_hash}, {"created_at", request.created_at}});
+}
+
+Result<Escalation> EscalationStore::escalation(std::string_view id) const {
+    AF_CHECK(check_id(id, "ESC-"));
+    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes));
+    if (!document) { return unknown(directory_, id); }
+    Fields fields(*document);
+    Escalation result;
+    AF_TRY(result.id, fields.text("id", true));
+    AF_TRY(result.task_id, fields.text("task_id", true));
+    AF_TRY(result.stage, fields.text("stage", true));
+    AF_TRY(result.issue, fields.text("issue", false));
+    AF_TRY(result.question, fields.text("question", true));
+    AF_TRY(result.options, fields.texts("options"));
+    AF_TRY(result.context, fields.mapping("context", false));
+    AF_TRY(result.created_at, fields.text("created_at", true));
+    AF_CHECK(fields.no_others());
+    if (result.id != id) { return fields.wrong("id", "is not the id in the file's name"); }
+    result.directory = directory_.string();
+    return result;
+}
+
+Result<ApprovalRequest> EscalationStore::approval(std::string_view id) const {
+    AF_CHECK(check_id(id, "APR-"));
+    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes));
+    if (!document) { return unknown(directory_, id); }
+    Fields fields(*document);
+    ApprovalRequest result;
+    AF_TRY(result.id, fields.text("id", true));
+    AF_TRY(result.task_id, fields.text("task_id", true));
+    AF_TRY(result.stage, fields.text("stage", true));
+    AF_TRY(result.artifact, fields.mapping("artifact", true));
+    AF_TRY(result.artifact_hash, fields.text("artifact_hash", true));
+    AF_TRY(result.created_at, fields.text("created_at", true));
+    AF_CHECK(fields.no_others());
+    if (result.id != id) { return fields.wrong("id", "is not the id in the file's name"); }
+    result.directory = directory_.string();
+    return result;
+}
+
+Result<std::optional<Resolution>> EscalationStore::resolution(std::string_view id) const {
+    AF_TRY(const Escalation asked, escalation(id));
+    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes));
+    if (!document) { return std::optional<Resolution>(); }
+    AF_TRY(Resolution answer, read_resolution(*document));
+    return std::optional<Resolution>(std::move(answer));
+}
+
+Result<std::optional<Approval>> EscalationStore::decision(std::string_view id) const {
+    AF_TRY(const ApprovalRequest asked, approval(id));
+    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes));
+    if (!document) { return std::optional<Approval>(); }
+    AF_TRY(Approval answer, read_decision(*document, asked));
+    return std::optional<Approval>(std::move(answer));
+}
+
+Result<void> EscalationStore::resolve(std::string_view id, const Resolution& resolution) const {
+    AF_TRY(const Escalation asked, escalation(id));
+    if (!resolution.abort && resolution.context.empty()) {
+        return Error{"AF-ESC-007", "The answer to " + asked.id + " says nothing", {}, "Give an answer, or abort", ErrorKind::invalid};
+    }
+    json::object fields{{"abort", resolution.abort}};
+    json::object context = resolution.context;
+    if (const json::value* answer = context.if_contains("answer"); answer != nullptr && answer->is_string() && !answer->get_string().empty()) {
+        fields["answer"] = *answer;
+        context.erase("answer");
+    }
+    if (!context.empty()) { fields["context"] = context; }
+    fields["resolved_by"] = resolution.resolved_by;
+    return create_resolution(directory_, id, fields);
+}
+
+Result<void> EscalationStore::decide(std::string_view id, const Approval& approval) const {
+    AF_TRY(const ApprovalRequest asked, this->approval(id));
+    if (approval.artifact_hash != asked.artifact_hash) { return other_artifact(id, approval.artifact_hash, asked.artifact_hash); }
+    json::object fields{{"approved", approval.approved}};
+    if (approval.feedback) { fields["feedback"] = *approval.feedback; }
+    fields["artifact_hash"] = approval.artifact_hash;
+    fields["decided_by"] = approval.decided_by;
+    return create_resolution(directory_, id, fields);
+}
+
+Result<PendingList> EscalationStore::pending(const std::optional<std::string>& task_id) const {
+    PendingList list;
+    std::error_code error;
+    std::vector<std::string> names;
+    for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) { names.push_back(it->path().filename().string()); }
+    if (error == std::errc::no_such_file_or_directory) { return list; }
+    if (error) { return Error{"AF-ESC-008", "The folder cannot be listed: " + error.message(), directory_.string(), "See to the rights of the folder", ErrorKind::io}; }
+    std::sort(names.begin(), names.end());
+    for (const std::string& name : names) {
+        if (name.starts_with(".")) { continue; }        // Being written.
+        const bool answer = name.ends_with(resolution_suffix);
+        const std::string_view suffix = answer ? resolution_suffix : record_suffix;
+        const std::string id = name.ends_with(suffix) ? name.substr(0, name.size() - suffix.size()) : std::string();
+        if (!is_id(id) || (answer && !std::binary_search(names.begin(), names.end(), id + std::string(record_suffix)))) {
+            list.problems.push_back({"AF-ESC-009", answer && is_id(id) ? "An answer to a question that is not there" : "A file that is neither a question nor an answer",
+                                     (directory_ / name).string(), "Correct its name, or remove it", ErrorKind::invalid});
+            continue;
+        }
+        if (answer) { continue; }
+        // An answer that cannot be read leaves the question open.
+        const auto open = [&](const auto& answered) {
+            if (answered.ok()) { return !answered->has_value(); }
+            list.problems.push_back(answered.error());
+            return true;
+        };
+        if (id.starts_with("ESC-")) {
+            const Result<Escalation> asked = escalation(id);
+            if (!asked.ok()) { list.problems.push_back(asked.error()); continue; }
+            if (task_id && asked->task_id != *task_id) { continue; }
+            if (open(resolution(id))) { list.items.push_back({PendingItem::Kind::escalation, id, asked->task_id, asked->stage, asked->question, {}, asked->created_at}); }
+        } else {
+            const Result<ApprovalRequest> asked = approval(id);
+            if (!asked.ok()) { list.problems.push_back(asked.error()); continue; }
+            if (task_id && asked->task_id != *task_id) { continue; }
+            if (open(decision(id))) { list.items.push_back({PendingItem::Kind::approval, id, asked->task_id, asked->stage, {}, asked->artifact_hash, asked->created_at}); }
+        }
+    }
+    std::stable_sort(list.items.begin(), list.items.end(), [](const PendingItem& a, const PendingItem& b) { return a.created_at < b.created_at; });
+    return list;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making the files be a recorded tree, byte for byte, whatever is in the worktree now.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "git/folder.hpp"
+#include "git/worktree_state.hpp"
+
+namespace agentforge::kernel {
+
+using namespace git;
+
+struct Checkout {
+    Worktree::State& state;
+    bool clean;
+    Trash trash;
+    std::unordered_map<std::string, TreeEntry> wanted;
+    std::unordered_set<std::string> folders;
+    std::unordered_set<std::string> kept;
+    std::vector<std::string> unknown;           ///< Not wanted, and perhaps ignored.
+    std::vector<Recorded> written;
+    std::string open_path;                      ///< Of `open_parent`, with a slash; empty: the root.
+    FileDescriptor open_parent;
+
+    Checkout(Worktree::State& of, bool all) : state(of), clean(all), trash(of.trash()) {}
+
+    Result<void> plan(const git_oid& tree) {
+        AF_CHECK(for_each_file(state.repository.get(), tree, [&](std::string path, const TreeEntry& entry) {
+            for (std::size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0; slash = path.rfind('/', slash - 1)) {
+                if (!folders.insert(path.substr(0, slash)).second) { break; }
+            }
+            wanted.emplace(std::move(path), entry);
+        }));
+        for (const auto& [path, entry] : wanted) {
+            // A tree made by hand could hold `..`, and what it names must never leave the worktree.
+            if (!is_recordable_path(path)) {
+                return Error{"AF-GIT-015", "The tree holds a path that is not allowed: `" + path + "`", path, "Use a tree that git made", ErrorKind::invalid};
+            }
+        }
+        return {};
+    }
+
+    /// Takes away what stands in the way; remembers what may stay.
+    Result<void> clear_way(int folder, const std::string& prefix, unsigned depth) {
+        if (depth > max_folder_depth) {
+            return Error{"AF-GIT-035", "Folders are nested more than " + std::to_string(max_folder_depth) + " deep", prefix, "Use another tree", ErrorKind::invalid};
+        }
+        AF_TRY(const std::vector<std::string> names, names_in(folder, state.path / prefix));
+        for (const std::string& name : names) {
+            if (depth == 0 && name == ".git") { continue; }
+            std::string path = prefix + name;
+            struct stat st {};
+            if (::fstatat(folder, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { return folder_error(errno, "look at a file", path); }
+            if (const auto found = wanted.find(path); found != wanted.end()) {
+                if (found->second.mode == GIT_FILEMODE_COMMIT) {
+                    if (S_ISDIR(st.st_mode) && !clean) { continue; }
+                } else if (const git_index_entry* known = state.cache->find(path);
+                           known != nullptr && git_oid_equal(&known->id, &found->second.id) != 0 && known->mode == static_cast<std::uint32_t>(found->second.mode) &&
+                           StatCache::unchanged(*known, st)) {
+                    kept.insert(std::move(path));
+                    continue;
+                }
+                AF_CHECK(trash.remove(folder, name));
+            } else if (folders.contains(path) && S_ISDIR(st.st_mode)) {
+                const FileDescriptor below = open_folder(folder, name.c_str());
+                if (!below.valid()) { return folder_error(errno, "open a folder", path); }
+                AF_CHECK(clear_way(below.get(), path + "/", depth + 1));
+            } else if (clean || folders.contains(path) || name == ".gitignore" || state.cache->find(path) != nullptr) {
+                AF_CHECK(trash.remove(folder, name));
+            } else {
+                unknown.push_back(std::move(path));
+            }
+        }
+        return {};
+    }
+
+    /// Opens the folder of a wanted path, made where it is missing.
+    Result<int> parent_of(const std::string& path) {
+        const std::size_t slash = path.rfind('/');
+        const std::string folder = slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
+        if (folder.empty()) { return state.root.get(); }
+        if (folder == open_path) { return open_parent.get(); }
+        FileDescriptor here(::openat(state.root.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        for (std::size_t start = 0; start < folder.size();) {
+            const std::size_t end = folder.find('/', start);
+            const std::string name = folder.substr(start, end - start);
+            FileDescriptor below = open_folder(here.get(), name.c_str());
+            if (!below.valid()) {
+                if (errno != ENOENT || ::mkdirat(here.get(), name.c_str(), 0777) != 0) { return folder_error(errno, "make a folder", folder); }
+                below = open_folder(here.get(), name.c_str());
+                if (!below.valid()) { return folder_error(errno, "open a folder", folder); }
+            }
+            here = std::move(below);
+            start = end + 1;
+        }
+        open_path = folder;
+        open_parent = std::move(here);
+        return open_parent.get();
+    }
+
+    Result<void> write(const std::string& path, const TreeEntry& entry) {
+        AF_TRY(const int parent, parent_of(path));
+        const std::string name = path.substr(path.rfind('/') + 1);
+        struct stat st {};
+        if (entry.mode == GIT_FILEMODE_COMMIT) {
+            if (::mkdirat(parent, name.c_str(), 0777) != 0 && errno != EEXIST) { return folder_error(errno, "make a folder", path); }
+            written.push_back({path, entry, st});
+            return {};
+        }
+        git_blob* raw = nullptr;
+        if (const int code = git_blob_lookup(&raw, state.repository.get(), &entry.id); code < 0) { return failure(code, "read the recorded " + path); }
+        const BlobHandle blob(raw);
+        const std::string_view bytes(static_cast<const char*>(git_blob_rawcontent(raw)), static_cast<std::size_t>(git_blob_rawsize(raw)));
+        if (entry.mode == GIT_FILEMODE_LINK) {
+            if (bytes.find('\0') != std::string_view::npos || ::symlinkat(std::string(bytes).c_str(), parent, name.c_str()) != 0) {
+                return folder_error(errno, "make a link", path);
+            }
+            if (::fstatat(parent, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { return folder_error(errno, "make a link", path); }
+        } else {
+            const mode_t mode = entry.mode == GIT_FILEMODE_BLOB_EXECUTABLE ? 0777 : 0666;
+            const FileDescriptor file(::openat(parent, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+            if (!file.valid()) { return folder_error(errno, "make a file", path); }
+            AF_CHECK(write_all(file.get(), bytes, path));
+            if (::fstat(file.get(), &st) != 0) { return folder_error(errno, "make a file", path); }
+        }
+        written.push_back({path, entry, st});
+        return {};
+    }
+
+    /// Removes what is not ignored, by the ignore files of the new tree. Answers whether it is gone.
+    Result<bool> prune(int folder, const std::string& name, const std::string& path, unsigned depth) {
+        struct stat st {};
+        if (::fstatat(folder, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { return true; }
+        AF_TRY(const bool left_alone, state.ignored(path));
+        if (S_ISDIR(st.st_mode) && depth < max_folder_depth && (!left_alone || state.cache->has_below(path))) {
+            const FileDescriptor below = open_folder(folder, name.c_str());
+            if (!below.valid()) { return folder_error(errno, "open a folder", path); }
+            AF_CHECK(trash.remove(below.get(), ".gitignore"));
+            AF_TRY(const std::vector<std::string> names, names_in(below.get(), state.path / path));
+            bool empty = true;
+            for (const std::string& child : names) {
+                const std::string child_path = path + "/" + child;
+                if (state.cache->find(child_path) != nullptr) {
+                    AF_CHECK(trash.remove(below.get(), child));
+                } else {
+                    AF_TRY(const bool gone, prune(below.get(), child, child_path, depth + 1));
+                    empty = empty && gone;
+                }
+            }
+            if (!empty) { return false; }
+        } else if (left_alone) {
+            return false;
+        }
+        AF_CHECK(trash.remove(folder, name));
+        return true;
+    }
+
+    Result<void> run(const git_oid& tree) {
+        AF_CHECK(plan(tree));
+        AF_CHECK(clear_way(state.root.get(), {}, 0));
+        std::vector<const std::pair<const std::string, TreeEntry>*> missing;
+        for (const auto& one : wanted) {
+            if (!kept.contains(one.first)) { missing.push_back(&one); }
+        }
+        std::sort(missing.begin(), missing.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
+        for (const auto* one : missing) { AF_CHECK(write(one->first, one->second)); }
+        git_attr_cache_flush(state.repository.get());
+        for (const std::string& path : unknown) {
+            AF_TRY(const int parent, parent_of(path));
+            AF_TRY(const bool gone, prune(parent, path.substr(path.rfind('/') + 1), path, 0));
+            (void)gone;
+        }
+        AF_CHECK(trash.empty());
+        std::vector<std::string> gone;
+        for (std::size_t i = 0; i < state.cache->size(); ++i) {
+            if (std::string path = state.cache->at(i)->path; !wanted.contains(path)) { gone.push_back(std::move(path)); }
+        }
+        for (const std::string& path : gone) { state.cache->remove(path); }
+        AF_CHECK(state.cache->put(written));
+        state.last_tree = tree;
+        state.save();
+        return {};
+    }
+};
+
+Result<void> Worktree::reset_to(std::string_view tree, bool clean) {
+    AF_TRY(const git_oid id, parse_id(tree));
+    AF_CHECK(state_->repair_link());
+    AF_CHECK(state_->open_cache());
+    Checkout checkout(*state_, clean);
+    if (Result<void> done = checkout.run(id); !done.ok()) {
+        state_->last_tree.reset();      // The cache no longer describes the files.
+        state_->cache.reset();
+        return done;
+    }
+    return {};
+}
+
+}  // namespace agentforge::kernel

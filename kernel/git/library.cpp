@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/library.hpp"
+
+#include <thread>
+
+namespace agentforge::kernel::git {
+
+namespace {
+
+std::string last_message() {
+    const git_error* error = git_error_last();
+    return error != nullptr && error->message != nullptr ? std::string(error->message) : std::string("no reason given");
+}
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+/// Why a repository that is there cannot be opened.
+Error open_failure(int code, const std::filesystem::path& path) {
+    const std::string message = last_message();
+    // libgit2 1.5 reports an owner problem as ENOTFOUND about `safe.directory`, or as EOWNER.
+    if (code == GIT_EOWNER || contains(message, "safe.directory") || contains(message, "not owned by")) {
+        return Error{"AF-GIT-002", "The git repository is owned by another user: " + message, path.string(),
+                     "Use it as its owner, or trust it with: git config --global --add safe.directory " + path.string(),
+                     ErrorKind::denied};
+    }
+    if (code == GIT_ENOTFOUND) {
+        return Error{"AF-GIT-001", "There is no git repository here", path.string(),
+                     "Go into a repository, or make one: git init && git add . && git commit -m 'First commit'",
+                     ErrorKind::not_found};
+    }
+    if (contains(message, "extension") || contains(message, "version") || contains(message, "objectformat") ||
+        contains(message, "sha256")) {
+        return Error{"AF-GIT-004", "The format of the git repository is not supported: " + message, path.string(),
+                     "Use a repository with SHA-1 object names and no further extensions, for instance a clone made with "
+                     "plain `git clone` (without --filter; SHA-256 repositories cannot be used)",
+                     ErrorKind::unavailable};
+    }
+    return Error{"AF-GIT-008", "The git repository cannot be opened: " + message, path.string(),
+                 "Run `git status` and `git fsck` there; both must succeed", ErrorKind::io};
+}
+
+}  // namespace
+
+void start_library() {
+    // Never shut down: handles of other threads may outlive main's end.
+    static const bool started = [] {
+        git_libgit2_init();
+        git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
+        // `git sparse-checkout` and others set it; task worktrees are whole, so nothing in it concerns them.
+        static const char* extensions[] = {"worktreeconfig"};
+        git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, std::size_t{1});
+        return true;
+    }();
+    (void)started;
+}
+
+Error failure(int code, std::string_view doing) {
+    const std::string message = last_message();
+    if (code == GIT_ELOCKED || contains(message, "failed to lock") || contains(message, "is locked")) {
+        return Error{"AF-GIT-011", "git could not " + std::string(doing) + " because of a lock: " + message, {},
+                     "Wait for the other git program; if none runs, remove the `.lock` file that is named", ErrorKind::transient};
+    }
+    const ErrorKind kind = code == GIT_ENOTFOUND ? ErrorKind::not_found : code == GIT_EEXISTS ? ErrorKind::conflict : ErrorKind::io;
+    return Error{"AF-GIT-099", "git could not " + std::string(doing) + ": " + message, {},
+                 "Run `git fsck` in the repository and see whether the disk is full", kind};
+}
+
+int retry_while_locked(const std::function<int()>& call) {
+    using namespace std::chrono_literals;
+    const auto end = std::chrono::steady_clock::now() + 2s;
+    for (auto pause = 5ms;; pause = std::min(pause * 2, std::chrono::milliseconds(200))) {
+        const int code = call();
+        if (code != GIT_ELOCKED || std::chrono::steady_clock::now() + pause >= end) { return code; }
+        std::this_thread::sleep_for(pause);
+    }
+}
+
+Result<RepositoryHandle> open_repository(const std::filesystem::path& path) {
+    start_library();
+    git_repository* raw = nullptr;
+    if (const int code = git_repository_open_ext(&raw, path.c_str(), 0, nullptr); code < 0) { return open_failure(code, path); }
+    RepositoryHandle repository(raw);
+    if (git_repository_is_bare(raw) != 0) {
+        return Error{"AF-GIT-003", "The git repository is bare: it has no files to work on", path.string(),
+                     "Clone it, and work in the clone", ErrorKind::unavailable};
+    }
+    return repository;
+}
+
+Result<git_oid> parse_id(std::string_view text) {
+    git_oid id{};
+    const bool digits = std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+    if (text.size() != GIT_OID_HEXSZ || !digits || git_oid_fromstrn(&id, text.data(), text.size()) < 0) {
+        return Error{"AF-GIT-006", "`" + std::string(text.substr(0, 80)) + "` is not a git object id of 40 hexadecimal digits", {},
+                     "Give the whole id, as `git rev-parse` prints it", ErrorKind::invalid};
+    }
+    return id;
+}
+
+std::string to_text(const git_oid& id) {
+    char text[GIT_OID_HEXSZ + 1];
+    git_oid_tostr(text, sizeof text, &id);
+    return text;
+}
+
+namespace {
+Error object_missing(const git_oid& id, std::string_view type) {
+    return Error{"AF-GIT-007", "The repository has no " + std::string(type) + " " + to_text(id), {},
+                 "It may have been removed by `git gc`, or belong to another repository", ErrorKind::not_found};
+}
+}  // namespace
+
+Result<TreeHandle> find_tree(git_repository* repository, const git_oid& id) {
+    git_tree* raw = nullptr;
+    if (git_tree_lookup(&raw, repository, &id) < 0) { return object_missing(id, "tree"); }
+    return TreeHandle(raw);
+}
+
+Result<CommitHandle> find_commit(git_repository* repository, const git_oid& id) {
+    git_commit* raw = nullptr;
+    if (git_commit_lookup(&raw, repository, &id) < 0) { return object_missing(id, "commit"); }
+    return CommitHandle(raw);
+}
+
+Result<git_oid> tree_id_of_commit(git_repository* repository, const git_oid& commit) {
+    AF_TRY(const CommitHandle found, find_commit(repository, commit));
+    return git_oid(*git_commit_tree_id(found.get()));
+}
+
+}  // namespace agentforge::kernel::git

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// libgit2 as this folder uses it: started once, owned handles, errors as values. Private to kernel/git.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <git2.h>
+
+#include <agentforge/result.hpp>
+
+namespace agentforge::kernel::git {
+
+template <auto Release>
+struct Releaser {
+    template <class T>
+    void operator()(T* handle) const noexcept { Release(handle); }
+};
+template <class T, auto Release>
+using Handle = std::unique_ptr<T, Releaser<Release>>;
+
+using RepositoryHandle = Handle<git_repository, git_repository_free>;
+using ReferenceHandle = Handle<git_reference, git_reference_free>;
+using ObjectHandle = Handle<git_object, git_object_free>;
+using CommitHandle = Handle<git_commit, git_commit_free>;
+using TreeHandle = Handle<git_tree, git_tree_free>;
+using TreeEntryHandle = Handle<git_tree_entry, git_tree_entry_free>;
+using TreeBuilderHandle = Handle<git_treebuilder, git_treebuilder_free>;
+using BlobHandle = Handle<git_blob, git_blob_free>;
+using OdbHandle = Handle<git_odb, git_odb_free>;
+using OdbStreamHandle = Handle<git_odb_stream, git_odb_stream_free>;
+using IndexHandle = Handle<git_index, git_index_free>;
+using DiffHandle = Handle<git_diff, git_diff_free>;
+using PatchHandle = Handle<git_patch, git_patch_free>;
+using StatusHandle = Handle<git_status_list, git_status_list_free>;
+using SignatureHandle = Handle<git_signature, git_signature_free>;
+using ConfigHandle = Handle<git_config, git_config_free>;
+using ReferenceIteratorHandle = Handle<git_reference_iterator, git_reference_iterator_free>;
+
+/// Starts libgit2, the first time it is called (any thread): nothing is paid by commands that need no git.
+/// Everything it writes below the git directory is synced from then on.
+void start_library();
+
+/// The last libgit2 failure of this thread as an error `AF-GIT-099` (or ELOCKED: `transient` AF-GIT-011).
+/// `doing` completes "git failed to …".
+[[nodiscard]] Error failure(int code, std::string_view doing);
+
+/// Calls until it no longer answers ELOCKED, for two seconds at most. Locks are never deleted: they are not ours.
+[[nodiscard]] int retry_while_locked(const std::function<int()>& call);
+
+/// Opens the repository around `path`; the errors of Repository::open.
+[[nodiscard]] Result<RepositoryHandle> open_repository(const std::filesystem::path& path);
+
+/// Errors: `invalid` AF-GIT-006: not a whole object id.
+[[nodiscard]] Result<git_oid> parse_id(std::string_view text);
+[[nodiscard]] std::string to_text(const git_oid& id);
+
+/// Errors: `not_found` AF-GIT-007: the object is not in the repository, or not of that type.
+[[nodiscard]] Result<TreeHandle> find_tree(git_repository* repository, const git_oid& id);
+[[nodiscard]] Result<CommitHandle> find_commit(git_repository* repository, const git_oid& id);
+[[nodiscard]] Result<git_oid> tree_id_of_commit(git_repository* repository, const git_oid& commit);
+
+}  // namespace agentforge::kernel::git

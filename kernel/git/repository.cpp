@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The user's repository as it is: where it lies, what HEAD stands on, what is not committed.
+#include "git/repository.hpp"
+
+#include "git/repository_state.hpp"
+
+namespace agentforge::kernel {
+
+using namespace git;
+
+Repository::Repository(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Repository::Repository(Repository&&) noexcept = default;
+Repository& Repository::operator=(Repository&&) noexcept = default;
+Repository::~Repository() = default;
+
+Result<Repository> Repository::open(const std::filesystem::path& path) {
+    AF_TRY(RepositoryHandle handle, open_repository(path));
+    return Repository(std::make_unique<State>(State{std::move(handle)}));
+}
+
+namespace {
+std::filesystem::path without_trailing_slash(const char* text) {
+    std::string path = text == nullptr ? "" : text;
+    while (path.size() > 1 && path.back() == '/') { path.pop_back(); }
+    return path;
+}
+}  // namespace
+
+std::filesystem::path Repository::work_directory() const { return without_trailing_slash(git_repository_workdir(state_->handle.get())); }
+std::filesystem::path Repository::git_directory() const { return without_trailing_slash(git_repository_commondir(state_->handle.get())); }
+
+Result<std::string> Repository::head_commit() const {
+    git_oid id{};
+    const int code = git_reference_name_to_id(&id, state_->handle.get(), "HEAD");
+    if (code == GIT_ENOTFOUND || git_repository_head_unborn(state_->handle.get()) == 1) {
+        return Error{"AF-GIT-005", "The repository has no commit yet", work_directory().string(),
+                     "Make a first commit: git add . && git commit -m 'First commit'", ErrorKind::unavailable};
+    }
+    if (code < 0) { return failure(code, "read HEAD"); }
+    return to_text(id);
+}
+
+Result<std::string> Repository::tree_of(std::string_view commit) const {
+    AF_TRY(const git_oid id, parse_id(commit));
+    AF_TRY(const git_oid tree, tree_id_of_commit(state_->handle.get(), id));
+    return to_text(tree);
+}
+
+std::optional<std::string> Repository::current_branch() const {
+    git_reference* raw = nullptr;
+    if (git_reference_lookup(&raw, state_->handle.get(), "HEAD") < 0) { return std::nullopt; }
+    const ReferenceHandle head(raw);
+    const char* target = git_reference_symbolic_target(raw);
+    constexpr std::string_view prefix = "refs/heads/";
+    if (target == nullptr || !std::string_view(target).starts_with(prefix)) { return std::nullopt; }
+    return std::string(target).substr(prefix.size());
+}
+
+Result<std::vector<std::string>> Repository::uncommitted() const {
+    git_status_options options = GIT_STATUS_OPTIONS_INIT;
+    options.show = GIT_STATUS_SHOW_INDEX_AND_WORKDIR;
+    options.flags = GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS | GIT_STATUS_OPT_EXCLUDE_SUBMODULES |
+                    GIT_STATUS_OPT_INCLUDE_UNREADABLE;
+    git_status_list* raw = nullptr;
+    if (const int code = git_status_list_new(&raw, state_->handle.get(), &options); code < 0) { return failure(code, "compare the checkout"); }
+    const StatusHandle list(raw);
+    std::vector<std::string> paths;
+    for (std::size_t i = 0; i < git_status_list_entrycount(raw); ++i) {
+        const git_status_entry* entry = git_status_byindex(raw, i);
+        if (entry->status == GIT_STATUS_CURRENT || (entry->status & GIT_STATUS_IGNORED) != 0) { continue; }
+        const git_diff_delta* delta = entry->index_to_workdir != nullptr ? entry->index_to_workdir : entry->head_to_index;
+        std::string path = delta->new_file.path != nullptr ? delta->new_file.path : delta->old_file.path;
+        if (path == ".agentforge" || path.starts_with(".agentforge/")) { continue; }
+        paths.push_back(std::move(path));
+    }
+    std::sort(paths.begin(), paths.end());
+    paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+    return paths;
+}
+
+std::optional<std::pair<std::string, std::string>> Repository::identity() const {
+    git_config* raw = nullptr;
+    if (git_repository_config_snapshot(&raw, state_->handle.get()) < 0) { return std::nullopt; }
+    const ConfigHandle config(raw);
+    const char* name = nullptr;
+    const char* email = nullptr;
+    if (git_config_get_string(&name, raw, "user.name") < 0 || git_config_get_string(&email, raw, "user.email") < 0) { return std::nullopt; }
+    if (*name == '\0' || *email == '\0') { return std::nullopt; }
+    return std::pair<std::string, std::string>(name, email);
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recording: which files there are, byte for byte. No filter, attribute or hook has a say, and what a
+// recording is depends only on the files and on the commit the worktree stands on, not on earlier recordings.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "git/folder.hpp"
+#include "git/worktree_state.hpp"
+
+namespace agentforge::kernel {
+
+using namespace git;
+
+namespace {
+
+constexpr off_t max_file_bytes = off_t{1} << 30;
+constexpr off_t max_buffered_bytes = off_t{8} << 20;
+
+bool is_git_name(std::string_view name) { return name.size() == 4 && strncasecmp(name.data(), ".git", 4) == 0; }
+bool is_ignore_file(std::string_view path) { return path == ".gitignore" || path.ends_with("/.gitignore"); }
+bool is_private(std::string_view path) { return path == ".agentforge" || path.starts_with(".agentforge/"); }
+
+Error changed_meanwhile(const std::string& path) {
+    return Error{"AF-GIT-034", "A file changed while it was recorded", path, "Stop what writes to the worktree, then try again", ErrorKind::conflict};
+}
+
+Result<git_oid> write_blob(git_repository* repository, int parent, const std::string& name, const std::string& path, struct stat& st) {
+    git_oid id{};
+    if (S_ISLNK(st.st_mode)) {
+        AF_TRY(const std::string target, read_link(parent, name.c_str(), path));
+        if (const int code = git_blob_create_from_buffer(&id, repository, target.data(), target.size()); code < 0) { return failure(code, "record " + path); }
+        return id;
+    }
+    const FileDescriptor file = open_file(parent, name.c_str());
+    if (!file.valid()) { return folder_error(errno, "read a file", path); }
+    if (::fstat(file.get(), &st) != 0) { return folder_error(errno, "read a file", path); }
+    if (!S_ISREG(st.st_mode)) { return changed_meanwhile(path); }
+    if (st.st_size > max_file_bytes) {
+        return Error{"AF-GIT-033", "A file is too large to be recorded: " + std::to_string(st.st_size) + " bytes, of at most " + std::to_string(max_file_bytes), path,
+                     "Remove it, or name it in .gitignore", ErrorKind::invalid};
+    }
+    OdbStreamHandle stream;
+    OdbHandle odb;
+    if (st.st_size > max_buffered_bytes) {
+        git_odb* raw_odb = nullptr;
+        if (const int code = git_repository_odb(&raw_odb, repository); code < 0) { return failure(code, "record " + path); }
+        odb.reset(raw_odb);
+        git_odb_stream* raw = nullptr;
+        if (const int code = git_odb_open_wstream(&raw, raw_odb, static_cast<git_object_size_t>(st.st_size), GIT_OBJECT_BLOB); code < 0) {
+            return failure(code, "record " + path);
+        }
+        stream.reset(raw);
+    }
+    std::string bytes;
+    bytes.resize(static_cast<std::size_t>(std::min(st.st_size, max_buffered_bytes)) + 1U);
+    off_t total = 0;
+    std::size_t filled = 0;
+    while (true) {
+        const ssize_t count = ::read(file.get(), bytes.data() + filled, bytes.size() - filled);
+        if (count < 0 && errno == EINTR) { continue; }
+        if (count < 0) { return folder_error(errno, "read a file", path); }
+        if (count == 0) { break; }
+        total += count;
+        if (total > st.st_size) { return changed_meanwhile(path); }
+        if (stream) {
+            if (const int code = git_odb_stream_write(stream.get(), bytes.data(), static_cast<std::size_t>(count)); code < 0) { return failure(code, "record " + path); }
+        } else {
+            filled += static_cast<std::size_t>(count);
+        }
+    }
+    if (total != st.st_size) { return changed_meanwhile(path); }
+    const int code = stream ? git_odb_stream_finalize_write(&id, stream.get()) : git_blob_create_from_buffer(&id, repository, bytes.data(), filled);
+    if (code < 0) { return failure(code, "record " + path); }
+    return id;
+}
+
+}  // namespace
+
+/// One recording of the whole worktree, or of some of its paths.
+struct Recorder {
+    Worktree::State& state;
+    std::vector<bool> seen;                 ///< By position in the cache.
+    std::vector<TreeEdit> edits;
+    std::vector<Recorded> recorded;
+    bool rules_changed = false;
+
+    explicit Recorder(Worktree::State& of) : state(of), seen(of.cache->size()) {}
+
+    void remove(const std::string& path) {
+        edits.push_back({path, std::nullopt});
+        rules_changed = rules_changed || is_ignore_file(path);
+    }
+
+    Result<void> file(int parent, const std::string& name, const std::string& path, struct stat st, bool below_ignored) {
+        std::size_t position = 0;
+        const git_index_entry* known = state.cache->find(path, &position);
+        if (known != nullptr) {
+            seen[position] = true;
+            if (StatCache::unchanged(*known, st)) { return {}; }
+        } else {
+            bool left_out = below_ignored;
+            if (!left_out) { AF_TRY(left_out, state.ignored(path)); }
+            if (left_out && !state.in_head(path)) { return {}; }
+        }
+        const auto id = write_blob(state.repository.get(), parent, name, path, st);
+        if (!id.ok()) { return id.error(); }
+        const TreeEntry entry{*id, S_ISLNK(st.st_mode)             ? GIT_FILEMODE_LINK
+                                   : (st.st_mode & S_IXUSR) != 0 ? GIT_FILEMODE_BLOB_EXECUTABLE
+                                                                 : GIT_FILEMODE_BLOB};
+        if (known == nullptr || git_oid_equal(&known->id, &entry.id) == 0 || known->mode != static_cast<std::uint32_t>(entry.mode)) {
+            edits.push_back({path, entry});
+            rules_changed = rules_changed || is_ignore_file(path);
+        }
+        recorded.push_back({path, entry, st});
+        return {};
+    }
+
+    /// `name` below `parent`, whatever it is.
+    Result<void> entry(int parent, const std::string& name, const std::string& path, bool below_ignored, unsigned depth) {
+        if (is_git_name(name) || path == ".agentforge") { return {}; }
+        struct stat st {};
+        if (::fstatat(parent, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) {
+            return errno == ENOENT ? Result<void>() : Result<void>(folder_error(errno, "look at a file", path));
+        }
+        if (const git_index_entry* known = state.cache->find(path); known != nullptr && known->mode == GIT_FILEMODE_COMMIT) { return {}; }
+        if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) { return file(parent, name, path, st, below_ignored); }
+        if (!S_ISDIR(st.st_mode)) { return {}; }    // Git records no sockets, pipes and devices.
+        bool left_out = below_ignored;
+        const bool known = state.cache->has_below(path);
+        if (!known && !left_out) { AF_TRY(left_out, state.ignored(path)); }
+        // An ignored folder may hold tracked files, and a folder with recorded files may be ignored by now.
+        if (left_out && !known && !state.in_head(path)) { return {}; }
+        const FileDescriptor folder = open_folder(parent, name.c_str());
+        if (!folder.valid()) { return folder_error(errno, "open a folder", path); }
+        return contents(folder.get(), path + "/", left_out, depth + 1);
+    }
+
+    Result<void> contents(int folder, const std::string& prefix, bool below_ignored, unsigned depth) {
+        if (depth > max_folder_depth) {
+            return Error{"AF-GIT-035", "Folders are nested more than " + std::to_string(max_folder_depth) + " deep", prefix, "Remove the nested folders", ErrorKind::invalid};
+        }
+        AF_CHECK(state.check_ignore_file(prefix));
+        AF_TRY(const std::vector<std::string> names, names_in(folder, state.path / prefix));
+        for (const std::string& name : names) { AF_CHECK(entry(folder, name, prefix + name, below_ignored, depth)); }
+        return {};
+    }
+
+    void forget_unseen() {
+        for (std::size_t i = 0; i < seen.size(); ++i) {
+            const git_index_entry* known = state.cache->at(i);
+            if (!seen[i] && known->mode != GIT_FILEMODE_COMMIT && !is_private(known->path)) { remove(known->path); }
+        }
+    }
+
+    /// Files that were recorded and that changed ignore files leave out now.
+    Result<void> forget_ignored() {
+        for (std::size_t i = 0; i < seen.size(); ++i) {
+            const git_index_entry* known = state.cache->at(i);
+            if (!seen[i] || known->mode == GIT_FILEMODE_COMMIT || is_private(known->path)) { continue; }
+            const std::string path = known->path;
+            if (state.in_head(path)) { continue; }
+            AF_TRY(const bool left_out, state.ignored(path));
+            if (!left_out) { continue; }
+            std::erase_if(edits, [&](const TreeEdit& edit) { return edit.path == path; });
+            std::erase_if(recorded, [&](const Recorded& one) { return one.path == path; });
+            edits.push_back({path, std::nullopt});
+        }
+        return {};
+    }
+
+    Result<git_oid> finish() {
+        AF_TRY(const git_oid tree, apply_edits(state.repository.get(), *state.last_tree, edits));
+        for (const TreeEdit& edit : edits) {
+            if (!edit.entry) { state.cache->remove(edit.path); }
+        }
+        AF_CHECK(state.cache->put(recorded));
+        state.last_tree = tree;
+        return tree;
+    }
+};
+
+Result<std::string> Worktree::snapshot() {
+    AF_CHECK(state_->repair_link());
+    AF_CHECK(state_->open_cache());
+    git_attr_cache_flush(state_->repository.get());
+    Recorder recorder(*state_);
+    AF_CHECK(recorder.contents(state_->root.get(), {}, false, 0));
+    recorder.forget_unseen();
+    if (recorder.rules_changed) { AF_CHECK(recorder.forget_ignored()); }
+    AF_TRY(const git_oid tree, recorder.finish());
+    state_->save();
+    return to_text(tree);
+}
+
+Result<std::string> Worktree::snapshot_paths(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) {
+        if (!is_recordable_path(path)) {
+            return Error{"AF-GIT-015", "git cannot record the path `" + path + "`", path, "Use a relative path without `..` and `.git`", ErrorKind::invalid};
+        }
+        if (is_ignore_file(path)) { return snapshot(); }    // It may concern any file.
+    }
+    AF_CHECK(state_->open_cache());
+    git_attr_cache_flush(state_->repository.get());
+    std::vector<std::string> sorted = paths;
+    std::sort(sorted.begin(), sorted.end());
+    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+    Recorder recorder(*state_);
+    std::string done;       // The last path that was recorded with all below it.
+    for (const std::string& path : sorted) {
+        if (is_private(path) || (!done.empty() && path.starts_with(done + "/"))) { continue; }
+        // Down to the parent, no link followed. Where a part of the way is no folder, that part is what changed.
+        FileDescriptor folder(::openat(state_->root.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        std::size_t start = 0;
+        unsigned depth = 0;
+        bool below_gitlink = false;
+        while (true) {
+            AF_CHECK(state_->check_ignore_file(path.substr(0, start)));
+            const std::size_t slash = path.find('/', start);
+            const std::string here = path.substr(0, slash);
+            const git_index_entry* known = state_->cache->find(here);
+            below_gitlink = known != nullptr && known->mode == GIT_FILEMODE_COMMIT;
+            if (slash == std::string::npos || below_gitlink) { break; }
+            FileDescriptor below = open_folder(folder.get(), path.substr(start, slash - start).c_str());
+            if (!below.valid()) { break; }
+            folder = std::move(below);
+            start = slash + 1;
+            ++depth;
+        }
+        if (below_gitlink) { continue; }
+        const std::string reached = path.substr(0, path.find('/', start));
+        const std::string name = reached.substr(start);
+        done = reached;
+        const std::vector<std::string> before = state_->cache->at_or_below(reached);
+        AF_CHECK(recorder.entry(folder.get(), name, reached, false, depth));
+        for (const std::string& old : before) {
+            std::size_t position = 0;
+            const git_index_entry* known = state_->cache->find(old, &position);
+            if (known != nullptr && !recorder.seen[position] && known->mode != GIT_FILEMODE_COMMIT) { recorder.remove(old); }
+        }
+    }
+    if (recorder.rules_changed) { return snapshot(); }
+    AF_TRY(const git_oid tree, recorder.finish());
+    return to_text(tree);
+}
+
+Result<std::vector<TreeChange>> Worktree::changes_since(std::string_view tree) {
+    AF_TRY(const std::string now, snapshot());
+    if (now == tree) { return std::vector<TreeChange>(); }
+    AF_TRY(const Repository repository, Repository::open(git_repository_commondir(state_->repository.get())));
+    return repository.diff(tree, now);
+}
+
+}  // namespace agentforge::kernel

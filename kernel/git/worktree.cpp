@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// A task's worktree as git knows it: a folder with a `.git` file, and a record below `<git directory>/worktrees`
+// (gitrepository-layout(5)). libgit2's own `git_worktree_add` makes a branch and checks out through filters;
+// so the record is written here, with a detached HEAD.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "git/folder.hpp"
+#include "git/worktree_state.hpp"
+
+namespace agentforge::kernel {
+
+using namespace git;
+
+Worktree::Worktree(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Worktree::Worktree(Worktree&&) noexcept = default;
+Worktree& Worktree::operator=(Worktree&& other) noexcept {
+    if (this != &other) {
+        if (state_) { state_->save(); }
+        state_ = std::move(other.state_);
+    }
+    return *this;
+}
+Worktree::~Worktree() {
+    if (state_) { state_->save(); }
+}
+
+const std::filesystem::path& Worktree::path() const noexcept { return state_->path; }
+
+namespace {
+
+bool is_plain_name(std::string_view name) {
+    return !name.empty() && name.size() <= 200 && name.front() != '.' && !name.ends_with(".lock") &&
+           std::all_of(name.begin(), name.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+           });
+}
+
+bool is_below(const std::filesystem::path& path, const std::filesystem::path& folder) {
+    const auto [in_folder, in_path] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+    (void)in_path;
+    return in_folder == folder.end();
+}
+
+/// The first line of a small file, or empty where there is none.
+std::string line_of(const std::filesystem::path& file) {
+    struct stat st {};
+    if (::lstat(file.c_str(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > 65536) { return {}; }
+    Result<std::string> text = read_file(file, 65536);
+    if (!text.ok()) { return {}; }
+    return text->substr(0, text->find('\n'));
+}
+
+Result<void> write_if_other(const std::filesystem::path& file, const std::string& line) {
+    if (line_of(file) == line) { return {}; }
+    return write_file_atomic(file, line + "\n", Durability::synced);
+}
+
+std::filesystem::path real_path(const std::filesystem::path& path) {
+    std::error_code error;
+    std::filesystem::path result = std::filesystem::weakly_canonical(path, error);
+    if (error) { return path.lexically_normal(); }
+    return result.has_filename() ? result : result.parent_path();
+}
+
+/// Where the parts of one worktree lie, and what is there.
+struct Place {
+    std::filesystem::path path;
+    std::filesystem::path admin;
+    bool record = false;        ///< Git's record is there, and names this folder.
+    bool folder = false;
+    bool ours = false;          ///< The folder is this worktree's: it may be changed.
+};
+
+Result<Place> look(git_repository* repository, const std::filesystem::path& path, std::string_view name) {
+    if (!is_plain_name(name) || !path.is_absolute() || path.string().find('\n') != std::string::npos) {
+        return Error{"AF-GIT-020", "A worktree needs a plain name and an absolute path, not `" + std::string(name) + "` and `" + path.string() + "`", {},
+                     "Use letters, digits, `-`, `_` and `.` in the name, and no line break in the path", ErrorKind::invalid};
+    }
+    Place place;
+    place.path = real_path(path);
+    place.admin = std::filesystem::path(git_repository_commondir(repository)) / "worktrees" / name;
+    for (const char* taken : {git_repository_workdir(repository), git_repository_commondir(repository)}) {
+        if (taken != nullptr && is_below(place.path, real_path(taken))) {
+            return Error{"AF-GIT-023", "A task's worktree must lie outside the repository: it would inherit the project's own tool settings", place.path.string(),
+                         "Set the state directory to a folder outside " + real_path(taken).string(), ErrorKind::denied};
+        }
+    }
+    const std::string recorded = line_of(place.admin / "gitdir");
+    if (!recorded.empty() && real_path(recorded) != real_path(place.path / ".git") && recorded != (place.path / ".git").string()) {
+        return Error{"AF-GIT-022", "The worktree name " + std::string(name) + " is already used for " + recorded, place.path.string(),
+                     "Remove the other one: git worktree remove --force " + std::filesystem::path(recorded).parent_path().string(), ErrorKind::conflict};
+    }
+    place.record = !recorded.empty();
+    struct stat st {};
+    if (::lstat(place.path.c_str(), &st) == 0) {
+        if (!S_ISDIR(st.st_mode)) {
+            return Error{"AF-GIT-024", "The place of the task's worktree is not a folder", place.path.string(), "Remove what is there", ErrorKind::conflict};
+        }
+        place.folder = true;
+        std::error_code error;
+        place.ours = place.record || line_of(place.path / ".git") == "gitdir: " + place.admin.string() || std::filesystem::is_empty(place.path, error);
+    } else if (errno != ENOENT) {
+        return folder_error(errno, "look at it", place.path);
+    }
+    return place;
+}
+
+Error not_ours(const std::filesystem::path& path) {
+    return Error{"AF-GIT-021", "The folder is there, and is not a worktree of this repository; it is left alone", path.string(),
+                 "Move it away, or remove it if nothing in it is needed", ErrorKind::conflict};
+}
+
+/// The index that `git status` in the worktree looks at. Ours is another: git's may hold filtered contents.
+Result<void> write_plain_index(const std::filesystem::path& file, git_repository* repository, const git_oid& tree) {
+    git_index* raw = nullptr;
+    if (const int code = git_index_open(&raw, file.c_str()); code < 0) { return failure(code, "make an index"); }
+    const IndexHandle index(raw);
+    AF_TRY(const TreeHandle found, find_tree(repository, tree));
+    if (const int code = git_index_read_tree(raw, found.get()); code < 0) { return failure(code, "make an index"); }
+    if (const int code = retry_while_locked([&] { return git_index_write(raw); }); code < 0) { return failure(code, "write " + file.string()); }
+    return {};
+}
+
+}  // namespace
+
+Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const std::filesystem::path& path, std::string_view name, std::string_view commit) {
+    AF_TRY(RepositoryHandle handle, open_repository(repository));
+    AF_TRY(const git_oid commit_id, parse_id(commit));
+    AF_TRY(const git_oid tree_id, tree_id_of_commit(handle.get(), commit_id));
+    AF_TRY(Place place, look(handle.get(), path, name));
+    if (place.folder && !place.ours) { return not_ours(place.path); }
+
+    // The record first: a folder without one could not be told from somebody else's after a crash.
+    AF_CHECK(make_directories(place.admin));
+    AF_CHECK(write_if_other(place.admin / "commondir", "../.."));
+    AF_CHECK(write_if_other(place.admin / "HEAD", to_text(commit_id)));
+    AF_CHECK(write_if_other(place.admin / "gitdir", (place.path / ".git").string()));
+    AF_CHECK(make_directories(place.path));
+
+    auto state = std::make_unique<State>();
+    state->path = place.path;
+    state->admin = place.admin;
+    state->root = open_folder(AT_FDCWD, place.path.c_str());
+    if (!state->root.valid()) { return folder_error(errno, "open it", place.path); }
+    if (const int code = git_repository_set_workdir(handle.get(), place.path.c_str(), 0); code < 0) { return failure(code, "look at the worktree"); }
+    AF_TRY(state->head_tree, find_tree(handle.get(), tree_id));
+    state->repository = std::move(handle);
+    AF_CHECK(state->repair_link());
+
+    struct stat st {};
+    const bool whole = place.folder && ::lstat(state->cache_file().c_str(), &st) == 0;      // Written when the files were.
+    if (::lstat((state->admin / "index").c_str(), &st) != 0) { AF_CHECK(write_plain_index(state->admin / "index", state->repository.get(), tree_id)); }
+    Worktree worktree(std::move(state));
+    if (!whole) { AF_CHECK(worktree.reset_to(to_text(tree_id), true)); }
+    return worktree;
+}
+
+Result<void> Worktree::remove(const std::filesystem::path& repository, const std::filesystem::path& path, std::string_view name) {
+    AF_TRY(const RepositoryHandle handle, open_repository(repository));
+    AF_TRY(const Place place, look(handle.get(), path, name));
+    if (place.folder && !place.ours) { return not_ours(place.path); }
+    Trash trash(place.path.string() + ".removed");
+    if (place.folder) { AF_CHECK(trash.remove(AT_FDCWD, place.path.string())); }
+    AF_CHECK(trash.empty());
+    std::error_code error;
+    std::filesystem::remove_all(place.admin, error);
+    if (error) { return folder_error(error.value(), "remove git's record", place.admin); }
+    std::filesystem::remove(place.admin.parent_path(), error);      // As git does, with the last one.
+    return {};
+}
+
+Result<void> Worktree::State::repair_link() {
+    const std::string wanted = "gitdir: " + admin.string() + "\n";
+    struct stat st {};
+    if (::fstatat(root.get(), ".git", &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        if (S_ISREG(st.st_mode) && st.st_size == static_cast<off_t>(wanted.size())) {
+            const Result<std::string> text = read_file(path / ".git", 65536);
+            if (text.ok() && *text == wanted) { return {}; }
+        }
+        Trash trash_folder(trash());
+        AF_CHECK(trash_folder.remove(root.get(), ".git"));
+        AF_CHECK(trash_folder.empty());
+    }
+    return write_file_atomic(path / ".git", wanted, Durability::cached);
+}
+
+Result<void> Worktree::State::open_cache() {
+    if (cache && last_tree) { return {}; }
+    Result<StatCache> opened = StatCache::open(cache_file());
+    if (opened.ok()) {
+        cache = std::move(opened).value();
+        Result<git_oid> tree = cache->write_tree(repository.get());
+        if (tree.ok()) {
+            last_tree = *tree;
+            return {};
+        }
+    }
+    std::error_code ignored_error;
+    std::filesystem::remove(cache_file(), ignored_error);
+    AF_TRY(cache, StatCache::open(cache_file()));
+    cache->clear();
+    std::vector<Recorded> entries;
+    const git_oid head = *git_tree_id(head_tree.get());
+    AF_CHECK(for_each_file(repository.get(), head, [&](std::string file, const TreeEntry& entry) { entries.push_back({std::move(file), entry, {}}); }));
+    AF_CHECK(cache->put(entries));
+    last_tree = head;
+    return {};
+}
+
+void Worktree::State::save() {
+    if (!cache || !last_tree) { return; }
+    cache->save();
+    const std::filesystem::path ref = admin / "refs" / "worktree" / "agentforge";
+    const std::string id = to_text(*last_tree);
+    if (line_of(ref) == id) { return; }
+    // Best effort: without it `git gc` may drop objects that nothing else keeps, and they are written again.
+    if (make_directories(ref.parent_path()).ok()) { (void)write_file_atomic(ref, id + "\n", Durability::cached).ok(); }
+}
+
+Result<void> Worktree::State::check_ignore_file(const std::string& prefix) const {
+    struct stat st {};
+    const std::string file = prefix + ".gitignore";
+    if (::fstatat(root.get(), file.c_str(), &st, 0) != 0 || S_ISDIR(st.st_mode)) { return {}; }
+    constexpr off_t max_bytes = 1 << 20;
+    if (S_ISREG(st.st_mode) && st.st_size <= max_bytes) { return {}; }
+    return Error{"AF-GIT-036", "An ignore file is not an ordinary file of at most 1 MiB", (path / file).string(),
+                 "Replace it by an ordinary file, or remove it", ErrorKind::invalid};
+}
+
+Result<bool> Worktree::State::ignored(const std::string& file) const {
+    int answer = 0;
+    if (const int code = git_ignore_path_is_ignored(&answer, repository.get(), file.c_str()); code < 0) {
+        return failure(code, "read the ignore files for " + file);
+    }
+    return answer == 1;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git_fixture.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+class CheckoutTest : public GitTest {
+protected:
+    CheckoutTest() : commit_(first_commit()), tree_(id_of("HEAD^{tree}")), worktree_(ensure(commit_)) {}
+    [[nodiscard]] std::filesystem::path in(const std::string& path) const { return worktree_.path() / path; }
+    /// The worktree holds the first commit and nothing else.
+    void expect_exact() {
+        EXPECT_EQ(run("cd '" + worktree_.path().string() + "' && find . -mindepth 1 | LC_ALL=C sort"),
+                  "./.git\n./.gitignore\n./README.md\n./link\n./src\n./src/app.py\n./src/run.sh\n");
+        EXPECT_EQ(snapshot(worktree_), tree_);
+        EXPECT_EQ(git_in(worktree_.path(), "status --porcelain --ignored"), "");
+    }
+    std::string commit_;
+    std::string tree_;
+    Worktree worktree_;
+};
+
+TEST_F(CheckoutTest, removes_other_files_and_brings_changed_ones_back) {
+    write(in("new/file.py"), "x\n");
+    write(in("src/app.py"), "changed\n");
+    ::chmod(in("src/run.sh").c_str(), 0644);
+    std::filesystem::remove(in("README.md"));
+    reset(worktree_, tree_);
+    expect_exact();
+}
+
+TEST_F(CheckoutTest, clean_removes_ignored_files_too) {
+    write(in("src/__pycache__/app.pyc"), "poison");
+    write(in("debug.log"), "x");
+    reset(worktree_, tree_, true);
+    expect_exact();
+}
+
+TEST_F(CheckoutTest, without_clean_ignored_files_stay) {
+    write(in("src/__pycache__/app.pyc"), "cache");
+    write(in("other/x.log"), "x");
+    write(in("other/y.txt"), "y");
+    reset(worktree_, tree_, false);
+    EXPECT_EQ(read(in("src/__pycache__/app.pyc")), "cache");
+    EXPECT_EQ(read(in("other/x.log")), "x");
+    EXPECT_FALSE(std::filesystem::exists(in("other/y.txt")));
+}
+
+TEST_F(CheckoutTest, without_clean_an_ignore_file_of_the_agents_protects_nothing) {
+    write(in(".gitignore"), "*\n");
+    write(in("evil/.gitignore"), "*\n");
+    write(in("evil/conftest.py"), "x\n");
+    reset(worktree_, tree_, false);
+    expect_exact();
+}
+
+TEST_F(CheckoutTest, a_link_where_a_folder_should_be_is_replaced_and_not_followed) {
+    write(base() / "elsewhere/app.py", "precious\n");
+    std::filesystem::remove_all(in("src"));
+    std::filesystem::create_directory_symlink(base() / "elsewhere", in("src"));
+    reset(worktree_, tree_);
+    expect_exact();
+    EXPECT_EQ(read(base() / "elsewhere/app.py"), "precious\n");
+}
+
+TEST_F(CheckoutTest, a_folder_where_a_file_should_be_is_replaced) {
+    std::filesystem::remove(in("README.md"));
+    write(in("README.md/inner/file"), "x");
+    reset(worktree_, tree_);
+    expect_exact();
+}
+
+TEST_F(CheckoutTest, a_file_where_a_folder_should_be_is_replaced) {
+    std::filesystem::remove_all(in("src"));
+    write(in("src"), "x");
+    reset(worktree_, tree_);
+    expect_exact();
+}
+
+TEST_F(CheckoutTest, read_only_folders_are_no_obstacle) {
+    write(in("locked/inner/file"), "x");
+    ::chmod(in("locked/inner").c_str(), 0555);
+    ::chmod(in("locked").c_str(), 0);
+    ::chmod(in("src").c_str(), 0555);
+    write(in("src/app.py"), "changed\n");
+    reset(worktree_, tree_);
+    expect_exact();
+}
+
+TEST_F(CheckoutTest, nested_repositories_and_pipes_go) {
+    write(in("src/.git/HEAD"), "ref: refs/heads/main\n");
+    ASSERT_EQ(::mkfifo(in("pipe").c_str(), 0644), 0);
+    reset(worktree_, tree_);
+    expect_exact();
+}
+
+TEST_F(CheckoutTest, a_replaced_git_file_is_repaired) {
+    std::filesystem::remove(in(".git"));
+    std::filesystem::create_symlink("/etc", in(".git"));
+    reset(worktree_, tree_);
+    expect_exact();
+}
+
+TEST_F(CheckoutTest, unchanged_files_are_not_written_again) {
+    struct stat before {};
+    struct stat after {};
+    ::stat(in("src/app.py").c_str(), &before);
+    // Files of the last timer tick count as unknown, so let this one become older than that.
+    timespec now{};
+    do { ::clock_gettime(CLOCK_REALTIME, &now); } while ((now.tv_sec - before.st_ctim.tv_sec) * 1000000000LL + now.tv_nsec - before.st_ctim.tv_nsec < 30000000LL);
+    snapshot(worktree_);
+    reset(worktree_, tree_);
+    ::stat(in("src/app.py").c_str(), &after);
+    EXPECT_EQ(before.st_ino, after.st_ino);
+}
+
+TEST_F(CheckoutTest, names_a_tree_that_is_not_there) {
+    const auto done = worktree_.reset_to(std::string(40, '2'), true);
+    ASSERT_FALSE(done.ok());
+    EXPECT_EQ(done.error().code, "AF-GIT-007");
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
