@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gates/checkout.hpp"
 
+#include "gates/gates.hpp"
+
 namespace agentforge::kernel {
 namespace {
 
@@ -28,5 +30,8 @@ private:
 std::unique_ptr<TreeCheckout> make_tree_checkout(const Repository& repository, Worktree& worktree) {
     return std::make_unique<GitCheckout>(repository, worktree);
 }
+
+GateRunner::GateRunner(const Repository& repository, Worktree& verify, ProcessRunner& processes, Options options)
+    : GateRunner(make_tree_checkout(repository, verify), processes, std::move(options)) {}
 
 }  // namespace agentforge::kernel

@@ -2,10 +2,9 @@
 // Gates: what the kernel measures itself, on a recorded tree, in a second worktree where no agent works.
 #pragma once
 
-#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +14,7 @@
 
 #include "base/cancel.hpp"
 #include "base/events.hpp"
+#include "gates/checkout.hpp"
 #include "git/repository.hpp"
 #include "sandbox/process.hpp"
 
@@ -61,14 +61,19 @@ public:
     };
     /// `verify` is the worktree that only gates use.
     GateRunner(const Repository& repository, Worktree& verify, ProcessRunner& processes, Options options);
+    /// On trees from elsewhere (tests).
+    GateRunner(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, Options options);
     ~GateRunner();
 
     /// Errors: AF-GATE-001 unknown gate, AF-GATE-002 no language detected and none configured, AF-GATE-003 the runner itself
-    /// could not be run (missing program: named). A gate that does not pass is a report.
-    /// Reports are cached by (gate, tree, paths, declared inputs) within this object.
+    /// could not be run (missing program: named), AF-GATE-004 red, green, refactor and deliver need a baseline, AF-GATE-005
+    /// cancelled, AF-GATE-006 an unknown parameter. A gate that does not pass is a report.
+    /// Reports are cached by (gate, tree, paths, parameters, baseline) within this object. Parameters: `conformance` takes
+    /// {"enforcement": "every_edit" | "all"}; the other gates take none.
     [[nodiscard]] Result<GateReport> run(const GateCall& call, const Stop& stop);
 
     /// Contents of files with skeletons added: only what the interfaces declare, each body being the language's marker.
+    /// Files that need no change are left out. Errors: `invalid` AF-GATE-030 naming each interface that cannot be declared.
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(
         const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
 

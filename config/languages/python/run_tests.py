@@ -420,23 +420,26 @@ def main():
     ledger = Ledger(channel, request)
     root = request["root"]
     os.chdir(root)
-    sys.dont_write_bytecode = True
-    for folder in (os.path.join(root, "src"), root):
-        if os.path.isdir(folder):
-            sys.path.insert(0, folder)
-    # What is in the tree comes by these paths only; the runner's own folder is not importable.
     sys.argv = ["run_tests"]
+    sys.modules["__main__"] = type(sys)("__main__")     # `import __main__` does not lead to the runner.
     code = 3
     try:
+        # The runner is imported before the tree can be: nothing in the tree stands in for it. Its own compiled files may be
+        # used; from then on compiled files are looked for in scratch only, where there are none.
+        import unittest                     # noqa: F401  pylint: disable=unused-import
         configuration = configured_for_pytest(root)
         wanted = configuration is not None or written_for_pytest(root, request["files"])
         if wanted:
-            import importlib.util
-            spec = importlib.util.find_spec("pytest")
-            inside = spec is not None and os.path.realpath(spec.origin or "").startswith(os.path.realpath(root) + os.sep)
-            if spec is None or inside:
+            try:
+                import pytest               # noqa: F401  pylint: disable=unused-import
+            except ImportError:
                 ledger.note("these tests are written for pytest, which python3 cannot import; they are run with unittest")
                 wanted = False
+        sys.dont_write_bytecode = True
+        sys.pycache_prefix = os.path.join(os.environ["TMPDIR"], "pycache")
+        for folder in (os.path.join(root, "src"), root):
+            if os.path.isdir(folder):
+                sys.path.insert(0, folder)
         if wanted:
             run_pytest(request, ledger, configuration)
         else:

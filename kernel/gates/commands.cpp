@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/commands.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/files.hpp"
+#include "base/ids.hpp"
+#include "base/text.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+constexpr std::size_t max_result_bytes = 64UL << 20U;
+constexpr std::size_t max_helper_output = 32UL << 20U;
+
+void replace_all(std::string& text, std::string_view name, std::string_view value) {
+    for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + value.size())) {
+        text.replace(at, name.size(), value);
+    }
+}
+
+/// A plain file of one link, read without following a symbolic link; empty where the run made something else of it.
+std::string read_results(const std::filesystem::path& path) {
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    struct stat info {};
+    if (!file.valid() || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink != 1) { return {}; }
+    if (info.st_size < 0 || static_cast<std::size_t>(info.st_size) > max_result_bytes) { return {}; }
+    std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
+    std::size_t have = 0;
+    while (have < bytes.size()) {
+        const auto count = ::read(file.get(), bytes.data() + have, bytes.size() - have);
+        if (count <= 0) { break; }
+        have += static_cast<std::size_t>(count);
+    }
+    bytes.resize(have);
+    return bytes;
+}
+
+Error wrong_setting(const std::string& key, const std::string& what) {
+    return {"AF-GATE-012", "The setting `gates." + key + "` " + what + ".", "gates." + key,
+            "See docs/gates.md for the settings of gates.", ErrorKind::invalid};
+}
+
+}  // namespace
+
+Result<GateSettings> GateSettings::read(const json::object& settings) {
+    GateSettings result;
+    const std::vector<std::string> known{"programs", "timeouts", "thresholds", "readable"};
+    for (const auto& field : settings) {
+        const std::string key(field.key());
+        if (std::find(known.begin(), known.end(), key) == known.end()) {
+            const auto near = nearest(key, known);
+            return wrong_setting(key, near.empty() ? "is not known" : "is not known; did you mean `" + near + "`");
+        }
+        if (key == "readable") {
+            const auto* list = field.value().if_array();
+            if (list == nullptr) { return wrong_setting(key, "must be a list of folders"); }
+            for (const auto& item : *list) {
+                if (!item.is_string()) { return wrong_setting(key, "must be a list of folders"); }
+                result.readable.emplace_back(item.get_string());
+            }
+            continue;
+        }
+        const auto* map = field.value().if_object();
+        if (map == nullptr) { return wrong_setting(key, "must be a mapping"); }
+        for (const auto& entry : *map) {
+            const std::string name(entry.key());
+            const auto whole = key + "." + name;
+            if (key == "programs") {
+                if (!entry.value().is_string()) { return wrong_setting(whole, "must be a program's path"); }
+                result.programs[name] = std::string(entry.value().get_string());
+                continue;
+            }
+            if (!entry.value().is_int64() || entry.value().get_int64() < 1) {
+                return wrong_setting(whole, "must be a whole number above 0");
+            }
+            if (key == "timeouts") {
+                const std::vector<std::string> commands{"tests", "syntax", "types", "metrics", "skeleton"};
+                if (std::find(commands.begin(), commands.end(), name) == commands.end()) {
+                    return wrong_setting(whole, "names no command (tests, syntax, types, metrics, skeleton)");
+                }
+                result.timeouts[name] = std::chrono::seconds(entry.value().get_int64());
+            } else {
+                result.thresholds[name] = entry.value().get_int64();
+            }
+        }
+    }
+    return result;
+}
+
+/// One run's own folder below the scratch directory; gone, with all in it, when the run is over.
+class LanguageCommands::Scratch {
+public:
+    static Result<std::unique_ptr<Scratch>> make(const std::string& directory) {
+        SystemIdSource ids;
+        auto scratch = std::make_unique<Scratch>(std::filesystem::path(directory) / ("run-" + ids.random_hex(16)));
+        for (const auto* name : {"home", "tmp", "canary", "results"}) {
+            AF_CHECK(make_directories(scratch->path() / name));
+        }
+        ::chmod(scratch->path().c_str(), 0700);
+        return scratch;
+    }
+    explicit Scratch(std::filesystem::path path) : path_(std::move(path)) {}
+    ~Scratch() {
+        std::error_code ignored;        // What a hostile run locked against removal stays below the scratch directory.
+        std::filesystem::remove_all(path_, ignored);
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+LanguageCommands::LanguageCommands(TreeCheckout& checkout, ProcessRunner& processes, std::string scratch_directory,
+                                   std::map<std::string, std::string> environment, GateSettings settings)
+    : checkout_(checkout), processes_(processes), scratch_directory_(std::filesystem::absolute(scratch_directory).string()),
+      environment_(std::move(environment)), settings_(std::move(settings)) {}
+
+ProcessRequest LanguageCommands::request(const Language& language, const LanguageCommand& command,
+                                         const std::filesystem::path& scratch, std::string input) const {
+    const auto fill = [&](std::string text) {
+        replace_all(text, "{scratch}", scratch.string());
+        replace_all(text, "{language}", language.directory);
+        replace_all(text, "{root}", checkout_.path().string());
+        return text;
+    };
+    ProcessRequest result;
+    for (const auto& argument : command.argv) { result.argv.push_back(fill(argument)); }
+    if (const auto program = settings_.programs.find(result.argv.front()); program != settings_.programs.end()) {
+        result.argv.front() = program->second;
+    }
+    result.directory = checkout_.path().string();
+    result.environment = base_environment(environment_);
+    for (const auto& [name, value] : language.environment) { result.environment[name] = fill(value); }
+    result.environment["HOME"] = (scratch / "home").string();
+    result.environment["TMPDIR"] = (scratch / "tmp").string();
+    result.input = std::move(input);
+    const auto timeout = settings_.timeouts.find(command.name);
+    result.timeout = timeout == settings_.timeouts.end() ? command.timeout : timeout->second;
+    result.confinement.readable = {checkout_.path().string(), language.directory};
+    result.confinement.readable.insert(result.confinement.readable.end(), settings_.readable.begin(), settings_.readable.end());
+    result.confinement.writable = {scratch.string()};
+    result.confinement.network = Network::none;
+    return result;
+}
+
+Result<ProcessOutcome> LanguageCommands::start(const Language& language, const ProcessRequest& request, const Stop& stop) {
+    auto outcome = processes_.run(request, stop);
+    if (!outcome.ok()) {
+        if (outcome.error().code == "AF-EXEC-001") {
+            return Error{"AF-GATE-003", "The program `" + request.argv.front() + "`, which runs " + language.name +
+                         "'s checks, is not installed.", "", "Install it, or name it in the settings under gates.programs.",
+                         ErrorKind::unavailable};
+        }
+        return std::move(outcome).error();
+    }
+    if (outcome->cancelled) {
+        return Error{"AF-GATE-005", "The gate was cancelled.", "", "", ErrorKind::cancelled};
+    }
+    confinement_ = outcome->confinement;
+    return outcome;
+}
+
+Result<TestRun> LanguageCommands::run_tests(const Language& language, const std::string& tree,
+                                            const std::vector<std::string>& files, const Stop& stop) {
+    const auto& command = language.commands.find("tests")->second;
+    AF_CHECK(checkout_.check_out(tree));
+    AF_TRY(const auto scratch, Scratch::make(scratch_directory_));
+    SystemIdSource ids;
+    RunExpectation expected{ids.random_hex(32), language.canary_tests, command.timeout};
+    AF_TRY(const auto canary_text, read_file(std::filesystem::path(language.directory) / language.canary));
+    // The canary's name says nothing that a test could go by, and is another one each time.
+    const auto canary = scratch->path() / "canary" /
+                        ("test_" + ids.random_hex(12) + std::filesystem::path(language.canary).extension().string());
+    AF_CHECK(create_file_exclusive(canary, canary_text, Durability::cached));
+    const auto results = scratch->path() / "results" / ids.random_hex(24);
+    json::array list;
+    for (const auto& file : files) { list.emplace_back(file); }
+    const json::object input{{"root", checkout_.path().string()}, {"files", std::move(list)}, {"canary", canary.string()},
+                             {"results", results.string()}, {"nonce", expected.nonce}, {"marker", language.skeleton_marker}};
+    auto call = request(language, command, scratch->path(), json::serialize(input));
+    expected.timeout = std::chrono::duration_cast<std::chrono::seconds>(call.timeout);
+    AF_TRY(const auto outcome, start(language, call, stop));
+    auto run = read_test_lines(read_results(results), expected, outcome);
+    run.tree = tree;
+    return run;
+}
+
+Result<std::optional<ProcessOutcome>> LanguageCommands::run(const Language& language, const LanguageCommand& command,
+                                                            const std::string& tree, const std::string& input, const Stop& stop,
+                                                            bool missing_is_error) {
+    if (!tree.empty()) { AF_CHECK(checkout_.check_out(tree)); }
+    AF_TRY(const auto scratch, Scratch::make(scratch_directory_));
+    auto call = request(language, command, scratch->path(), input);
+    call.max_output_bytes = max_helper_output;
+    if (tree.empty()) { call.directory = (scratch->path() / "home").string(); }
+    auto outcome = start(language, call, stop);
+    if (!outcome.ok()) {
+        if (!missing_is_error && outcome.error().code == "AF-GATE-003") { return std::optional<ProcessOutcome>{}; }
+        return std::move(outcome).error();
+    }
+    return std::optional<ProcessOutcome>(std::move(outcome).value());
+}
+
+Result<std::vector<json::object>> LanguageCommands::run_for_lines(const Language& language, const std::string& command,
+                                                                  const std::string& tree, const json::object& input,
+                                                                  const Stop& stop) {
+    const auto found = language.commands.find(command);
+    if (found == language.commands.end()) {
+        return Error{"AF-GATE-003", "The language " + language.name + " declares no command `" + command + "`.", "",
+                     "Add it to the language file.", ErrorKind::unavailable};
+    }
+    AF_TRY(const auto outcome, run(language, found->second, tree, json::serialize(input), stop));
+    const auto failed = [&](const std::string& how) {
+        return Error{"AF-GATE-003", "The command `" + command + "` of " + language.name + " " + how + ".",
+                     ellipsis(sanitize_utf8(outcome->err), 500), "Run `agentforge doctor`; the language file names the program.",
+                     outcome->timed_out ? ErrorKind::timeout : ErrorKind::unavailable};
+    };
+    if (outcome->timed_out) { return failed("did not finish in time"); }
+    if (outcome->exit_code != 0) { return failed("ended with exit code " + std::to_string(outcome->exit_code)); }
+    std::vector<json::object> lines;
+    std::string_view text = outcome->out;
+    while (!text.empty()) {
+        const auto end = text.find('\n');
+        auto value = parse_json(text.substr(0, end), command);
+        if (!value.ok() || !value->is_object()) { return failed("wrote something that is not its format"); }
+        lines.push_back(std::move(value->get_object()));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+    if (lines.empty() || lines.back().if_contains("end") == nullptr) { return failed("did not finish its output"); }
+    return lines;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/measure.hpp"
+
+#include <re2/re2.h>
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+Violation make_violation(std::string check, std::string contract, const std::string& file, std::uint64_t line, std::string message) {
+    return {std::move(check), std::move(contract), "critical", file, line, std::move(message), ""};
+}
+
+std::string counted(std::size_t count, const std::string& one, const std::string& many) {
+    return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+json::array texts(const std::vector<std::string>& values) { return json::array(values.begin(), values.end()); }
+
+json::array outcomes(const std::vector<TestOutcome>& tests) {
+    json::array list;
+    for (const auto& test : tests) { list.push_back(json::array{test.id, to_string(test.status)}); }
+    return list;
+}
+
+std::string text_of(const json::object& line, const char* key) {
+    const auto* found = line.if_contains(key);
+    return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string{};
+}
+
+std::int64_t number_of(const json::object& line, const char* key) {
+    const auto* found = line.if_contains(key);
+    return found != nullptr && found->is_int64() ? found->get_int64() : 0;
+}
+
+}  // namespace
+
+Result<std::string> cache_key(const GateCall& call) {
+    json::object key{{"gate", call.request.gate}, {"tree", call.tree}, {"paths", texts(call.request.paths)},
+                     {"parameters", call.request.parameters}};
+    if (call.baseline != nullptr) {
+        const auto& baseline = *call.baseline;
+        key["baseline"] = json::object{{"base_tree", baseline.base_tree}, {"base_tests", outcomes(baseline.base_tests)},
+                                       {"red_tree", baseline.red_tree}, {"red_tests", outcomes(baseline.red_tests)},
+                                       {"test_files", texts(baseline.test_files)}, {"specification", baseline.specification},
+                                       {"test_suite", baseline.test_suite}, {"intent", baseline.intent}};
+    }
+    return hash_of(key);
+}
+
+Measure::Measure(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, GateRunner::Options options)
+    : checkout_(std::move(checkout)), options_(std::move(options)), processes_(processes) {}
+
+Result<void> Measure::prepare() {
+    if (commands_ != nullptr) { return {}; }
+    AF_TRY(auto settings, GateSettings::read(options_.settings));
+    commands_ = std::make_unique<LanguageCommands>(*checkout_, processes_, options_.scratch_directory, options_.environment,
+                                                   std::move(settings));
+    return {};
+}
+
+Result<const Language*> Measure::language(const std::string& tree) {
+    if (const auto known = languages_.find(tree); known != languages_.end()) { return &known->second; }
+    std::optional<Language> found;
+    if (!options_.language.empty()) {
+        AF_TRY(auto loaded, load_language(options_.languages_directory, options_.language));
+        found = std::move(loaded);
+    } else {
+        AF_TRY(const auto files, checkout_->files(tree));
+        AF_TRY(auto detected, detect_language(options_.languages_directory, files));
+        found = std::move(detected);
+    }
+    if (!found) {
+        return Error{"AF-GATE-002", "No language that AgentForge knows was found in this repository.", options_.languages_directory,
+                     "Name one in the settings, or add a file for it to config/languages.", ErrorKind::unavailable};
+    }
+    return &languages_.emplace(tree, std::move(*found)).first->second;
+}
+
+Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
+    AF_CHECK(prepare());
+    const auto& name = call.request.gate;
+    auto upto = Enforcement::every_edit;
+    for (const auto& parameter : call.request.parameters) {
+        const bool known = name == "conformance" && parameter.key() == "enforcement" && parameter.value().is_string() &&
+                           (parameter.value().get_string() == "every_edit" || parameter.value().get_string() == "all");
+        if (!known) {
+            return Error{"AF-GATE-006", "The gate `" + name + "` has no parameter `" + std::string(parameter.key()) + "` of that value.",
+                         "", "`conformance` takes enforcement: every_edit or all; the others take none.", ErrorKind::invalid};
+        }
+        if (parameter.value().get_string() == "all") { upto = Enforcement::phase_end; }
+    }
+    if (name == "tests") { return tests(call, stop); }
+    if (name == "syntax") { return syntax(call, stop); }
+    if (name == "types") { return types(call, stop); }
+    if (name == "conformance") { return conformance(call, upto, stop); }
+    const std::vector<std::string> phases{"red", "green", "refactor", "deliver"};
+    if (std::find(phases.begin(), phases.end(), name) == phases.end()) {
+        return Error{"AF-GATE-001", "There is no gate `" + name + "`.", "",
+                     "Known gates: syntax, types, conformance, tests, red, green, refactor, deliver.", ErrorKind::invalid};
+    }
+    if (call.baseline == nullptr || call.baseline->base_tree.empty()) {
+        return Error{"AF-GATE-004", "The gate `" + name + "` was called without what it measures against.", "",
+                     "This is a defect of the caller: a phase gate needs a baseline.", ErrorKind::internal};
+    }
+    return name == "red" ? red(call, stop) : after_red(call, stop);
+}
+
+Result<std::vector<std::string>> Measure::test_files(const std::string& tree) {
+    AF_TRY(const auto* found, language(tree));
+    AF_TRY(auto files, checkout_->files(tree));
+    std::erase_if(files, [&](const auto& file) { return !found->tests.matches(file); });
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+Result<TestRun> Measure::run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop) {
+    AF_TRY(const auto* found, language(tree));
+    const auto key = tree + hash_of(texts(files));
+    if (const auto known = runs_.find(key); known != runs_.end()) { return known->second; }
+    AF_TRY(auto run, commands_->run_tests(*found, tree, files, stop));
+    if (run.believed) { runs_.emplace(key, run); }
+    return run;
+}
+
+Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
+    GateReport report;
+    AF_TRY(auto files, test_files(call.tree));
+    if (!call.request.paths.empty()) {
+        AF_TRY(const auto everything, checkout_->files(call.tree));
+        std::vector<std::string> chosen;
+        bool all = false;
+        for (const auto& path : call.request.paths) {
+            const auto file = path.substr(0, path.find("::"));
+            const auto folder = file.empty() || file.back() == '/' ? file : file + "/";
+            const auto before = chosen.size();
+            std::copy_if(files.begin(), files.end(), std::back_inserter(chosen), [&](const auto& candidate) {
+                return candidate == file || candidate.compare(0, folder.size(), folder) == 0 || file == ".";
+            });
+            if (chosen.size() != before) { continue; }
+            if (std::find(everything.begin(), everything.end(), file) != everything.end()) {
+                all = true;     // A source file: which tests it affects is not known, so all are run.
+            } else {
+                report.blocking_issues.push_back("There is no file or folder " + file + " with tests in the workspace.");
+            }
+        }
+        std::sort(chosen.begin(), chosen.end());
+        chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+        if (!all) { files = std::move(chosen); }
+    }
+    if (files.empty()) {
+        report.passed = report.blocking_issues.empty();
+        report.summary = report.passed ? "no tests were found" : report.blocking_issues.front();
+        report.facts = {{"tests_found", false}, {"test_results", count_tests({})}};
+        return report;
+    }
+    AF_TRY(auto run, run_tests(call.tree, files, stop));
+    report.facts = {{"tests_found", true}, {"believed", run.believed}, {"test_results", count_tests(run.tests)},
+                    {"notes", texts(run.notes)}, {"confinement", run.confinement}, {"duration_ms", run.duration.count()}};
+    if (!run.believed) {
+        report.blocking_issues.push_back("The test run is not believed: " + run.disbelief + ".");
+    } else {
+        for (const auto& test : run.tests) {
+            if (is_failure(test.status)) { report.blocking_issues.push_back(test.id + " failed: " + first_line(test.message)); }
+        }
+    }
+    const auto failing = report.blocking_issues.size();
+    report.passed = failing == 0;
+    report.summary = !run.believed ? report.blocking_issues.back()
+                     : report.passed ? counted(run.tests.size(), "test", "tests") + ", none failed"
+                                     : std::to_string(failing) + " of " + counted(run.tests.size(), "test", "tests") + " failed";
+    report.tests = std::move(run.tests);
+    return report;
+}
+
+Result<std::vector<TreeChange>> Measure::scope(const GateCall& call) {
+    std::vector<TreeChange> changes;
+    if (call.baseline != nullptr && !call.baseline->base_tree.empty()) {
+        AF_TRY(changes, checkout_->changes(call.baseline->base_tree, call.tree));
+    } else {
+        AF_TRY(const auto files, checkout_->files(call.tree));
+        for (const auto& file : files) { changes.push_back({file, "", 'A', 0, 0}); }
+    }
+    std::erase_if(changes, [&](const TreeChange& change) {
+        if (change.status == 'D') { return true; }
+        if (call.request.paths.empty()) { return false; }
+        return std::none_of(call.request.paths.begin(), call.request.paths.end(), [&](const std::string& path) {
+            const auto folder = path.empty() || path.back() == '/' ? path : path + "/";
+            return path == "." || change.path == path || change.path.compare(0, folder.size(), folder) == 0;
+        });
+    });
+    return changes;
+}
+
+Result<GateReport> Measure::syntax(const GateCall& call, const Stop& stop) {
+    GateReport report;
+    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto changes, scope(call));
+    json::array files;
+    for (const auto& change : changes) {
+        if (found->sources.matches(change.path)) { files.emplace_back(change.path); }
+    }
+    const auto count = files.size();
+    report.facts = {{"files_checked", static_cast<std::int64_t>(count)}};
+    if (count > 0) {
+        const json::object input{{"root", checkout_->path().string()}, {"files", std::move(files)}};
+        AF_TRY(const auto lines, commands_->run_for_lines(*found, "syntax", call.tree, input, stop));
+        report.facts["confinement"] = commands_->last_confinement();
+        for (const auto& line : lines) {
+            if (line.if_contains("end") != nullptr) { break; }
+            const auto number = static_cast<std::uint64_t>(std::max<std::int64_t>(0, number_of(line, "line")));
+            report.violations.push_back(make_violation("syntax", "syntax", text_of(line, "file"), number, text_of(line, "message")));
+            report.blocking_issues.push_back(text_of(line, "file") + ":" + std::to_string(number) + ": " + text_of(line, "message"));
+        }
+    }
+    report.passed = report.violations.empty();
+    report.facts["syntax_passing"] = report.passed;
+    report.summary = report.passed ? counted(count, "file", "files") + " without syntax errors"
+                                   : counted(report.violations.size(), "syntax error", "syntax errors");
+    return report;
+}
+
+Result<std::vector<Violation>> Measure::type_errors(const Language& language, const TypeChecker& checker, const std::string& tree,
+                                                    const Stop& stop, bool& installed) {
+    auto command = checker.command;
+    command.name = "types";
+    AF_TRY(const auto outcome, commands_->run(language, command, tree, "", stop, false));
+    installed = outcome.has_value();
+    std::vector<Violation> found;
+    if (!installed) { return found; }
+    const RE2 expression(checker.error, RE2::Quiet);
+    const auto& groups = expression.NamedCapturingGroups();
+    const auto group = [&](const char* name) {
+        const auto place = groups.find(name);
+        return place == groups.end() ? 0 : place->second;
+    };
+    std::vector<re2::StringPiece> parts(static_cast<std::size_t>(expression.NumberOfCapturingGroups()) + 1);
+    const auto part = [&](const char* name) { return std::string(parts[static_cast<std::size_t>(group(name))]); };
+    std::string_view text = outcome->out;
+    while (!text.empty()) {
+        const auto end = text.find('\n');
+        const re2::StringPiece line(text.data(), std::min(end, text.size()));
+        if (expression.Match(line, 0, line.size(), RE2::UNANCHORED, parts.data(), static_cast<int>(parts.size()))) {
+            const auto digits = part("line");
+            std::uint64_t number = 0;
+            for (const auto digit : digits.substr(0, 9)) { number = number * 10 + static_cast<std::uint64_t>(digit - '0'); }
+            auto file = part("file");
+            const auto root = checkout_->path().string() + "/";
+            if (file.compare(0, root.size(), root) == 0) { file.erase(0, root.size()); }
+            found.push_back(make_violation(checker.name, "types", file, number, sanitize_utf8(ellipsis(part("message"), 500))));
+        }
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+    if (found.empty() && (outcome->exit_code != 0 || outcome->timed_out)) {
+        found.push_back(make_violation(checker.name, "types", "", 0,
+                                       outcome->timed_out ? checker.name + " did not finish in time"
+                                                          : checker.name + " ended with exit code " + std::to_string(outcome->exit_code) +
+                                                                ": " + ellipsis(sanitize_utf8(outcome->out + outcome->err), 300)));
+    }
+    return found;
+}
+
+Result<GateReport> Measure::types(const GateCall& call, const Stop& stop) {
+    GateReport report;
+    report.passed = true;
+    AF_TRY(const auto* found, language(call.tree));
+    const TypeChecker* declared = nullptr;
+    for (const auto& checker : found->type_checkers) {
+        for (const auto& declaration : checker.declared_by) {
+            AF_TRY(const auto content, checkout_->file(call.tree, declaration.file));
+            if (content && (declaration.contains.empty() || RE2::PartialMatch(*content, declaration.contains))) { declared = &checker; }
+        }
+        if (declared != nullptr) { break; }
+    }
+    // True only in the sense that no checker that the project asks for has complained; `type_check` says which sense it is.
+    report.facts = {{"type_check_passing", true}, {"type_check", "not configured"}};
+    report.summary = "no type checker configured";
+    if (declared == nullptr) { return report; }
+    report.facts["type_checker"] = declared->name;
+    bool installed = false;
+    AF_TRY(auto errors, type_errors(*found, *declared, call.tree, stop, installed));
+    if (!installed) {
+        report.facts["type_check"] = "not installed";
+        report.summary = declared->name + " is configured but not installed: types were not checked";
+        return report;
+    }
+    report.facts["type_check"] = "checked";
+    report.facts["confinement"] = commands_->last_confinement();
+    std::int64_t known = 0;
+    if (!errors.empty() && call.baseline != nullptr && !call.baseline->base_tree.empty()) {
+        AF_TRY(const auto before, type_errors(*found, *declared, call.baseline->base_tree, stop, installed));
+        std::map<std::string, std::size_t> counts;
+        for (const auto& error : before) { ++counts[error.file + "\n" + error.message]; }
+        std::erase_if(errors, [&](const Violation& error) {
+            auto& left = counts[error.file + "\n" + error.message];
+            if (left == 0) { return false; }
+            --left;
+            ++known;
+            return true;
+        });
+    }
+    for (const auto& error : errors) {
+        report.blocking_issues.push_back(error.file + ":" + std::to_string(error.line) + ": " + error.message);
+    }
+    report.passed = errors.empty();
+    report.facts["type_check_passing"] = report.passed;
+    report.facts["type_errors"] = static_cast<std::int64_t>(errors.size());
+    report.facts["type_errors_before"] = known;
+    report.summary = report.passed ? declared->name + " found no new errors"
+                                   : declared->name + " found " + counted(errors.size(), "new error", "new errors");
+    report.violations = std::move(errors);
+    return report;
+}
+
+Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, const Stop& stop) {
+    GateReport report;
+    AF_TRY(const auto* found, language(call.tree));
+    if (!checks_) {
+        AF_TRY(auto loaded, load_checks(options_.conformance_directories, commands_->settings().thresholds));
+        checks_ = std::move(loaded);
+    }
+    auto checks = *checks_;
+    std::erase_if(checks, [&](const auto& check) { return check.enforcement > upto; });
+    AF_TRY(const auto changes, scope(call));
+    // Each file as it is and as it was in the user's commit; both are measured in one go.
+    struct Version { std::string path; std::string content; std::vector<Metric> metrics; };
+    std::vector<Version> now;
+    std::vector<Version> before;
+    for (const auto& change : changes) {
+        AF_TRY(auto content, checkout_->file(call.tree, change.path));
+        if (!content) { continue; }
+        now.push_back({change.path, std::move(*content), {}});
+        if (call.baseline == nullptr || call.baseline->base_tree.empty()) { continue; }
+        AF_TRY(auto old, checkout_->file(call.baseline->base_tree, change.old_path.empty() ? change.path : change.old_path));
+        if (old) { before.push_back({change.path, std::move(*old), {}}); }
+    }
+    json::array inputs;
+    const auto add_inputs = [&](const std::vector<Version>& versions, const char* prefix) {
+        for (const auto& version : versions) {
+            if (found->sources.matches(version.path) && version.content.size() <= (2UL << 20U)) {
+                inputs.push_back(json::object{{"path", prefix + version.path}, {"content", sanitize_utf8(version.content)}});
+            }
+        }
+    };
+    add_inputs(now, "1/");
+    add_inputs(before, "0/");
+    if (!inputs.empty() && found->commands.contains("metrics")) {
+        AF_TRY(const auto lines, commands_->run_for_lines(*found, "metrics", "", json::object{{"files", std::move(inputs)}}, stop));
+        report.facts["confinement"] = commands_->last_confinement();
+        for (const auto& line : lines) {
+            auto file = text_of(line, "file");
+            if (file.size() < 3) { continue; }
+            auto& versions = file[0] == '1' ? now : before;
+            file.erase(0, 2);
+            const auto version = std::find_if(versions.begin(), versions.end(), [&](const auto& each) { return each.path == file; });
+            if (version == versions.end()) { continue; }
+            version->metrics.push_back({text_of(line, "metric"), file, static_cast<std::uint64_t>(std::max<std::int64_t>(0, number_of(line, "line"))),
+                                        text_of(line, "name"), number_of(line, "value")});
+        }
+    }
+    const auto search = [&](const std::vector<Version>& versions) {
+        std::vector<Finding> findings;
+        for (const auto& version : versions) {
+            auto some = find_violations(checks, *found, version.path, version.content, version.metrics);
+            std::move(some.begin(), some.end(), std::back_inserter(findings));
+        }
+        return findings;
+    };
+    auto current = search(now);
+    const auto total = current.size();
+    auto fresh = only_new(std::move(current), search(before));
+    std::map<std::string, bool> broken;
+    std::int64_t blocking = 0;
+    for (auto& finding : fresh) {
+        const auto& violation = finding.violation;
+        if (finding.blocks) {
+            ++blocking;
+            broken[violation.check_id] = true;
+            report.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message + " (" +
+                                             violation.check_id + ")" + (violation.fix_hint.empty() ? "" : ". " + violation.fix_hint));
+        }
+        report.violations.push_back(std::move(finding.violation));
+    }
+    report.passed = blocking == 0;
+    report.facts["conformance_passing"] = report.passed;
+    report.facts["checks_total"] = static_cast<std::int64_t>(checks.size());
+    report.facts["checks_passing"] = static_cast<std::int64_t>(checks.size() - broken.size());
+    report.facts["violations_new"] = static_cast<std::int64_t>(fresh.size());
+    report.facts["violations_blocking"] = blocking;
+    report.facts["violations_before"] = static_cast<std::int64_t>(total - fresh.size());
+    report.summary = report.passed ? counted(checks.size(), "check", "checks") + " on " + counted(now.size(), "file", "files") +
+                                         ", nothing new that blocks"
+                                   : counted(static_cast<std::size_t>(blocking), "new violation", "new violations");
+    return report;
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const std::string& tree,
+                                                                           const std::vector<SkeletonInterface>& interfaces,
+                                                                           const Stop& stop) {
+    AF_CHECK(prepare());
+    std::vector<std::pair<std::string, std::string>> result;
+    if (interfaces.empty()) { return result; }
+    AF_TRY(const auto* found, language(tree));
+    AF_TRY(const auto existing, checkout_->files(tree));
+    json::object contents;
+    json::array wanted;
+    for (const auto& interface : interfaces) {
+        wanted.push_back(json::object{{"name", interface.name}, {"file", interface.file}, {"signature", interface.signature}});
+        if (std::find(existing.begin(), existing.end(), interface.file) == existing.end()) { continue; }
+        AF_TRY(const auto content, checkout_->file(tree, interface.file));
+        if (content && !is_valid_utf8(*content)) {
+            return Error{"AF-GATE-030", "The file of `" + interface.name + "` is not UTF-8; nothing can be declared in it.", interface.file,
+                         "Name another file for the interface.", ErrorKind::invalid};
+        }
+        if (content) { contents[interface.file] = *content; }
+    }
+    const json::object input{{"interfaces", std::move(wanted)}, {"contents", std::move(contents)}, {"existing", texts(existing)},
+                             {"marker", found->skeleton_marker}};
+    AF_TRY(const auto lines, commands_->run_for_lines(*found, "skeleton", "", input, stop));
+    std::string problems;
+    for (const auto& line : lines) {
+        if (line.if_contains("end") != nullptr) { break; }
+        if (line.if_contains("problem") != nullptr) {
+            problems += (problems.empty() ? "" : "; ") + text_of(line, "problem");
+        } else {
+            result.emplace_back(text_of(line, "path"), text_of(line, "content"));
+        }
+    }
+    if (!problems.empty()) {
+        return Error{"AF-GATE-030", "Interfaces of the specification cannot be declared: " + problems + ".", "specification.interfaces",
+                     "Correct name, file and signature of these interfaces.", ErrorKind::invalid};
+    }
+    return result;
+}
+
+}  // namespace agentforge::kernel

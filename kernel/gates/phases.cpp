@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gathers what a phase is judged by, from recorded trees only.
+#include <set>
+
+#include "gates/measure.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+std::string text_of(const json::object& value, const char* key) {
+    const auto* found = value.if_contains(key);
+    return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string{};
+}
+
+/// The interfaces of a specification that can be declared: those with a file and a signature.
+std::vector<SkeletonInterface> interfaces_of(const json::object& specification) {
+    std::vector<SkeletonInterface> result;
+    const auto* interfaces = specification.if_contains("interfaces");
+    if (interfaces == nullptr || !interfaces->is_array()) { return result; }
+    for (const auto& item : interfaces->get_array()) {
+        const auto* interface = item.if_object();
+        if (interface == nullptr) { continue; }
+        SkeletonInterface each{text_of(*interface, "name"), text_of(*interface, "file"), text_of(*interface, "signature")};
+        const auto type = text_of(*interface, "type");
+        if (!each.name.empty() && !each.file.empty() && !each.signature.empty() && (type.empty() || type == "api")) {
+            result.push_back(std::move(each));
+        }
+    }
+    return result;
+}
+
+void take_over(GateReport& report, GateReport part, const std::vector<const char*>& facts) {
+    for (const auto* fact : facts) {
+        if (const auto* value = part.facts.if_contains(fact)) { report.facts[fact] = *value; }
+    }
+    for (auto& issue : part.blocking_issues) { report.blocking_issues.push_back(std::move(issue)); }
+    for (auto& violation : part.violations) { report.violations.push_back(std::move(violation)); }
+}
+
+void take_over(GateReport& report, Ruling ruling) {
+    for (auto& issue : ruling.blocking) { report.blocking_issues.push_back(std::move(issue)); }
+    for (auto& fact : ruling.facts) { report.facts[fact.key()] = std::move(fact.value()); }
+    report.tests = std::move(ruling.tests);
+}
+
+void conclude(GateReport& report, const std::string& good) {
+    report.passed = report.blocking_issues.empty();
+    report.summary = report.passed ? good
+                     : report.blocking_issues.size() == 1
+                         ? report.blocking_issues.front()
+                         : report.blocking_issues.front() + " (and " + std::to_string(report.blocking_issues.size() - 1) + " more)";
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> Measure::changed_runner_configuration(const Language& language, const std::string& old_tree,
+                                                                       const std::vector<TreeChange>& changes, const std::string& tree) {
+    std::set<std::string> changed;
+    for (const auto& change : changes) {
+        for (const auto* path : {&change.path, &change.old_path}) {
+            if (path->empty()) { continue; }
+            if (language.runner_files.matches(*path)) { changed.insert(*path); }
+            for (const auto& section : language.runner_sections) {
+                if (*path != section.file) { continue; }
+                AF_TRY(const auto before, checkout_->file(old_tree, *path));
+                AF_TRY(const auto after, checkout_->file(tree, *path));
+                if (section_text(before.value_or(""), section) != section_text(after.value_or(""), section)) { changed.insert(*path); }
+            }
+        }
+    }
+    return std::vector<std::string>(changed.begin(), changed.end());
+}
+
+Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
+    GateReport report;
+    const auto& baseline = *call.baseline;
+    AF_TRY(const auto* found, language(call.tree));
+    RedEvidence evidence;
+    evidence.intent = baseline.intent;
+    evidence.declared = declared_tests(baseline.test_suite, evidence.problems);
+    evidence.requirements = testable_requirements(baseline.specification);
+    evidence.base_tests = baseline.base_tests;
+
+    auto generated = skeleton(baseline.base_tree, interfaces_of(baseline.specification), stop);
+    if (!generated.ok() && generated.error().code != "AF-GATE-030") { return std::move(generated).error(); }
+    std::map<std::string, std::string> expected;
+    if (generated.ok()) { expected.insert(generated->begin(), generated->end()); }
+
+    AF_TRY(const auto changes, checkout_->changes(baseline.base_tree, call.tree));
+    std::set<std::string> files;
+    for (const auto& change : changes) {
+        for (const auto* path : {&change.old_path, &change.path}) {
+            if (path->empty()) { continue; }
+            AF_TRY(const auto content, checkout_->file(call.tree, *path));
+            const auto declared = expected.find(*path);
+            if (content && declared != expected.end() && declared->second == *content) {
+                evidence.skeleton_paths.push_back(*path);
+            } else if (found->belongs_to_tests(*path)) {
+                evidence.test_paths.push_back(*path);
+                if (content && found->tests.matches(*path)) { files.insert(*path); }
+            } else {
+                evidence.foreign_paths.push_back(*path);
+            }
+        }
+    }
+    for (const auto& test : evidence.declared) {
+        AF_TRY(const auto content, checkout_->file(call.tree, test.file));
+        if (!found->tests.matches(test.file)) {
+            evidence.problems.push_back(test.file + " is not where " + found->name + " tests are looked for (" + found->test_patterns.front() + ").");
+        } else if (content) {
+            files.insert(test.file);
+        }
+    }
+    if (!files.empty()) {
+        AF_TRY(evidence.run, run_tests(call.tree, {files.begin(), files.end()}, stop));
+        report.facts["confinement"] = evidence.run.confinement;
+        report.facts["notes"] = json::array(evidence.run.notes.begin(), evidence.run.notes.end());
+    }
+    auto confinement = report.facts;
+    take_over(report, judge_red(evidence));
+    for (auto& fact : confinement) { report.facts[fact.key()] = std::move(fact.value()); }
+    report.facts["believed"] = evidence.run.believed || files.empty();
+    const auto count = report.facts.at("failing_tests").as_array().size();
+    conclude(report, std::to_string(count) + (count == 1 ? " new test fails" : " new tests fail") + " as they must");
+    return report;
+}
+
+Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
+    GateReport report;
+    const auto& baseline = *call.baseline;
+    const bool deliver = call.request.gate == "deliver";
+    const auto red_tree = baseline.red_tree.empty() ? baseline.base_tree : baseline.red_tree;
+    AF_TRY(const auto* found, language(call.tree));
+    GreenEvidence evidence;
+    std::vector<std::string> problems;
+    evidence.declared = declared_tests(baseline.test_suite, problems);
+    evidence.base_tests = baseline.base_tests;
+
+    AF_TRY(const auto changes, checkout_->changes(red_tree, call.tree));
+    const std::set<std::string> locked(baseline.test_files.begin(), baseline.test_files.end());
+    evidence.change_exists = !changes.empty();
+    for (const auto& change : changes) {
+        for (const auto* path : {&change.old_path, &change.path}) {
+            if (!path->empty() && (locked.contains(*path) || found->belongs_to_tests(*path))) { evidence.changed_tests.push_back(*path); }
+        }
+    }
+    AF_TRY(evidence.changed_configuration, changed_runner_configuration(*found, red_tree, changes, call.tree));
+    std::erase_if(evidence.changed_configuration, [&](const std::string& path) {
+        return std::find(evidence.changed_tests.begin(), evidence.changed_tests.end(), path) != evidence.changed_tests.end();
+    });
+    if (!evidence.changed_tests.empty() || !evidence.changed_configuration.empty()) {
+        // Nothing that other tests say would count.
+        take_over(report, judge_lock(evidence));
+        conclude(report, "");
+        return report;
+    }
+
+    GateCall part = call;
+    part.request.paths.clear();
+    AF_TRY(auto syntax_report, syntax(part, stop));
+    const bool parses = syntax_report.passed;
+    take_over(report, std::move(syntax_report), {"syntax_passing"});
+    if (!parses) {
+        report.facts["tests_unchanged"] = true;
+        conclude(report, "");
+        return report;
+    }
+    AF_TRY(auto types_report, types(part, stop));
+    take_over(report, std::move(types_report), {"type_check_passing", "type_check"});
+    AF_TRY(auto rules_report, conformance(part, Enforcement::every_edit, stop));
+    take_over(report, std::move(rules_report), {"conformance_passing", "checks_total", "checks_passing", "violations_new",
+                                                "violations_blocking", "violations_before"});
+    if (call.request.gate == "refactor") {
+        AF_TRY(auto quality, conformance(part, Enforcement::phase_end, stop));
+        std::erase_if(quality.violations, [](const Violation& violation) { return violation.contract != "quality"; });
+        bool complex = false;
+        bool smells = false;
+        for (auto& violation : quality.violations) {
+            if (violation.severity == "minor") { continue; }
+            (violation.check_id == "max-complexity" ? complex : smells) = true;
+            report.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message + " (" +
+                                             violation.check_id + ")" + (violation.fix_hint.empty() ? "" : ". " + violation.fix_hint));
+        }
+        report.facts["complexity_acceptable"] = !complex;
+        report.facts["no_code_smells"] = !complex && !smells;
+        for (auto& violation : quality.violations) { report.violations.push_back(std::move(violation)); }
+    }
+
+    // RED's files: what it changed and what it named; measured on RED's tree, whatever was said about it then.
+    std::set<std::string> red_files;
+    AF_TRY(const auto red_changes, checkout_->changes(baseline.base_tree, red_tree));
+    AF_TRY(const auto red_test_files, test_files(red_tree));
+    const std::set<std::string> in_red(red_test_files.begin(), red_test_files.end());
+    for (const auto& change : red_changes) {
+        if (in_red.contains(change.path)) { red_files.insert(change.path); }
+    }
+    for (const auto& test : evidence.declared) {
+        if (in_red.contains(test.file)) { red_files.insert(test.file); }
+    }
+    evidence.red_files.assign(red_files.begin(), red_files.end());
+    evidence.red_run.believed = true;
+    if (!evidence.red_files.empty()) { AF_TRY(evidence.red_run, run_tests(red_tree, evidence.red_files, stop)); }
+    AF_TRY(const auto suite, test_files(call.tree));
+    evidence.run.believed = true;
+    if (!suite.empty()) { AF_TRY(evidence.run, run_tests(call.tree, suite, stop)); }
+    take_over(report, deliver ? judge_deliver(evidence) : judge_green(evidence));
+    report.facts["believed"] = evidence.run.believed && evidence.red_run.believed;
+    report.facts["confinement"] = evidence.run.confinement;
+    report.facts["notes"] = json::array(evidence.run.notes.begin(), evidence.run.notes.end());
+    const auto count = report.facts.at("passing_tests").as_array().size();
+    conclude(report, std::to_string(count) + (count == 1 ? " test passes" : " tests pass") + ", nothing that passed before fails");
+    if (deliver) { report.facts["deployment_ready"] = report.passed; }
+    return report;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports as JSON, and what an agent sees of them (North Star 2.4.4).
+#include <algorithm>
+#include <array>
+
+#include "gates/gates.hpp"
+#include "gates/results.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+constexpr std::array all_statuses{TestStatus::passed, TestStatus::failed_assertion, TestStatus::failed_skeleton,
+                                  TestStatus::error, TestStatus::skipped, TestStatus::not_collected};
+
+/// Reads the fields of one object; the first that is missing or of a wrong type is kept.
+class Fields {
+public:
+    Fields(const json::object& value, std::string where) : value_(value), where_(std::move(where)) {}
+    std::string text(const char* key) {
+        const auto* found = value_.if_contains(key);
+        if (found != nullptr && found->is_string()) { return std::string(found->get_string()); }
+        wrong(key, "a text");
+        return {};
+    }
+    std::uint64_t number(const char* key) {
+        const auto* found = value_.if_contains(key);
+        if (found != nullptr && found->is_int64() && found->get_int64() >= 0) {
+            return static_cast<std::uint64_t>(found->get_int64());
+        }
+        if (found != nullptr && found->is_uint64()) { return found->get_uint64(); }
+        wrong(key, "a whole number");
+        return 0;
+    }
+    bool flag(const char* key) {
+        const auto* found = value_.if_contains(key);
+        if (found != nullptr && found->is_bool()) { return found->get_bool(); }
+        wrong(key, "true or false");
+        return false;
+    }
+    const json::array& list(const char* key) {
+        static const json::array none;
+        const auto* found = value_.if_contains(key);
+        if (found != nullptr && found->is_array()) { return found->get_array(); }
+        wrong(key, "a list");
+        return none;
+    }
+    void wrong(const std::string& key, const std::string& wanted) {
+        if (error_) { return; }
+        error_ = Error{"AF-GATE-007", "A gate report is not valid: `" + key + "` must be " + wanted + ".", where_,
+                       "The record is damaged or was written by another version; run the gate again.", ErrorKind::corrupt};
+    }
+    [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+
+private:
+    const json::object& value_;
+    std::string where_;
+    std::optional<Error> error_;
+};
+
+json::object test_to_json(const TestOutcome& test) {
+    return {{"id", test.id}, {"name", test.name}, {"file", test.file}, {"line", test.line},
+            {"status", to_string(test.status)}, {"message", test.message}};
+}
+
+json::object violation_to_json(const Violation& violation) {
+    return {{"check_id", violation.check_id}, {"contract", violation.contract}, {"severity", violation.severity},
+            {"file", violation.file}, {"line", violation.line}, {"message", violation.message},
+            {"fix_hint", violation.fix_hint}};
+}
+
+Result<TestOutcome> test_from_json(const json::value& value) {
+    if (!value.is_object()) {
+        return Error{"AF-GATE-007", "A gate report is not valid: a test must be a mapping.", "tests", "", ErrorKind::corrupt};
+    }
+    Fields fields(value.get_object(), "tests");
+    TestOutcome test{fields.text("id"), fields.text("name"), fields.text("file"), fields.number("line"),
+                     TestStatus::not_collected, fields.text("message")};
+    const auto status = fields.text("status");
+    const auto* known = std::find_if(all_statuses.begin(), all_statuses.end(),
+                                     [&](TestStatus candidate) { return to_string(candidate) == status; });
+    if (known == all_statuses.end()) {
+        fields.wrong("status", "one of passed, failed_assertion, failed_skeleton, error, skipped, not_collected");
+    } else {
+        test.status = *known;
+    }
+    if (fields.error()) { return *fields.error(); }
+    return test;
+}
+
+Result<Violation> violation_from_json(const json::value& value) {
+    if (!value.is_object()) {
+        return Error{"AF-GATE-007", "A gate report is not valid: a violation must be a mapping.", "violations", "",
+                     ErrorKind::corrupt};
+    }
+    Fields fields(value.get_object(), "violations");
+    Violation violation{fields.text("check_id"), fields.text("contract"), fields.text("severity"), fields.text("file"),
+                        fields.number("line"), fields.text("message"), fields.text("fix_hint")};
+    if (fields.error()) { return *fields.error(); }
+    return violation;
+}
+
+std::string_view word(bool passing) { return passing ? "passing" : "failing"; }
+
+const GateReport* newest_of(const std::vector<GateReport>& reports, std::initializer_list<std::string_view> gates) {
+    for (auto report = reports.rbegin(); report != reports.rend(); ++report) {
+        if (std::find(gates.begin(), gates.end(), report->gate) != gates.end()) { return &*report; }
+    }
+    return nullptr;
+}
+
+json::object tests_status(const GateReport& report) {
+    const auto counts = count_tests(report.tests);
+    json::array failures;
+    for (const auto& test : report.tests) {
+        if (!is_failure(test.status)) { continue; }
+        failures.push_back(json::object{{"test", test.name}, {"file", test.file}, {"line", test.line}, {"error", test.message}});
+    }
+    const auto failing = static_cast<std::int64_t>(failures.size());
+    return {{"status", word(failing == 0 && (report.passed || report.gate == "red"))}, {"total", counts.at("total")},
+            {"passing", counts.at("passed")}, {"failing", failing}, {"failures", std::move(failures)}};
+}
+
+json::object conformance_status(const GateReport& report) {
+    const auto count = [&](const char* key) {
+        const auto* found = report.facts.if_contains(key);
+        return found != nullptr && found->is_int64() ? found->get_int64() : 0;
+    };
+    json::array violations;
+    for (const auto& violation : report.violations) {
+        if (violation.check_id != "syntax" && violation.contract != "types") { violations.push_back(violation_to_json(violation)); }
+    }
+    const auto* passing = report.facts.if_contains("conformance_passing");
+    return {{"status", word(passing != nullptr && passing->is_bool() && passing->get_bool())}, {"total", count("checks_total")},
+            {"passing", count("checks_passing")}, {"failing", count("checks_total") - count("checks_passing")},
+            {"violations", std::move(violations)}};
+}
+
+}  // namespace
+
+std::string_view to_string(TestStatus status) noexcept {
+    switch (status) {
+        case TestStatus::passed: return "passed";
+        case TestStatus::failed_assertion: return "failed_assertion";
+        case TestStatus::failed_skeleton: return "failed_skeleton";
+        case TestStatus::error: return "error";
+        case TestStatus::skipped: return "skipped";
+        case TestStatus::not_collected: return "not_collected";
+    }
+    return "not_collected";
+}
+
+json::object to_json(const GateReport& report) {
+    json::array issues(report.blocking_issues.begin(), report.blocking_issues.end());
+    json::array tests;
+    for (const auto& test : report.tests) { tests.push_back(test_to_json(test)); }
+    json::array violations;
+    for (const auto& violation : report.violations) { violations.push_back(violation_to_json(violation)); }
+    return {{"gate", report.gate}, {"tree", report.tree}, {"passed", report.passed}, {"summary", report.summary},
+            {"blocking_issues", std::move(issues)}, {"tests", std::move(tests)}, {"violations", std::move(violations)},
+            {"facts", report.facts}, {"duration_ms", report.duration.count()}};
+}
+
+Result<GateReport> gate_report_from_json(const json::object& value) {
+    Fields fields(value, "gate report");
+    GateReport report;
+    report.gate = fields.text("gate");
+    report.tree = fields.text("tree");
+    report.passed = fields.flag("passed");
+    report.summary = fields.text("summary");
+    report.duration = std::chrono::milliseconds(fields.number("duration_ms"));
+    for (const auto& issue : fields.list("blocking_issues")) {
+        if (!issue.is_string()) { fields.wrong("blocking_issues", "a list of texts"); break; }
+        report.blocking_issues.emplace_back(issue.get_string());
+    }
+    for (const auto& item : fields.list("tests")) {
+        AF_TRY(auto test, test_from_json(item));
+        report.tests.push_back(std::move(test));
+    }
+    for (const auto& item : fields.list("violations")) {
+        AF_TRY(auto violation, violation_from_json(item));
+        report.violations.push_back(std::move(violation));
+    }
+    const auto* facts = value.if_contains("facts");
+    if (facts != nullptr && facts->is_object()) {
+        report.facts = facts->get_object();
+    } else {
+        fields.wrong("facts", "a mapping");
+    }
+    if (fields.error()) { return *fields.error(); }
+    return report;
+}
+
+json::object verification_status(const std::vector<GateReport>& newest) {
+    json::object status;
+    if (const auto* tests = newest_of(newest, {"tests", "red", "green", "refactor", "deliver"})) {
+        status["tests"] = tests_status(*tests);
+    }
+    if (const auto* conformance = newest_of(newest, {"conformance", "green", "refactor", "deliver"})) {
+        status["conformance"] = conformance_status(*conformance);
+    }
+    if (const auto* types = newest_of(newest, {"types"})) {
+        const auto* how = types->facts.if_contains("type_check");
+        const bool checked = how != nullptr && how->is_string() && how->get_string() == "checked";
+        status["type_check"] = json::object{{"status", checked ? word(types->passed) : std::string_view("not configured")},
+                                            {"errors", static_cast<std::int64_t>(types->violations.size())}, {"warnings", 0}};
+    }
+    if (const auto* syntax = newest_of(newest, {"syntax"})) {
+        status["syntax"] = json::object{{"status", word(syntax->passed)}};
+    }
+    const auto* phase = newest_of(newest, {"red", "green", "refactor", "deliver"});
+    json::array issues;
+    for (const auto& report : newest) {
+        for (const auto& issue : report.blocking_issues) {
+            const json::value text(issue);
+            if (std::find(issues.begin(), issues.end(), text) == issues.end()) { issues.push_back(text); }
+        }
+    }
+    status["phase_exit_ready"] = phase != nullptr && phase->passed && issues.empty();
+    if (!issues.empty()) { status["next_suggested_action"] = issues.front(); }
+    status["blocking_issues"] = std::move(issues);
+    return status;
+}
+
+}  // namespace agentforge::kernel

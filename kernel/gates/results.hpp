@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a test run said, and whether it is believed.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <agentforge/host.hpp>
+
+#include "sandbox/process.hpp"
+
+namespace agentforge::kernel {
+
+/// One run of a set of test files on one tree.
+struct TestRun {
+    std::string tree;
+    bool believed = false;
+    std::string disbelief;                  ///< Why not; one sentence for the model.
+    std::vector<TestOutcome> tests;         ///< Without the canary; by file as run. Not believed: every one is an `error`.
+    std::vector<std::string> notes;         ///< What the runner wanted a person to know.
+    std::chrono::milliseconds duration{0};
+    json::object confinement;
+};
+
+/// What the kernel knows about a run before it reads the results.
+struct RunExpectation {
+    std::string nonce;
+    std::size_t canary_tests = 1;           ///< So many must be collected, run and fail at an assertion.
+    std::chrono::seconds timeout{0};        ///< For messages.
+};
+
+/// Reads `agentforge-lines` (config/languages/python/run_tests.py). The run is believed only if every line is a JSON object
+/// with the nonce and its own number, the last one is the end mark with the right counts, the exit code is the one
+/// it announces and agrees with the outcomes, every planned test has one result, and each canary failed at an assertion.
+/// Otherwise every planned test becomes an `error` ("not run" or "not believed"), never passed.
+[[nodiscard]] TestRun read_test_lines(std::string_view lines, const RunExpectation& expected, const ProcessOutcome& outcome);
+
+/// total, passed, failed, errors, skipped (North Star 2.2: test_results). `not_collected` counts as an error.
+[[nodiscard]] json::object count_tests(const std::vector<TestOutcome>& tests);
+[[nodiscard]] bool is_failure(TestStatus status) noexcept;
+
+}  // namespace agentforge::kernel

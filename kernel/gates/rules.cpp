@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/rules.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "gates/gates.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+std::string text_of(const json::object& value, const char* key) {
+    const auto* found = value.if_contains(key);
+    return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string{};
+}
+
+std::string whole_id(const DeclaredTest& test) {
+    auto name = test.name;
+    if (const auto prefix = test.file + "::"; name.compare(0, prefix.size(), prefix) == 0) { name.erase(0, prefix.size()); }
+    if (name.find("::") == std::string::npos) {
+        const auto bracket = name.find('[');
+        const auto dot = name.find('.');
+        if (dot != std::string::npos && dot < bracket) { name.replace(dot, 1, "::"); }
+    }
+    return test.file + "::" + name;
+}
+
+/// `file::Class::name[parameters]` without class: `file::name[parameters]`.
+std::string without_class(const TestOutcome& test) {
+    const auto bracket = test.id.find('[');
+    const auto last = test.id.rfind("::", bracket);
+    const auto first = test.id.find("::");
+    return last == first || first == std::string::npos ? test.id : test.id.substr(0, first) + test.id.substr(last);
+}
+
+bool means(const std::string& declared, const std::string& id) {
+    return id == declared || (id.size() > declared.size() && id.compare(0, declared.size(), declared) == 0 && id[declared.size()] == '[');
+}
+
+std::set<std::string> ids_with(const std::vector<TestOutcome>& tests, TestStatus status) {
+    std::set<std::string> ids;
+    for (const auto& test : tests) {
+        if (test.status == status) { ids.insert(test.id); }
+    }
+    return ids;
+}
+
+const TestOutcome* find_test(const std::vector<TestOutcome>& tests, const std::string& id) {
+    const auto found = std::find_if(tests.begin(), tests.end(), [&](const TestOutcome& test) { return test.id == id; });
+    return found == tests.end() ? nullptr : &*found;
+}
+
+bool fails_as_red_must(const TestOutcome& test) {
+    return test.status == TestStatus::failed_assertion || test.status == TestStatus::failed_skeleton;
+}
+
+json::array list(const std::vector<std::string>& values) { return json::array(values.begin(), values.end()); }
+
+std::string place(const TestOutcome& test) { return test.line == 0 ? std::string{} : " (line " + std::to_string(test.line) + ")"; }
+
+/// Why a file's tests were not collected, if the run says so.
+const TestOutcome* broken_file(const std::vector<TestOutcome>& tests, const std::string& file) {
+    const auto* found = find_test(tests, file);
+    return found != nullptr && found->status == TestStatus::error ? found : nullptr;
+}
+
+class RedJudge {
+public:
+    explicit RedJudge(const RedEvidence& evidence) : evidence_(evidence) { ruling_.tests = evidence.run.tests; }
+
+    Ruling judge() {
+        ruling_.blocking = evidence_.problems;
+        files();
+        if (evidence_.declared.empty()) { block("The test suite names no test; write tests for the specification and name them."); }
+        if (!evidence_.run.believed && !(evidence_.run.tests.empty() && evidence_.run.disbelief.empty())) {
+            block("The test run is not believed: " + evidence_.run.disbelief + ".");
+            valid_ = false;
+        }
+        for (const auto& test : evidence_.declared) { declared(test); }
+        undeclared();
+        removed();
+        coverage();
+        facts();
+        return std::move(ruling_);
+    }
+
+private:
+    void block(std::string issue) { ruling_.blocking.push_back(std::move(issue)); }
+
+    void files() {
+        for (const auto& path : evidence_.foreign_paths) {
+            block(path + " was changed, but RED writes only tests and the skeleton of the specified interfaces; take the change back.");
+        }
+    }
+
+    void declared(const DeclaredTest& test) {
+        const auto found = outcomes_of(test, evidence_.run.tests);
+        if (found.empty()) {
+            valid_ = false;
+            const auto* broken = broken_file(evidence_.run.tests, test.file);
+            const auto id = whole_id(test);
+            if (broken != nullptr) {
+                if (reported_.insert(test.file).second) {
+                    block(test.file + place(*broken) + " could not be loaded, so none of its tests ran: " + first_line(broken->message) +
+                          ". A test file must load before the implementation exists; declare what it imports in specification.interfaces "
+                          "or correct the import.");
+                }
+            } else {
+                block(id + " was named but not collected; write it, or correct its name.");
+            }
+            ruling_.tests.push_back({id, test.name, test.file, 0, TestStatus::not_collected,
+                                     broken != nullptr ? broken->message : "not collected"});
+            return;
+        }
+        for (const auto* outcome : found) {
+            named_.insert(outcome->id);
+            test.kind == TestKind::guard ? guard(*outcome) : fresh(*outcome);
+            if (!test.requirement.empty()) {
+                mapping_[test.requirement].push_back(outcome->id);
+                if (test.kind == TestKind::fresh) { with_fresh_.insert(test.requirement); }
+            }
+        }
+    }
+
+    void fresh(const TestOutcome& test) {
+        fresh_.push_back(test.id);
+        if (fails_as_red_must(test)) {
+            failing_.push_back(test.id);
+            return;
+        }
+        all_fail_ = false;
+        if (test.status == TestStatus::passed) {
+            block(test.id + " passed before anything was implemented; a new test must fail, or mark it kind: guard.");
+        } else if (test.status == TestStatus::skipped) {
+            valid_ = false;
+            block(test.id + " was skipped (" + first_line(test.message) + "); a new test must run and fail.");
+        } else {
+            valid_ = false;
+            block(test.id + place(test) + " did not fail at an assertion but with an error: " + first_line(test.message) +
+                  ". Correct the test, or declare what it needs in specification.interfaces.");
+        }
+    }
+
+    void guard(const TestOutcome& test) {
+        guards_.push_back(test.id);
+        if (test.status == TestStatus::passed) { return; }
+        valid_ = valid_ && is_failure(test.status) && test.status != TestStatus::error;
+        block(test.id + place(test) + " is a guard but " + (test.status == TestStatus::skipped ? "was skipped" : "failed: " + first_line(test.message)) +
+              "; a guard passes before and after the change. Mark it kind: new if it describes new behaviour.");
+    }
+
+    /// Tests in RED's files that RED did not name: known ones are left alone, others must be new ones that fail.
+    void undeclared() {
+        if (!evidence_.run.believed) { return; }
+        for (const auto& test : evidence_.run.tests) {
+            if (named_.contains(test.id) || test.id == test.file) { continue; }
+            const auto* before = find_test(evidence_.base_tests, test.id);
+            if (before != nullptr && (before->status == test.status || is_failure(before->status))) { continue; }
+            if (before != nullptr && before->status == TestStatus::passed && test.status == TestStatus::skipped) {
+                block(test.id + " passed before RED and is skipped now; leave existing tests as they are.");
+                continue;
+            }
+            if (fails_as_red_must(test)) {
+                fresh_.push_back(test.id);
+                failing_.push_back(test.id);
+            } else if (test.status == TestStatus::passed) {
+                if (before == nullptr) {
+                    block(test.id + " passed before anything was implemented and is not named in the test suite; name it with kind: guard, or remove it.");
+                }
+            } else {
+                valid_ = false;
+                block(test.id + place(test) + " is not named in the test suite and ended with: " + first_line(test.message) + ".");
+            }
+        }
+    }
+
+    /// Tests that passed before RED and are in no file of RED's run any more.
+    void removed() {
+        if (!evidence_.run.believed) { return; }
+        const std::set<std::string> touched(evidence_.test_paths.begin(), evidence_.test_paths.end());
+        for (const auto& before : evidence_.base_tests) {
+            if (before.status != TestStatus::passed || !touched.contains(before.file)) { continue; }
+            if (find_test(evidence_.run.tests, before.id) != nullptr || broken_file(evidence_.run.tests, before.file) != nullptr) { continue; }
+            removed_.push_back(before.id);
+            if (evidence_.intent != "delete" && evidence_.intent != "refactor") {
+                block(before.id + " passed before and was removed; only a request to delete or refactor may remove tests.");
+            }
+        }
+    }
+
+    void coverage() {
+        const bool guards_suffice = evidence_.intent == "refactor" || evidence_.intent == "delete";
+        std::size_t covered = 0;
+        for (const auto& requirement : evidence_.requirements) {
+            if (with_fresh_.contains(requirement) || (guards_suffice && mapping_.contains(requirement))) {
+                ++covered;
+            } else if (mapping_.contains(requirement)) {
+                block(requirement + " is covered by guards only; write at least one new test that fails without the implementation.");
+            } else {
+                block(requirement + " has no test; write at least one and give it requirement_ref: " + requirement + ".");
+            }
+        }
+        covered_ = covered;
+        for (const auto& [requirement, ids] : mapping_) {
+            const auto& known = evidence_.requirements;
+            if (std::find(known.begin(), known.end(), requirement) == known.end()) { other_requirements_.push_back(requirement); }
+        }
+    }
+
+    void facts() {
+        json::object mapping;
+        for (const auto& [requirement, ids] : mapping_) { mapping[requirement] = list(ids); }
+        const auto total = evidence_.requirements.size();
+        const auto percent = total == 0 ? 100 : covered_ * 100 / total;
+        const bool measured = valid_ && evidence_.run.believed;
+        const bool all_fail = measured && all_fail_;
+        ruling_.facts = {{"all_tests_fail", all_fail},
+                         {"no_implementation_exists", all_fail && evidence_.foreign_paths.empty()},
+                         {"tests_exist", !named_.empty() && covered_ == total},
+                         {"tests_are_valid", measured && !named_.empty()},
+                         {"requirement_coverage_percent", static_cast<std::int64_t>(percent)},
+                         {"coverage_mapping", std::move(mapping)},
+                         {"test_results", count_tests(ruling_.tests)},
+                         {"failing_tests", list(failing_)},
+                         {"new_tests", list(fresh_)},
+                         {"guard_tests", list(guards_)},
+                         {"removed_tests", list(removed_)},
+                         {"requirements_not_tested_by_contract", list(other_requirements_)},
+                         {"skeleton_files", list(evidence_.skeleton_paths)}};
+    }
+
+    const RedEvidence& evidence_;
+    Ruling ruling_;
+    bool all_fail_ = true;
+    bool valid_ = true;
+    std::size_t covered_ = 0;
+    std::set<std::string> named_;
+    std::set<std::string> reported_;
+    std::set<std::string> with_fresh_;
+    std::map<std::string, std::vector<std::string>> mapping_;
+    std::vector<std::string> fresh_;
+    std::vector<std::string> guards_;
+    std::vector<std::string> failing_;
+    std::vector<std::string> removed_;
+    std::vector<std::string> other_requirements_;
+};
+
+/// What GREEN and DELIVER have in common: the lock, RED's ids, the tests that passed before.
+class SuiteJudge {
+public:
+    explicit SuiteJudge(const GreenEvidence& evidence)
+        : evidence_(evidence), ids_(red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests)) {
+        ruling_.tests = evidence.run.tests;
+    }
+
+    void lock() {
+        for (const auto& path : evidence_.changed_tests) {
+            block(path + ": tests were changed since RED; restore the file. Tests are locked from RED to the commit.");
+        }
+        for (const auto& path : evidence_.changed_configuration) {
+            block(path + " decides how tests are run and was changed since RED; restore it.");
+        }
+        ruling_.facts["tests_unchanged"] = evidence_.changed_tests.empty();
+        ruling_.facts["runner_configuration_unchanged"] = evidence_.changed_configuration.empty();
+    }
+
+    void suite() {
+        if (!evidence_.run.believed && !evidence_.run.disbelief.empty()) {
+            block("The test run is not believed: " + evidence_.run.disbelief + ".");
+        }
+        for (const auto* group : {&ids_.fresh, &ids_.guards}) {
+            for (const auto& id : *group) { must_pass(id); }
+        }
+        extra();
+        regressions();
+        std::vector<std::string> passing;
+        for (const auto& test : evidence_.run.tests) {
+            if (test.status == TestStatus::passed) { passing.push_back(test.id); }
+        }
+        ruling_.facts["all_tests_pass"] = all_pass_ && evidence_.run.believed;
+        ruling_.facts["no_regressions"] = no_regressions_ && evidence_.run.believed;
+        ruling_.facts["test_results"] = count_tests(ruling_.tests);
+        ruling_.facts["passing_tests"] = list(passing);
+        ruling_.facts["new_tests"] = list(ids_.fresh);
+        ruling_.facts["failed_before"] = list(failed_before_);
+    }
+
+    void taken_back() {
+        bool fails = true;
+        if (!evidence_.red_run.believed && !evidence_.red_run.disbelief.empty()) {
+            block("With the change taken back, the test run is not believed: " + evidence_.red_run.disbelief + ".");
+            fails = false;
+        }
+        if (!evidence_.change_exists && !ids_.fresh.empty()) {
+            block("Nothing was changed since RED; write the implementation.");
+            fails = false;
+        }
+        for (const auto& test : evidence_.declared) {
+            if (test.kind == TestKind::guard) { continue; }
+            for (const auto* outcome : outcomes_of(test, evidence_.red_run.tests)) {
+                if (fails_as_red_must(*outcome)) { continue; }
+                fails = false;
+                block(outcome->id + " does not fail with the change taken back (" + std::string(to_string(outcome->status)) +
+                      "), so it does not test the change; the tests must be written anew in RED.");
+            }
+        }
+        ruling_.facts["fails_without_change"] = fails;
+    }
+
+    Ruling take() { return std::move(ruling_); }
+
+private:
+    void block(std::string issue) { ruling_.blocking.push_back(std::move(issue)); }
+
+    void must_pass(const std::string& id) {
+        const auto* test = find_test(evidence_.run.tests, id);
+        if (test == nullptr) {
+            all_pass_ = false;
+            const auto file = id.substr(0, id.find("::"));
+            const auto* broken = broken_file(evidence_.run.tests, file);
+            ruling_.tests.push_back({id, id.substr(id.rfind(':') + 1), file, 0, TestStatus::not_collected,
+                                     broken != nullptr ? broken->message : "not collected"});
+            if (broken == nullptr) {
+                block(id + " was run in RED and is not collected any more.");
+            } else if (reported_.insert(file).second) {
+                block(file + place(*broken) + " could not be loaded: " + first_line(broken->message) + ".");
+            }
+            return;
+        }
+        if (test->status == TestStatus::passed) { return; }
+        all_pass_ = false;
+        if (!evidence_.run.believed) { return; }        // Said once, for the whole run.
+        block(id + place(*test) + (test->status == TestStatus::skipped ? " was skipped: " : " fails: ") + first_line(test->message));
+    }
+
+    /// A test in RED's files that RED's run did not have: the same bytes, yet another set of tests.
+    void extra() {
+        if (!evidence_.run.believed) { return; }
+        const std::set<std::string> files(evidence_.red_files.begin(), evidence_.red_files.end());
+        for (const auto& test : evidence_.run.tests) {
+            if (!files.contains(test.file) || test.id == test.file || find_test(evidence_.red_run.tests, test.id) != nullptr) { continue; }
+            all_pass_ = false;
+            block(test.id + " was not there in RED although its file is the same; the set of tests must not depend on the implementation.");
+        }
+    }
+
+    void regressions() {
+        const std::set<std::string> red_files(evidence_.red_files.begin(), evidence_.red_files.end());
+        for (const auto& before : evidence_.base_tests) {
+            if (before.status != TestStatus::passed) {
+                const auto* now = find_test(evidence_.run.tests, before.id);
+                if (is_failure(before.status) && now != nullptr && is_failure(now->status)) { failed_before_.push_back(before.id); }
+                continue;
+            }
+            if (contains(ids_.fresh, before.id) || contains(ids_.guards, before.id)) {
+                const auto* now = find_test(evidence_.run.tests, before.id);
+                no_regressions_ = no_regressions_ && now != nullptr && now->status == TestStatus::passed;
+                continue;
+            }
+            // RED may have removed it, where the intent allows that; RED's gate has judged it.
+            if (red_files.contains(before.file) && find_test(evidence_.red_run.tests, before.id) == nullptr) { continue; }
+            const auto* now = find_test(evidence_.run.tests, before.id);
+            if (now != nullptr && now->status == TestStatus::passed) { continue; }
+            no_regressions_ = false;
+            if (!evidence_.run.believed) { continue; }
+            const auto* broken = now == nullptr ? broken_file(evidence_.run.tests, before.file) : nullptr;
+            const auto why = now == nullptr ? (broken == nullptr ? std::string("not collected any more") : first_line(broken->message))
+                                            : std::string(to_string(now->status)) + ": " + first_line(now->message);
+            block(before.id + " passed before the task and does not pass now (" + why + ").");
+        }
+    }
+
+    static bool contains(const std::vector<std::string>& values, const std::string& value) {
+        return std::find(values.begin(), values.end(), value) != values.end();
+    }
+
+    const GreenEvidence& evidence_;
+    RedIds ids_;
+    Ruling ruling_;
+    bool all_pass_ = true;
+    bool no_regressions_ = true;
+    std::set<std::string> reported_;
+    std::vector<std::string> failed_before_;
+};
+
+}  // namespace
+
+std::vector<DeclaredTest> declared_tests(const json::object& test_suite, std::vector<std::string>& problems) {
+    std::vector<DeclaredTest> result;
+    const auto* files = test_suite.if_contains("test_files");
+    if (files == nullptr || !files->is_array()) { return result; }
+    for (const auto& item : files->get_array()) {
+        const auto* file = item.if_object();
+        const auto path = file == nullptr ? std::string{} : text_of(*file, "path");
+        const auto* tests = file == nullptr ? nullptr : file->if_contains("tests");
+        if (path.empty() || tests == nullptr || !tests->is_array()) {
+            problems.push_back("Each of test_files needs a path and a list of tests.");
+            continue;
+        }
+        for (const auto& entry : tests->get_array()) {
+            const auto* test = entry.if_object();
+            const auto name = test == nullptr ? std::string{} : text_of(*test, "name");
+            const auto kind = test == nullptr ? std::string{} : text_of(*test, "kind");
+            if (name.empty()) {
+                problems.push_back("Each test of " + path + " needs a name.");
+            } else if (!kind.empty() && kind != "new" && kind != "guard") {
+                problems.push_back(path + "::" + name + " has the kind `" + kind + "`; a test is new or a guard.");
+            } else {
+                result.push_back({path, name, text_of(*test, "requirement_ref"), kind == "guard" ? TestKind::guard : TestKind::fresh});
+            }
+        }
+    }
+    return result;
+}
+
+std::vector<std::string> testable_requirements(const json::object& specification) {
+    std::vector<std::string> result;
+    const auto* requirements = specification.if_contains("requirements");
+    if (requirements == nullptr || !requirements->is_array()) { return result; }
+    for (const auto& item : requirements->get_array()) {
+        const auto* requirement = item.if_object();
+        if (requirement == nullptr || text_of(*requirement, "verification_method") != "test") { continue; }
+        if (auto id = text_of(*requirement, "id"); !id.empty()) { result.push_back(std::move(id)); }
+    }
+    return result;
+}
+
+std::vector<const TestOutcome*> outcomes_of(const DeclaredTest& test, const std::vector<TestOutcome>& outcomes) {
+    const auto declared = whole_id(test);
+    std::vector<const TestOutcome*> found;
+    for (const auto& outcome : outcomes) {
+        if (means(declared, outcome.id)) { found.push_back(&outcome); }
+    }
+    if (!found.empty()) { return found; }
+    for (const auto& outcome : outcomes) {
+        if (means(declared, without_class(outcome))) { found.push_back(&outcome); }
+    }
+    return found;
+}
+
+RedIds red_ids(const std::vector<DeclaredTest>& declared, const std::vector<TestOutcome>& red_tests,
+               const std::vector<TestOutcome>& base_tests) {
+    RedIds ids;
+    std::set<std::string> named;
+    for (const auto& test : declared) {
+        const auto found = outcomes_of(test, red_tests);
+        for (const auto* outcome : found) {
+            if (!named.insert(outcome->id).second) { continue; }
+            (test.kind == TestKind::guard ? ids.guards : ids.fresh).push_back(outcome->id);
+        }
+        if (found.empty()) { (test.kind == TestKind::guard ? ids.guards : ids.fresh).push_back(whole_id(test)); }
+    }
+    const auto passed_before = ids_with(base_tests, TestStatus::passed);
+    for (const auto& test : red_tests) {
+        if (named.contains(test.id) || !fails_as_red_must(test)) { continue; }
+        const auto* before = find_test(base_tests, test.id);
+        if (before == nullptr || passed_before.contains(test.id)) { ids.fresh.push_back(test.id); }
+    }
+    return ids;
+}
+
+Ruling judge_red(const RedEvidence& evidence) { return RedJudge(evidence).judge(); }
+
+Ruling judge_lock(const GreenEvidence& evidence) {
+    SuiteJudge judge(evidence);
+    judge.lock();
+    return judge.take();
+}
+
+Ruling judge_green(const GreenEvidence& evidence) {
+    SuiteJudge judge(evidence);
+    judge.lock();
+    judge.suite();
+    judge.taken_back();
+    return judge.take();
+}
+
+Ruling judge_deliver(const GreenEvidence& evidence) {
+    SuiteJudge judge(evidence);
+    judge.lock();
+    judge.suite();
+    return judge.take();
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What measurements mean: red, green, refactor and deliver as pure functions (North Star 2.4.5, spec README 7).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <agentforge/host.hpp>
+
+#include "gates/results.hpp"
+#include "git/repository.hpp"
+
+namespace agentforge::kernel {
+
+/// A new test fails before the implementation and passes after it; a guard passes before and after.
+enum class TestKind : unsigned char { fresh = 1, guard };
+
+struct DeclaredTest {
+    std::string file;
+    std::string name;                   ///< As RED wrote it: `test_a`, `TestX::test_a`, `TestX.test_a` or the whole id.
+    std::string requirement;
+    TestKind kind = TestKind::fresh;
+};
+
+/// `test_files` of a test_suite. What is malformed is said in `problems`.
+[[nodiscard]] std::vector<DeclaredTest> declared_tests(const json::object& test_suite, std::vector<std::string>& problems);
+/// Ids of `requirements` whose verification_method is `test`, in order.
+[[nodiscard]] std::vector<std::string> testable_requirements(const json::object& specification);
+/// Outcomes that a declared name means: exactly it, or each of its parameters (`test_a[1]`).
+[[nodiscard]] std::vector<const TestOutcome*> outcomes_of(const DeclaredTest& test, const std::vector<TestOutcome>& outcomes);
+
+/// The decision on one phase.
+struct Ruling {
+    std::vector<std::string> blocking;
+    std::vector<TestOutcome> tests;     ///< The run, and `not_collected` for each declared test that was not in it.
+    json::object facts;
+    [[nodiscard]] bool passed() const noexcept { return blocking.empty(); }
+};
+
+struct RedEvidence {
+    std::string intent;                             ///< `refactor` and `delete` need guards only.
+    std::vector<DeclaredTest> declared;
+    std::vector<std::string> problems;              ///< Of the declaration.
+    std::vector<std::string> requirements;          ///< Testable ones.
+    std::vector<std::string> test_paths;            ///< Changed files that belong to the tests.
+    std::vector<std::string> skeleton_paths;        ///< Changed files that are what the skeleton generator makes.
+    std::vector<std::string> foreign_paths;         ///< All other changed files.
+    TestRun run;                                    ///< RED's files on RED's tree.
+    std::vector<TestOutcome> base_tests;
+};
+[[nodiscard]] Ruling judge_red(const RedEvidence& evidence);
+
+/// The ids that RED's run stands for, split by kind; what is not declared and failed is new.
+struct RedIds { std::vector<std::string> fresh; std::vector<std::string> guards; };
+[[nodiscard]] RedIds red_ids(const std::vector<DeclaredTest>& declared, const std::vector<TestOutcome>& red_tests,
+                             const std::vector<TestOutcome>& base_tests);
+
+struct GreenEvidence {
+    std::vector<std::string> changed_tests;         ///< Files of the tests that differ from RED's.
+    std::vector<std::string> changed_configuration; ///< Files that decide how tests run and differ from RED's.
+    std::vector<DeclaredTest> declared;
+    std::vector<std::string> red_files;             ///< Test files that RED's run was made of.
+    TestRun red_run;                                ///< Measured on RED's tree: GREEN's change taken back.
+    TestRun run;                                    ///< The whole suite on this tree.
+    std::vector<TestOutcome> base_tests;
+    bool change_exists = true;                      ///< The tree differs from RED's.
+};
+/// facts: all_tests_pass, no_regressions, fails_without_change, tests_unchanged, test_results, passing_tests, new_tests.
+[[nodiscard]] Ruling judge_green(const GreenEvidence& evidence);
+/// The lock alone: facts and issues for tests or their configuration that changed since RED.
+[[nodiscard]] Ruling judge_lock(const GreenEvidence& evidence);
+/// The whole suite on the tree that is committed: RED's ids pass, nothing that passed before fails.
+[[nodiscard]] Ruling judge_deliver(const GreenEvidence& evidence);
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole phases on recorded trees, with honest models: RED, GREEN, REFACTOR, DELIVER.
+#include "unit/gates/slug_project.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+TEST(RedGate, tests_that_fail_at_the_skeleton_pass_the_gate) {
+    SlugProject project;
+    const auto report = project.gate("red", "red");
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    EXPECT_EQ(report.facts.at("all_tests_fail"), json::value(true));
+    EXPECT_EQ(report.facts.at("no_implementation_exists"), json::value(true));
+    EXPECT_EQ(report.facts.at("tests_exist"), json::value(true));
+    EXPECT_EQ(report.facts.at("tests_are_valid"), json::value(true));
+    EXPECT_EQ(report.facts.at("requirement_coverage_percent"), json::value(100));
+    EXPECT_EQ(report.facts.at("skeleton_files"), (json::value{"slug.py"}));
+    EXPECT_EQ(report.facts.at("failing_tests").as_array().size(), 2U);
+}
+
+TEST(RedGate, an_implementation_in_red_is_refused) {
+    SlugProject project;
+    project.tree("red")["slug.py"] = good_implementation;
+    const auto report = project.gate("red", "red");
+    EXPECT_FALSE(report.passed);
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("slug.py was changed"));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("passed before anything was implemented"));
+    EXPECT_EQ(report.facts.at("no_implementation_exists"), json::value(false));
+}
+
+TEST(RedGate, a_test_that_cannot_import_is_refused_with_the_reason) {
+    SlugProject project;
+    project.tree("red").erase("slug.py");
+    const auto report = project.gate("red", "red");
+    EXPECT_FALSE(report.passed);
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("No module named 'slug'"));
+    EXPECT_EQ(report.facts.at("tests_are_valid"), json::value(false));
+}
+
+TEST(RedGate, a_guard_passes_before_the_change) {
+    SlugProject project;
+    project.declare({{"TestSlug::test_lower", "REQ-001", "new"}, {"TestSlug::test_spaces", "REQ-002", "new"}, {"test_guard", "", "guard"}});
+    project.tree("red")["tests/test_slug.py"] += "    def test_guard(self):\n        self.assertTrue(callable(slugify))\n";
+    const auto report = project.gate("red", "red");
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    EXPECT_EQ(report.facts.at("guard_tests").as_array().size(), 1U);
+}
+
+TEST(GreenGate, the_implementation_passes_and_fails_when_taken_back) {
+    SlugProject project;
+    const auto report = project.gate("green", "green");
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    for (const auto* fact : {"all_tests_pass", "conformance_passing", "no_regressions", "type_check_passing", "fails_without_change"}) {
+        EXPECT_EQ(report.facts.at(fact), json::value(true)) << fact;
+    }
+    EXPECT_EQ(report.facts.at("passing_tests").as_array().size(), 3U);
+    EXPECT_EQ(report.facts.at("type_check"), json::value("not configured"));
+}
+
+TEST(GreenGate, without_a_change_it_does_not_pass) {
+    SlugProject project;
+    const auto report = project.gate("green", "red");
+    EXPECT_FALSE(report.passed);
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("Nothing was changed since RED"));
+    EXPECT_EQ(report.facts.at("all_tests_pass"), json::value(false));
+}
+
+TEST(GreenGate, a_regression_is_named) {
+    SlugProject project;
+    project.tree("green")["old.py"] = "def old():\n    return 2\n";
+    const auto report = project.gate("green", "green");
+    EXPECT_FALSE(report.passed);
+    EXPECT_EQ(report.facts.at("no_regressions"), json::value(false));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("tests/test_old.py::TestOld::test_old passed before"));
+}
+
+TEST(GreenGate, a_test_that_failed_before_the_task_is_not_held_against_it) {
+    SlugProject project;
+    for (const auto* tree : {"base", "red", "green"}) { project.tree(tree)["old.py"] = "def old():\n    return 2\n"; }
+    project.measure_base();
+    const auto report = project.gate("green", "green");
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    EXPECT_EQ(report.facts.at("failed_before").as_array().size(), 1U);
+}
+
+TEST(GreenGate, a_syntax_error_ends_it_at_once) {
+    SlugProject project;
+    project.tree("green")["slug.py"] = "def slugify(text:\n";
+    const auto report = project.gate("green", "green");
+    EXPECT_FALSE(report.passed);
+    EXPECT_TRUE(report.tests.empty());
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("slug.py:1"));
+}
+
+TEST(GreenGate, a_secret_in_the_code_blocks) {
+    SlugProject project;
+    project.tree("green")["slug.py"] += "KEY = \"AKIA" "ABCDEFGHIJKLMNOP\"\n";
+    const auto report = project.gate("green", "green");
+    EXPECT_FALSE(report.passed);
+    EXPECT_EQ(report.facts.at("conformance_passing"), json::value(false));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("no-secrets-in-code"));
+}
+
+TEST(RefactorGate, quality_is_measured_too) {
+    SlugProject project;
+    const auto report = project.gate("refactor", "green");
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    EXPECT_EQ(report.facts.at("complexity_acceptable"), json::value(true));
+    EXPECT_EQ(report.facts.at("no_code_smells"), json::value(true));
+}
+
+TEST(RefactorGate, a_function_that_is_too_complex_blocks_refactor_and_not_green) {
+    SlugProject project;
+    std::string complex = "def tangle(x):\n    \"\"\"Too many ways.\"\"\"\n";
+    for (int i = 0; i < 12; ++i) { complex += "    if x == " + std::to_string(i) + ":\n        return 1\n"; }
+    project.tree("green")["slug.py"] += complex + "    return 0\n";
+    EXPECT_TRUE(project.gate("green", "green").passed);
+    const auto report = project.gate("refactor", "green");
+    EXPECT_FALSE(report.passed);
+    EXPECT_EQ(report.facts.at("complexity_acceptable"), json::value(false));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("'tangle' has a cyclomatic complexity of 13"));
+}
+
+TEST(DeliverGate, the_tree_that_passed_is_ready) {
+    SlugProject project;
+    const auto report = project.gate("deliver", "green");
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    EXPECT_EQ(report.facts.at("deployment_ready"), json::value(true));
+    EXPECT_EQ(report.tree, "green");
+}
+
+TEST(DeliverGate, a_failing_test_is_not_delivered) {
+    SlugProject project;
+    project.tree("green")["slug.py"] = "def slugify(text: str) -> str:\n    return text.lower()\n";
+    const auto report = project.gate("deliver", "green");
+    EXPECT_FALSE(report.passed);
+    EXPECT_EQ(report.facts.at("deployment_ready"), json::value(false));
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing

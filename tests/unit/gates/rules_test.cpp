@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// The phases' rules as pure functions of what was measured.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gates/globs.hpp"
+#include "gates/rules.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TestOutcome outcome(const std::string& id, TestStatus status, const std::string& message = "m") {
+    const auto name = id.find("::") == std::string::npos ? id : id.substr(id.rfind("::") + 2);
+    return {id, name, id.substr(0, id.find("::")), 3, status, message};
+}
+
+TestRun believed(std::vector<TestOutcome> tests) {
+    TestRun run;
+    run.believed = true;
+    run.tests = std::move(tests);
+    return run;
+}
+
+RedEvidence red() {
+    RedEvidence evidence;
+    evidence.intent = "create";
+    evidence.declared = {{"t.py", "test_a", "REQ-001", TestKind::fresh}};
+    evidence.requirements = {"REQ-001"};
+    evidence.test_paths = {"t.py"};
+    evidence.run = believed({outcome("t.py::test_a", TestStatus::failed_skeleton)});
+    return evidence;
+}
+
+GreenEvidence green() {
+    GreenEvidence evidence;
+    evidence.declared = {{"t.py", "test_a", "REQ-001", TestKind::fresh}};
+    evidence.red_files = {"t.py"};
+    evidence.red_run = believed({outcome("t.py::test_a", TestStatus::failed_skeleton)});
+    evidence.run = believed({outcome("t.py::test_a", TestStatus::passed), outcome("old.py::test_o", TestStatus::passed)});
+    evidence.base_tests = {outcome("old.py::test_o", TestStatus::passed)};
+    return evidence;
+}
+
+std::string issues(const Ruling& ruling) {
+    std::string all;
+    for (const auto& issue : ruling.blocking) { all += issue + "\n"; }
+    return all;
+}
+
+TEST(RedRule, a_failing_new_test_for_each_requirement_passes) { EXPECT_THAT(judge_red(red()).blocking, IsEmpty()); }
+
+TEST(RedRule, no_declared_test_blocks) {
+    auto evidence = red();
+    evidence.declared.clear();
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("names no test"));
+}
+
+TEST(RedRule, a_passing_new_test_is_told_to_be_a_guard) {
+    auto evidence = red();
+    evidence.run.tests[0].status = TestStatus::passed;
+    const auto ruling = judge_red(evidence);
+    EXPECT_THAT(ruling.blocking, ElementsAre("t.py::test_a passed before anything was implemented; a new test must fail, or mark it kind: guard."));
+    EXPECT_EQ(ruling.facts.at("all_tests_fail"), json::value(false));
+    EXPECT_EQ(ruling.facts.at("tests_are_valid"), json::value(true));
+}
+
+TEST(RedRule, an_error_is_not_a_failure) {
+    auto evidence = red();
+    evidence.run.tests[0].status = TestStatus::error;
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("not fail at an assertion but with an error"));
+}
+
+TEST(RedRule, a_skipped_new_test_blocks) {
+    auto evidence = red();
+    evidence.run.tests[0].status = TestStatus::skipped;
+    EXPECT_FALSE(judge_red(evidence).passed());
+}
+
+TEST(RedRule, a_test_that_was_not_collected_is_in_the_report) {
+    auto evidence = red();
+    evidence.run.tests.clear();
+    const auto ruling = judge_red(evidence);
+    EXPECT_FALSE(ruling.passed());
+    ASSERT_EQ(ruling.tests.size(), 1U);
+    EXPECT_EQ(ruling.tests[0].status, TestStatus::not_collected);
+}
+
+TEST(RedRule, a_requirement_without_test_is_named) {
+    auto evidence = red();
+    evidence.requirements.push_back("REQ-002");
+    const auto ruling = judge_red(evidence);
+    EXPECT_THAT(issues(ruling), HasSubstr("REQ-002 has no test"));
+    EXPECT_EQ(ruling.facts.at("requirement_coverage_percent"), json::value(50));
+    EXPECT_EQ(ruling.facts.at("tests_exist"), json::value(false));
+}
+
+TEST(RedRule, guards_suffice_only_for_refactor_and_delete) {
+    for (const auto& [intent, passes] : std::map<std::string, bool>{{"create", false}, {"modify", false}, {"refactor", true}, {"delete", true}}) {
+        auto evidence = red();
+        evidence.intent = intent;
+        evidence.declared[0].kind = TestKind::guard;
+        evidence.run.tests[0].status = TestStatus::passed;
+        EXPECT_EQ(judge_red(evidence).passed(), passes) << intent;
+    }
+}
+
+TEST(RedRule, a_failing_guard_blocks) {
+    auto evidence = red();
+    evidence.declared.push_back({"t.py", "test_g", "", TestKind::guard});
+    evidence.run.tests.push_back(outcome("t.py::test_g", TestStatus::failed_assertion));
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("is a guard but failed"));
+}
+
+TEST(RedRule, a_foreign_file_blocks) {
+    auto evidence = red();
+    evidence.foreign_paths = {"src/a.py"};
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("src/a.py was changed"));
+}
+
+TEST(RedRule, an_undeclared_test_must_fail_too) {
+    auto evidence = red();
+    evidence.run.tests.push_back(outcome("t.py::test_b", TestStatus::passed));
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_b passed before"));
+}
+
+TEST(RedRule, a_removed_test_blocks_unless_the_request_is_to_delete) {
+    auto evidence = red();
+    evidence.base_tests = {outcome("t.py::test_old", TestStatus::passed)};
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_old passed before and was removed"));
+    evidence.intent = "delete";
+    EXPECT_TRUE(judge_red(evidence).passed());
+}
+
+TEST(RedRule, a_run_that_is_not_believed_blocks) {
+    auto evidence = red();
+    evidence.run.believed = false;
+    evidence.run.disbelief = "the canary passed";
+    const auto ruling = judge_red(evidence);
+    EXPECT_THAT(issues(ruling), HasSubstr("the canary passed"));
+    EXPECT_EQ(ruling.facts.at("all_tests_fail"), json::value(false));
+}
+
+TEST(GreenRule, all_passing_passes) {
+    const auto ruling = judge_green(green());
+    EXPECT_THAT(ruling.blocking, IsEmpty());
+    EXPECT_EQ(ruling.facts.at("fails_without_change"), json::value(true));
+}
+
+TEST(GreenRule, a_skipped_test_does_not_pass) {
+    auto evidence = green();
+    evidence.run.tests[0].status = TestStatus::skipped;
+    EXPECT_THAT(issues(judge_green(evidence)), HasSubstr("was skipped"));
+}
+
+TEST(GreenRule, a_test_that_is_gone_does_not_pass) {
+    auto evidence = green();
+    evidence.run.tests.erase(evidence.run.tests.begin());
+    EXPECT_THAT(issues(judge_green(evidence)), HasSubstr("not collected any more"));
+}
+
+TEST(GreenRule, another_set_of_tests_from_the_same_bytes_blocks) {
+    auto evidence = green();
+    evidence.run.tests.push_back(outcome("t.py::test_extra", TestStatus::passed));
+    EXPECT_THAT(issues(judge_green(evidence)), HasSubstr("was not there in RED"));
+}
+
+TEST(GreenRule, a_test_that_passes_with_the_change_taken_back_blocks) {
+    auto evidence = green();
+    evidence.red_run.tests[0].status = TestStatus::passed;
+    const auto ruling = judge_green(evidence);
+    EXPECT_EQ(ruling.facts.at("fails_without_change"), json::value(false));
+    EXPECT_THAT(issues(ruling), HasSubstr("does not fail with the change taken back"));
+}
+
+TEST(GreenRule, a_regression_blocks_and_an_old_failure_does_not) {
+    auto evidence = green();
+    evidence.run.tests[1].status = TestStatus::failed_assertion;
+    EXPECT_EQ(judge_green(evidence).facts.at("no_regressions"), json::value(false));
+    evidence.base_tests[0].status = TestStatus::failed_assertion;
+    EXPECT_TRUE(judge_green(evidence).passed());
+}
+
+TEST(GreenRule, changed_tests_and_configuration_block) {
+    auto evidence = green();
+    evidence.changed_tests = {"t.py"};
+    evidence.changed_configuration = {"pytest.ini"};
+    EXPECT_EQ(judge_lock(evidence).blocking.size(), 2U);
+    EXPECT_EQ(judge_deliver(evidence).facts.at("tests_unchanged"), json::value(false));
+}
+
+TEST(DeclaredTests, names_are_found_in_every_form) {
+    const std::vector<TestOutcome> tests{outcome("t.py::TestA::test_x", TestStatus::passed), outcome("t.py::test_p[a.b]", TestStatus::passed),
+                                         outcome("t.py::test_p[c]", TestStatus::passed), outcome("u.py::test_x", TestStatus::passed)};
+    for (const auto* name : {"test_x", "TestA::test_x", "TestA.test_x", "t.py::TestA::test_x"}) {
+        EXPECT_EQ(outcomes_of({"t.py", name, "", TestKind::fresh}, tests).size(), 1U) << name;
+    }
+    EXPECT_EQ(outcomes_of({"t.py", "test_p", "", TestKind::fresh}, tests).size(), 2U);
+    EXPECT_EQ(outcomes_of({"t.py", "test_p[a.b]", "", TestKind::fresh}, tests).size(), 1U);
+    EXPECT_EQ(outcomes_of({"t.py", "test", "", TestKind::fresh}, tests).size(), 0U);
+}
+
+TEST(DeclaredTests, what_is_malformed_is_said) {
+    std::vector<std::string> problems;
+    const auto suite = json::parse(R"({"test_files": [{"path": "t.py", "tests": [{"name": "a", "kind": "odd"}, {}]}, {"tests": []}, 3]})");
+    EXPECT_THAT(declared_tests(suite.as_object(), problems), IsEmpty());
+    EXPECT_EQ(problems.size(), 4U);
+}
+
+TEST(Globs, match_like_gitignore) {
+    EXPECT_TRUE(path_matches("tests/**/test_*.py", "tests/test_a.py"));
+    EXPECT_TRUE(path_matches("tests/**/test_*.py", "tests/a/b/test_a.py"));
+    EXPECT_FALSE(path_matches("tests/**/test_*.py", "src/tests/test_a.py"));
+    EXPECT_TRUE(path_matches("*_test.py", "a/b/x_test.py"));
+    EXPECT_FALSE(path_matches("a/*.py", "a/b/c.py"));
+    EXPECT_TRUE(path_matches("**/cli/**", "src/cli/a.py"));
+    EXPECT_TRUE(path_matches("tests/**", "tests/a/b"));
+    EXPECT_FALSE(path_matches("tests/**", "tests2/a"));
+}
+
+TEST(Globs, an_exclusion_wins) {
+    EXPECT_FALSE(Globs({"*.py", "!test_*.py"}).matches("test_a.py"));
+    EXPECT_TRUE(Globs({"*.py", "!test_*.py"}).matches("a.py"));
+    EXPECT_FALSE(Globs{}.matches("a.py"));
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
