@@ -116,6 +116,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     workshops.gates.conformance_directories = {config + "/conformance", (own / "conformance").string()};
     workshops.gates.environment = program.environment;
     workshops.gates.settings = project->settings_->section("gates");
+    workshops.gates.settings.erase("language");
     workshops.gates.language = project->settings_->text("gates.language");
     project->workshops_ = make_git_workshops(std::move(workshops), *project->processes_);
 
