@@ -95,8 +95,6 @@ private:
         if (record.error.empty()) { act(record); }
         record.verification = host_.verification_status();
         AF_CHECK(host_.step_finished(record));
-        events_.event("step", {{"stage", spec_.stage}, {"role", spec_.agent.role}, {"run", spec_.place.run}, {"step", number}, {"tool", record.tool},
-                               {"success", record.success}, {"summary", record.summary}, {"context_tokens", built.section_tokens["total"]}});
         memory_.add(record);
         return {};
     }

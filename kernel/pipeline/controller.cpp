@@ -31,6 +31,12 @@ json::array texts(const std::vector<std::string>& list) {
     return array;
 }
 
+/// What of a stage's `config` is its plugin's: the kernel's own keys are taken out.
+json::object plugin_settings(json::object config) {
+    for (const std::string_view key : {"exit_gate", "verify_edits"}) { config.erase(key); }
+    return config;
+}
+
 /// Words of `skip_if` that an accepted artifact makes true.
 std::vector<std::string> conditions_of(const std::string& contract, const json::object& artifact) {
     std::vector<std::string> words;
@@ -148,7 +154,7 @@ private:
     Step apply(const effect::RunStage&) {
         AF_CHECK(open_workshop());
         AF_TRY(std::shared_ptr<StageHost> host, enter_stage());
-        auto plugin = services_.plugins.stage(state().stage_template().executor, state().stage_template().config);
+        auto plugin = services_.plugins.stage(state().stage_template().executor, plugin_settings(state().stage_template().config));
         if (!plugin.ok()) { return fail_stage(plugin.error(), 0); }
         const StageResult result = execute(*plugin, host);
         const auto spent = static_cast<std::uint64_t>(host->stage_clock().elapsed().count());
@@ -377,7 +383,7 @@ private:
 
     /// Fills in what the kernel measured, checks the whole contract, and keeps the artifact or sends it back.
     Step accept(json::object artifact, std::uint64_t spent) {
-        const StageTemplate& stage = state().stage_template();
+        const StageTemplate stage = state().stage_template();      // A copy: every record replaces the state.
         AF_TRY(const Contract contract, services_.contracts.get(stage.contract));
         AF_TRY(const json::object facts, measured_facts(*session_, *workshop_, artifact, format_time(services_.clock.now())));
         contract.fill_measured(artifact, facts);

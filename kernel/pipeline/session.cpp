@@ -76,12 +76,10 @@ Result<void> TaskSession::record(std::string_view type, json::object fields, con
         body["agent"] = std::move(who);
     }
     for (auto& [key, value] : fields) { body[key] = std::move(value); }
-    TaskState ahead = state_;
+    TaskState ahead = state_;       // What the state would refuse is not written.
     AF_CHECK(fold(ahead, body));
     AF_TRY(const Record written, journal_.append(std::move(body)));
-    ahead.seq = written.seq;
-    ahead.hash = written.hash;
-    state_ = std::move(ahead);
+    AF_CHECK(fold(state_, written.body));   // In place: references into the pipeline stay good.
     return project();
 }
 
