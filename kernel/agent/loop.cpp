@@ -149,7 +149,6 @@ private:
         }
         record.tool = call.value().name;
         record.arguments = std::move(call.value().arguments);
-        context_.progress(record.tool);
         ToolResult result = actions_.call(record.tool, record.arguments, {spec_.place.task_id, spec_.stage, spec_.agent.role, record.step});
         bool cut = false;
         record.success = result.success;
