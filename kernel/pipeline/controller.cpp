@@ -420,7 +420,7 @@ private:
 
     /// Fills in what the kernel measured, checks the whole contract, and keeps the artifact or sends it back.
     Step accept(json::object artifact, std::uint64_t spent) {
-        const StageTemplate& stage = state().stage_template();
+        const StageTemplate stage = state().stage_template();   // A copy: every record replaces the state.
         AF_TRY(const Contract contract, services_.contracts.get(stage.contract));
         AF_TRY(const json::object facts, measured_facts(*session_, *workshop_, artifact, format_time(services_.clock.now())));
         contract.fill_measured(artifact, facts);
@@ -456,6 +456,8 @@ private:
         const auto measured = state().gates.find(gate);
         if (measured == state().gates.end() || measured->second.tree != state().tree) {
             errors.push_back("the " + gate + " gate was not measured on the tree that is handed in");
+        } else if (measured->second.partial) {
+            errors.push_back("the " + gate + " gate looked at some paths only; it must be measured on the whole tree");
         } else if (!measured->second.passed) {
             errors.push_back("the " + gate + " gate does not pass: " + measured->second.summary);
         }
