@@ -95,8 +95,6 @@ private:
         if (record.error.empty()) { act(record); }
         record.verification = host_.verification_status();
         AF_CHECK(host_.step_finished(record));
-        events_.event("step", {{"stage", spec_.stage}, {"role", spec_.agent.role}, {"run", spec_.place.run}, {"step", number}, {"tool", record.tool},
-                               {"success", record.success}, {"summary", record.summary}, {"context_tokens", built.section_tokens["total"]}});
         memory_.add(record);
         return {};
     }
@@ -151,7 +149,6 @@ private:
         }
         record.tool = call.value().name;
         record.arguments = std::move(call.value().arguments);
-        context_.progress(record.tool);
         ToolResult result = actions_.call(record.tool, record.arguments, {spec_.place.task_id, spec_.stage, spec_.agent.role, record.step});
         bool cut = false;
         record.success = result.success;

@@ -5,6 +5,8 @@
 #include <unordered_set>
 
 #include <re2/re2.h>
+#include <limits>
+
 #include <valijson/adapters/boost_json_adapter.hpp>
 #include <valijson/schema.hpp>
 #include <valijson/schema_parser.hpp>
@@ -308,8 +310,27 @@ Result<SchemaCheck> SchemaCheck::make(const json::object& schema) {
     return SchemaCheck(std::move(compiled));
 }
 
+namespace {
+
+/// valijson takes only int64 for an integer; a count that our own code wrote is unsigned and no less one. A number beyond
+/// int64 stays and is refused.
+void make_integers_signed(json::value& value) {
+    if (value.is_uint64()) {
+        if (value.get_uint64() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+            value = static_cast<std::int64_t>(value.get_uint64());
+        }
+    } else if (value.is_array()) {
+        for (json::value& item : value.get_array()) { make_integers_signed(item); }
+    } else if (value.is_object()) {
+        for (auto& entry : value.get_object()) { make_integers_signed(entry.value()); }
+    }
+}
+
+}  // namespace
+
 void SchemaCheck::check(const json::object& value, ViolationList& violations) const {
-    const json::value whole(value);
+    json::value whole(value);
+    make_integers_signed(whole);
     bool explained = false;
     try {
         valijson::Validator validator(valijson::Validator::kStrongTypes);

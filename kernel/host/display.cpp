@@ -146,8 +146,8 @@ void Display::event(std::string_view name, const json::object& fields) {
             clear_live();
             out_ << "    " << printable(text_of(fields, "message"), 2000) << "\n" << std::flush;
         }
-    } else {
-        live("    " + std::string(name));
+    } else if (name == "tool") {
+        live("    " + text("tool") + ": " + text("summary"));
     }
 }
 

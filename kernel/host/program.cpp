@@ -53,7 +53,7 @@ void add_settings_flag(CLI::App& app, Program& program) {
            },
            "Override a setting for this run: KEY=VALUE")
         ->type_name("KEY=VALUE")
-        ->expected(1)
+        ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 

@@ -93,6 +93,16 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         program.err << "agentforge: the environment variable " << name << " sets nothing (unknown name)\n";
     }
 
+    Log::Options log;
+    log.level = project->settings_->text("log.level");
+    log.file = project->settings_->text("log.file");
+    if (log.file.empty()) {
+        log.file = (own / "logs" / "agentforge.log").string();
+    } else if (!std::filesystem::path(log.file).is_absolute()) {
+        log.file = (project->place_.root / log.file).string();
+    }
+    AF_TRY(project->log_, Log::open(log, events));
+
     AF_TRY(project->contracts_, ContractSet::load({config + "/contracts", (own / "contracts").string()}));
     AF_TRY(project->agents_, AgentSet::load(config + "/agents", (own / "agents").string(), project->contracts_));
     AF_TRY(project->pipelines_, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(),
@@ -127,7 +137,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .plugins = project->plugins_,
         .contracts = project->contracts_,
         .agents = project->agents_,
-        .events = events,
+        .events = *project->log_,
         .cancel = *program.cancel,
         .clock = project->clock_,
         .model = [self](const AgentDefinition& agent) { return self->model(agent); },

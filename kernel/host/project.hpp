@@ -14,6 +14,7 @@
 #include "config/settings.hpp"
 #include "contracts/contract.hpp"
 #include "escalation/store.hpp"
+#include "host/log.hpp"
 #include "host/program.hpp"
 #include "pipeline/controller.hpp"
 #include "plugins/host.hpp"
@@ -58,6 +59,7 @@ private:
     ProjectPlace place_;
     ProductPaths product_;
     std::unique_ptr<Settings> settings_;
+    std::unique_ptr<Log> log_;
     ContractSet contracts_;
     AgentSet agents_;
     PipelineSet pipelines_;

@@ -19,12 +19,24 @@ struct StartArguments {
     bool skip_verify = false;
 };
 
-/// A model that is missing is said before a task exists, not after its first stage.
-Result<void> check_models(Project& project, const PipelineTemplate& pipeline) {
+Error missing(const std::string& what, const std::string& name, const std::string& where) {
+    return Error{"AF-CLI-013", "there is no plugin that provides the " + what + " `" + name + "`", where,
+                 "`agentforge plugins list` shows what there is; install the plugin or take the name out", ErrorKind::unavailable};
+}
+
+/// What a stage would miss later is said before a task exists: its plugin, its agents, their tools, their models.
+Result<void> check_ready(Project& project, const PipelineTemplate& pipeline) {
     for (const StageTemplate& stage : pipeline.stages) {
-        if (stage.agent.empty()) { continue; }
-        AF_TRY(const AgentDefinition agent, project.agents().get(stage.agent));
-        AF_CHECK(project.model(agent));
+        if (!project.plugins().has(PluginKind::stage, stage.executor)) { return missing("stage", stage.executor, pipeline.source); }
+        std::vector<std::string> roles = stage.reviewers;
+        if (!stage.agent.empty()) { roles.push_back(stage.agent); }
+        for (const std::string& role : roles) {
+            AF_TRY(const AgentDefinition agent, project.agents().get(role));
+            for (const std::string& tool : agent.allowed_tools) {
+                if (!project.plugins().has(PluginKind::tool, tool)) { return missing("tool", tool, agent.source); }
+            }
+            AF_CHECK(project.model(agent));
+        }
     }
     return {};
 }
@@ -58,7 +70,7 @@ int run_start(Program& program, const StartArguments& arguments) {
     const std::string name = arguments.pipeline.empty() ? project.settings().text("pipeline.default") : arguments.pipeline;
     auto pipeline = project.pipelines().get(name);
     if (!pipeline.ok()) { return program.fail(pipeline.error()); }
-    if (const auto ready = check_models(project, *pipeline); !ready.ok()) { return program.fail(ready.error()); }
+    if (const auto ready = check_ready(project, *pipeline); !ready.ok()) { return program.fail(ready.error()); }
     name_excluded_changes(program, project);
     if (const auto made = prepare_project_folder(project.place(), false); !made.ok()) { return program.fail(made.error()); }
 
@@ -83,7 +95,7 @@ void add_start(CLI::App& app, Program& program) {
     auto* exit_after = command->add_option("--exit-after", arguments->exit_after, "End after this stage, with its verified artifact")->type_name("STAGE");
     command->add_option("--through", arguments->exit_after, "The same as --exit-after")->type_name("STAGE")->excludes(exit_after);
     command->add_flag("--supervised", arguments->supervised, "Ask for approval between stages");
-    command->add_option("--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->expected(1)
+    command->add_option("--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     command->add_flag("--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
     command->add_option_function<std::string>("--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },

@@ -58,7 +58,8 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& 
     request.input = spec.input;
     request.timeout = spec.timeout;
     request.max_output_bytes = spec.max_output_bytes;
-    request.confinement.readable = {workshop.root()};
+    request.confinement.readable = program_folders(services.environment);
+    request.confinement.readable.push_back(workshop.root());
     request.confinement.writable = writable_entries(workspace, workshop.root());
     request.confinement.writable.push_back(workshop.scratch());
     AF_TRY(const ProcessOutcome outcome, workshop.run(std::move(request), Stop{&services.cancel, std::nullopt}));
@@ -394,7 +395,8 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
 
     AF_TRY(const auto recorded, parse_time(state.stage().started_at));
     KernelCallContext context(services, clock, stage.name, recorded);
-    AgentSession host(session, workshop, services, clock, context, agent, contract, run.exit_gate, number, review);
+    const std::string gate = run.exit_gate.empty() && !review && !run.text_answer ? exit_gate(stage) : run.exit_gate;
+    AgentSession host(session, workshop, services, clock, context, agent, contract, gate, number, review);
     AF_CHECK(host.open());
 
     RunSpec spec;
@@ -404,7 +406,7 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     spec.place = RequestPlace{state.task_id, stage.name, role, host.visit(), number, 1};
     spec.goal = state.request;
     spec.success_criteria = {"The artifact satisfies contract " + (contract ? contract->name() : std::string("(plain text)"))};
-    if (!run.exit_gate.empty()) { spec.success_criteria.push_back("The kernel's " + run.exit_gate + " gate passes"); }
+    if (!gate.empty()) { spec.success_criteria.push_back("The kernel's " + gate + " gate passes"); }
     spec.stage = stage.name;
     spec.contract = contract;
     spec.budget = services.budget;

@@ -2,6 +2,7 @@
 #include "pipeline/controller.hpp"
 
 #include <condition_variable>
+#include <limits>
 #include <mutex>
 #include <thread>
 
@@ -31,6 +32,12 @@ json::array texts(const std::vector<std::string>& list) {
     return array;
 }
 
+/// What of a stage's `config` is its plugin's: the kernel's own keys are taken out.
+json::object plugin_settings(json::object config) {
+    for (const std::string_view key : {"exit_gate", "verify_edits"}) { config.erase(key); }
+    return config;
+}
+
 /// Words of `skip_if` that an accepted artifact makes true.
 std::vector<std::string> conditions_of(const std::string& contract, const json::object& artifact) {
     std::vector<std::string> words;
@@ -49,6 +56,24 @@ std::string issue_text(const json::object& issue) {
         return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
     };
     return field("id") + " (" + field("severity") + "): " + field("description") + " Remedy: " + field("remediation");
+}
+
+/// JSON Schema knows one kind of whole number, and its reader takes signed ones only.
+void sign_integers(json::value& value) {
+    if (value.is_uint64() && value.get_uint64() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+        value = static_cast<std::int64_t>(value.get_uint64());
+    } else if (json::object* object = value.if_object()) {
+        for (auto& entry : *object) { sign_integers(entry.value()); }
+    } else if (json::array* array = value.if_array()) {
+        for (json::value& item : *array) { sign_integers(item); }
+    }
+}
+
+json::object with_measured(const Contract& contract, json::object artifact, const json::object& facts) {
+    contract.fill_measured(artifact, facts);
+    json::value whole = std::move(artifact);
+    sign_integers(whole);
+    return std::move(whole.get_object());
 }
 
 const json::array& array_field(const json::object& object, std::string_view key) {
@@ -156,7 +181,7 @@ private:
         AF_CHECK(open_workshop());
         auto host = enter_stage();
         if (!host.ok()) { return end_visit(host.error(), 0); }
-        auto plugin = services_.plugins.stage(state().stage_template().executor, state().stage_template().config);
+        auto plugin = services_.plugins.stage(state().stage_template().executor, plugin_settings(state().stage_template().config));
         if (!plugin.ok()) { return fail_stage(plugin.error(), 0); }
         AF_TRY(const StageResult result, execute(*plugin, *host));
         const auto spent = static_cast<std::uint64_t>((*host)->stage_clock().elapsed().count());
@@ -423,7 +448,7 @@ private:
         const StageTemplate stage = state().stage_template();   // A copy: every record replaces the state.
         AF_TRY(const Contract contract, services_.contracts.get(stage.contract));
         AF_TRY(const json::object facts, measured_facts(*session_, *workshop_, artifact, format_time(services_.clock.now())));
-        contract.fill_measured(artifact, facts);
+        artifact = with_measured(contract, std::move(artifact), facts);
         AF_TRY(const auto artifacts, session_->artifacts());
         RuleContext rules;
         rules.artifacts = &artifacts;
@@ -491,7 +516,7 @@ private:
                        std::uint64_t spent) {
         AF_TRY(const Contract contract, services_.contracts.get(contract_name));
         AF_TRY(const json::object facts, measured_facts(*session_, *workshop_, review, format_time(services_.clock.now())));
-        contract.fill_measured(review, facts);
+        review = with_measured(contract, std::move(review), facts);
         AF_TRY(const auto artifacts, session_->artifacts());
         RuleContext rules;
         rules.artifacts = &artifacts;

@@ -15,14 +15,17 @@ Result<GateReport> measure_as(TaskSession& session, Workshop& workshop, EventSin
     events.event("gate_started", {{"gate", name}, {"stage", session.state().stage().name}});
     AF_TRY(GateReport report, workshop.gate(call, stop));
     AF_TRY(const std::string blob, session.put(to_json(report)));
-    AF_CHECK(session.record("gate", {{"stage", session.state().stage().name},
-                                     {"gate", name},
-                                     {"tree", report.tree},
-                                     {"passed", report.passed},
-                                     {"partial", !call.request.paths.empty()},
-                                     {"summary", report.summary},
-                                     {"report_blob", blob},
-                                     {"duration_ms", report.duration.count()}}));
+    json::object fields{{"stage", session.state().stage().name},
+                        {"gate", name},
+                        {"tree", report.tree},
+                        {"passed", report.passed},
+                        {"partial", !call.request.paths.empty()},
+                        {"summary", report.summary},
+                        {"report_blob", blob},
+                        {"duration_ms", report.duration.count()}};
+    // What confined the commands is part of what was measured.
+    if (const json::value* confinement = report.facts.if_contains("confinement")) { fields["confinement"] = *confinement; }
+    AF_CHECK(session.record("gate", std::move(fields)));
     events.event("gate", {{"gate", name}, {"stage", session.state().stage().name}, {"passed", report.passed}, {"summary", report.summary}});
     return report;
 }

@@ -81,12 +81,11 @@ Result<void> TaskSession::record(std::string_view type, json::object fields, con
         return Error{"AF-ORCH-007", "the task goes on without this thread, which was given up at its deadline", "task " + state_.task_id,
                      "nothing is to be done", ErrorKind::cancelled};
     }
-    TaskState ahead = state_;
+    TaskState ahead = state_;       // What the state would refuse is not written.
     AF_CHECK(fold(ahead, body));
+    AF_CHECK(blobs_.sync());        // A record names only what is on disk.
     AF_TRY(const Record written, journal_.append(std::move(body)));
-    ahead.seq = written.seq;
-    ahead.hash = written.hash;
-    state_ = std::move(ahead);
+    AF_CHECK(fold(state_, written.body));   // In place: references into the pipeline stay good.
     return project();
 }
 

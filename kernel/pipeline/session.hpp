@@ -53,7 +53,7 @@ public:
     /// the lock, so that no other process takes the task while the thread may still write to its workspace.
     [[nodiscard]] Result<std::unique_ptr<TaskSession>> take_over();
 
-    /// Stores a value as a blob and returns its hash.
+    /// Stores a value as a blob and returns its hash. It is on disk before the next record is.
     [[nodiscard]] Result<std::string> put(const json::value& value);
     [[nodiscard]] Result<json::value> get(std::string_view blob) const;
 

@@ -4,7 +4,9 @@
 #include <agentforge/process.hpp>
 
 #include <algorithm>
+#include <algorithm>
 #include <array>
+#include <filesystem>
 #include <cerrno>
 #include <cstdlib>
 #include <optional>
@@ -203,6 +205,41 @@ private:
 
 std::unique_ptr<ProcessRunner> make_process_runner(std::string exec_helper) {
     return std::make_unique<HelperRunner>(std::move(exec_helper));
+}
+
+std::vector<std::string> program_folders(const std::map<std::string, std::string>& environment) {
+    namespace fs = std::filesystem;
+    const auto variable = [&](const char* name) {
+        const auto found = environment.find(name);
+        return found == environment.end() ? std::string() : found->second;
+    };
+    const fs::path home = variable("HOME");
+    std::vector<std::string> folders;
+    const auto add = [&](const fs::path& path) {
+        std::error_code error;
+        const fs::path real = fs::canonical(path, error);
+        if (error || !fs::is_directory(real, error) || real == real.root_path() || (!home.empty() && fs::equivalent(real, home, error))) { return; }
+        const bool known = std::any_of(system_paths.begin(), system_paths.end(), [&](const std::string system) {
+            return real == system || real.string().starts_with(system + "/");
+        });
+        if (!known && std::find(folders.begin(), folders.end(), real.string()) == folders.end()) { folders.push_back(real.string()); }
+    };
+    const std::string path = variable("PATH");
+    for (std::string_view rest = path; !rest.empty();) {
+        const std::size_t end = rest.find(':');
+        const fs::path folder(rest.substr(0, end));
+        rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+        if (!folder.is_absolute()) { continue; }
+        add(folder);
+        const fs::path clean = folder.filename().empty() ? folder.parent_path() : folder;
+        if (clean.filename() != "bin" && clean.filename() != "sbin" && clean.filename() != "shims") { continue; }
+        if (clean.parent_path() == home / ".local") {
+            add(clean.parent_path() / "lib");
+        } else {
+            add(clean.parent_path());
+        }
+    }
+    return folders;
 }
 
 }  // namespace agentforge::kernel

@@ -95,4 +95,9 @@ public:
 [[nodiscard]] std::map<std::string, std::string> base_environment(const std::map<std::string, std::string>& environment);
 [[nodiscard]] std::map<std::string, std::string> current_environment();
 
+/// Folders outside the system's that programs on PATH need to read: each folder of PATH and, for `…/bin` and `…/shims`, the
+/// installation around it (a virtual environment, pyenv, nvm, cargo). Never the home folder itself, `~/.local` or `/`: of
+/// `~/.local/bin` only its sibling `lib` is added. What does not exist is left out. For Confinement::readable.
+[[nodiscard]] std::vector<std::string> program_folders(const std::map<std::string, std::string>& environment);
+
 }  // namespace agentforge::kernel

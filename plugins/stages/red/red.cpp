@@ -42,12 +42,6 @@ public:
         return ToolBasedStage::execute(context);
     }
 
-protected:
-    void prepare_run(AgentRun& run, StageContext& context) override {
-        ToolBasedStage::prepare_run(run, context);
-        run.exit_gate = "red";
-    }
-
 private:
     static std::vector<SkeletonInterface> declared(const json::object& specification) {
         std::vector<SkeletonInterface> interfaces;

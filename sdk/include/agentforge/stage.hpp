@@ -93,7 +93,7 @@ struct AgentRun {
     std::string instructions;               ///< More than one line of guidance; part of `current_state`.
     json::object state;                     ///< What the model needs to know; bounded by the kernel.
     std::string output_contract;            ///< Empty: the stage's output contract.
-    std::string exit_gate;                  ///< Gate that must pass before `complete` is accepted; empty: none.
+    std::string exit_gate;                  ///< Gate that must pass before `complete` is accepted; empty: the template's `config.exit_gate`, if it has one.
     std::string system_prompt;              ///< Empty: built from the agent definition (North Star 12.7).
     unsigned max_steps = 0;                 ///< 0: the pipeline's limit.
     bool text_answer = false;               ///< The answer is one plain text instead of a `complete` call.
