@@ -384,7 +384,7 @@ private:
         if (!result.cycle_to.empty()) {
             const auto target = state().pipeline.index_of(result.cycle_to);
             if (!target || *target >= state().stage_index) {
-                return fail_stage(Error{"AF-ORCH-005",
+                return fail_stage(Error{"AF-ORCH-006",
                                         "stage `" + stage_name() + "` wants to go back to `" + result.cycle_to + "`, which is no earlier stage of the pipeline",
                                         "stage " + stage_name(), "report this to the stage's author, or add that stage to the pipeline", ErrorKind::invalid},
                                   spent);

@@ -611,7 +611,7 @@ TEST_F(ControllerTest, a_cycle_to_no_earlier_stage_fails_the_attempt) {
     passing({"b"});
     const auto result = bench.start(Bench::with({"a", "b"}));
     EXPECT_EQ(result.status, TaskStatus::failed);
-    EXPECT_EQ(result.error->code, "AF-ORCH-005");
+    EXPECT_EQ(result.error->code, "AF-ORCH-006");
 }
 
 // --------------------------------------------------------------------------- host calls, time, hanging --
