@@ -64,8 +64,8 @@ def kernel_violations(root):
                     found.append(f"{place} is not a path below kernel/")
                 elif target in order and "/" in name and target not in above:
                     found.append(f"{place} stands below kernel/{folder.name}")
-                elif quote == '"' and target not in order and not any(folder.rglob(name)):
-                    found.append(f"{place} is no file of this kernel folder")
+                elif quote == '"' and target not in order and not any(folder.rglob(name)) and not any((root / "sdk").rglob(name)):
+                    found.append(f"{place} is no file of this kernel folder or the SDK")
     return found
 
 
