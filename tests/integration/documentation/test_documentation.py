@@ -198,7 +198,7 @@ class Grammar:
 
     def needs_value(self, command, flag):
         for text in (self.help(*command), self.help()):
-            if found := text and re.search(r"(?<![\w-])" + re.escape(flag) + r"(?:,\S+)? ([A-Z:=]+)?", text):
+            if found := text and re.search(r"^ +(?:-\w,)?" + re.escape(flag) + r"(?:,\S+)? ([A-Z:=]+)?", text, re.M):
                 return bool(found.group(1))
         return False
 
@@ -294,6 +294,41 @@ class Settings(unittest.TestCase):
                 if isinstance(value, dict) and value.keys() <= sections:
                     walk(page, value, "")
         self.assertEqual(wrong, [])
+
+
+class Architecture(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.text = (ROOT / "ARCHITECTURE.md").read_text()
+
+    def test_each_folder_has_its_paragraph(self):
+        folders = sorted({"/".join(file.relative_to(ROOT).parts[:2]) + "/" for file in files("kernel/*/*", "plugins/*/*", "tests/*/*")})
+        folders += ["sdk/", "config/", "scripts/", "docs/", "examples/"]
+        self.assertEqual([folder for folder in folders if f"**{folder}**" not in self.text], [])
+
+    def test_the_arrows_are_those_of_the_build(self):
+        shown = {folder.strip(): sorted(uses.strip().split(", ")) for folders, uses in re.findall(r"^\| ([a-z, ]+) \| ([a-z, ]+) \|$", self.text, re.M)
+                 for folder in folders.split(",") if uses.strip() not in ("uses", "what it does")}
+        shown["base"] = []
+        built = {}
+        for file in files("kernel/*/CMakeLists.txt"):
+            text = re.search(r"agentforge_kernel_folder\((\w+)(.*?)\)\n", file.read_text(), re.S)
+            folders = re.search(r"\bFOLDERS\b([a-z\s]*)", text.group(2))
+            built[text.group(1)] = sorted(folders.group(1).split())
+        self.assertEqual({key: value for key, value in shown.items() if key in built}, built)
+
+    def test_plugins_include_the_sdk_and_nothing_of_the_kernel(self):
+        wrong = []
+        kernel = {file.parent.name for file in files("kernel/*/CMakeLists.txt")}
+        for file in files("plugins/*.cpp", "plugins/*.hpp"):
+            for target in re.findall(r'^#include "([^"]+)"', file.read_text(), re.M):
+                if target.split("/")[0] in kernel or ".." in target or not (file.parent / target).exists():
+                    wrong.append((name(file), target))
+        self.assertEqual(wrong, [])
+
+    def test_each_thread_of_the_sources_is_in_the_list(self):
+        makers = [name(file) for file in files("kernel/*.cpp", "sdk/*.cpp", "plugins/*.cpp") if re.search(r"std::(thread|jthread|async)\b(?! *::)", file.read_text())]
+        self.assertEqual(makers, ["kernel/pipeline/controller.cpp"], "say in ARCHITECTURE.md what the new thread does")
 
 
 class Picture(unittest.TestCase):
