@@ -175,6 +175,9 @@ class Grammar:
 
     def problem(self, line):
         words = [word for word in shlex.split(line.replace("…", "x"))[1:] if word != "|"]
+        if "COMMAND" in words:      # It stands for any of them.
+            words = words[words.index("COMMAND") + 1:]
+            return next((f"there is no {word}" for word in words if word.startswith("-") and word not in self.help()), None)
         command, texts, flags = [], [], []
         takes_value = False
         for word in words:
@@ -185,7 +188,7 @@ class Grammar:
                 takes_value = "=" not in word and self.needs_value(tuple(command), word)
             elif not texts and (not command or command[0] in ("escalations", "plugins") and len(command) == 1) and re.fullmatch(r"[a-z-]+", word):
                 command.append(word)
-            elif word != "COMMAND":
+            else:
                 texts.append(word)
         text = self.help(*command)
         if text is None:
