@@ -189,16 +189,18 @@ Result<void> Worktree::State::repair_link() {
 
 Result<void> Worktree::State::open_cache() {
     if (cache && last_tree) { return {}; }
-    Result<StatCache> opened = StatCache::open(cache_file());
-    if (opened.ok()) {
-        cache = std::move(opened).value();
-        Result<git_oid> tree = cache->write_tree(repository.get());
-        if (tree.ok()) {
-            last_tree = *tree;
-            return {};
+    std::error_code ignored_error;
+    if (std::filesystem::exists(cache_file(), ignored_error)) {     // A new one would write the empty tree for nothing.
+        Result<StatCache> opened = StatCache::open(cache_file());
+        if (opened.ok()) {
+            cache = std::move(opened).value();
+            Result<git_oid> tree = cache->write_tree(repository.get());
+            if (tree.ok()) {
+                last_tree = *tree;
+                return {};
+            }
         }
     }
-    std::error_code ignored_error;
     std::filesystem::remove(cache_file(), ignored_error);
     AF_TRY(cache, StatCache::open(cache_file()));
     cache->clear();
@@ -212,6 +214,8 @@ Result<void> Worktree::State::open_cache() {
 
 void Worktree::State::save() {
     if (!cache || !last_tree) { return; }
+    std::error_code error;
+    if (!std::filesystem::exists(admin, error)) { return; }     // Removed meanwhile: nothing of it must come back.
     cache->save();
     const std::filesystem::path ref = admin / "refs" / "worktree" / "agentforge";
     const std::string id = to_text(*last_tree);

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the `agentforge` program share: a repository of their own, a home of their own, and the program.
+
+AGENTFORGE_PROGRAM names the program, AGENTFORGE_SOURCE the source tree (both set by ctest).
+"""
+
+import copy
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+import unittest
+
+import yaml
+
+PROGRAM = os.environ.get("AGENTFORGE_PROGRAM", "")
+SOURCE = pathlib.Path(os.environ.get("AGENTFORGE_SOURCE", pathlib.Path(__file__).resolve().parents[3]))
+REQUEST = "Add a slugify function that turns a title into a URL slug"
+TRANSCRIPT = SOURCE / "examples" / "transcripts" / "slugify.yaml"
+ERROR = re.compile(r"\bAF-[A-Z]+-\d{3}\b")
+GENEROUS_SECONDS = 120
+
+
+def load_transcript():
+    return copy.deepcopy(_transcript())
+
+
+def _transcript(cache={}):  # noqa: B006  parsed once for all tests
+    if not cache:
+        cache.update(yaml.safe_load(TRANSCRIPT.read_text(encoding="utf-8")))
+    return cache
+
+
+def entry(transcript, stage, step, role=None):
+    """The transcript's entry for this step of a stage; of its own role where none is named."""
+    for candidate in transcript["entries"]:
+        if candidate["stage"] == stage and candidate["step"] == step and (role is None or candidate["role"] == role):
+            return candidate
+    raise KeyError(f"{stage} {step} {role}")
+
+
+def call(name, **arguments):
+    return [{"name": name, "arguments": arguments}]
+
+
+def insert(transcript, stage, role, step, *calls):
+    """Puts one step per call before `step`; the later ones of that role move on."""
+    for candidate in transcript["entries"]:
+        if candidate["stage"] == stage and candidate["role"] == role and candidate["step"] >= step:
+            candidate["step"] += len(calls)
+    for offset, tool_calls in enumerate(calls):
+        transcript["entries"].append({"stage": stage, "role": role, "step": step + offset, "tool_calls": tool_calls})
+
+
+def wait_until(condition, what, seconds=GENEROUS_SECONDS):
+    """For catching a running process in the act; everything else waits for processes to end."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {seconds} s for {what}")
+        os.sched_yield()
+        time.sleep(0.002)
+
+
+class Outcome:
+    """How one run of the program ended."""
+
+    def __init__(self, arguments, code, out, err):
+        self.arguments, self.code, self.out, self.err = arguments, code, out, err
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+    @property
+    def all(self):
+        return self.out + self.err
+
+    def __str__(self):
+        return f"agentforge {' '.join(map(str, self.arguments))[:300]}\nexit code {self.code}\n--- out\n{self.out[-6000:]}\n--- err\n{self.err[-6000:]}"
+
+
+class ProgramTest(unittest.TestCase):
+    """Each test has a folder, a home, a state folder and (where it asks for one) a repository of its own."""
+
+    maxDiff = 4000
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="agentforge-test-"))
+        self.addCleanup(self._remove)
+        self.home = self.folder / "home"
+        self.home.mkdir()
+        self.state = self.folder / "state"
+        self.environment = {
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "HOME": str(self.home),
+            "XDG_CONFIG_HOME": str(self.home / ".config"),
+            "XDG_STATE_HOME": str(self.home / ".state"),
+            "XDG_CACHE_HOME": str(self.home / ".cache"),
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "AGENTFORGE_STATE_HOME": str(self.state),
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+        }
+        for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+            if name in os.environ:
+                self.environment[name] = os.environ[name]
+        self.repository = None
+
+    def _remove(self):
+        for root, folders, _ in os.walk(self.folder):
+            for name in folders:
+                path = os.path.join(root, name)
+                if not os.path.islink(path):
+                    os.chmod(path, stat.S_IRWXU)
+        shutil.rmtree(self.folder)
+
+    # ---------------------------------------------------------------------------------- repository --
+
+    def make_repository(self, name="textkit"):
+        """examples/textkit as a repository with one commit on main."""
+        path = self.folder / name
+        shutil.copytree(SOURCE / "examples" / "textkit", path, ignore=shutil.ignore_patterns("__pycache__"))
+        self.git("init", "-q", "-b", "main", cwd=path)
+        self.git("config", "user.name", "Test User", cwd=path)
+        self.git("config", "user.email", "test@example.invalid", cwd=path)
+        self.git("add", "-A", cwd=path)
+        self.git("commit", "-q", "-m", "Import textkit", cwd=path)
+        if self.repository is None:
+            self.repository = path
+        return path
+
+    def git(self, *arguments, cwd=None, check=True):
+        done = subprocess.run(["git", *map(str, arguments)], cwd=cwd or self.repository, env=self.environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, check=False)
+        if check and done.returncode != 0:
+            raise AssertionError(f"git {arguments}: {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stdout if check else done
+
+    def branches(self):
+        return self.git("for-each-ref", "--format=%(refname)", "refs/heads").split()
+
+    def commits(self):
+        return self.git("rev-list", "--all", "--count").strip()
+
+    def checkout(self):
+        """All that a user would notice of their checkout: branch, HEAD, index, files, status."""
+        files = {}
+        for path in sorted(self.repository.rglob("*")):
+            relative = path.relative_to(self.repository)
+            if relative.parts[0] in (".git", ".agentforge") or not path.is_file():
+                continue
+            files[str(relative)] = (path.read_bytes(), path.stat().st_mode, path.stat().st_mtime_ns)
+        index = (self.repository / ".git" / "index").read_bytes()
+        return {"files": files, "index": index, "HEAD": (self.repository / ".git" / "HEAD").read_text(),
+                "commit": self.git("rev-parse", "HEAD"), "status": self.git("--no-optional-locks", "status", "--porcelain")}
+
+    def assert_nothing_delivered(self):
+        self.assertEqual(self.branches(), ["refs/heads/main"])
+        self.assertEqual(self.git("rev-list", "--branches", "--tags", "--count").strip(), "1")
+
+    # ------------------------------------------------------------------------------------- program --
+
+    def command(self, *arguments):
+        return [PROGRAM, *map(str, arguments)]
+
+    def run_program(self, *arguments, cwd=None, environment=None, text_input=None, seconds=GENEROUS_SECONDS):
+        place = cwd or self.repository or self.folder
+        with subprocess.Popen(self.command(*arguments), cwd=place, env=environment or self.environment, text=True, encoding="utf-8",
+                              errors="surrogateescape", stdin=subprocess.PIPE if text_input is not None else subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            try:
+                out, err = process.communicate(text_input, timeout=seconds)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+        outcome = Outcome(arguments, process.returncode, out, err)
+        self.assertNotIn("Sanitizer", err, outcome)
+        self.assertGreaterEqual(outcome.code, 0, f"ended by a signal: {outcome}")
+        return outcome
+
+    def spawn(self, *arguments, **options):
+        options.setdefault("stdout", subprocess.PIPE)
+        options.setdefault("stderr", subprocess.PIPE)
+        process = subprocess.Popen(self.command(*arguments), cwd=self.repository, env=self.environment, text=True, stdin=subprocess.DEVNULL,
+                                   start_new_session=True, **options)
+        self.addCleanup(self._end, process)
+        return process
+
+    @staticmethod
+    def _end(process):
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+    def start(self, *arguments, transcript=TRANSCRIPT, request=REQUEST, **options):
+        """`agentforge start` answered by a transcript: a file, or a dictionary that is written to one."""
+        if isinstance(transcript, dict):
+            file = self.folder / "transcript.yaml"
+            file.write_text(yaml.safe_dump(transcript, allow_unicode=True, sort_keys=False), encoding="utf-8")
+            transcript = file
+        self.transcript_arguments = ["--set", "llm.backend=replay", "--set", f"llm.transcript={transcript}"]
+        return self.run_program("start", "--transcript", transcript, *arguments, request, **options)
+
+    def go_on(self, command, *arguments, **options):
+        """Any command that may run stages, answered by the transcript of the last start."""
+        return self.run_program(command, *self.transcript_arguments, *arguments, **options)
+
+    def assert_code(self, outcome, code):
+        self.assertEqual(outcome.code, code, outcome)
+        return outcome
+
+    def assert_error(self, outcome, code, *words, exit_code=1):
+        """The error is named by its code, in one message, on stderr, with a remedy."""
+        self.assertEqual(outcome.code, exit_code, outcome)
+        self.assertIn(code, outcome.err, outcome)
+        for word in words:
+            self.assertIn(word, outcome.err, outcome)
+        return outcome
+
+    # ---------------------------------------------------------------------------------------- task --
+
+    def tasks(self):
+        folder = self.repository / ".agentforge" / "tasks"
+        return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+    def task(self):
+        tasks = self.tasks()
+        self.assertEqual(len(tasks), 1, tasks)
+        return tasks[0]
+
+    def task_folder(self, task=None):
+        return self.repository / ".agentforge" / "tasks" / (task or self.task())
+
+    def journal(self, task=None):
+        """The records as a YAML reader sees them."""
+        return yaml.safe_load((self.task_folder(task) / "actions.yaml").read_text(encoding="utf-8"))["actions"]
+
+    def records(self, kind, task=None):
+        return [record for record in self.journal(task) if record["type"] == kind]
+
+    def steps(self, task=None):
+        return self.records("step", task)
+
+    def assert_journal_verifies(self, task=None):
+        outcome = self.run_program("inspect", task or self.task(), "--json")
+        self.assert_code(outcome, 0)
+        return outcome.json["records"]
+
+    def delivered_tree(self, task=None):
+        return self.git("rev-parse", f"agentforge/{task or self.task()}^{{tree}}").strip()
+
+
+def main():
+    if not PROGRAM or not os.access(PROGRAM, os.X_OK):
+        raise SystemExit("AGENTFORGE_PROGRAM must name the agentforge program")
+    unittest.main(module="__main__", verbosity=2)

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The demo's request, from the words to the commit."""
+
+import subprocess
+import sys
+
+import yaml
+
+from harness import REQUEST, ProgramTest, main
+
+
+class TestDelivery(ProgramTest):
+    """One run of examples/transcripts/slugify.yaml, looked at from all sides (a run takes seconds)."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.shared = ProgramTest()
+        cls.shared.setUp()
+        shared = cls.shared
+        shared.make_repository()
+        # What a user has lying about: a staged change, an unstaged one, a new file.
+        (shared.repository / "README.md").write_text("mine, staged\n")
+        shared.git("add", "README.md")
+        (shared.repository / "textkit" / "words.py").write_text("mine, not staged\n")
+        (shared.repository / "notes.txt").write_text("mine, new\n")
+        shared.git("status")
+        cls.before = shared.checkout()
+        cls.outcome = shared.start()
+        cls.after = shared.checkout()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.shared.doCleanups()
+        super().tearDownClass()
+
+    def setUp(self):
+        super().setUp()
+        self.repository, self.environment = self.shared.repository, self.shared.environment
+        if self.outcome.code != 0:
+            self.fail(str(self.outcome))
+        self.branch = "agentforge/" + self.task()
+
+    def test_exits_with_zero(self):
+        self.assert_code(self.outcome, 0)
+
+    def test_result_is_on_standard_output_and_progress_on_standard_error(self):
+        self.assertIn("Done: " + self.task(), self.outcome.out)
+        self.assertNotIn("step", self.outcome.out)
+        self.assertIn("8/8 deliver", self.outcome.err)
+
+    def test_output_that_is_no_terminal_has_no_escape_sequences(self):
+        self.assertNotIn("\x1b", self.outcome.all)
+        self.assertNotIn("\r", self.outcome.all)
+
+    def test_commit_has_tests_and_implementation_and_nothing_else(self):
+        files = self.git("diff", "--name-status", "main", self.branch).split("\n")
+        self.assertEqual([line for line in files if line], ["M\tCHANGELOG.md", "A\tdocs/slugs.md", "A\ttests/test_slug.py",
+                                                            "M\ttextkit/__init__.py", "A\ttextkit/slug.py"])
+
+    def test_log_of_the_branch_shows_the_patch(self):
+        log = self.git("log", "-p", f"main..{self.branch}")
+        self.assertIn("+def slugify(text: str) -> str:", log)
+        self.assertIn("+class TestSlugify(unittest.TestCase):", log)
+        self.assertIn("-__all__ = ", log)
+
+    def test_commit_is_one_commit_on_top_of_main(self):
+        self.assertEqual(self.git("rev-parse", self.branch + "^"), self.git("rev-parse", "main"))
+
+    def test_commit_is_the_users(self):
+        self.assertEqual(self.git("log", "-1", "--format=%an <%ae>", self.branch).strip(), "Test User <test@example.invalid>")
+
+    def test_trailer_names_the_task(self):
+        self.assertEqual(self.trailer("AgentForge-Task"), self.task())
+
+    def test_trailer_names_a_record_of_the_journal(self):
+        records = [f"{record['seq']}:{record['hash']}" for record in self.journal()]
+        self.assertIn(self.trailer("AgentForge-Journal"), records)
+
+    def trailer(self, name):
+        return self.git("log", "-1", f"--format=%(trailers:key={name},valueonly)", self.branch).strip()
+
+    def test_branch_can_be_checked_out_and_its_tests_pass(self):
+        clone = self.folder / "clone"
+        self.git("clone", "-q", "-b", self.branch, self.repository, clone)
+        done = subprocess.run([sys.executable, "-B", "-m", "unittest", "discover", "-q"], cwd=clone, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Ran 26 tests", done.stderr)
+
+    def test_object_store_is_sound(self):
+        done = self.git("fsck", "--strict", "--full", check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+
+    def test_users_checkout_is_as_before(self):
+        for what, value in self.before.items():
+            with self.subTest(what):
+                self.assertEqual(value, self.after[what])
+
+    def test_users_changes_are_named_as_left_out(self):
+        self.assertIn("uncommitted changes are not part of this task", self.outcome.err)
+        for path in ("README.md", "textkit/words.py", "notes.txt"):
+            self.assertIn(path, self.outcome.err)
+
+    def test_no_worktree_is_left(self):
+        self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
+        self.assertFalse((self.repository / ".git" / "worktrees").exists() and any((self.repository / ".git" / "worktrees").iterdir()))
+        self.assertEqual([path for path in self.shared.state.rglob("*") if path.is_file()], [])
+
+    def test_every_yaml_file_is_read_by_a_yaml_reader(self):
+        files = sorted((self.repository / ".agentforge").rglob("*.yaml"))
+        self.assertGreaterEqual(len(files), 12)
+        for path in files:
+            with self.subTest(path.name):
+                self.assertIsNotNone(yaml.safe_load(path.read_text(encoding="utf-8")))
+
+    def test_inspect_agrees_with_the_journal_file(self):
+        self.assertEqual(self.assert_journal_verifies(), self.journal())
+
+    def test_status_agrees_with_the_state_file(self):
+        state = yaml.safe_load((self.task_folder() / "state.yaml").read_text(encoding="utf-8"))
+        shown = self.run_program("status", self.task(), "--json").json
+        self.assertEqual(shown["status"], "completed")
+        for key, value in shown.items():
+            with self.subTest(key):
+                self.assertEqual(state[key], value)
+
+    def test_every_stage_left_its_artifact(self):
+        stages = {path.parent.name for path in (self.task_folder() / "artifacts" / "phases").rglob("*.yaml")}
+        self.assertEqual(stages, {"intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver"})
+
+    def test_what_a_role_may_not_write_was_refused_and_recorded(self):
+        refused = [step for step in self.steps() if "is not allowed for" in step["result"]["summary"]]
+        self.assertEqual([step["agent"]["role"] for step in refused], ["test_engineer", "software_developer"])
+
+    def test_gate_found_the_unfinished_implementation(self):
+        green = [gate["passed"] for gate in self.records("gate") if gate["gate"] == "green"]
+        self.assertEqual(green, [False, True])
+
+    def test_tests_failed_before_there_was_an_implementation(self):
+        red = [gate for gate in self.records("gate") if gate["gate"] == "red"]
+        self.assertEqual([gate["passed"] for gate in red], [True])
+        self.assertIn("4 new tests fail", red[0]["summary"])
+
+    def test_each_record_is_chained_to_the_one_before(self):
+        records = self.journal()
+        self.assertEqual([record["seq"] for record in records], list(range(1, len(records) + 1)))
+        for before, after in zip(records, records[1:]):
+            self.assertEqual(after["prev"], before["hash"])
+
+    def test_every_step_can_be_shown_whole(self):
+        last = self.steps()[-1]["step"]
+        for step in (1, 10, last):
+            with self.subTest(step):
+                shown = self.assert_code(self.run_program("inspect", self.task(), "--step", step), 0)
+                for part in ("--- system prompt", "--- context", "--- answer", "--- result"):
+                    self.assertIn(part, shown.out)
+
+    def test_a_steps_diff_is_a_patch(self):
+        step = next(step for step in self.steps() if step["action"]["type"] == "create_file" and step["result"]["status"] == "success")
+        shown = self.run_program("inspect", self.task(), "--step", step["step"], "--show", "diff")
+        self.assertIn("+class TestSlugify", shown.out)
+
+    def test_a_steps_context_holds_the_request(self):
+        self.assertIn(REQUEST, self.run_program("inspect", self.task(), "--step", "1", "--show", "context").out)
+
+    def test_status_shows_eight_completed_stages_and_the_commit(self):
+        shown = self.run_program("status", self.task()).out
+        self.assertEqual(shown.count(" completed "), 8, shown)
+        self.assertIn(self.git("rev-parse", self.branch).strip(), shown)
+
+    def test_a_completed_task_is_not_run_again_by_resume(self):
+        records = len(self.journal())
+        outcome = self.run_program("resume", self.task())
+        self.assert_code(outcome, 0)
+        self.assertEqual(len(self.journal()), records)
+
+    def test_a_completed_task_cannot_be_aborted(self):
+        self.assert_error(self.run_program("abort", self.task()), "AF-ORCH-042", "has ended already")
+
+
+class TestPlaces(ProgramTest):
+    """Where the program is started from makes no difference."""
+
+    def test_twice_in_a_row_from_a_subfolder_and_from_elsewhere_gives_the_same_tree(self):
+        self.make_repository()
+        first = self.assert_code(self.start("--json", cwd=self.repository / "textkit"), 0)
+        second = self.assert_code(self.start("--json", "-C", self.repository / "tests", cwd=self.folder), 0)
+        trees = {self.git("rev-parse", outcome.json["deliverable"]["branch"] + "^{tree}") for outcome in (first, second)}
+        self.assertEqual(len(trees), 1)
+        self.assertEqual(len(self.tasks()), 2)
+        self.assertEqual(len(self.branches()), 3)
+
+    def test_a_checkout_whose_name_has_spaces_and_letters_of_all_kinds_works(self):
+        self.make_repository("mein täxt & 'kit'")
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+
+    def test_a_linked_worktree_of_the_user_works(self):
+        self.make_repository()
+        linked = self.folder / "linked"
+        self.git("worktree", "add", "-q", "-b", "feature", linked)
+        self.assert_code(self.start("--exit-after", "red", cwd=linked), 0)
+        self.assertEqual(len(self.git("worktree", "list").splitlines()), 2)
+
+    def test_a_detached_head_works(self):
+        self.make_repository()
+        self.git("checkout", "-q", "--detach")
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+
+    def test_home_is_not_written_to(self):
+        self.make_repository()
+        self.assert_code(self.start("--exit-after", "red"), 0)
+        self.assertEqual([str(path) for path in self.home.rglob("*")], [])
+
+
+if __name__ == "__main__":
+    main()
