@@ -5,11 +5,14 @@ usage: test_documentation.py AGENTFORGE [test…]
 """
 import collections
 import json
+import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import yaml
@@ -244,6 +247,70 @@ class Commands(unittest.TestCase):
             with self.subTest(page):
                 table = re.search(r"\| exit code \|.*?\n\n", (ROOT / page).read_text() + "\n\n", re.S).group(0)
                 self.assertEqual(re.findall(r"^\| (\d+) \|", table, re.M), list(wanted))
+
+
+REQUEST = "Add a slugify function that turns a title into a URL slug"
+
+
+def settled(text):
+    """Without what differs from run to run."""
+    text = re.sub(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME", text)
+    text = re.sub(r"task-\d{8}-([a-z-]+)-[0-9a-f]{8}", r"task-DAY-\1-ID", text)
+    return re.sub(r"\b[\d.]+ (ms|s)\b", "N ms", text)
+
+
+class Examples(unittest.TestCase):
+    """The examples of docs/cli.md, run anew."""
+
+    @classmethod
+    def setUpClass(cls):
+        page = (ROOT / "docs" / "cli.md").read_text()
+        cls.blocks = {block.split("\n")[0][2:]: block.split("\n")[1:] for block in re.findall(r"```\n(\$ agentforge .*?)```", page, re.S)}
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.home = pathlib.Path(folder.name).resolve()
+        self.repository = self.home / "textkit"
+        shutil.copytree(ROOT / "examples" / "textkit", self.repository)
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "AGENTFORGE_STATE_HOME": str(self.home / "state"), "AGENTFORGE_LLM_BACKEND": "replay",
+                            "AGENTFORGE_LLM_TRANSCRIPT": str(ROOT / "examples" / "transcripts" / "slugify.yaml")}
+        for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["-c", "user.name=D", "-c", "user.email=d@example.invalid", "commit", "-q", "-m", "Import"]):
+            subprocess.run(["git", *words], cwd=self.repository, env=self.environment, check=True)
+
+    def run_program(self, *words):
+        ran = subprocess.run([PROGRAM, *words], cwd=self.repository, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=60)
+        return settled(ran.stdout.replace(str(self.home), "~/demo")), ran.returncode
+
+    def newest_task(self):
+        return json.loads(subprocess.run([PROGRAM, "status", "--json"], cwd=self.repository, env=self.environment, capture_output=True, text=True, check=True).stdout)["tasks"][0]["task_id"]
+
+    def check(self, command, *words):
+        """Runs `words`; each line that the page shows for `command` must be printed, cut at `…` where the page cuts it."""
+        printed, code = self.run_program(*words)
+        for line in self.blocks[command]:
+            shown = settled(line).split("…")[0].rstrip()
+            if shown:
+                self.assertIn(shown, printed)
+        return code
+
+    def test_the_example_of_init_is_current(self):
+        self.check("agentforge init", "init")
+
+    def test_the_example_of_plugins_list_is_current(self):
+        self.check("agentforge plugins list", "plugins", "list")
+
+    def test_the_examples_of_a_supervised_task_are_current(self):
+        start = [command for command in self.blocks if command.startswith("agentforge start")][0]
+        self.assertEqual(self.check(start, *shlex.split(start)[1:]), 22)
+        task = self.newest_task()
+        self.assertEqual(self.check("agentforge approve c46bf5a3", "approve", task), 22)
+        self.check('agentforge feedback c46bf5a3 "Say what becomes of digits"', "feedback", task[-8:], "Say what becomes of digits")
+        self.assertEqual(self.check('agentforge abort c46bf5a3 --reason "wrong request"', "abort", task[-8:], "--reason", "wrong request"), 0)
+
+    def test_the_example_of_reject_is_current(self):
+        self.run_program("start", "--approve", "intake", REQUEST)
+        self.assertEqual(self.check("agentforge reject 935e22a2", "reject", self.newest_task()[-8:]), 23)
 
 
 class Settings(unittest.TestCase):
