@@ -68,7 +68,7 @@ std::string range_of(const FileMemory& file) {
 json::object last_result_of(const StepRecord& last) {
     json::object result{{"step", last.step}, {"action", last.tool.empty() ? std::string_view("(unreadable answer)") : std::string_view(last.tool)}};
     result["result"] = last.success ? "success" : "failure";
-    if (!last.error.empty()) { result["error"] = last.error; }
+    if (!last.error.empty() && !last.output.starts_with(first_line(last.error))) { result["error"] = last.error; }   // Not twice.
     if (last.tool.empty() && !last.completion.text.empty()) { result["your_answer_began"] = ellipsis(last.completion.text, 300); }
     if (!last.summary.empty() && last.summary != last.output && last.output.empty()) { result["summary"] = last.summary; }
     return result;

@@ -57,12 +57,24 @@ json::object settings_for_task(const Program& program, const Project& project) {
     return all;
 }
 
-/// A model that is missing is said before a task exists, not after its first stage.
-Result<void> check_models(Project& project, const PipelineTemplate& pipeline) {
+Error missing(const std::string& what, const std::string& name, const std::string& where) {
+    return Error{"AF-CLI-013", "there is no plugin that provides the " + what + " `" + name + "`", where,
+                 "`agentforge plugins list` shows what there is; install the plugin or take the name out", ErrorKind::unavailable};
+}
+
+/// What a stage would miss later is said before a task exists: its plugin, its agents, their tools, their models.
+Result<void> check_ready(Project& project, const PipelineTemplate& pipeline) {
     for (const StageTemplate& stage : pipeline.stages) {
-        if (stage.agent.empty()) { continue; }
-        AF_TRY(const AgentDefinition agent, project.agents().get(stage.agent));
-        AF_CHECK(project.model(agent));
+        if (!project.plugins().has(PluginKind::stage, stage.executor)) { return missing("stage", stage.executor, pipeline.source); }
+        std::vector<std::string> roles = stage.reviewers;
+        if (!stage.agent.empty()) { roles.push_back(stage.agent); }
+        for (const std::string& role : roles) {
+            AF_TRY(const AgentDefinition agent, project.agents().get(role));
+            for (const std::string& tool : agent.allowed_tools) {
+                if (!project.plugins().has(PluginKind::tool, tool)) { return missing("tool", tool, agent.source); }
+            }
+            AF_CHECK(project.model(agent));
+        }
     }
     return {};
 }
@@ -99,7 +111,7 @@ int run_start(Program& program, const StartArguments& arguments) {
     std::vector<std::string> named = arguments.approve;
     if (!arguments.exit_after.empty()) { named.push_back(arguments.exit_after); }
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
-    if (const auto ready = check_models(project, *pipeline); !ready.ok()) { return program.fail(ready.error()); }
+    if (const auto ready = check_ready(project, *pipeline); !ready.ok()) { return program.fail(ready.error()); }
     name_excluded_changes(program, project);
     std::error_code error;
     const bool first = !std::filesystem::exists(project.place().agentforge, error);

@@ -78,6 +78,7 @@ Result<void> TaskSession::record(std::string_view type, json::object fields, con
     for (auto& [key, value] : fields) { body[key] = std::move(value); }
     TaskState ahead = state_;       // What the state would refuse is not written.
     AF_CHECK(fold(ahead, body));
+    AF_CHECK(blobs_.sync());        // A record names only what is on disk.
     AF_TRY(const Record written, journal_.append(std::move(body)));
     AF_CHECK(fold(state_, written.body));   // In place: references into the pipeline stay good.
     return project();

@@ -46,7 +46,7 @@ public:
     /// refuses is not written. Errors: AF-TASK-010…, AF-JRNL-…; after an `io` error the session is of no more use.
     [[nodiscard]] Result<void> record(std::string_view type, json::object fields, const RecordAgent* agent = nullptr);
 
-    /// Stores a value as a blob and returns its hash.
+    /// Stores a value as a blob and returns its hash. It is on disk before the next record is.
     [[nodiscard]] Result<std::string> put(const json::value& value);
     [[nodiscard]] Result<json::value> get(std::string_view blob) const;
 

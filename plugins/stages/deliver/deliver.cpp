@@ -86,7 +86,7 @@ protected:
             auto view = files.read(changelog, whole);
             if (!view.ok()) { return StageResult::failed(std::move(view).error()); }
             if (view->truncated) {
-                return StageResult::failed(Error{"AF-STAGE-030", "CHANGELOG.md is too long to be changed whole", std::string(changelog),
+                return StageResult::failed(Error{"AF-STAGE-040", "CHANGELOG.md is too long to be changed whole", std::string(changelog),
                                                  "split it and resume the task", ErrorKind::invalid});
             }
             before = std::move(view->content);

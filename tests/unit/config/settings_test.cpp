@@ -37,7 +37,7 @@ TEST(Settings, files_that_are_missing_are_empty) {
 TEST(Settings, each_layer_is_laid_over_the_one_before) {
     const Folder folder;
     Settings::Sources sources;
-    sources.user_file = folder.write("user.yaml", "llm: {model: user, backend: user}\nlog: {level: debug}\n");
+    sources.user_file = folder.write("user.yaml", "llm: {model: user, backend: user}\nescalation: {handler: console}\n");
     EXPECT_EQ(load(sources).text("llm.model"), "user");
     sources.project_file = folder.write("project.yaml", "llm: {model: project}\n");
     EXPECT_EQ(load(sources).text("llm.model"), "project");
@@ -90,7 +90,7 @@ TEST(Settings, a_wrong_type_names_its_place) {
 
 TEST(Settings, a_number_out_of_bounds_is_refused) { EXPECT_EQ(project("llm: {timeout_seconds: 0}\n").error().message, "the setting llm.timeout_seconds must be at least 1"); }
 
-TEST(Settings, a_value_that_is_not_allowed_is_refused) { EXPECT_THAT(project("log: {level: loud}\n").error().message, testing::HasSubstr("must be one of trace")); }
+TEST(Settings, a_value_that_is_not_allowed_is_refused) { EXPECT_THAT(project("llm: {replay: {match: loud}}\n").error().message, testing::HasSubstr("must be one of frame")); }
 
 TEST(Settings, a_section_must_be_a_map) { EXPECT_EQ(project("llm: openai\n").error().code, "AF-CONF-021"); }
 

@@ -10,6 +10,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/yaml.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -18,29 +19,101 @@ namespace fs = std::filesystem;
 
 class Blobs : public testing::Test {
 protected:
-    fs::path place(const std::string& hash) const { return root_ / hash.substr(0, 2) / hash.substr(2); }
+    std::string stored() const { return read_file(file_).value(); }
+    void store(std::string_view bytes) { ASSERT_TRUE(write_file_atomic(file_, bytes, Durability::cached).ok()); }
     TemporaryDirectory folder_{"blobs"};
     fs::path root_ = folder_.path() / "deep" / "blobs";
+    fs::path file_ = root_ / "blobs.yaml";
     BlobStore store_{root_};
 };
 
 TEST_F(Blobs, gives_back_what_was_put) {
-    for (const std::string& bytes : {std::string(), std::string("a\0\xFF", 3), std::string(3'000'000, 'x')}) {
+    for (const std::string& bytes : {std::string(), std::string("a\0\xFF", 3), std::string("tab\t \x7f \xC2\x85 \"quoted\" \xF0\x9F\x98\x80\r\n"), std::string(3'000'000, 'x')}) {
         const auto hash = store_.put(bytes);
         ASSERT_TRUE(hash.ok()) << hash.error().to_string();
         EXPECT_EQ(*hash, sha256(bytes));
         EXPECT_TRUE(store_.contains(*hash));
         EXPECT_EQ(store_.get(*hash).value(), bytes);
-        EXPECT_EQ(read_file(place(*hash)).value(), bytes);
+        ASSERT_TRUE(store_.sync().ok());
+        EXPECT_EQ(store_.get(*hash).value(), bytes);
+        EXPECT_EQ(BlobStore(root_).get(*hash).value(), bytes);
     }
 }
 
-TEST_F(Blobs, put_twice_is_one_file) {
+TEST_F(Blobs, are_seen_by_others_once_they_are_synced) {
+    const BlobStore other(root_);
+    const std::string hash = store_.put("x").value();
+    EXPECT_FALSE(other.contains(hash));
+    ASSERT_TRUE(store_.sync().ok());
+    EXPECT_TRUE(other.contains(hash));
+}
+
+TEST_F(Blobs, put_twice_is_one_line) {
     const auto hash = store_.put("x");
-    const auto written = fs::last_write_time(place(*hash));
+    ASSERT_TRUE(store_.sync().ok());
+    const std::string before = stored();
     EXPECT_EQ(store_.put("x").value(), *hash);
-    EXPECT_EQ(fs::last_write_time(place(*hash)), written);
-    EXPECT_EQ(std::distance(fs::directory_iterator(place(*hash).parent_path()), fs::directory_iterator()), 1);
+    EXPECT_EQ(BlobStore(root_).put("x").value(), *hash);
+    ASSERT_TRUE(store_.sync().ok());
+    EXPECT_EQ(stored(), before);
+}
+
+TEST_F(Blobs, are_a_document_for_every_yaml_reader) {
+    ASSERT_TRUE(store_.put("two\nlines: \"1\"").ok());
+    ASSERT_TRUE(store_.put(std::string("\xFF\x00", 2)).ok());
+    ASSERT_TRUE(store_.sync().ok());
+    const auto document = load_yaml(file_.string());
+    ASSERT_TRUE(document.ok()) << document.error().to_string();
+    const json::array& lines = document->value.at("blobs").get_array();
+    ASSERT_EQ(lines.size(), 2U);
+    for (const json::value& line : lines) {
+        const json::object& blob = line.get_object();
+        EXPECT_EQ(std::string(blob.at("sha256").as_string()), blob.contains("text") ? sha256("two\nlines: \"1\"") : sha256(std::string("\xFF\x00", 2)));
+        if (const json::value* hex = blob.if_contains("hex")) { EXPECT_EQ(hex->as_string(), "ff00"); }
+    }
+}
+
+TEST_F(Blobs, a_torn_last_line_is_overwritten) {
+    const std::string whole = store_.put("whole").value();
+    ASSERT_TRUE(store_.sync().ok());
+    const std::string torn = sha256("torn");
+    store(stored() + "- {\"sha256\": \"" + torn + "\", \"bytes\": 4, \"te");
+    BlobStore after(root_);
+    EXPECT_FALSE(after.contains(torn));
+    EXPECT_EQ(after.get(whole).value(), "whole");
+    EXPECT_EQ(after.put("torn").value(), torn);
+    ASSERT_TRUE(after.sync().ok());
+    EXPECT_EQ(BlobStore(root_).get(torn).value(), "torn");
+    EXPECT_TRUE(load_yaml(file_.string()).ok());
+}
+
+TEST_F(Blobs, a_file_torn_when_it_was_made_is_made_again) {
+    ASSERT_TRUE(make_directories(root_).ok());
+    store("agentforge_blobs: 1\nblo");
+    const std::string hash = store_.put("x").value();
+    ASSERT_TRUE(store_.sync().ok());
+    EXPECT_EQ(BlobStore(root_).get(hash).value(), "x");
+    EXPECT_TRUE(load_yaml(file_.string()).ok());
+}
+
+TEST_F(Blobs, a_file_of_something_else_is_not_appended_to) {
+    ASSERT_TRUE(make_directories(root_).ok());
+    store("agentforge_blobs: 2\nblobs:\n- more\n");
+    EXPECT_EQ(store_.put("x").error().code, "AF-JRNL-012");
+    EXPECT_EQ(stored(), "agentforge_blobs: 2\nblobs:\n- more\n");
+}
+
+TEST_F(Blobs, a_deleted_file_is_an_error_and_not_a_loss) {
+    ASSERT_TRUE(store_.put("x").ok());
+    ASSERT_TRUE(store_.sync().ok());
+    fs::remove(file_);
+    ASSERT_TRUE(store_.put("y").ok());
+    EXPECT_EQ(store_.sync().error().code, "AF-JRNL-010");
+}
+
+TEST_F(Blobs, many_bytes_do_not_stay_in_memory) {
+    const std::string hash = store_.put(std::string(9'000'000, 'x')).value();
+    EXPECT_TRUE(BlobStore(root_).contains(hash));
 }
 
 TEST_F(Blobs, what_was_not_put_is_not_found) {
@@ -60,11 +133,17 @@ TEST_F(Blobs, names_that_are_no_hashes_lead_nowhere) {
 
 TEST_F(Blobs, a_damaged_blob_is_refused_and_replaced_by_the_next_put) {
     const std::string hash = store_.put("good").value();
-    ASSERT_TRUE(write_file_atomic(place(hash), "evil", Durability::cached).ok());
+    ASSERT_TRUE(store_.sync().ok());
+    std::string evil = stored();
+    evil.replace(evil.find("good"), 4, "evil");
+    store(evil);
+    store_ = BlobStore(root_);
     EXPECT_EQ(store_.get(hash).error().code, "AF-JRNL-012");
     EXPECT_EQ(store_.get(hash).error().kind, ErrorKind::corrupt);
     EXPECT_EQ(store_.put("good").value(), hash);
+    ASSERT_TRUE(store_.sync().ok());
     EXPECT_EQ(store_.get(hash).value(), "good");
+    EXPECT_EQ(BlobStore(root_).get(hash).value(), "good");
 }
 
 TEST_F(Blobs, may_be_put_by_many_at_once) {
@@ -76,18 +155,23 @@ TEST_F(Blobs, may_be_put_by_many_at_once) {
                 const std::string bytes = "blob " + std::to_string((i + j) % 4);
                 const auto hash = own.put(bytes);
                 ASSERT_TRUE(hash.ok()) << hash.error().to_string();
+                ASSERT_TRUE(own.sync().ok());
                 EXPECT_EQ(own.get(*hash).value(), bytes);
             }
         });
     }
     for (auto& thread : threads) { thread.join(); }
+    const BlobStore after(root_);
+    for (int i = 0; i < 4; ++i) { EXPECT_TRUE(after.contains(sha256("blob " + std::to_string(i)))); }
+    EXPECT_TRUE(load_yaml(file_.string()).ok());
 }
 
 TEST_F(Blobs, a_store_that_cannot_be_written_is_an_io_error) {
     ASSERT_TRUE(write_file_atomic(folder_.path() / "file", "x", Durability::cached).ok());
     BlobStore store(folder_.path() / "file" / "blobs");
-    EXPECT_EQ(store.put("x").error().code, "AF-JRNL-010");
-    EXPECT_EQ(store.put("x").error().kind, ErrorKind::io);
+    ASSERT_TRUE(store.put("x").ok());
+    EXPECT_EQ(store.sync().error().code, "AF-JRNL-010");
+    EXPECT_EQ(store.sync().error().kind, ErrorKind::io);
 }
 
 }  // namespace

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/places.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "bench/figures.hpp"
+
+namespace agentforge::bench {
+
+namespace fs = std::filesystem;
+
+void give_up(const std::string& why) {
+    std::cerr << "agentforge-bench: " << why << std::endl;
+    std::exit(1);
+}
+
+WorkFolder::WorkFolder(std::string_view name) {
+    const char* chosen = std::getenv("AGENTFORGE_BENCH_DIRECTORY");
+    const fs::path base = chosen != nullptr ? fs::path(chosen) : fs::path(AGENTFORGE_BINARY_DIR) / "bench-work";
+    path_ = base / (std::string(name) + "-" + std::to_string(::getpid()));
+    fs::remove_all(path_);
+    fs::create_directories(path_);
+}
+
+WorkFolder::~WorkFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+}
+
+std::string shell(const std::string& command) {
+    std::string out;
+    FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
+    if (pipe == nullptr) { give_up("popen failed: " + command); }
+    char buffer[4096];
+    while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, pipe)) { out.append(buffer, got); }
+    if (::pclose(pipe) != 0) { give_up("failed: " + command + "\n" + out); }
+    return out;
+}
+
+void write_text(const fs::path& file, std::string_view bytes) {
+    fs::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << bytes;
+}
+
+void make_repository(const fs::path& folder, const fs::path& from) {
+    fs::create_directories(folder);
+    if (!from.empty()) { fs::copy(from, folder, fs::copy_options::recursive); }
+    const std::string git = "git -C '" + folder.string() + "' ";
+    shell(git + "init -q -b main . && " + git + "config user.name Bench && " + git + "config user.email bench@example.invalid && " + git +
+          "add -A && " + git + "-c commit.gpgsign=false commit -q -m Import");
+}
+
+std::pair<Spawned, Spawned> spawn_in_turns(unsigned rounds, const std::vector<std::string>& a, const std::vector<std::string>& b) {
+    std::string command = "'" + binary_folder() + "/tests/bench/agentforge-bench-spawn' " + std::to_string(rounds);
+    for (const std::string& word : a) { command += " '" + word + "'"; }
+    command += " --";
+    for (const std::string& word : b) { command += " '" + word + "'"; }
+    std::istringstream lines(shell(command));
+    Samples time[2];
+    Samples memory[2];
+    double values[4];
+    while (lines >> values[0] >> values[1] >> values[2] >> values[3]) {
+        time[0].add(values[0] / 1e6);
+        memory[0].add(values[1] / 1024);
+        time[1].add(values[2] / 1e6);
+        memory[1].add(values[3] / 1024);
+    }
+    if (time[0].empty()) { give_up("nothing came back from: " + command); }
+    return {{time[0].median(), memory[0].median()}, {time[1].median(), memory[1].median()}};
+}
+
+std::string program() { return binary_folder() + "/bin/agentforge"; }
+std::string source_folder() { return AGENTFORGE_SOURCE_DIR; }
+std::string binary_folder() { return AGENTFORGE_BINARY_DIR; }
+
+}  // namespace agentforge::bench

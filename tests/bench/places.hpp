@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where benchmarks work, and small things they all need.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <agentforge/result.hpp>
+
+namespace agentforge::bench {
+
+/// A folder on the disk that is measured: below $AGENTFORGE_BENCH_DIRECTORY, else the build folder (/tmp may be memory).
+/// Removed with all in it when the object goes.
+class WorkFolder {
+public:
+    explicit WorkFolder(std::string_view name);
+    ~WorkFolder();
+    WorkFolder(const WorkFolder&) = delete;
+    WorkFolder& operator=(const WorkFolder&) = delete;
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+/// A benchmark that cannot do its work has nothing to report: the program ends and says why.
+[[noreturn]] void give_up(const std::string& why);
+template <class T>
+T must(Result<T> result) {
+    if (!result.ok()) { give_up(result.error().to_string()); }
+    return std::move(result).value();
+}
+inline void must(const Result<void>& result) {
+    if (!result.ok()) { give_up(result.error().to_string()); }
+}
+
+/// What a shell command prints; a failure ends the program.
+std::string shell(const std::string& command);
+void write_text(const std::filesystem::path& file, std::string_view bytes);
+/// A git repository with one commit of the files of `from`.
+void make_repository(const std::filesystem::path& folder, const std::filesystem::path& from);
+
+/// One program started again and again by the small helper.
+struct Spawned {
+    double milliseconds = 0;    ///< From before the start until it was waited for; the median.
+    double megabytes = 0;       ///< Largest resident size; the median.
+};
+/// Runs `a` and `b` in turns, `rounds` times each, output to /dev/null.
+[[nodiscard]] std::pair<Spawned, Spawned> spawn_in_turns(unsigned rounds, const std::vector<std::string>& a, const std::vector<std::string>& b);
+
+/// The program under test.
+[[nodiscard]] std::string program();
+[[nodiscard]] std::string source_folder();
+[[nodiscard]] std::string binary_folder();
+
+}  // namespace agentforge::bench

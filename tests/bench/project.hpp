@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The product as the program puts it together, for benchmarks that run inside this process.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "config/agents.hpp"
+#include "config/pipelines.hpp"
+#include "config/settings.hpp"
+#include "contracts/contract.hpp"
+#include "plugins/host.hpp"
+
+namespace agentforge::bench {
+
+/// Everything shipped, read from the source and the build tree.
+struct Product {
+    kernel::ProductPaths paths;
+    kernel::Settings settings;
+    kernel::ContractSet contracts;
+    kernel::AgentSet agents;
+    kernel::PipelineSet pipelines;
+    kernel::PluginRegistry plugins;
+};
+
+[[nodiscard]] std::unique_ptr<Product> open_product();
+[[nodiscard]] kernel::PluginRegistry discover_plugins(const kernel::ProductPaths& paths);
+
+}  // namespace agentforge::bench

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real controller, stage and tool plugins, journal, git worktrees and commit, on examples/textkit. The model is the
+// `replay` backend; each gate answers at once what the same gate measured in a run before, which is not timed.
+#include "bench/task_run.hpp"
+
+#include <unistd.h>
+
+#include "base/clock.hpp"
+#include "base/ids.hpp"
+#include "bench/figures.hpp"
+#include "bench/places.hpp"
+#include "bench/project.hpp"
+#include "bench/syncs.hpp"
+#include "pipeline/controller.hpp"
+#include "sandbox/process.hpp"
+
+namespace agentforge::bench {
+namespace {
+
+using namespace kernel;
+namespace fs = std::filesystem;
+
+/// What the gates said, in the order they were asked; a second run of the same transcript asks the same.
+struct Answers {
+    std::vector<GateReport> reports;
+    std::vector<std::vector<std::pair<std::string, std::string>>> skeletons;
+    bool recorded = false;
+};
+
+class InstantWorkshop final : public Workshop {
+public:
+    InstantWorkshop(std::unique_ptr<Workshop> inner, Answers& answers) : inner_(std::move(inner)), answers_(answers) {}
+
+    const std::string& root() const noexcept override { return inner_->root(); }
+    std::string scratch() const override { return inner_->scratch(); }
+    Result<void> restore(const std::string& tree) override { return inner_->restore(tree); }
+    Result<std::string> snapshot(const std::vector<std::string>& paths) override { return inner_->snapshot(paths); }
+    Result<void> keep(const std::string& name, const std::string& tree) override { return inner_->keep(name, tree); }
+    Result<std::vector<TreeChange>> diff(const std::string& from, const std::string& to) override { return inner_->diff(from, to); }
+    Result<std::string> patch(const std::string& from, const std::string& to) override { return inner_->patch(from, to); }
+    Result<GateReport> gate(const GateCall& call, const Stop& stop) override {
+        if (!answers_.recorded) {
+            auto measured = inner_->gate(call, stop);
+            if (measured.ok()) { answers_.reports.push_back(*measured); }
+            return measured;
+        }
+        if (next_gate_ == answers_.reports.size()) { give_up("a gate more is asked than in the run before: " + call.request.gate); }
+        GateReport report = answers_.reports[next_gate_++];
+        if (report.gate != call.request.gate || report.tree != call.tree) { give_up("gate " + call.request.gate + " is not the one of the run before"); }
+        return report;
+    }
+    Result<std::vector<std::pair<std::string, std::string>>> skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
+                                                                      const Stop& stop) override {
+        if (!answers_.recorded) {
+            auto made = inner_->skeleton(tree, interfaces, stop);
+            if (made.ok()) { answers_.skeletons.push_back(*made); }
+            return made;
+        }
+        if (next_skeleton_ == answers_.skeletons.size()) { give_up("a skeleton more is asked than in the run before"); }
+        return answers_.skeletons[next_skeleton_++];
+    }
+    Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) override { return inner_->run(std::move(request), stop); }
+    Result<std::string> commit(const std::string& tree, const std::string& parent, const std::string& branch, const std::string& message,
+                               std::chrono::system_clock::time_point time) override {
+        return inner_->commit(tree, parent, branch, message, time);
+    }
+    Result<std::optional<std::pair<std::string, std::string>>> branch(const std::string& name) override { return inner_->branch(name); }
+    Result<void> close() override { return inner_->close(); }
+
+private:
+    std::unique_ptr<Workshop> inner_;
+    Answers& answers_;
+    std::size_t next_gate_ = 0;
+    std::size_t next_skeleton_ = 0;
+};
+
+class InstantWorkshops final : public WorkshopFactory {
+public:
+    InstantWorkshops(std::unique_ptr<WorkshopFactory> inner, Answers& answers) : inner_(std::move(inner)), answers_(answers) {}
+    Result<std::pair<std::string, std::string>> base() override { return inner_->base(); }
+    Result<std::unique_ptr<Workshop>> open(const TaskState& state) override {
+        AF_TRY(std::unique_ptr<Workshop> workshop, inner_->open(state));
+        return std::unique_ptr<Workshop>(std::make_unique<InstantWorkshop>(std::move(workshop), answers_));
+    }
+
+private:
+    std::unique_ptr<WorkshopFactory> inner_;
+    Answers& answers_;
+};
+
+/// Runs one task after the other, each in a repository of its own.
+class TaskRuns {
+public:
+    TaskRuns() : folder_("task"), product_(open_product()), processes_(make_process_runner(product_->paths.exec_helper)) {
+        make_repository(folder_.path() / "seed", source_folder() + "/examples/textkit");
+        run();
+        answers_.recorded = true;
+    }
+
+    struct Spent {
+        double milliseconds = 0;
+        Syncs syncs;
+        std::size_t records = 0;
+    };
+
+    Spent run() {
+        const fs::path repository = folder_.path() / ("repository-" + std::to_string(++number_));
+        fs::copy(folder_.path() / "seed", repository, fs::copy_options::recursive);
+        ::sync();       // What the copy left unwritten is not this task's.
+        GitWorkshopOptions options;
+        options.repository = repository.string();
+        options.state_directory = (folder_.path() / "state").string();
+        options.gates.languages_directory = product_->paths.config + "/languages";
+        options.gates.conformance_directories = {product_->paths.config + "/conformance"};
+        options.gates.environment = current_environment();
+        options.gates.settings = product_->settings.section("gates");
+        options.gates.settings.erase("language");
+        InstantWorkshops workshops(make_git_workshops(std::move(options), *processes_), answers_);
+        TaskStore store(repository / ".agentforge");
+        EscalationStore escalations(repository / ".agentforge");
+        auto model = make_model_client(must(product_->plugins.backend("replay", {{"transcript", source_folder() + "/examples/transcripts/slugify.yaml"}})),
+                                       RetryPolicy{}, [](std::chrono::milliseconds) {});
+        NullEventSink events;
+        CancelToken cancel;
+        TaskServices services{.plugins = product_->plugins,
+                              .contracts = product_->contracts,
+                              .agents = product_->agents,
+                              .events = events,
+                              .cancel = cancel,
+                              .clock = clock_,
+                              .model = [&](const AgentDefinition&) -> Result<ModelClient*> { return model.get(); },
+                              .budget = {},
+                              .max_output_tokens = 4096,
+                              .environment = current_environment()};
+        PipelineController controller(ControllerSetup{.store = store,
+                                                      .workshops = workshops,
+                                                      .escalations = escalations,
+                                                      .services = services,
+                                                      .ids = ids_,
+                                                      .handler = must(product_->plugins.escalation("file")),
+                                                      .wait = std::chrono::milliseconds(0),
+                                                      .command = "agentforge-bench"});
+        StartOptions start;
+        start.pipeline = must(product_->pipelines.get("implement"));
+        start.configuration = product_->settings.all();
+        const Syncs before = syncs_so_far();
+        Spent spent;
+        std::optional<PipelineResult> result;
+        spent.milliseconds = microseconds([&] { result = must(controller.execute("Add a slugify function that turns a title into a URL slug", start)); }) / 1e3;
+        spent.syncs = syncs_so_far() - before;
+        if (!result->success) { give_up("the task did not end in a commit: " + (result->error ? result->error->to_string() : std::string(result->current_stage))); }
+        state_ = must(controller.get_status(result->task_id));
+        spent.records = state_->seq;
+        fs::remove_all(repository);
+        return spent;
+    }
+
+    const TaskState& state() const { return *state_; }
+
+private:
+    WorkFolder folder_;
+    std::unique_ptr<Product> product_;
+    std::unique_ptr<ProcessRunner> processes_;
+    SystemClock clock_;
+    SystemIdSource ids_;
+    Answers answers_;
+    int number_ = 0;
+    std::optional<TaskState> state_;
+};
+
+void whole_task(benchmark::State& state) {
+    TaskRuns runs;
+    Samples ours;
+    Samples syncing;
+    Samples above;
+    TaskRuns::Spent spent;
+    for (auto _ : state) {
+        spent = runs.run();
+        ours.add(spent.milliseconds);
+        syncing.add(spent.syncs.microseconds / 1e3);
+        above.add(spent.milliseconds - spent.syncs.microseconds / 1e3);
+        state.SetIterationTime(spent.milliseconds / 1e3);
+    }
+    state.counters["records"] = static_cast<double>(spent.records);
+    state.counters["syncs"] = static_cast<double>(spent.syncs.count);
+    report(state, {"eight-stage task, instant model and gates", "ms", ours.median(), syncing.median(),
+                   "its own " + std::to_string(spent.syncs.count) + " fsync calls for " + std::to_string(spent.records) + " records", {Aim::Of::value, 150}});
+    report(state, {"… above its fsync calls", "ms", above.median(), 0, "–", {}});
+}
+BENCHMARK(whole_task)->Iterations(15)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+}  // namespace
+
+TaskState finished_task() {
+    TaskRuns runs;
+    return runs.state();
+}
+
+}  // namespace agentforge::bench

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The documentation against the sources and the program.
+
+usage: test_documentation.py AGENTFORGE [test…]
+"""
+import collections
+import json
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import unittest
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+PROGRAM = None
+CODE = re.compile(r"\bAF-[A-Z]+-\d{3}\b")
+ROW = re.compile(r"^\| (AF-[A-Z]+-\d{3}) \| (.+) \| (.+) \|$", re.M)
+EXAMPLE_OF_THE_SDK = "AF-X-001"     # result.hpp shows the form with it.
+TASK_012 = {
+    "001": "stage execution failed", "002": "stage timeout", "003": "cycle limit reached", "004": "escalation triggered",
+    "005": "context budget exceeded", "006": "transition failed", "007": "pipeline cancelled",
+}
+
+
+def files(*patterns, folder=ROOT):
+    found = subprocess.run(["git", "-c", "safe.directory=*", "-C", str(folder), "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns], capture_output=True, text=True, check=True)
+    return [folder / name for name in sorted(set(found.stdout.splitlines())) if (folder / name).is_file()]
+
+
+def sources():
+    return [file for file in files("kernel", "sdk", "plugins", "config", "scripts", "examples/models") if file.suffix != ".md"]
+
+
+def pages():
+    """Our own pages: an example project's are its own, and a recorded demo is no page."""
+    return [file for file in files("*.md") if "examples" not in file.relative_to(ROOT).parts[:1]]
+
+
+def name(file):
+    return str(file.relative_to(ROOT))
+
+
+def without_comment(line):
+    return "" if line.lstrip().startswith(("//", "#", "*")) else line
+
+
+def error_rows():
+    return ROW.findall((ROOT / "docs" / "errors.md").read_text())
+
+
+def codes_of_sources():
+    """code -> places where it is given out or looked at, comments left out."""
+    found = collections.defaultdict(list)
+    for file in sources():
+        for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
+            for code in CODE.findall(without_comment(line)):
+                found[code].append((name(file), number, line))
+    found.pop(EXAMPLE_OF_THE_SDK, None)
+    return found
+
+
+class ErrorCodes(unittest.TestCase):
+    def test_each_code_is_listed_once(self):
+        counts = collections.Counter(code for code, _, _ in error_rows())
+        self.assertEqual([code for code, count in counts.items() if count != 1], [])
+
+    def test_each_code_of_the_sources_is_listed(self):
+        listed = {code for code, _, _ in error_rows()}
+        missing = {code: places[0][:2] for code, places in codes_of_sources().items() if code not in listed}
+        self.assertEqual(missing, {}, "add a row to docs/errors.md")
+
+    def test_each_listed_code_is_in_the_sources(self):
+        known = codes_of_sources()
+        self.assertEqual([code for code, what, _ in error_rows() if code not in known and not what.startswith("Reserved:")], [])
+
+    def test_a_reserved_code_is_not_given_out(self):
+        known = codes_of_sources()
+        self.assertEqual([code for code, what, _ in error_rows() if code in known and what.startswith("Reserved:")], [], "describe it in docs/errors.md")
+
+    def test_each_code_of_a_comment_is_listed(self):
+        listed = {code for code, _, _ in error_rows()} | {EXAMPLE_OF_THE_SDK}
+        unknown = {(name(file), code) for file in sources() for code in CODE.findall(file.read_text(errors="replace")) if code not in listed}
+        self.assertEqual(sorted(unknown), [])
+
+    def test_no_code_is_given_out_by_two_areas(self):
+        # One thing that two folders can meet: a program that cannot be started (the SDK's runner and the kernel's), a cancelled model call.
+        shared = {"AF-EXEC-001", "AF-EXEC-002", "AF-EXEC-003", "AF-LLM-104"}
+        folders = collections.defaultdict(set)
+        for code, places in codes_of_sources().items():
+            for file, _, line in places:
+                if re.search(r'[{(]\s*"' + code + '",', line):
+                    folders[code].add("/".join(file.split("/")[:3] if file.startswith("plugins/") else file.split("/")[:2]))
+        self.assertEqual({code: sorted(where) for code, where in folders.items() if len(where) > 1 and code not in shared}, {})
+
+    def test_the_codes_of_task_012_have_their_meanings(self):
+        what = {code: text.lower() for code, text, _ in error_rows()}
+        for number, meaning in TASK_012.items():
+            with self.subTest(number):
+                self.assertIn(meaning, what.get("AF-ORCH-" + number, ""))
+
+    def test_each_code_that_a_page_names_is_listed(self):
+        listed = {code for code, _, _ in error_rows()}
+        self.assertEqual([(name(page), code) for page in pages() for code in CODE.findall(page.read_text()) if code not in listed], [])
+
+
+def anchors(page):
+    made = set()
+    for heading in re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", page.read_text(), flags=re.S), re.M):
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
+        made.add(re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-"))
+    return made
+
+
+class Links(unittest.TestCase):
+    def test_each_relative_link_leads_somewhere(self):
+        broken = []
+        for page in pages():
+            text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
+            for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", text)):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                path, _, anchor = target.partition("#")
+                file = (page.parent / path).resolve() if path else page
+                if not file.exists() or (anchor and anchor not in anchors(file)):
+                    broken.append((name(page), target))
+        self.assertEqual(broken, [])
+
+    def test_each_page_is_reached_from_the_readme(self):
+        reached, todo = set(), [ROOT / "README.md"]
+        while todo:
+            page = todo.pop()
+            if page in reached:
+                continue
+            reached.add(page)
+            for target in re.findall(r"\]\(([^)\s#]+)", page.read_text()):
+                file = (page.parent / target).resolve()
+                if file.is_dir():
+                    file = file / "README.md"
+                if file.suffix == ".md" and file.exists():
+                    todo.append(file)
+        self.assertEqual([name(page) for page in pages() if page not in reached], [])
+
+    def test_no_page_names_a_place_of_the_machine_it_was_written_on(self):
+        place = re.compile(r"(?<![\w.~$}])/(?:work|root|home|tmp/(?!\.\.\.)|builds?/|mnt|Users)(?:/[\w.+-]+)+|\b\w+\.internal\b|localhost:(?!11434)\d+")
+        found = [(name(file), hit.group(0)) for file in pages() + files("docs/*.svg") for hit in place.finditer(file.read_text())]
+        self.assertEqual(found, [])
+
+
+def command_lines(page):
+    """Lines of code blocks and code spans that call the program."""
+    text = page.read_text()
+    for block in re.findall(r"```[a-z]*\n(.*?)```", text, flags=re.S):
+        for line in block.replace("\\\n", " ").splitlines():
+            found = re.match(r"\s*(?:\$ )?(?:[A-Z_]+=\S+ )*(agentforge(?: [^#]*)?)$", line.split("   #")[0].rstrip())
+            if found:
+                yield found.group(1)
+    for span in re.findall(r"`(agentforge [^`\n]*)`", re.sub(r"```.*?```", "", text, flags=re.S)):
+        yield span
+
+
+class Grammar:
+    """What `--help` of the program and of each command says."""
+
+    def __init__(self):
+        self.known = {}
+
+    def help(self, *words):
+        if words not in self.known:
+            ran = subprocess.run([PROGRAM, *words, "--help"], capture_output=True, text=True, check=False, timeout=30)
+            self.known[words] = ran.stdout if ran.returncode == 0 else None
+        return self.known[words]
+
+    def problem(self, line):
+        words = [word for word in shlex.split(line.replace("…", "x"))[1:] if word != "|"]
+        command, texts, flags = [], [], []
+        takes_value = False
+        for word in words:
+            if takes_value:
+                takes_value = False
+            elif word.startswith("-"):
+                flags.append(word.split("=")[0])
+                takes_value = "=" not in word and self.needs_value(tuple(command), word)
+            elif not texts and (not command or command[0] in ("escalations", "plugins") and len(command) == 1) and re.fullmatch(r"[a-z-]+", word):
+                command.append(word)
+            elif word != "COMMAND":
+                texts.append(word)
+        text = self.help(*command)
+        if text is None:
+            return "there is no such command"
+        for flag in flags:
+            if not re.search(r"(?<![\w-])" + re.escape(flag) + r"(?![\w-])", text + self.help()):
+                return f"there is no {flag}"
+        positional = len(re.findall(r"^  [a-z]+ TEXT", text, re.M)) if command else 0
+        return "too many words" if len(texts) > positional else None
+
+    def needs_value(self, command, flag):
+        for text in (self.help(*command), self.help()):
+            if found := text and re.search(r"(?<![\w-])" + re.escape(flag) + r"(?:,\S+)? ([A-Z:=]+)?", text):
+                return bool(found.group(1))
+        return False
+
+
+class Commands(unittest.TestCase):
+    grammar = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.grammar = Grammar()
+
+    def test_each_command_line_that_a_page_shows_is_one_of_the_program(self):
+        wrong = [(name(page), line, problem) for page in pages() for line in command_lines(page) if (problem := self.grammar.problem(line))]
+        self.assertEqual(wrong, [])
+
+    def test_each_command_line_of_the_readme_is_found(self):
+        self.assertGreaterEqual(len(list(command_lines(ROOT / "README.md"))), 10)
+
+    def test_each_command_is_in_the_table_of_the_readme(self):
+        commands = re.findall(r"^  ([a-z]+) ", self.grammar.help().split("Subcommands:")[1], re.M)
+        text = (ROOT / "README.md").read_text()
+        self.assertEqual([command for command in commands if f"`agentforge {command}" not in text], [])
+
+    def test_each_command_has_a_section_in_the_page_of_commands(self):
+        commands = re.findall(r"^  ([a-z]+) ", self.grammar.help().split("Subcommands:")[1], re.M)
+        text = (ROOT / "docs" / "cli.md").read_text()
+        self.assertEqual([command for command in commands if not re.search(rf"^## .*`agentforge {command}", text, re.M)], [])
+
+    def test_each_flag_is_in_the_page_of_commands(self):
+        text = (ROOT / "docs" / "cli.md").read_text()
+        missing = []
+        for words in ((), ("init",), ("start",), ("status",), ("resume",), ("abort",), ("approve",), ("reject",), ("feedback",), ("resolve",),
+                      ("escalations", "list"), ("inspect",), ("plugins", "list"), ("doctor",)):
+            missing += [(words, flag) for flag in re.findall(r"(?<![\w-])--[a-z-]+", self.grammar.help(*words)) if flag not in text]
+        self.assertEqual(missing, [])
+
+    def test_the_exit_codes_are_those_of_the_program(self):
+        wanted = dict(re.findall(r"(\d+) ([a-z ]+)", re.search(r"Exit codes:(.*)", self.grammar.help()).group(1)))
+        for page in ("README.md", "docs/cli.md"):
+            with self.subTest(page):
+                table = re.search(r"\| exit code \|.*?\n\n", (ROOT / page).read_text() + "\n\n", re.S).group(0)
+                self.assertEqual(re.findall(r"^\| (\d+) \|", table, re.M), list(wanted))
+
+
+class Settings(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.keys = list(yaml.safe_load((ROOT / "config" / "settings_schema.yaml").read_text())["settings"])
+
+    def test_the_page_of_settings_is_current(self):
+        ran = subprocess.run([sys.executable, "-B", str(ROOT / "scripts" / "make-settings-page"), "--check"], capture_output=True, text=True, check=False)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+
+    def test_each_setting_is_read_by_the_kernel(self):
+        text = "\n".join(file.read_text() for file in files("kernel/*.cpp") if "settings_schema" not in file.name)
+        unread = []
+        for key in self.keys:
+            section, _, rest = key.partition(".")
+            by_section = f'section("{section}")' in text and f'"{rest.split(".")[0]}"' in text
+            by_role = key.startswith("agents.*.llm.") and '"agents."' in text and f'setting("{key.rsplit(".", 1)[1]}")' in text
+            if f'"{key}"' not in text and not by_section and not by_role:
+                unread.append(key)
+        self.assertEqual(unread, [], "a setting that nothing reads is a promise that is not kept")
+
+    def known(self, key):
+        return any(re.fullmatch(re.escape(pattern).replace(r"\*", "[^.]+"), key) or pattern.startswith(key.rstrip(".") + ".") for pattern in self.keys) or \
+            key.startswith("llm.settings.")
+
+    def test_each_dotted_key_that_a_page_names_exists(self):
+        sections = "|".join(sorted({key.split(".")[0] for key in self.keys}))
+        wrong = []
+        for page in pages():
+            for key in re.findall(rf"(?:`|--set ')((?:{sections})\.[a-z_.*]+)(?:`|=)", page.read_text()) + re.findall(r"--set '?([a-z_.*]+)=", page.read_text()):
+                if not self.known(key.replace("*", "x")) and not key.endswith((".yaml", ".md", ".py")):
+                    wrong.append((name(page), key))
+        self.assertEqual(wrong, [])
+
+    def test_each_settings_file_that_a_page_shows_holds_known_keys(self):
+        sections = {key.split(".")[0] for key in self.keys}
+        wrong = []
+
+        def walk(page, value, prefix):
+            for key, inner in value.items():
+                at = f"{prefix}{key}"
+                if not self.known(at):
+                    wrong.append((name(page), at))
+                elif isinstance(inner, dict) and at not in ("llm.settings",):
+                    walk(page, inner, at + ".")
+
+        for page in pages():
+            for block in re.findall(r"```yaml\n(.*?)```", page.read_text(), flags=re.S):
+                value = yaml.safe_load(block)
+                if isinstance(value, dict) and value.keys() <= sections:
+                    walk(page, value, "")
+        self.assertEqual(wrong, [])
+
+
+class Picture(unittest.TestCase):
+    def test_the_picture_is_made_from_the_recorded_output(self):
+        ran = subprocess.run([sys.executable, "-B", str(ROOT / "scripts" / "make-picture"), "--check"], capture_output=True, text=True, check=False)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+
+
+class Changelog(unittest.TestCase):
+    def test_the_newest_section_is_unreleased(self):
+        self.assertEqual(re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.M)[0], "Unreleased")
+
+    def test_the_licence_is_the_one_that_the_sources_name(self):
+        self.assertIn("Apache License\n                           Version 2.0", (ROOT / "LICENSE").read_text())
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+    PROGRAM = sys.argv.pop(1)
+    unittest.main()
