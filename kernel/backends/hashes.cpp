@@ -26,7 +26,7 @@ std::size_t run(std::string_view text, std::size_t at, Test test) {
 
 bool ends_word(std::string_view text, std::size_t at) { return at >= text.size() || !is_word(text[at]); }
 
-/// Length of `task-20260102-words-1f2e` at the start of `text`.
+/// Length of `task-20260102-words-1f2e`, `ESC-…`, `REQ-20260102-words-1f2e` at the start of `text`.
 std::size_t id_length(std::string_view text) {
     constexpr std::string_view task = "task-";
     if (text.starts_with(task)) {
@@ -42,6 +42,10 @@ std::size_t id_length(std::string_view text) {
     if (text.starts_with("ESC-") || text.starts_with("APR-")) {
         const std::size_t rest = run(text, 4, [](char c) { return is_word(c) || c == '-'; });
         return rest == 0 ? 0 : 4 + rest;
+    }
+    for (const std::string_view prefix : {"REQ-", "SPEC-", "SUITE-", "IMPL-"}) {    // Of one task's artifacts; `REQ-001` is no such id.
+        if (!text.starts_with(prefix) || run(text, prefix.size(), is_digit) != 8 || !text.substr(prefix.size() + 8).starts_with('-')) { continue; }
+        return prefix.size() + run(text, prefix.size(), [](char c) { return is_word(c) || c == '-'; });
     }
     return 0;
 }

@@ -48,14 +48,15 @@ bool acts_on_terminal(std::string_view text, std::size_t at, std::size_t& length
 
 }  // namespace
 
-std::string printable(std::string_view text, std::size_t max_bytes) {
-    const std::string clean = ellipsis(sanitize_utf8(text), max_bytes);
+namespace {
+
+std::string escaped(const std::string& clean, bool one_line) {
     std::string shown;
     for (std::size_t at = 0; at < clean.size(); ++at) {
         const auto byte = static_cast<unsigned char>(clean[at]);
         std::size_t length = 0;
         if (byte == '\n' || byte == '\t') {
-            shown += ' ';
+            shown += one_line ? ' ' : clean[at];
         } else if (byte < 0x20 || byte == 0x7F) {
             shown += fmt::format("\\x{:02x}", byte);
         } else if (byte >= 0x80 && acts_on_terminal(clean, at, length)) {
@@ -68,6 +69,11 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
     return shown;
 }
 
+}  // namespace
+
+std::string printable(std::string_view text, std::size_t max_bytes) { return escaped(ellipsis(sanitize_utf8(text), max_bytes), true); }
+std::string printable_lines(std::string_view text) { return escaped(sanitize_utf8(text), false); }
+
 std::string human_duration(std::chrono::milliseconds time) {
     const auto ms = time.count();
     if (ms < 1000) { return fmt::format("{} ms", ms); }
@@ -75,6 +81,21 @@ std::string human_duration(std::chrono::milliseconds time) {
     if (ms < 3'600'000) { return fmt::format("{} m {:02} s", ms / 60'000, (ms / 1000) % 60); }
     return fmt::format("{} h {:02} m", ms / 3'600'000, (ms / 60'000) % 60);
 }
+
+namespace {
+
+/// At most `columns` characters; "…" marks a cut.
+std::string fitting(const std::string& text, std::size_t columns) {
+    std::size_t characters = 0;
+    std::size_t cut = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if ((static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) { continue; }
+        if (++characters == columns) { cut = at; }
+    }
+    return characters <= columns ? text : text.substr(0, cut) + "…";
+}
+
+}  // namespace
 
 Display::~Display() { clear_live(); }
 
@@ -90,6 +111,8 @@ void Display::clear_live() {
     live_shown_ = false;
 }
 
+std::size_t Display::columns() const { return options_.columns ? options_.columns() : 80; }
+
 void Display::line(const std::string& text) {
     if (options_.quiet) { return; }
     clear_live();
@@ -98,8 +121,14 @@ void Display::line(const std::string& text) {
 
 void Display::live(const std::string& text) {
     if (options_.quiet || !options_.terminal) { return; }
-    out_ << "\r\x1b[K" << paint(ellipsis(text, 100), dim) << std::flush;
+    out_ << "\r\x1b[K" << paint(fitting(text, columns() - 1), dim) << std::flush;    // One column free: a full line would wrap.
     live_shown_ = true;
+}
+
+/// What the gate's own line has just said is not said again by the step that it refused.
+std::string Display::without_repetition(std::string summary) const {
+    if (failed_gate_.empty() || !summary.ends_with(": " + failed_gate_)) { return summary; }
+    return summary.substr(0, summary.size() - failed_gate_.size() - 2);
 }
 
 void Display::event(std::string_view name, const json::object& fields) {
@@ -112,13 +141,17 @@ void Display::event(std::string_view name, const json::object& fields) {
         line(fmt::format("{}/{} {:<9} {}{}", number_of(fields, "index") + 1, number_of(fields, "of"), text("stage"), text("agent"),
                          attempt > 1 ? fmt::format("  (attempt {})", attempt) : ""));
     } else if (name == "step") {
-        line(fmt::format("    {} step {:<3} {:<22} {}", mark(flag_of(fields, "success")), number_of(fields, "step"), text("tool"), text("summary")));
+        const bool good = flag_of(fields, "success");
+        const std::string told = fmt::format(" step {:<3} {:<22} {}", number_of(fields, "step"), text("tool"), printable(without_repetition(text_of(fields, "summary"))));
+        line("    " + mark(good) + (good && options_.terminal ? fitting(told, columns() - 8) : told));     // A failure is shown whole.
     } else if (name == "gate_started") {
         live("    measuring: " + text("gate"));
     } else if (name == "gate") {
+        failed_gate_ = flag_of(fields, "passed") ? std::string() : text_of(fields, "summary");
         line(fmt::format("    {} gate {:<12} {}", mark(flag_of(fields, "passed")), text("gate"), text("summary")));
     } else if (name == "stage_completed") {
-        line(fmt::format("    {} {} verified: {}  ({}, {} steps, {} tokens)", mark(true), text("stage"), text("artifact"),
+        const std::string artifact = text("artifact");
+        line(fmt::format("    {} {} verified: {}  ({}, {} steps, {} tokens)", mark(true), text("stage"), artifact.substr(artifact.rfind('/') + 1),
                          human_duration(std::chrono::milliseconds(number_of(fields, "duration_ms"))), number_of(fields, "steps"),
                          number_of(fields, "tokens")));
     } else if (name == "stage_skipped") {

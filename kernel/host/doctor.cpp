@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <ostream>
 
+#include "base/text.hpp"
 #include "host/display.hpp"
 #include "host/project.hpp"
 
@@ -32,6 +36,19 @@ Check from(std::string name, const Result<T>& result, const std::string& good, V
     return {std::move(name), otherwise, result.error().to_string()};
 }
 
+/// `network namespace, landlock 7, …`: what is on, in words.
+std::string confinement_text(const json::object& confinement) {
+    std::string text;
+    for (const auto& [key, value] : confinement) {
+        if (value.is_bool() && !value.get_bool()) { continue; }
+        std::string name(key);
+        std::replace(name.begin(), name.end(), '_', ' ');
+        text += (text.empty() ? "" : ", ") + name;
+        if (!value.is_bool()) { text += " " + (value.is_string() ? std::string(value.get_string()) : json::serialize(value)); }
+    }
+    return text;
+}
+
 Check check_confinement(const ProductPaths& product, const std::string& folder) {
     const auto processes = make_process_runner(product.exec_helper);
     ProcessRequest request;
@@ -41,7 +58,7 @@ Check check_confinement(const ProductPaths& product, const std::string& folder) 
     request.confinement.readable = {folder};
     const auto outcome = processes->run(request, {});
     if (!outcome.ok()) { return {"sandbox", Verdict::bad, outcome.error().to_string()}; }
-    return {"sandbox", outcome->exit_code == 0 ? Verdict::good : Verdict::bad, "in force: " + json::serialize(outcome->confinement)};
+    return {"sandbox", outcome->exit_code == 0 ? Verdict::good : Verdict::bad, confinement_text(outcome->confinement)};
 }
 
 Check check_program(const ProductPaths& product, const std::string& folder, std::string name, const std::vector<std::string>& argv) {
@@ -53,7 +70,7 @@ Check check_program(const ProductPaths& product, const std::string& folder, std:
     request.confinement.enabled = false;
     const auto outcome = processes->run(request, {});
     if (!outcome.ok()) { return {std::move(name), Verdict::warning, outcome.error().message}; }
-    const std::string said = outcome->out.empty() ? outcome->err : outcome->out;
+    const std::string said = first_line(outcome->out.empty() ? outcome->err : outcome->out);
     return {std::move(name), outcome->exit_code == 0 ? Verdict::good : Verdict::warning, printable(said, 100)};
 }
 
@@ -61,20 +78,7 @@ Check check_model(Project& project) {
     const std::string name = project.settings().text("llm.backend");
     auto backend = project.backend(name, project.settings().text("llm.model"));
     if (!backend.ok()) { return {"model", Verdict::warning, backend.error().to_string()}; }
-    class Context final : public CallContext {
-    public:
-        [[nodiscard]] bool cancelled() const noexcept override { return false; }
-        [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override {
-            return start_ + std::chrono::seconds(10);
-        }
-        void log(LogLevel, std::string_view, const json::object&) override {}
-        void progress(std::string_view) override {}
-        [[nodiscard]] std::chrono::system_clock::time_point now() override { return std::chrono::system_clock::now(); }
-
-    private:
-        std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-    } context;
-    const auto answer = (*backend)->check(context);
+    const auto answer = check_backend(**backend);
     return from("model", answer, name + ": " + (answer.ok() ? *answer : ""), Verdict::warning);
 }
 
@@ -111,7 +115,11 @@ int run_doctor(Program& program) {
     if (program.json_output) {
         program.print_json({{"checks", std::move(array)}, {"healthy", !failed}});
     } else {
-        for (const Check& check : checks) { program.out << word(check.verdict) << "\t" << check.name << ": " << check.detail << "\n"; }
+        for (const Check& check : checks) {
+            std::string detail = check.detail;
+            while (detail.ends_with('\n')) { detail.pop_back(); }
+            program.out << fmt::format("{:<8} {:<14} {}\n", word(check.verdict), check.name, detail);
+        }
     }
     return failed ? 1 : 0;
 }

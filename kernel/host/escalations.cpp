@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
 #include <ostream>
 
 #include "host/outcome.hpp"
@@ -15,6 +17,14 @@ struct ResolveArguments {
     bool no_resume = false;
 };
 
+/// What a task asked before it was aborted waits for nobody any more.
+bool has_ended(const TaskStore& tasks, const std::string& task) {
+    const auto state = tasks.load_state(task);
+    if (!state.ok()) { return false; }
+    const json::value* status = state->if_contains("status");
+    return status != nullptr && (*status == "aborted" || *status == "completed");
+}
+
 int list_escalations(Program& program) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
@@ -22,9 +32,13 @@ int list_escalations(Program& program) {
     const auto pending = store.pending();
     if (!pending.ok()) { return program.fail(pending.error()); }
     for (const Error& problem : pending->problems) { program.err << "agentforge: " << problem.to_string() << "\n"; }
+    const TaskStore tasks(place->agentforge);
+    std::vector<PendingItem> open;
+    std::copy_if(pending->items.begin(), pending->items.end(), std::back_inserter(open),
+                 [&tasks](const PendingItem& item) { return !has_ended(tasks, item.task_id); });
     if (program.json_output) {
         json::array items;
-        for (const PendingItem& item : pending->items) {
+        for (const PendingItem& item : open) {
             items.push_back(json::object{{"id", item.id},
                                          {"kind", item.kind == PendingItem::Kind::approval ? "approval" : "escalation"},
                                          {"task_id", item.task_id},
@@ -36,8 +50,8 @@ int list_escalations(Program& program) {
         program.print_json({{"escalations", std::move(items)}});
         return 0;
     }
-    if (pending->items.empty()) { program.out << "Nothing waits for a person.\n"; }
-    for (const PendingItem& item : pending->items) {
+    if (open.empty()) { program.out << "Nothing waits for a person.\n"; }
+    for (const PendingItem& item : open) {
         program.out << item.id << "  since " << item.created_at << "\n  task " << item.task_id << ", stage " << item.stage << "\n  ";
         if (item.kind == PendingItem::Kind::approval) {
             program.out << "approval of its artifact: agentforge approve | feedback | reject " << item.task_id << "\n";
@@ -54,17 +68,25 @@ int run_resolve(Program& program, const ResolveArguments& arguments) {
         return static_cast<int>(ExitCode::usage);
     }
     Display display = make_display(program);
-    auto project = Project::open(program, display);
-    if (!project.ok()) { return program.fail(project.error()); }
-    const auto escalation = (*project)->escalations().escalation(arguments.id);
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    const auto escalation = EscalationStore(place->agentforge).escalation(arguments.id);
     if (!escalation.ok()) { return program.fail(escalation.error()); }
+    auto project = Project::open_for_task(program, display, escalation->task_id);
+    if (!project.ok()) { return program.fail(project.error()); }
     Resolution resolution;
     resolution.abort = arguments.abort;
     if (!arguments.answer.empty()) { resolution.context["answer"] = arguments.answer; }
     resolution.resolved_by = "user";
     if (const auto written = (*project)->escalations().resolve(arguments.id, resolution); !written.ok()) { return program.fail(written.error()); }
-    if (arguments.no_resume || TaskLock::holder((*project)->tasks().paths(escalation->task_id))) {
-        program.out << "Answered " << arguments.id << ".\n";
+    const bool running = TaskLock::holder((*project)->tasks().paths(escalation->task_id)).has_value();
+    if (arguments.no_resume || running) {
+        if (program.json_output) {
+            program.print_json({{"id", arguments.id}, {"task_id", escalation->task_id}, {"answered", true}});
+        } else {
+            program.out << "Answered " << arguments.id
+                        << (running ? ". The process that runs the task goes on." : ". Go on with: agentforge resume " + escalation->task_id) << "\n";
+        }
         return 0;
     }
     return resume_and_tell(program, **project, escalation->task_id);

@@ -104,24 +104,31 @@ int show_step(Program& program, const TaskPaths& paths, const std::vector<Record
         return 0;
     }
     const bool everything = arguments.show.empty();
+    // One part sent into a file or a pipe comes as it is (a diff is for `git apply`); what people look at cannot act on their terminal.
+    const auto shown = [&](const std::string& text) { return everything || program.out_is_terminal ? printable_lines(text) : text; };
     const json::object& detail = record->get_object();
     if (everything) {
         program.out << "step " << arguments.step << "  " << text_of(*found, "phase") << "  " << text_of(map_of(*found, "agent"), "role") << "  "
                     << text_of(*found, "timestamp") << "\n";
     }
-    if (everything || arguments.show == "system") { program.out << "\n--- system prompt\n" << text_of(parts, "system") << "\n"; }
-    if (everything || arguments.show == "context") { program.out << "\n--- context\n" << text_of(parts, "context") << "\n"; }
-    if (everything || arguments.show == "answer") { program.out << "\n--- answer\n" << to_json_pretty(map_of(detail, "completion")); }
+    if (everything || arguments.show == "system") { program.out << "\n--- system prompt\n" << shown(text_of(parts, "system")) << "\n"; }
+    if (everything || arguments.show == "context") { program.out << "\n--- context\n" << shown(text_of(parts, "context")) << "\n"; }
+    if (everything || arguments.show == "answer") { program.out << "\n--- answer\n" << shown(to_json_pretty(map_of(detail, "completion"))); }
     if (everything || arguments.show == "result") {
-        program.out << "\n--- result: " << text_of(detail, "summary") << "\n" << text_of(detail, "output") << "\n" << text_of(detail, "error") << "\n";
+        program.out << "\n--- result: " << printable(text_of(detail, "summary"), 1000) << "\n";
+        for (const char* key : {"output", "error"}) {
+            if (const std::string text = text_of(detail, key); !text.empty()) { program.out << shown(text) << "\n"; }
+        }
     }
     if (everything || arguments.show == "diff") {
         const std::string patch = text_of(*found, "patch");
-        if (!patch.empty()) {
-            const auto text = read_file(paths.root / patch);
-            if (!text.ok()) { return program.fail(text.error()); }
-            program.out << "\n--- diff\n" << *text;
+        if (patch.empty()) {
+            if (!everything) { program.err << "agentforge: step " << arguments.step << " changed no file\n"; }
+            return 0;
         }
+        const auto text = read_file(paths.root / patch);
+        if (!text.ok()) { return program.fail(text.error()); }
+        program.out << (everything ? "\n--- diff\n" : "") << shown(*text);
     }
     return 0;
 }

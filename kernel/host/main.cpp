@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <poll.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -27,6 +28,19 @@ void install_signal_handlers() {
     std::signal(SIGPIPE, SIG_IGN);
 }
 
+/// A reader that went away (`| head`) is no failure of ours; anything else that could not be printed is.
+bool reader_is_gone() {
+    pollfd descriptor{STDOUT_FILENO, POLLOUT, 0};
+    return ::poll(&descriptor, 1, 0) == 1 && (descriptor.revents & POLLERR) != 0;
+}
+
+int output_lost(agentforge::kernel::Program& program, int code) {
+    program.json_output = false;
+    const int failed = program.fail(agentforge::Error{"AF-CLI-004", "the result could not be written to standard output", "",
+                                                      "make room on its disk, or send it elsewhere", agentforge::ErrorKind::io});
+    return code == 0 ? failed : code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -40,6 +54,7 @@ int main(int argc, char** argv) {
                                         .cancel = &cancel,
                                         .err_is_terminal = ::isatty(STDERR_FILENO) == 1,
                                         .in_is_terminal = ::isatty(STDIN_FILENO) == 1,
+                                        .out_is_terminal = ::isatty(STDOUT_FILENO) == 1,
                                         .json_output = false,
                                         .quiet = false,
                                         .settings = {},
@@ -52,7 +67,7 @@ int main(int argc, char** argv) {
     const int code = agentforge::kernel::run_program(argc, argv, program);
     std::cout.flush();
     std::cerr.flush();
-    if (program.leave_at_once) { ::_exit(code); }
-    // A reader that went away (`| head`) is no failure of ours; anything else that could not be printed is.
-    return code;
+    const int told = !std::cout && !reader_is_gone() ? output_lost(program, code) : code;
+    if (program.leave_at_once) { ::_exit(told); }
+    return told;
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/outcome.hpp"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <ostream>
 
 #include "base/text.hpp"
@@ -15,6 +19,15 @@ bool wants_colour(const Program& program) {
     const bool refused = no_colour != program.environment.end() && !no_colour->second.empty();
     const bool dumb = terminal == program.environment.end() || terminal->second == "dumb";
     return program.err_is_terminal && !refused && !dumb;
+}
+
+/// Of standard error; 80 where it does not say.
+std::size_t terminal_columns() {
+    winsize size{};
+    constexpr std::size_t usual = 80;
+    constexpr std::size_t least = 20;
+    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) { return usual; }
+    return std::max<std::size_t>(size.ws_col, least);
 }
 
 json::object result_json(const PipelineResult& result) {
@@ -71,7 +84,7 @@ void tell_waiting(Program& program, const PipelineResult& result) {
 
 Display make_display(Program& program) {
     return Display(program.err, {.terminal = program.err_is_terminal && wants_colour(program), .colour = wants_colour(program),
-                                 .quiet = program.quiet || program.json_output});
+                                 .quiet = program.quiet || program.json_output, .columns = terminal_columns});
 }
 
 int tell(Program& program, Project& project, const PipelineResult& result) {
@@ -90,19 +103,21 @@ int tell(Program& program, Project& project, const PipelineResult& result) {
     } else if (!result.waiting_for.empty()) {
         tell_waiting(program, result);
     } else {
-        program.out << "Not done: " << result.task_id << " is " << to_string(result.status) << " at stage " << result.current_stage << "\n";
+        program.out << "Not done: " << result.task_id << ", " << to_string(result.status) << " at stage " << result.current_stage << "\n";
         if (result.error) { program.err << "agentforge: " << result.error->to_string() << "\n"; }
         if (result.status == TaskStatus::paused || result.status == TaskStatus::failed) {
             program.out << "  go on with: agentforge resume " << result.task_id << "\n";
         }
-        program.out << "  look at it: agentforge inspect " << result.task_id << "\n";
+        if (!result.error || result.error->remedy.find("agentforge inspect") == std::string::npos) {
+            program.out << "  look at it: agentforge inspect " << result.task_id << "\n";
+        }
     }
     return static_cast<int>(result.exit_code);
 }
 
 int with_task(Program& program, const std::string& task, const std::function<int(Project&, const std::string&)>& action) {
     Display display = make_display(program);
-    auto project = Project::open(program, display);
+    auto project = Project::open_for_task(program, display, task);
     if (!project.ok()) { return program.fail(project.error()); }
     const auto id = (*project)->tasks().resolve(task);
     if (!id.ok()) { return program.fail(id.error()); }

@@ -2,9 +2,11 @@
 #include "host/program.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <ostream>
 
 #include "base/text.hpp"
+#include "host/display.hpp"
 
 #ifndef AGENTFORGE_VERSION
 #error "the build defines AGENTFORGE_VERSION"
@@ -24,6 +26,48 @@ std::vector<std::string> command_names(const CLI::App& app) {
     std::vector<std::string> names;
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) { names.push_back(command->get_name()); }
     return names;
+}
+
+/// The deepest command that was parsed before the problem.
+const CLI::App& innermost(const CLI::App& app) {
+    const auto parsed = app.get_subcommands();
+    return parsed.empty() ? app : innermost(*parsed.front());
+}
+
+/// `agentforge plugins list` for the group `plugins`; the long flags of a command.
+std::string full_name(const CLI::App& app) { return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name(); }
+std::vector<std::string> long_flags(const CLI::App& app) {
+    std::vector<std::string> flags;
+    for (const CLI::App* at = &app; at != nullptr; at = at->get_parent()) {
+        for (const CLI::Option* option : at->get_options()) {
+            for (const std::string& name : option->get_lnames()) { flags.push_back("--" + name); }
+        }
+    }
+    return flags;
+}
+
+/// What to do about words that fit no command's grammar.
+Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, int argc, const char* const* argv) {
+    const CLI::App& command = innermost(app);
+    const std::string name = full_name(command);
+    Error error{"AF-CLI-001", printable(problem.what(), 400), "", "`" + name + " --help` lists what it takes", ErrorKind::invalid};
+    if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr) {
+        for (int index = 1; index < argc; ++index) {
+            const std::string word = std::string(argv[index]).substr(0, std::string_view(argv[index]).find('='));
+            const std::vector<std::string> flags = long_flags(command);
+            if (!word.starts_with("--") || std::find(flags.begin(), flags.end(), word) != flags.end()) { continue; }
+            error.message = "`" + name + "` has no option `" + printable(word, 80) + "`";
+            if (const std::string near = nearest(word, flags); !near.empty()) { error.remedy = "did you mean `" + near + "`? " + error.remedy; }
+            return error;
+        }
+    }
+    if (command.get_parent() != nullptr && command.get_require_subcommand_min() > 0 && dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr) {
+        error.message = "`" + name + "` needs one of its commands";
+        std::string known;
+        for (const std::string& each : command_names(command)) { known += (known.empty() ? "`" : ", `") + name + " " + each + "`"; }
+        error.remedy = "there is " + known;
+    }
+    return error;
 }
 
 /// The first word that is not an option: what the user took for a command.
@@ -53,7 +97,8 @@ void add_settings_flag(CLI::App& app, Program& program) {
            },
            "Override a setting for this run: KEY=VALUE")
         ->type_name("KEY=VALUE")
-        ->allow_extra_args(false)
+        ->expected(1)
+        ->allow_extra_args(false)   // One word each: the next word is the request.
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
@@ -99,14 +144,13 @@ int run_program(int argc, const char* const* argv, Program& program) {
     } catch (const CLI::ParseError& problem) {
         const std::string word = first_word(argc, argv);
         const std::vector<std::string> names = command_names(app);
-        std::string message = problem.what();
-        std::string remedy = "`agentforge --help` lists the commands, `agentforge COMMAND --help` its options";
+        Error error = usage_problem(app, problem, argc, argv);
         if (!word.empty() && std::find(names.begin(), names.end(), word) == names.end()) {
-            message = "there is no command `" + ellipsis(word, 80) + "`";
+            error.message = "there is no command `" + printable(word, 80) + "`";
             const std::string near = nearest(word, names);
-            if (!near.empty()) { remedy = "did you mean `agentforge " + near + "`?"; }
+            error.remedy = near.empty() ? "`agentforge --help` lists the commands" : "did you mean `agentforge " + near + "`?";
         }
-        program.fail(Error{"AF-CLI-001", message, "", remedy, ErrorKind::invalid});
+        program.fail(error);
         return usage_error;
     }
     if (!directory.empty()) { program.directory = std::filesystem::absolute(directory); }

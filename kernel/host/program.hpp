@@ -30,6 +30,7 @@ struct Program {
     CancelToken* cancel = nullptr;              ///< Requested by SIGINT and SIGTERM.
     bool err_is_terminal = false;
     bool in_is_terminal = false;
+    bool out_is_terminal = false;
 
     // Set by the command line.
     bool json_output = false;

@@ -29,6 +29,18 @@ void wait_interruptibly(const CancelToken& cancel, std::chrono::milliseconds tim
     }
 }
 
+class CheckContext final : public CallContext {
+public:
+    [[nodiscard]] bool cancelled() const noexcept override { return false; }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return start_ + std::chrono::seconds(10); }
+    void log(LogLevel, std::string_view, const json::object&) override {}
+    void progress(std::string_view) override {}
+    [[nodiscard]] std::chrono::system_clock::time_point now() override { return std::chrono::system_clock::now(); }
+
+private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
 constexpr std::string_view private_ignore = "# Made by `agentforge start`. Run `agentforge init` to share settings, agents and contracts through git.\n*\n";
 constexpr std::string_view shared_ignore =
     "# Made by `agentforge init`. Configuration is committed; what tasks leave behind is not.\n"
@@ -73,6 +85,17 @@ Result<void> prepare_project_folder(const ProjectPlace& place, bool shared) {
     const auto present = read_file(ignore);
     if (present.ok() && *present != private_ignore) { return {}; }
     return write_file_atomic(ignore, shared_ignore, Durability::synced);
+}
+
+void remove_empty_project_folder(const ProjectPlace& place) {
+    const std::filesystem::path ignore = place.agentforge / ".gitignore";
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(place.agentforge, error)) {
+        if (entry.path() != ignore) { return; }
+    }
+    if (const auto text = read_file(ignore); !text.ok() || *text != private_ignore) { return; }
+    std::filesystem::remove(ignore, error);
+    std::filesystem::remove(place.agentforge, error);
 }
 
 Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& events) {
@@ -159,6 +182,30 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     return project;
 }
 
+Result<std::unique_ptr<Project>> Project::open_for_task(Program& program, EventSink& events, std::string_view task) {
+    AF_TRY(std::unique_ptr<Project> project, open(program, events));
+    if (!project->settings().text("llm.backend").empty()) { return project; }
+    const auto id = project->tasks().resolve(task);
+    if (!id.ok()) { return project; }       // The command says so.
+    AF_TRY(const json::object started, project->tasks().load(*id));
+    const json::value* configuration = started.if_contains("configuration");
+    const json::value* llm = configuration != nullptr && configuration->is_object() ? configuration->get_object().if_contains("llm") : nullptr;
+    if (llm == nullptr || !llm->is_object()) { return project; }
+    bool found = false;
+    for (const char* key : {"backend", "model", "preset", "transcript"}) {
+        const json::value* value = llm->get_object().if_contains(key);
+        if (value == nullptr || !value->is_string() || value->get_string().empty()) { continue; }
+        program.settings.emplace_back(std::string("llm.") + key, std::string(value->get_string()));
+        found = true;
+    }
+    return found ? open(program, events) : std::move(project);
+}
+
+Result<std::string> check_backend(LLMBackend& backend) {
+    CheckContext context;
+    return backend.check(context);
+}
+
 Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, const std::string& model_name) {
     if (name.empty()) {
         return Error{"AF-LLM-001", "no model is configured", "llm.backend", "choose one:\n" + model_help(), ErrorKind::unavailable};
@@ -192,6 +239,13 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
     const std::string key = name + "\n" + model_name;
     if (const auto known = models_.find(key); known != models_.end()) { return known->second.get(); }
     AF_TRY(std::shared_ptr<LLMBackend> plugin, backend(name, model_name));
+    if (plugin->info().offline) {
+        if (const auto answer = check_backend(*plugin); !answer.ok()) {
+            Error error = answer.error();
+            error.kind = ErrorKind::unavailable;    // No stage can do anything about it: the task waits for the user.
+            return error;
+        }
+    }
     CancelToken* const cancel = program_.cancel;
     auto client = make_model_client(std::move(plugin), RetryPolicy{}, [cancel](std::chrono::milliseconds time) { wait_interruptibly(*cancel, time); });
     if (const std::string record = settings_->text("llm.record"); !record.empty()) {

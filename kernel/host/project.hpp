@@ -37,6 +37,10 @@ public:
     /// Reads settings, contracts, agents and pipelines and discovers plugins. Errors: AF-CONF-…, AF-CONT-…, AF-AGENT-…, AF-PIPE-….
     [[nodiscard]] static Result<std::unique_ptr<Project>> open(Program& program, EventSink& events);
 
+    /// As `open`; where no model is configured now, with the one that the task was started with (`--transcript`, `--set llm.…`).
+    /// A command line is not taken over from a task: it is the user's to give.
+    [[nodiscard]] static Result<std::unique_ptr<Project>> open_for_task(Program& program, EventSink& events, std::string_view task);
+
     [[nodiscard]] const ProjectPlace& place() const noexcept { return place_; }
     [[nodiscard]] const Settings& settings() const noexcept { return *settings_; }
     [[nodiscard]] const PipelineSet& pipelines() const noexcept { return pipelines_; }
@@ -47,7 +51,8 @@ public:
     [[nodiscard]] EscalationStore& escalations() noexcept { return *escalations_; }
     [[nodiscard]] PipelineController& controller() noexcept { return *controller_; }
 
-    /// The model that a role talks to. Errors: AF-LLM-001 none is configured (says how), AF-PLUG-….
+    /// The model that a role talks to; one that works offline (a transcript) is checked first.
+    /// Errors (`unavailable`): AF-LLM-001 none is configured (says how), AF-LLM-2xx of the transcript; AF-PLUG-….
     [[nodiscard]] Result<ModelClient*> model(const AgentDefinition& agent);
     /// A backend plugin with its settings from `llm:`. Errors as above.
     [[nodiscard]] Result<std::shared_ptr<LLMBackend>> backend(const std::string& name, const std::string& model_name);
@@ -79,11 +84,16 @@ private:
 /// Errors: AF-CLI-003 none of them is known.
 [[nodiscard]] Result<std::string> state_directory(const std::map<std::string, std::string>& environment);
 
+/// Asks a backend whether it would work; waits 10 s at most.
+[[nodiscard]] Result<std::string> check_backend(LLMBackend& backend);
+
 /// One line each: how to use a real model. Shown wherever none is configured or a transcript answers.
 [[nodiscard]] std::string model_help();
 
 /// Makes `.agentforge` with a `.gitignore`. `shared`: the one for a project that commits its configuration; otherwise all of it
 /// stays out of git's sight. An existing file is left as it is.
 [[nodiscard]] Result<void> prepare_project_folder(const ProjectPlace& place, bool shared);
+/// Takes back what `prepare_project_folder(place, false)` made, where nothing has come into it since.
+void remove_empty_project_folder(const ProjectPlace& place);
 
 }  // namespace agentforge::kernel

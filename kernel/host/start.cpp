@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <ostream>
+#include <iostream>
 
+#include "base/text.hpp"
 #include "git/repository.hpp"
+#include "host/display.hpp"
 #include "host/outcome.hpp"
 
 namespace agentforge::kernel {
@@ -18,6 +20,42 @@ struct StartArguments {
     bool wait = false;
     bool skip_verify = false;
 };
+
+constexpr std::size_t max_request_bytes = 256UL * 1024;     // The controller's limit, and one more is read to see it passed.
+
+/// `-` stands for standard input: a request may be longer than an argument can be.
+std::string request_of(const StartArguments& arguments) {
+    if (arguments.request != "-") { return arguments.request; }
+    std::string text(max_request_bytes + 1, '\0');
+    std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(std::cin.gcount()));
+    while (text.ends_with('\n')) { text.pop_back(); }
+    return text;
+}
+
+Result<void> check_stages(const PipelineTemplate& pipeline, std::vector<std::string> named) {
+    std::vector<std::string> stages;
+    std::string known;
+    for (const StageTemplate& stage : pipeline.stages) {
+        stages.push_back(stage.name);
+        known += (known.empty() ? "" : ", ") + stage.name;
+    }
+    for (const std::string& name : named) {
+        if (pipeline.index_of(name)) { continue; }
+        const std::string near = nearest(name, stages);
+        return Error{"AF-ORCH-041", "pipeline `" + pipeline.name + "` has no stage `" + printable(name, 80) + "`", "",
+                     (near.empty() ? "" : "did you mean `" + near + "`? ") + "its stages are " + known, ErrorKind::not_found};
+    }
+    return {};
+}
+
+/// The settings in force, with paths that mean the same wherever the task is resumed from.
+json::object settings_for_task(const Program& program, const Project& project) {
+    json::object all = project.settings().all();
+    const std::string transcript = project.settings().text("llm.transcript");
+    if (!transcript.empty()) { all["llm"].as_object()["transcript"] = (program.directory / transcript).lexically_normal().string(); }
+    return all;
+}
 
 Error missing(const std::string& what, const std::string& name, const std::string& where) {
     return Error{"AF-CLI-013", "there is no plugin that provides the " + what + " `" + name + "`", where,
@@ -70,8 +108,13 @@ int run_start(Program& program, const StartArguments& arguments) {
     const std::string name = arguments.pipeline.empty() ? project.settings().text("pipeline.default") : arguments.pipeline;
     auto pipeline = project.pipelines().get(name);
     if (!pipeline.ok()) { return program.fail(pipeline.error()); }
+    std::vector<std::string> named = arguments.approve;
+    if (!arguments.exit_after.empty()) { named.push_back(arguments.exit_after); }
+    if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
     if (const auto ready = check_ready(project, *pipeline); !ready.ok()) { return program.fail(ready.error()); }
     name_excluded_changes(program, project);
+    std::error_code error;
+    const bool first = !std::filesystem::exists(project.place().agentforge, error);
     if (const auto made = prepare_project_folder(project.place(), false); !made.ok()) { return program.fail(made.error()); }
 
     StartOptions options;
@@ -79,9 +122,12 @@ int run_start(Program& program, const StartArguments& arguments) {
     if (!arguments.exit_after.empty()) { options.exit_after = arguments.exit_after; }
     options.supervised = arguments.supervised;
     options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
-    options.configuration = project.settings().all();
-    const auto result = project.controller().execute(arguments.request, options);
-    if (!result.ok()) { return program.fail(result.error()); }
+    options.configuration = settings_for_task(program, project);
+    const auto result = project.controller().execute(request_of(arguments), options);
+    if (!result.ok()) {
+        if (first) { remove_empty_project_folder(project.place()); }
+        return program.fail(result.error());
+    }
     return tell(program, project, *result);
 }
 
@@ -90,13 +136,13 @@ int run_start(Program& program, const StartArguments& arguments) {
 void add_start(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<StartArguments>();
     CLI::App* command = app.add_subcommand("start", "Take a request to a verified commit");
-    command->add_option("request", arguments->request, "What is to be done, in your own words")->required();
+    command->add_option("request", arguments->request, "What is to be done, in your own words; `-` reads it from standard input")->required();
     command->add_option("--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default, `implement`)")->type_name("NAME");
     auto* exit_after = command->add_option("--exit-after", arguments->exit_after, "End after this stage, with its verified artifact")->type_name("STAGE");
     command->add_option("--through", arguments->exit_after, "The same as --exit-after")->type_name("STAGE")->excludes(exit_after);
     command->add_flag("--supervised", arguments->supervised, "Ask for approval between stages");
-    command->add_option("--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command->add_option("--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->expected(1)
+        ->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     command->add_flag("--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
     command->add_option_function<std::string>("--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
                                               "Model backend for this run: cli or replay")->type_name("NAME");

@@ -110,7 +110,9 @@ public:
 
     Result<void> open() {
         AF_TRY(const auto locked, locked_tests(session_));
-        AF_TRY(RolePaths rules, RolePaths::make(agent_.role, agent_.path_constraints, locked));
+        // Who reviews an artifact changes nothing, whatever the role may write elsewhere: what was measured stays as it is.
+        const bool reviews = who_.mode == "review";
+        AF_TRY(RolePaths rules, reviews ? RolePaths::make(agent_.role, {{"review", "!*"}}) : RolePaths::make(agent_.role, agent_.path_constraints, locked));
         AF_TRY(workspace_, RoleWorkspace::open(workshop_.root(), std::move(rules)));
         AF_TRY(artifacts_, session_.artifacts());
         tree_ = session_.state().tree;
@@ -168,18 +170,19 @@ public:
     }
 
     void after_edit(const std::vector<std::string>& paths) override {
-        const json::value* gates = session_.state().stage_template().config.if_contains("verify_edits");
-        if (gates == nullptr || !gates->is_array() || broken_) { return; }
+        const json::value* configured = session_.state().stage_template().config.if_contains("verify_edits");
+        if (configured == nullptr || !configured->is_array() || broken_) { return; }
+        const json::array gates = configured->get_array();      // A copy: every record replaces the state.
         if (auto snapshot = workshop_.snapshot(paths); snapshot.ok()) {
             tree_ = *snapshot;
         } else {
             broken_ = snapshot.error();
             return;
         }
-        const json::array names = gates->get_array();
-        for (const json::value& name : names) {
+        for (const json::value& name : gates) {
+            if (!name.is_string()) { continue; }
             GateRequest request;
-            request.gate = std::string(name.as_string());
+            request.gate = std::string(name.get_string());
             if (request.gate != "tests") { request.paths = paths; }
             const auto report = run_gate(request);
             if (!report.ok()) {
@@ -262,10 +265,8 @@ public:
     }
 
     [[nodiscard]] Result<GateReport> run_gate(const GateRequest& request) override {
-        const auto begin = services_.clock.steady();
-        auto report = measure(session_, workshop_, services_.events, request, tree_, nullptr, stop());
-        clock_.exclude(std::chrono::duration_cast<std::chrono::milliseconds>(services_.clock.steady() - begin));
-        return report;
+        const StageClock::Pause measuring(clock_);
+        return measure(session_, workshop_, services_.events, request, tree_, nullptr, stop());
     }
 
     [[nodiscard]] Result<void> complete(const json::object& artifact) override {
@@ -304,7 +305,8 @@ private:
             return false;
         }
         const json::value* agent = body.if_contains("agent");
-        return agent != nullptr && agent->is_object() && text_field(agent->get_object(), "role") == agent_.role;
+        return agent != nullptr && agent->is_object() && text_field(agent->get_object(), "role") == who_.role &&
+               text_field(agent->get_object(), "mode") == who_.mode;
     }
 
     static std::string joined(const std::vector<std::string>& messages) {
@@ -316,12 +318,10 @@ private:
     Result<void> pass_exit_gate(const json::object& artifact) {
         GateRequest request;
         request.gate = exit_gate_;
-        const auto begin = services_.clock.steady();
-        auto report = measure(session_, workshop_, services_.events, request, tree_, &artifact, stop());
-        clock_.exclude(std::chrono::duration_cast<std::chrono::milliseconds>(services_.clock.steady() - begin));
-        if (!report.ok()) { return report.error(); }
-        if (report->passed) { return {}; }
-        return Error{"AF-ORCH-025", "the " + exit_gate_ + " gate does not pass: " + joined(report->blocking_issues), "",
+        const StageClock::Pause measuring(clock_);
+        AF_TRY(const GateReport report, measure(session_, workshop_, services_.events, request, tree_, &artifact, stop()));
+        if (report.passed) { return {}; }
+        return Error{"AF-ORCH-025", "the " + exit_gate_ + " gate does not pass: " + joined(report.blocking_issues), "",
                      "mend these and call complete again; the kernel measured them itself", ErrorKind::invalid};
     }
 

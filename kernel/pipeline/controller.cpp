@@ -2,6 +2,7 @@
 #include "pipeline/controller.hpp"
 
 #include <condition_variable>
+#include <limits>
 #include <mutex>
 #include <thread>
 
@@ -57,6 +58,24 @@ std::string issue_text(const json::object& issue) {
     return field("id") + " (" + field("severity") + "): " + field("description") + " Remedy: " + field("remediation");
 }
 
+/// JSON Schema knows one kind of whole number, and its reader takes signed ones only.
+void sign_integers(json::value& value) {
+    if (value.is_uint64() && value.get_uint64() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+        value = static_cast<std::int64_t>(value.get_uint64());
+    } else if (json::object* object = value.if_object()) {
+        for (auto& entry : *object) { sign_integers(entry.value()); }
+    } else if (json::array* array = value.if_array()) {
+        for (json::value& item : *array) { sign_integers(item); }
+    }
+}
+
+json::object with_measured(const Contract& contract, json::object artifact, const json::object& facts) {
+    contract.fill_measured(artifact, facts);
+    json::value whole = std::move(artifact);
+    sign_integers(whole);
+    return std::move(whole.get_object());
+}
+
 const json::array& array_field(const json::object& object, std::string_view key) {
     static const json::array empty;
     const json::value* value = object.if_contains(key);
@@ -86,7 +105,14 @@ public:
             AF_TRY(const bool goes_on, std::visit([this](const auto& what) { return apply(what); }, effect));
             if (!goes_on) { break; }
         }
-        if (is_terminal(session_->state().status) && session_->state().status != TaskStatus::failed) { AF_CHECK(close()); }
+        if (is_terminal(session_->state().status) && session_->state().status != TaskStatus::failed) {
+            // The task has ended whatever becomes of its workspace: a folder that stays is named, not an end that is undone.
+            if (const auto closed = close(); !closed.ok()) {
+                services_.events.event("log", {{"level", static_cast<std::uint64_t>(LogLevel::warning)},
+                                               {"stage", stage_name()},
+                                               {"message", "the task's workspace could not be removed: " + closed.error().to_string()}});
+            }
+        }
         PipelineResult result = report();
         result.duration = std::chrono::duration_cast<std::chrono::milliseconds>(services_.clock.steady() - begin);
         services_.events.event("task_finished", {{"task_id", result.task_id},
@@ -153,12 +179,15 @@ private:
 
     Step apply(const effect::RunStage&) {
         AF_CHECK(open_workshop());
-        AF_TRY(std::shared_ptr<StageHost> host, enter_stage());
+        auto host = enter_stage();
+        if (!host.ok()) { return end_visit(host.error(), 0); }
         auto plugin = services_.plugins.stage(state().stage_template().executor, plugin_settings(state().stage_template().config));
         if (!plugin.ok()) { return fail_stage(plugin.error(), 0); }
-        const StageResult result = execute(*plugin, host);
-        const auto spent = static_cast<std::uint64_t>(host->stage_clock().elapsed().count());
-        if (const auto fatal = host->fatal()) { return end_visit(*fatal, spent); }
+        AF_TRY(const StageResult result, execute(*plugin, *host));
+        const auto spent = static_cast<std::uint64_t>((*host)->stage_clock().elapsed().count());
+        if (hung_) { return fail_stage(*result.error, spent); }
+        if (const auto fatal = (*host)->fatal()) { return end_visit(*fatal, spent); }
+        if (!result.success() && (*host)->stage_clock().expired()) { return fail_stage(overdue(**host), spent); }
         return take(result, spent);
     }
 
@@ -190,7 +219,9 @@ private:
 
     Step apply(const effect::StartCycle& cycle) {
         const std::string from = stage_name();
+        const std::string tree = state().tree;
         AF_CHECK(session_->record("cycle_started", {{"stage", from}, {"to", cycle.to}, {"reason", cycle.reason}}));
+        if (workshop_ && state().tree != tree) { AF_CHECK(workshop_->restore(state().tree)); }
         services_.events.event("cycle", {{"from", from}, {"to", cycle.to}, {"reason", cycle.reason}, {"count", state().stage().cycles}});
         return true;
     }
@@ -203,7 +234,7 @@ private:
         request.stage = stage_name();
         request.artifact = artifact ? *artifact : json::object();
         request.artifact_hash = state().stage().artifact_hash;
-        request.created_at = state().updated_at;     // The same again when this is repeated after a crash.
+        request.created_at = time_of_last("artifact_accepted");     // The same again when this is repeated after a crash.
         request.directory = setup_.escalations.directory().string();
         AF_CHECK(setup_.escalations.record(request));
         AF_CHECK(session_->record("approval_requested",
@@ -225,7 +256,7 @@ private:
             AF_TRY(const json::value context, session_->get(open.context_blob));
             if (context.is_object()) { escalation.context = context.get_object(); }
         }
-        escalation.created_at = state().updated_at;
+        escalation.created_at = time_of_last("stage_escalated");
         escalation.directory = setup_.escalations.directory().string();
         AF_CHECK(setup_.escalations.record(escalation));
         AF_CHECK(session_->record("escalation_raised", {{"stage", stage_name()}, {"escalation_id", escalation.id}}));
@@ -247,7 +278,7 @@ private:
 
     Step apply(const effect::CompleteStage&) {
         const std::string stage = stage_name();
-        if (state().stage().iterations > 0) { AF_CHECK(save_version("final")); }
+        if (state().stage().versions > 0) { AF_CHECK(save_version("final")); }
         AF_CHECK(session_->record("stage_completed", {{"stage", stage}, {"artifact_hash", state().stage().artifact_hash}}));
         const auto index = state().pipeline.index_of(stage);
         const StageState& done = state().stages[*index];
@@ -280,16 +311,35 @@ private:
         return std::shared_ptr<StageHost>(std::move(host));
     }
 
+    [[nodiscard]] Error overdue(StageHost& host) const {
+        return Error{"AF-ORCH-002",
+                     "stage `" + stage_name() + "` used up its " + std::to_string(host.stage_clock().limit().count() / 1000) + " s",
+                     "stage " + stage_name(), "raise the stage's timeout_seconds in the pipeline template", ErrorKind::timeout};
+    }
+
+    [[nodiscard]] std::string time_of_last(std::string_view type) const {
+        for (auto record = session_->records().rbegin(); record != session_->records().rend(); ++record) {
+            if (record->type() == type) { return std::string(record->body.at("timestamp").as_string()); }
+        }
+        return state().created_at;
+    }
+
     /// Runs the stage's code on a thread of its own, so that a plugin that hangs can be given up at its deadline.
-    StageResult execute(const std::shared_ptr<Stage>& plugin, const std::shared_ptr<StageHost>& host) {
+    /// The thread owns a share of all it uses: given up, it keeps its session and workshop, and this run goes on with others.
+    Result<StageResult> execute(const std::shared_ptr<Stage>& plugin, const std::shared_ptr<StageHost>& host) {
         struct Shared {
             std::mutex mutex;
             std::condition_variable changed;
             std::optional<StageResult> result;
         };
         auto shared = std::make_shared<Shared>();
-        std::thread worker([shared, plugin, host] {
+        std::thread worker([shared, plugin = std::shared_ptr<Stage>(plugin), host = std::shared_ptr<StageHost>(host), session = session_, workshop = workshop_]() mutable {
             StageResult result = run_stage(*plugin, *host);
+            // Let go before the result is seen, so that nothing of the task ends on this thread unless it was given up.
+            host.reset();
+            workshop.reset();
+            session.reset();
+            plugin.reset();
             const std::lock_guard lock(shared->mutex);
             shared->result = std::move(result);
             shared->changed.notify_all();
@@ -310,6 +360,8 @@ private:
                 lock.unlock();
                 worker.detach();
                 hung_ = true;
+                workshop_.reset();
+                AF_TRY(session_, session_->take_over());
                 return StageResult::failed(Error{"AF-ORCH-002",
                                                  "stage `" + name + "` did not return by its deadline of " +
                                                      std::to_string(host->stage_clock().limit().count() / 1000) + " s and was given up",
@@ -320,20 +372,30 @@ private:
         }
         lock.unlock();
         worker.join();
-        return std::move(*shared->result);
+        return Result<StageResult>(std::move(*shared->result));
     }
 
     Step take(const StageResult& result, std::uint64_t spent) {
         if (result.escalation) {
-            AF_TRY(const std::string partial, session_->put(result.artifact ? json::value(*result.artifact) : json::value(json::object())));
+            std::string partial;
+            if (result.artifact) { AF_TRY(partial, session_->put(*result.artifact)); }
             return ask_person(EscalationCause::stage, result.escalation->reason, *result.escalation, partial, spent);
         }
         if (!result.cycle_to.empty()) {
+            const auto target = state().pipeline.index_of(result.cycle_to);
+            if (!target || *target >= state().stage_index) {
+                return fail_stage(Error{"AF-ORCH-006",
+                                        "stage `" + stage_name() + "` wants to go back to `" + result.cycle_to + "`, which is no earlier stage of the pipeline",
+                                        "stage " + stage_name(), "report this to the stage's author, or add that stage to the pipeline", ErrorKind::invalid},
+                                  spent);
+            }
             AF_CHECK(session_->record("cycle_requested",
                                       {{"stage", stage_name()}, {"to", result.cycle_to}, {"reason", result.cycle_reason}, {"duration_ms", spent}}));
             return true;
         }
         if (!result.success() || !result.artifact) {
+            // It stopped because it was asked to: that is no failure of the stage.
+            if (result.error && result.error->kind == ErrorKind::cancelled && services_.cancel.requested()) { return true; }
             const Error unexplained{"AF-ORCH-001", "stage `" + stage_name() + "` failed without saying why", "", "report this to its author",
                                     ErrorKind::internal};
             return fail_stage(result.error ? *result.error : unexplained, spent);
@@ -383,10 +445,10 @@ private:
 
     /// Fills in what the kernel measured, checks the whole contract, and keeps the artifact or sends it back.
     Step accept(json::object artifact, std::uint64_t spent) {
-        const StageTemplate stage = state().stage_template();      // A copy: every record replaces the state.
+        const StageTemplate stage = state().stage_template();   // A copy: every record replaces the state.
         AF_TRY(const Contract contract, services_.contracts.get(stage.contract));
         AF_TRY(const json::object facts, measured_facts(*session_, *workshop_, artifact, format_time(services_.clock.now())));
-        contract.fill_measured(artifact, facts);
+        artifact = with_measured(contract, std::move(artifact), facts);
         AF_TRY(const auto artifacts, session_->artifacts());
         RuleContext rules;
         rules.artifacts = &artifacts;
@@ -419,6 +481,8 @@ private:
         const auto measured = state().gates.find(gate);
         if (measured == state().gates.end() || measured->second.tree != state().tree) {
             errors.push_back("the " + gate + " gate was not measured on the tree that is handed in");
+        } else if (measured->second.partial) {
+            errors.push_back("the " + gate + " gate looked at some paths only; it must be measured on the whole tree");
         } else if (!measured->second.passed) {
             errors.push_back("the " + gate + " gate does not pass: " + measured->second.summary);
         }
@@ -452,7 +516,7 @@ private:
                        std::uint64_t spent) {
         AF_TRY(const Contract contract, services_.contracts.get(contract_name));
         AF_TRY(const json::object facts, measured_facts(*session_, *workshop_, review, format_time(services_.clock.now())));
-        contract.fill_measured(review, facts);
+        review = with_measured(contract, std::move(review), facts);
         AF_TRY(const auto artifacts, session_->artifacts());
         RuleContext rules;
         rules.artifacts = &artifacts;
@@ -519,13 +583,21 @@ private:
         KernelCallContext context(services_, clock, stage_name(), services_.clock.now());
         if (state().progress == StageProgress::escalated) {
             AF_TRY(const Escalation escalation, setup_.escalations.escalation(state().escalation->id));
-            AF_TRY(const auto resolution, setup_.handler->wait_for_resolution(escalation, context));
-            if (resolution) { AF_CHECK(first_wins(setup_.escalations.resolve(escalation.id, *resolution))); }
+            const auto resolution = setup_.handler->wait_for_resolution(escalation, context);
+            if (!resolution.ok()) { return unheard(context, resolution.error()); }
+            if (*resolution) { AF_CHECK(first_wins(setup_.escalations.resolve(escalation.id, **resolution))); }
         } else {
             AF_TRY(const ApprovalRequest request, setup_.escalations.approval(state().approval->id));
-            AF_TRY(const auto approval, setup_.handler->wait_for_approval(request, context));
-            if (approval) { AF_CHECK(first_wins(setup_.escalations.decide(request.id, *approval))); }
+            const auto approval = setup_.handler->wait_for_approval(request, context);
+            if (!approval.ok()) { return unheard(context, approval.error()); }
+            if (*approval) { AF_CHECK(first_wins(setup_.escalations.decide(request.id, **approval))); }
         }
+        return {};
+    }
+
+    /// The handler could not ask: the question stays open, and every other way to answer it too.
+    static Result<void> unheard(KernelCallContext& context, const Error& error) {
+        if (error.kind != ErrorKind::cancelled) { context.log(LogLevel::warning, error.to_string(), {}); }
         return {};
     }
 
@@ -560,7 +632,7 @@ private:
             AF_CHECK(session_->record("approval_decided", {{"stage", stage_name()},
                                                            {"approval_id", open.id},
                                                            {"approved", approval->approved},
-                                                           {"artifact_hash", open.artifact_hash},
+                                                           {"artifact_hash", approval->artifact_hash},
                                                            {"feedback", feedback},
                                                            {"artifact_blob", state().stage().artifact_hash},
                                                            {"decided_by", approval->decided_by}}));
@@ -571,13 +643,13 @@ private:
 
     /// The refused version and what was said of it stay beside the new one (North Star 13.6).
     Result<void> keep_feedback(const std::string& feedback) {
-        const std::string version = "v" + std::to_string(state().stage().iterations + 1);
+        const std::string version = "v" + std::to_string(state().stage().versions + 1);
         AF_CHECK(save_version(version));
         const std::filesystem::path folder = session_->paths().root / "iteration_history" / stage_name();
         AF_CHECK(make_directories(folder));
         const json::object entry{{"feedback", {{"task_id", state().task_id},
                                                {"stage", stage_name()},
-                                               {"iteration", state().stage().iterations + 1},
+                                               {"iteration", state().stage().versions + 1},
                                                {"decision", "revise"},
                                                {"overall_comments", feedback},
                                                {"timestamp", format_time(services_.clock.now())}}}};
@@ -622,8 +694,8 @@ private:
 
     ControllerSetup& setup_;
     TaskServices& services_;
-    std::unique_ptr<TaskSession> session_;
-    std::unique_ptr<Workshop> workshop_;
+    std::shared_ptr<TaskSession> session_;
+    std::shared_ptr<Workshop> workshop_;
     std::optional<Error> paused_by_;
     bool hung_ = false;
 };
@@ -708,7 +780,7 @@ Result<void> PipelineController::provide_feedback(std::string_view task_id, std:
 }
 
 Result<void> PipelineController::decide(std::string_view task_id, bool approved, std::string_view feedback) {
-    AF_TRY(const TaskState state, get_status(task_id));
+    AF_TRY(const TaskState state, read_task_state(setup_.store, task_id));  // The projection may be a record behind.
     if (!state.approval) {
         return broken_rule("AF-ORCH-043", "task " + std::string(task_id) + " is " + std::string(to_string(state.status)) + " and shows nothing to approve",
                            "`agentforge status " + std::string(task_id) + "` says what it waits for", ErrorKind::conflict);

@@ -37,16 +37,26 @@ Result<void> record_delivery(TaskSession& session, const Delivery& delivery) {
 }  // namespace
 
 Result<Delivery> deliver_task(TaskSession& session, Workshop& workshop, TaskServices& services, StageClock& clock, const DeliveryRequest& request) {
+    // Delivered already, and only this call's answer was lost: nothing is measured or committed again.
+    if (const TaskState& state = session.state(); !state.commit.empty()) {
+        AF_TRY(const auto there, workshop.branch(state.branch));
+        if (there && there->first == state.commit && there->second == state.tree) {
+            AF_TRY(const auto delivered, workshop.diff(state.base_tree, state.tree));
+            Delivery delivery{state.branch, state.commit, state.tree, {}};
+            for (const TreeChange& change : delivered) { delivery.files.push_back(change.path); }
+            return delivery;
+        }
+    }
     GateRequest gate;
     gate.gate = "deliver";
-    const auto begin = services.clock.steady();
-    auto report = measure(session, workshop, services.events, gate, session.state().tree, nullptr, Stop{&services.cancel, std::nullopt});
-    clock.exclude(std::chrono::duration_cast<std::chrono::milliseconds>(services.clock.steady() - begin));
-    if (!report.ok()) { return report.error(); }
-    if (!report->passed) {
+    std::optional<StageClock::Pause> measuring(std::in_place, clock);
+    AF_TRY(const GateReport report,
+           measure(session, workshop, services.events, gate, session.state().tree, nullptr, Stop{&services.cancel, std::nullopt}));
+    measuring.reset();
+    if (!report.passed) {
         std::string issues;
-        for (const std::string& issue : report->blocking_issues) { issues += (issues.empty() ? "" : "; ") + issue; }
-        return Error{"AF-ORCH-030", "nothing was committed: the deliver gate does not pass: " + issues, "tree " + report->tree,
+        for (const std::string& issue : report.blocking_issues) { issues += (issues.empty() ? "" : "; ") + issue; }
+        return Error{"AF-ORCH-030", "nothing was committed: the deliver gate does not pass: " + issues, "tree " + report.tree,
                      "mend what it names; the tree it measured is kept", ErrorKind::denied};
     }
     AF_TRY(const auto changes, workshop.diff(session.state().base_tree, session.state().tree));

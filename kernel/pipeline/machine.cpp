@@ -7,35 +7,8 @@ namespace {
 
 using namespace effect;
 
-bool is_last(const TaskState& state) {
-    const std::string& name = state.stage().name;
-    return state.stage_index + 1 == state.stages.size() || (state.exit_after && *state.exit_after == name) ||
-           state.pipeline.exit_stage == name;
-}
-
-/// Supervised mode asks between stages, never after the last one (001 §2.1).
-bool wants_approval(const TaskState& state) {
-    const StageState& stage = state.stage();
-    if (state.conditions.contains("approved:" + stage.name + ":" + stage.artifact_hash)) { return false; }
-    if (state.stage_template().approve || state.approve_stages.contains(stage.name)) { return true; }
-    return state.supervised && !is_last(state);
-}
-
 std::string retries_used(const StageState& stage) {
     return "stage `" + stage.name + "` failed after " + std::to_string(stage.attempts) + " attempt(s): " + stage.error;
-}
-
-/// The word of `skip_if` ("a OR b") that holds, or empty.
-std::string skip_reason(const TaskState& state) {
-    std::string_view rest = state.stage_template().skip_if;
-    constexpr std::string_view separator = " OR ";
-    while (!rest.empty()) {
-        const std::size_t end = rest.find(separator);
-        const std::string word(rest.substr(0, end));
-        if (state.conditions.contains(word)) { return word; }
-        rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + separator.size());
-    }
-    return {};
 }
 
 Effect enter(const TaskState& state) {
@@ -47,6 +20,13 @@ Effect enter(const TaskState& state) {
     }
     if (state.stage().visits == 0) {
         if (const std::string reason = skip_reason(state); !reason.empty()) { return SkipStage{reason}; }
+    }
+    if (spent_ms(state) > static_cast<std::uint64_t>(state.pipeline.timeout.count())) {
+        return FailTask{"AF-ORCH-002", "the task has used " + std::to_string(spent_ms(state) / 1000) + " s, and its pipeline allows " +
+                                           std::to_string(state.pipeline.timeout.count() / 1000) + " s"};
+    }
+    if (const std::string contract = missing_prerequisite(state); !contract.empty()) {
+        return FailTask{"AF-ORCH-032", "stage `" + stage.name + "` builds on a `" + contract + "`, and no completed stage produced one"};
     }
     return StartStage{};
 }
@@ -60,7 +40,7 @@ Effect after_failure(const TaskState& state) {
             return EscalateLimit{EscalationCause::healing, "stage `" + stage.name + "` could not produce a valid artifact in " +
                                                                std::to_string(stage.heals) + " tries"};
         }
-        if (stage.reviews >= limits.max_reviews) {
+        if (stage.reviews > 0 && stage.reviews >= limits.max_reviews) {
             return EscalateLimit{EscalationCause::review, "review issues of stage `" + stage.name + "` are not resolved after " +
                                                               std::to_string(stage.reviews) + " round(s)"};
         }

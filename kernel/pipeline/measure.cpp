@@ -19,6 +19,7 @@ Result<GateReport> measure_as(TaskSession& session, Workshop& workshop, EventSin
                         {"gate", name},
                         {"tree", report.tree},
                         {"passed", report.passed},
+                        {"partial", !call.request.paths.empty()},
                         {"summary", report.summary},
                         {"report_blob", blob},
                         {"duration_ms", report.duration.count()}};

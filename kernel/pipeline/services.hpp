@@ -2,6 +2,7 @@
 // What a running task needs besides itself; owned by whoever runs it, outlives every run.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -33,26 +34,43 @@ struct TaskServices {
     std::chrono::milliseconds hang_grace{5'000};            ///< How long after its deadline a stage may still return.
 };
 
-/// A stage's clock (FR-063): it counts agent time; what gates take is added to the limit.
-/// One thread runs it, another may read `deadline`.
+/// A stage's clock (FR-063): it counts agent time. While a gate measures it stands still, so that a long test suite does not
+/// use up the stage's time, neither afterwards nor while it runs. One thread runs it, another may read `deadline`.
 class StageClock {
 public:
     StageClock(const Clock& clock, std::chrono::milliseconds limit) : clock_(clock), start_(clock.steady()), limit_(limit) {}
     [[nodiscard]] std::chrono::steady_clock::time_point deadline() const noexcept {
-        return start_ + limit_ + std::chrono::milliseconds(excluded_ms_.load());
+        const std::int64_t since = paused_since_ms_.load();
+        const std::int64_t paused = since == running ? 0 : elapsed().count() - since;
+        return start_ + limit_ + std::chrono::milliseconds(excluded_ms_.load() + paused);
     }
     [[nodiscard]] bool expired() const { return clock_.steady() >= deadline(); }
-    void exclude(std::chrono::milliseconds time) noexcept { excluded_ms_ += time.count(); }
+    /// Stops a clock for as long as it lives. Not nested.
+    class Pause {
+    public:
+        explicit Pause(StageClock& clock) : clock_(clock) { clock_.paused_since_ms_ = clock_.elapsed().count(); }
+        ~Pause() {
+            clock_.excluded_ms_ += clock_.elapsed().count() - clock_.paused_since_ms_.load();
+            clock_.paused_since_ms_ = running;
+        }
+        Pause(const Pause&) = delete;
+        Pause& operator=(const Pause&) = delete;
+
+    private:
+        StageClock& clock_;
+    };
     [[nodiscard]] std::chrono::milliseconds elapsed() const {
         return std::chrono::duration_cast<std::chrono::milliseconds>(clock_.steady() - start_);
     }
     [[nodiscard]] std::chrono::milliseconds limit() const noexcept { return limit_; }
 
 private:
+    static constexpr std::int64_t running = -1;
     const Clock& clock_;
     std::chrono::steady_clock::time_point start_;
     std::chrono::milliseconds limit_;
     std::atomic<std::int64_t> excluded_ms_{0};
+    std::atomic<std::int64_t> paused_since_ms_{running};
 };
 
 /// The part of every context that is the same: cancel, deadline, log, progress, recorded time.

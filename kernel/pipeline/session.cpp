@@ -34,7 +34,7 @@ json::object working_memory(const std::vector<Record>& records) {
 
 }  // namespace
 
-TaskSession::TaskSession(TaskStore& store, TaskPaths paths, TaskLock lock, Journal journal, Clock& clock)
+TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock)
     : store_(store), paths_(std::move(paths)), lock_(std::move(lock)), journal_(std::move(journal)), blobs_(paths_.blobs()), clock_(clock) {}
 
 Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const json::object& task, json::object created, Clock& clock,
@@ -80,12 +80,28 @@ Result<void> TaskSession::record(std::string_view type, json::object fields, con
         body["agent"] = std::move(who);
     }
     for (auto& [key, value] : fields) { body[key] = std::move(value); }
+    const std::lock_guard guard(writing_);
+    if (given_up_) {
+        return Error{"AF-ORCH-007", "the task goes on without this thread, which was given up at its deadline", "task " + state_.task_id,
+                     "nothing is to be done", ErrorKind::cancelled};
+    }
     TaskState ahead = state_;       // What the state would refuse is not written.
     AF_CHECK(fold(ahead, body));
     AF_CHECK(blobs_.sync());        // A record names only what is on disk.
     AF_TRY(const Record written, journal_.append(std::move(body)));
     AF_CHECK(fold(state_, written.body));   // In place: references into the pipeline stay good.
     return is_shown(type) ? project() : Result<void>();
+}
+
+Result<std::unique_ptr<TaskSession>> TaskSession::take_over() {
+    {
+        const std::lock_guard guard(writing_);      // Waits for a record that is being written.
+        given_up_ = true;
+    }
+    AF_TRY(Journal journal, Journal::open(paths_.journal()));
+    std::unique_ptr<TaskSession> session(new TaskSession(store_, paths_, std::nullopt, std::move(journal), clock_));
+    AF_TRY(session->state_, fold_all(session->journal_.records()));
+    return session;
 }
 
 Result<void> TaskSession::project() {

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -46,6 +48,11 @@ public:
     /// refuses is not written. Errors: AF-TASK-010…, AF-JRNL-…; after an `io` error the session is of no more use.
     [[nodiscard]] Result<void> record(std::string_view type, json::object fields, const RecordAgent* agent = nullptr);
 
+    /// For when the thread that uses this session is given up in the middle of a call: from now on `record` here fails, and
+    /// the session that is returned goes on with the same task. This one must live on as long as that thread does; it keeps
+    /// the lock, so that no other process takes the task while the thread may still write to its workspace.
+    [[nodiscard]] Result<std::unique_ptr<TaskSession>> take_over();
+
     /// Stores a value as a blob and returns its hash. It is on disk before the next record is.
     [[nodiscard]] Result<std::string> put(const json::value& value);
     [[nodiscard]] Result<json::value> get(std::string_view blob) const;
@@ -56,16 +63,18 @@ public:
     [[nodiscard]] Result<std::map<std::string, json::object, std::less<>>> artifacts() const;
 
 private:
-    TaskSession(TaskStore& store, TaskPaths paths, TaskLock lock, Journal journal, Clock& clock);
+    TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock);
     [[nodiscard]] Result<void> project();
 
     TaskStore& store_;
     TaskPaths paths_;
-    TaskLock lock_;
+    std::optional<TaskLock> lock_;
     Journal journal_;
     BlobStore blobs_;
     Clock& clock_;
     TaskState state_;
+    std::mutex writing_;
+    bool given_up_ = false;         ///< Guarded by `writing_`.
 };
 
 /// The fold of a task that some process may be writing: nothing is locked, recovered or changed.

@@ -11,12 +11,8 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Errors that say "not now" are not journaled: the call is made again when the task resumes.
-bool may_pass(ErrorKind kind) {
-    return kind == ErrorKind::cancelled || kind == ErrorKind::timeout || kind == ErrorKind::transient || kind == ErrorKind::unavailable;
-}
-
-/// Errors that the stage cannot do anything about.
+/// Errors that the stage cannot do anything about. They are not journaled: the call is made again when the task resumes.
+/// Every other error is an answer, and the stage gets the same one again.
 bool ends_the_visit(const Error& error) {
     return error.kind == ErrorKind::cancelled || error.kind == ErrorKind::unavailable || error.kind == ErrorKind::corrupt ||
            error.kind == ErrorKind::transient || error.code.starts_with("AF-JRNL-") || error.code == "AF-ORCH-002";
@@ -66,6 +62,7 @@ public:
     Result<json::value> durable(std::string_view name, const json::object& input, const std::function<Result<json::value>()>& run) {
         if (fatal_) { return *fatal_; }
         if (abandoned_ || context_->cancelled()) { return remember(cancelled_error(name)); }
+        if (clock_.expired()) { return remember(expired_error()); }
         const unsigned call = ++count_;
         const std::string hash = hash_of(input);
         if (const auto known = known_.find(call); known != known_.end()) {
@@ -74,29 +71,37 @@ public:
         } else {
             AF_CHECK(keep(session_.record("call_started", {{"stage", stage_}, {"visit", visit_}, {"call", call}, {"name", name}, {"input_hash", hash}})));
         }
+        written_.reset();
         Result<json::value> result = run();
         if (abandoned_) { return cancelled_error(name); }
-        if (!result.ok() && may_pass(result.error().kind)) { return remember(result.error()); }
+        if (!result.ok() && result.error().kind == ErrorKind::timeout && clock_.expired()) { return remember(expired_error()); }
+        if (!result.ok() && ends_the_visit(result.error())) { return remember(result.error()); }
         AF_TRY(const std::string blob, keep(session_.put(result.ok() ? *result : json::value(to_json(result.error())))));
-        AF_CHECK(keep(session_.record("call_finished", {{"stage", stage_},
-                                                        {"visit", visit_},
-                                                        {"call", call},
-                                                        {"name", name},
-                                                        {"input_hash", hash},
-                                                        {"outcome", result.ok() ? "ok" : "error"},
-                                                        {"result_blob", blob}})));
+        json::object finished{{"stage", stage_},
+                              {"visit", visit_},
+                              {"call", call},
+                              {"name", name},
+                              {"input_hash", hash},
+                              {"outcome", result.ok() ? "ok" : "error"},
+                              {"result_blob", blob}};
+        if (written_) {
+            finished["tree"] = written_->first;
+            finished["changes"] = std::move(written_->second);
+        }
+        AF_CHECK(keep(session_.record("call_finished", std::move(finished))));
         if (!result.ok()) { return remember(result.error()); }
         return result;
     }
 
-    /// Writes of the stage itself: recorded as a snapshot inside the durable call that made them.
+    /// Writes of the stage itself: part of the record of the call that made them, so that a crash leaves both or neither.
     Result<void> snapshot(const std::vector<Change>& changes) {
         if (changes.empty()) { return {}; }
         std::vector<std::string> paths;
         for (const Change& change : changes) { paths.push_back(change.path); }
         AF_TRY(const std::string tree, workshop_.snapshot(paths));
         AF_CHECK(workshop_.keep("seq-" + std::to_string(session_.state().seq + 1), tree));
-        return session_.record("snapshot", {{"stage", stage_}, {"tree", tree}, {"changes", to_json(changes)}});
+        written_.emplace(tree, to_json(changes));
+        return {};
     }
 
     TaskSession& session() { return session_; }
@@ -187,6 +192,11 @@ private:
                      "resume it with `agentforge resume " + session_.state().task_id + "`", ErrorKind::cancelled};
     }
 
+    Error expired_error() const {
+        return Error{"AF-ORCH-002", "stage `" + stage_ + "` used up its " + std::to_string(clock_.limit().count() / 1000) + " s", "stage " + stage_,
+                     "raise the stage's timeout_seconds in the pipeline template", ErrorKind::timeout};
+    }
+
     Error mismatch(unsigned call, std::string_view name, const std::string& hash, const Known& known) const {
         return Error{"AF-ORCH-029",
                      "stage `" + stage_ + "` does not repeat itself: its host call " + std::to_string(call) + " was `" + known.name + "` (input " +
@@ -221,6 +231,7 @@ private:
     unsigned runs_ = 0;
     std::atomic<bool> abandoned_{false};
     std::optional<Error> fatal_;
+    std::optional<std::pair<std::string, json::array>> written_;    ///< Tree and changes of the call that is being made.
 };
 
 // ---------------------------------------------------------------------------------- durable workspace --
@@ -315,7 +326,9 @@ Result<std::unique_ptr<StageHost>> StageHost::enter(TaskSession& session, Worksh
 void StageHost::abandon() noexcept { calls_->abandon(); }
 StageClock& StageHost::stage_clock() noexcept { return calls_->clock(); }
 std::optional<Error> StageHost::fatal() const { return calls_->fatal(); }
-bool StageHost::cancelled() const noexcept { return calls_->abandoned() || calls_->context().cancelled(); }
+bool StageHost::cancelled() const noexcept {
+    return calls_->abandoned() || calls_->context().cancelled() || calls_->clock().expired();
+}
 std::optional<std::chrono::steady_clock::time_point> StageHost::deadline() const noexcept { return calls_->context().deadline(); }
 void StageHost::log(LogLevel level, std::string_view message, const json::object& fields) { calls_->context().log(level, message, fields); }
 void StageHost::progress(std::string_view text) { calls_->context().progress(text); }
@@ -360,12 +373,10 @@ Result<GateReport> StageHost::run_gate(const GateRequest& request) {
     const json::object input{{"gate", request.gate}, {"paths", texts(request.paths)}, {"parameters", request.parameters},
                              {"tree", calls_->session().state().tree}};
     AF_TRY(const json::value value, calls_->durable("run_gate", input, [&]() -> Result<json::value> {
-        const auto begin = calls_->services().clock.steady();
-        auto report = measure(calls_->session(), calls_->workshop(), calls_->services().events, request, calls_->session().state().tree, nullptr,
-                              calls_->stop());
-        calls_->clock().exclude(std::chrono::duration_cast<std::chrono::milliseconds>(calls_->services().clock.steady() - begin));
-        if (!report.ok()) { return report.error(); }
-        return json::value(to_json(*report));
+        const StageClock::Pause measuring(calls_->clock());
+        AF_TRY(const GateReport report, measure(calls_->session(), calls_->workshop(), calls_->services().events, request,
+                                                calls_->session().state().tree, nullptr, calls_->stop()));
+        return json::value(to_json(report));
     }));
     return gate_report_from_json(value.as_object());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/state.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace agentforge::kernel {
@@ -86,6 +87,12 @@ public:
     }
     std::uint64_t number_or(std::string_view key, std::uint64_t fallback) {
         return object_.contains(key) ? number(key) : fallback;
+    }
+    template <class Names>
+    auto one_of(std::string_view key, const Names& names, typename Names::value_type::first_type otherwise) {
+        const auto found = value_in(names, text(key));
+        if (!found) { miss(key, "one of the known words"); }
+        return found.value_or(otherwise);
     }
     bool boolean(std::string_view key) {
         const json::value* value = object_.if_contains(key);
@@ -201,7 +208,7 @@ private:
             {"delivered", &Application::delivered},
             {"answer", &Application::recorded},
             {"call_started", &Application::recorded},
-            {"call_finished", &Application::recorded},
+            {"call_finished", &Application::call_finished},
             {"recovered", &Application::recorded},
             {"violation", &Application::recorded},
             {"note", &Application::recorded},
@@ -255,10 +262,11 @@ private:
 
     Result<void> task_resumed() {
         if (state_.status == TaskStatus::completed || state_.status == TaskStatus::aborted) { return refuse_ended(); }
-        if (state_.status == TaskStatus::failed && state_.progress == StageProgress::failed) {
-            state_.stage().attempts = 0;
-            state_.stage().status = StageStatus::pending;
-            state_.progress = StageProgress::not_started;
+        if (state_.status == TaskStatus::failed && state_.progress != StageProgress::not_started) {
+            // The person has looked at it: whatever the stage stood at, it gets a new round.
+            start_new_round();
+            state_.stage().heals = 0;
+            state_.stage().reviews = 0;
         }
         const bool waits = state_.progress == StageProgress::escalated || state_.progress == StageProgress::approving;
         if (!waits) { state_.status = TaskStatus::running; }
@@ -299,15 +307,11 @@ private:
     }
 
     Result<void> task_completed() {
-        AF_CHECK(require_alive());
+        AF_CHECK(require_running());
         const std::string stage = fields_.text("exit_stage");
         if (!fields_.complete()) { return incomplete(); }
-        const auto index = state_.pipeline.index_of(stage);
-        if (!index) { return refuse("the pipeline has no stage `" + stage + "`"); }
-        const StageStatus status = state_.stages[*index].status;
-        if (status != StageStatus::completed && status != StageStatus::skipped) {
-            return refuse("stage `" + stage + "` is not completed, so the task cannot be");
-        }
+        if (stage != state_.stage().name || !is_last(state_)) { return refuse("the pipeline does not end with stage `" + stage + "` now"); }
+        if (!stage_is_done()) { return refuse("stage `" + stage + "` is not completed, so the task cannot be"); }
         end(TaskStatus::completed);
         state_.exit_stage = stage;
         return {};
@@ -318,8 +322,10 @@ private:
         state_.completed_at = time_;
         state_.escalation.reset();
         state_.approval.reset();
+        state_.cycle_to.clear();
+        state_.cycle_reason.clear();
         if (state_.stage().status == StageStatus::running) { state_.stage().status = StageStatus::failed; }
-        if (status == TaskStatus::aborted && state_.progress != StageProgress::not_started) { state_.progress = StageProgress::failed; }
+        if (state_.progress != StageProgress::not_started) { state_.progress = StageProgress::failed; }
     }
 
     // ----------------------------------------------------------------------------------- stage --
@@ -330,6 +336,7 @@ private:
         if (state_.progress != StageProgress::not_started && state_.progress != StageProgress::failed) {
             return refuse("stage `" + state_.stage().name + "` is at work already");
         }
+        if (stage_is_done()) { return refuse("stage `" + state_.stage().name + "` is done already"); }
         for (const StageState& other : state_.stages) {
             if (other.status == StageStatus::running) { return refuse("stage `" + other.name + "` still runs"); }
         }
@@ -339,6 +346,7 @@ private:
         stage.attempts += 1;
         stage.started_at = time_;
         stage.error.clear();
+        if (stage.name == "red" && state_.before_red.empty()) { state_.before_red = state_.tree; }
         state_.progress = StageProgress::executing;
         state_.reviewed_by.clear();
         return {};
@@ -368,7 +376,8 @@ private:
         AF_CHECK(require_current_stage());
         const std::string reason = fields_.text("reason");
         if (!fields_.complete()) { return incomplete(); }
-        if (state_.progress != StageProgress::not_started) { return refuse("a stage that was started cannot be skipped"); }
+        if (state_.progress != StageProgress::not_started || stage_is_done()) { return refuse("a stage that was started cannot be skipped"); }
+        if (reason.empty() || reason != skip_reason(state_)) { return refuse("nothing says that the stage may be skipped for `" + reason + "`"); }
         state_.stage().status = StageStatus::skipped;
         state_.stage().skip_reason = reason;
         state_.stage().completed_at = time_;
@@ -393,8 +402,11 @@ private:
             state_.progress == StageProgress::approving) {
             return refuse("a question is open already");
         }
+        if (stage_is_done()) { return refuse("stage `" + state_.stage().name + "` is done already"); }
         open.cause = *cause;
         state_.escalation = std::move(open);
+        state_.cycle_to.clear();
+        state_.cycle_reason.clear();
         state_.progress = StageProgress::asking;
         state_.stage().duration_ms += duration;
         state_.stage().status = StageStatus::pending;
@@ -406,6 +418,7 @@ private:
         const std::string id = fields_.text("escalation_id");
         if (!fields_.complete()) { return incomplete(); }
         AF_CHECK(require_running());
+        AF_CHECK(require_current_stage());
         if (state_.progress != StageProgress::asking || !state_.escalation) { return refuse("there is no question to raise"); }
         state_.escalation->id = id;
         state_.stage().escalations += 1;
@@ -445,18 +458,13 @@ private:
         const auto conditions = fields_.texts("conditions");
         const std::uint64_t duration = fields_.number_or("duration_ms", 0);
         if (!fields_.complete()) { return incomplete(); }
-        if (const std::string gate = exit_gate(state_.stage_template()); !gate.empty()) {
-            const auto measured = state_.gates.find(gate);
-            if (measured == state_.gates.end()) { return refuse("its gate `" + gate + "` was not measured"); }
-            if (!measured->second.passed) { return refuse("its gate `" + gate + "` did not pass"); }
-            if (measured->second.tree != state_.tree) { return refuse("its gate `" + gate + "` was measured on another tree"); }
-        }
+        AF_CHECK(require_exit_gate());
         StageState& stage = state_.stage();
         stage.artifact = path;
         stage.artifact_hash = hash;
         stage.duration_ms += duration;
         stage.heals = 0;
-        state_.conditions.insert(conditions.begin(), conditions.end());
+        stage.conditions = {conditions.begin(), conditions.end()};
         state_.progress = StageProgress::accepted;
         state_.reviewed_by.clear();
         if (stage.name == "red") { state_.red_tree = state_.tree; }
@@ -485,11 +493,9 @@ private:
         AF_CHECK(require_running());
         AF_CHECK(require_current_stage());
         if (state_.progress != StageProgress::accepted) { return refuse("its artifact was not accepted"); }
-        if (state_.stage_template().review_blocking) {
-            for (const std::string& reviewer : state_.stage_template().reviewers) {
-                if (!state_.reviewed_by.contains(reviewer)) { return refuse("reviewer `" + reviewer + "` has not passed it"); }
-            }
-        }
+        AF_CHECK(require_reviews());
+        AF_CHECK(require_exit_gate());
+        if (wants_approval(state_)) { return refuse("nobody has approved its artifact"); }
         state_.stage().status = StageStatus::completed;
         state_.stage().completed_at = time_;
         advance();
@@ -507,6 +513,8 @@ private:
         const std::string blob = fields_.text_or("artifact_blob", "");
         if (!fields_.complete()) { return incomplete(); }
         if (state_.progress != StageProgress::accepted) { return refuse("there is no accepted artifact to review"); }
+        const auto& reviewers = state_.stage_template().reviewers;
+        if (std::find(reviewers.begin(), reviewers.end(), reviewer) == reviewers.end()) { return refuse("`" + reviewer + "` does not review this stage"); }
         if (blocking == 0 || !state_.stage_template().review_blocking) {
             state_.reviewed_by.insert(reviewer);
             return {};
@@ -524,9 +532,11 @@ private:
 
     Result<void> approval_requested() {
         AF_CHECK(require_running());
+        AF_CHECK(require_current_stage());
         OpenApproval open{fields_.text("approval_id"), fields_.text("artifact_hash")};
         if (!fields_.complete()) { return incomplete(); }
         if (state_.progress != StageProgress::accepted) { return refuse("there is no accepted artifact to approve"); }
+        AF_CHECK(require_reviews());
         if (open.artifact_hash != state_.stage().artifact_hash) { return refuse("approval is asked for another artifact"); }
         state_.approval = std::move(open);
         state_.progress = StageProgress::approving;
@@ -549,8 +559,7 @@ private:
         state_.status = TaskStatus::running;
         if (approved) {
             state_.progress = StageProgress::accepted;
-            state_.approve_stages.erase(state_.stage().name);
-            approved_now();
+            state_.stage().approved_hash = hash;
             return {};
         }
         if (feedback.empty()) {
@@ -559,13 +568,12 @@ private:
             return {};
         }
         state_.stage().iterations += 1;
+        state_.stage().versions += 1;
         state_.feedback = feedback;
         state_.previous_artifact_blob = blob;
         start_new_round();
         return {};
     }
-
-    void approved_now() { state_.conditions.insert("approved:" + state_.stage().name + ":" + state_.stage().artifact_hash); }
 
     // ---------------------------------------------------------------------------------- cycles --
 
@@ -593,16 +601,32 @@ private:
             return refuse("stage `" + state_.cycle_to + "` has reached its cycle limit");
         }
         // Any rework invalidates what was made and measured after it.
+        const std::string reworked = state_.stages[*target].artifact_hash;
         for (std::size_t index = *target; index <= state_.stage_index; ++index) {
             StageState& stage = state_.stages[index];
             stage.status = StageStatus::pending;
             stage.attempts = 0;
             stage.heals = 0;
+            stage.reviews = 0;
             stage.artifact.clear();
             stage.artifact_hash.clear();
+            stage.approved_hash.clear();
+            stage.conditions.clear();
+            stage.skip_reason.clear();
             stage.completed_at.clear();
-            std::erase_if(state_.conditions, [&](const std::string& word) { return word.starts_with("approved:" + stage.name + ":"); });
+            if (const std::string gate = exit_gate(state_.pipeline.stages[index]); !gate.empty()) { state_.gates.erase(gate); }
+            if (stage.name == "red" && !state_.before_red.empty()) {
+                // Tests are written before the code: what was written for the old ones goes with them.
+                state_.tree = std::exchange(state_.before_red, {});
+                state_.red_tree.clear();
+            }
         }
+        state_.gates.erase("deliver");
+        // What the later stage was told is not meant for this one.
+        state_.feedback.reset();
+        state_.resolution_blob.clear();
+        state_.previous_artifact_blob = reworked;
+        state_.reviewed_by.clear();
         state_.stages[*target].cycles += 1;
         state_.stage_index = *target;
         state_.previous_errors = {state_.cycle_reason};
@@ -615,7 +639,7 @@ private:
     // ---------------------------------------------------------------------------- measurements --
 
     Result<void> step() {
-        AF_CHECK(require_alive());
+        AF_CHECK(require_running());
         const std::string stage_name = fields_.text("phase");
         const std::uint64_t number = fields_.number("step");
         const std::uint64_t input = fields_.number_or("input_tokens", 0);
@@ -627,6 +651,7 @@ private:
         if (number != state_.steps + 1) {
             return refuse("step " + std::to_string(number) + " follows step " + std::to_string(state_.steps));
         }
+        if (!tree.empty() && tree != state_.tree) { AF_CHECK(require_writer()); }
         StageState& stage = state_.stages[*index];
         stage.steps += 1;
         stage.input_tokens += input;
@@ -637,21 +662,30 @@ private:
     }
 
     Result<void> gate() {
-        AF_CHECK(require_alive());
+        AF_CHECK(require_running());
         const std::string name = fields_.text("gate");
         GateState measured;
         measured.tree = fields_.text("tree");
         measured.passed = fields_.boolean("passed");
+        measured.partial = record_.contains("partial") && fields_.boolean("partial");
         measured.summary = fields_.text("summary");
         measured.report_blob = fields_.text("report_blob");
         measured.seq = fields_.number_or("seq", state_.seq + 1);
         if (!fields_.complete()) { return incomplete(); }
+        const bool undoes = state_.progress == StageProgress::accepted && name == exit_gate(state_.stage_template()) &&
+                            (!measured.passed || measured.partial || measured.tree != state_.tree);
+        const std::string summary = measured.summary;
         state_.gates[name] = std::move(measured);
+        if (undoes) {
+            // What the acceptance rested on holds no more: the stage is sent back, as if the artifact had been refused.
+            send_back("the " + name + " gate was measured again and does not hold: " + summary);
+        }
         return {};
     }
 
     Result<void> snapshot() {
-        AF_CHECK(require_alive());
+        AF_CHECK(require_running());
+        AF_CHECK(require_writer());
         const std::string tree = fields_.text("tree");
         if (!fields_.complete()) { return incomplete(); }
         state_.tree = tree;
@@ -673,6 +707,17 @@ private:
         return {};
     }
 
+    /// A stage's own writes are recorded with the call that made them: both, or neither.
+    Result<void> call_finished() {
+        const std::string tree = fields_.text_or("tree", "");
+        if (!fields_.complete()) { return incomplete(); }
+        if (tree.empty()) { return {}; }
+        AF_CHECK(require_running());
+        AF_CHECK(require_writer());
+        state_.tree = tree;
+        return {};
+    }
+
     Result<void> recorded() { return {}; }
 
     // --------------------------------------------------------------------------------- helpers --
@@ -685,18 +730,30 @@ private:
         state_.reviewed_by.clear();
         state_.error_code.clear();
         state_.progress = StageProgress::not_started;
-        if (state_.stage_index + 1 < state_.stages.size() && !ends_here()) { state_.stage_index += 1; }
+        if (!is_last(state_)) { state_.stage_index += 1; }
     }
 
-    [[nodiscard]] bool ends_here() const {
-        const std::string& name = state_.stage().name;
-        return (state_.exit_after && *state_.exit_after == name) || state_.pipeline.exit_stage == name;
+    [[nodiscard]] bool stage_is_done() const {
+        return state_.stage().status == StageStatus::completed || state_.stage().status == StageStatus::skipped;
+    }
+
+    void send_back(std::string why) {
+        StageState& stage = state_.stage();
+        stage.heals += 1;
+        stage.attempts = 0;
+        stage.status = StageStatus::failed;
+        stage.error = why;
+        state_.previous_artifact_blob = stage.artifact_hash;
+        state_.previous_errors = {std::move(why)};
+        state_.progress = StageProgress::failed;
     }
 
     void start_new_round() {
         state_.stage().attempts = 0;
         state_.stage().status = StageStatus::pending;
         state_.progress = StageProgress::not_started;
+        state_.cycle_to.clear();
+        state_.cycle_reason.clear();
     }
 
     Result<void> require_alive() const {
@@ -716,6 +773,27 @@ private:
         if (name != state_.stage().name) {
             return refuse("it is about stage `" + name + "` while `" + state_.stage().name + "` is the current one");
         }
+        return {};
+    }
+    /// Nothing but a stage at work writes: what was accepted stays what was measured and reviewed.
+    Result<void> require_writer() const {
+        if (state_.progress != StageProgress::executing) { return refuse("the workspace changes while stage `" + state_.stage().name + "` is not executing"); }
+        return {};
+    }
+    Result<void> require_reviews() const {
+        for (const std::string& reviewer : state_.stage_template().reviewers) {
+            if (!state_.reviewed_by.contains(reviewer)) { return refuse("reviewer `" + reviewer + "` has not passed it"); }
+        }
+        return {};
+    }
+    Result<void> require_exit_gate() const {
+        const std::string gate = exit_gate(state_.stage_template());
+        if (gate.empty()) { return {}; }
+        const auto measured = state_.gates.find(gate);
+        if (measured == state_.gates.end()) { return refuse("its gate `" + gate + "` was not measured"); }
+        if (!measured->second.passed) { return refuse("its gate `" + gate + "` did not pass"); }
+        if (measured->second.partial) { return refuse("its gate `" + gate + "` looked at a part of the tree only"); }
+        if (measured->second.tree != state_.tree) { return refuse("its gate `" + gate + "` was measured on another tree"); }
         return {};
     }
     Result<void> require_executing() {
@@ -789,6 +867,32 @@ std::string exit_gate(const StageTemplate& stage) {
     return gate != nullptr && gate->is_string() ? std::string(gate->get_string()) : std::string();
 }
 
+bool is_last(const TaskState& state) {
+    const std::string& name = state.stage().name;
+    return state.stage_index + 1 == state.stages.size() || (state.exit_after && *state.exit_after == name) || state.pipeline.exit_stage == name;
+}
+
+bool wants_approval(const TaskState& state) {
+    const StageState& stage = state.stage();
+    if (!stage.approved_hash.empty() && stage.approved_hash == stage.artifact_hash) { return false; }
+    if (state.stage_template().approve || state.approve_stages.contains(stage.name)) { return true; }
+    return state.supervised && !is_last(state);
+}
+
+std::string skip_reason(const TaskState& state) {
+    std::string_view rest = state.stage_template().skip_if;
+    constexpr std::string_view separator = " OR ";
+    while (!rest.empty()) {
+        const std::size_t end = rest.find(separator);
+        const std::string word(rest.substr(0, end));
+        for (const StageState& stage : state.stages) {
+            if (stage.conditions.contains(word)) { return word; }
+        }
+        rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + separator.size());
+    }
+    return {};
+}
+
 Result<void> fold(TaskState& state, const json::object& record) { return Application(state, record).apply(); }
 
 Result<TaskState> fold_all(const std::vector<Record>& records) {
@@ -808,10 +912,13 @@ json::object stage_to_json(const StageState& stage) {
             {"heals", stage.heals},
             {"reviews", stage.reviews},
             {"iterations", stage.iterations},
+            {"versions", stage.versions},
             {"cycles", stage.cycles},
             {"escalations", stage.escalations},
             {"artifact", stage.artifact},
             {"artifact_hash", stage.artifact_hash},
+            {"approved_hash", stage.approved_hash},
+            {"conditions", to_array(stage.conditions)},
             {"error", stage.error},
             {"skip_reason", stage.skip_reason},
             {"steps", stage.steps},
@@ -825,16 +932,20 @@ json::object stage_to_json(const StageState& stage) {
 StageState stage_from_json(const std::string& name, Fields& fields) {
     StageState stage;
     stage.name = name;
-    stage.status = value_in(stage_status_names, fields.text("status")).value_or(StageStatus::pending);
+    stage.status = fields.one_of("status", stage_status_names, StageStatus::pending);
     stage.visits = static_cast<unsigned>(fields.number("visits"));
     stage.attempts = static_cast<unsigned>(fields.number("attempts"));
     stage.heals = static_cast<unsigned>(fields.number("heals"));
     stage.reviews = static_cast<unsigned>(fields.number("reviews"));
     stage.iterations = static_cast<unsigned>(fields.number("iterations"));
+    stage.versions = static_cast<unsigned>(fields.number("versions"));
     stage.cycles = static_cast<unsigned>(fields.number("cycles"));
     stage.escalations = static_cast<unsigned>(fields.number("escalations"));
     stage.artifact = fields.text("artifact");
     stage.artifact_hash = fields.text("artifact_hash");
+    stage.approved_hash = fields.text("approved_hash");
+    const auto conditions = fields.texts("conditions");
+    stage.conditions = {conditions.begin(), conditions.end()};
     stage.error = fields.text("error");
     stage.skip_reason = fields.text("skip_reason");
     stage.steps = fields.number("steps");
@@ -853,7 +964,7 @@ json::object to_json(const TaskState& state) {
     for (const StageState& stage : state.stages) { stages[stage.name] = stage_to_json(stage); }
     json::object gates;
     for (const auto& [name, gate] : state.gates) {
-        gates[name] = {{"tree", gate.tree}, {"passed", gate.passed}, {"summary", gate.summary}, {"report_blob", gate.report_blob}, {"seq", gate.seq}};
+        gates[name] = {{"tree", gate.tree}, {"passed", gate.passed}, {"partial", gate.partial}, {"summary", gate.summary}, {"report_blob", gate.report_blob}, {"seq", gate.seq}};
     }
     std::uint64_t tokens = 0;
     for (const StageState& stage : state.stages) { tokens += stage.input_tokens + stage.output_tokens; }
@@ -884,7 +995,7 @@ json::object to_json(const TaskState& state) {
                         {"base_tree", state.base_tree},
                         {"tree", state.tree},
                         {"red_tree", state.red_tree},
-                        {"conditions", to_array(state.conditions)},
+                        {"before_red", state.before_red},
                         {"reviewed_by", to_array(state.reviewed_by)},
                         {"resolution_blob", state.resolution_blob},
                         {"previous_artifact_blob", state.previous_artifact_blob},
@@ -943,8 +1054,7 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     state.base_tree = fields.text("base_tree");
     state.tree = fields.text("tree");
     state.red_tree = fields.text("red_tree");
-    const auto conditions = fields.texts("conditions");
-    state.conditions = {conditions.begin(), conditions.end()};
+    state.before_red = fields.text("before_red");
     const auto reviewed = fields.texts("reviewed_by");
     state.reviewed_by = {reviewed.begin(), reviewed.end()};
     state.resolution_blob = fields.text("resolution_blob");
@@ -985,6 +1095,7 @@ Result<TaskState> task_state_from_json(const json::object& value) {
         GateState gate;
         gate.tree = gate_fields.text("tree");
         gate.passed = gate_fields.boolean("passed");
+        gate.partial = gate_fields.boolean("partial");
         gate.summary = gate_fields.text("summary");
         gate.report_blob = gate_fields.text("report_blob");
         gate.seq = gate_fields.number("seq");
@@ -995,7 +1106,7 @@ Result<TaskState> task_state_from_json(const json::object& value) {
         Fields open_fields(open->get_object());
         OpenEscalation escalation;
         escalation.id = open_fields.text("id");
-        escalation.cause = value_in(cause_names, open_fields.text("cause")).value_or(EscalationCause::stage);
+        escalation.cause = open_fields.one_of("cause", cause_names, EscalationCause::stage);
         escalation.reason = open_fields.text("reason");
         escalation.question = open_fields.text("question");
         escalation.options = open_fields.texts("options");

@@ -53,11 +53,14 @@ struct StageState {
     unsigned attempts = 0;          ///< In the current round; starts anew after a resolution, feedback or cycle.
     unsigned heals = 0;             ///< Refused artifacts in a row.
     unsigned reviews = 0;           ///< Review rounds that found blocking issues.
-    unsigned iterations = 0;        ///< Feedback rounds.
+    unsigned iterations = 0;        ///< Feedback rounds since a person was last asked about them.
+    unsigned versions = 0;          ///< Feedback rounds ever; numbers the versions that are kept.
     unsigned cycles = 0;            ///< Times a later stage came back here.
     unsigned escalations = 0;
     std::string artifact;           ///< Path below the task's folder.
     std::string artifact_hash;
+    std::string approved_hash;      ///< The artifact that a person approved, if any.
+    std::set<std::string> conditions;   ///< Words of skip_if that its artifact makes true.
     std::string error;
     std::string skip_reason;
     std::uint64_t steps = 0;
@@ -93,6 +96,7 @@ struct OpenApproval {
 struct GateState {
     std::string tree;
     bool passed = false;
+    bool partial = false;           ///< Only some paths were looked at: no verdict on the whole tree.
     std::string summary;
     std::string report_blob;
     Sequence seq = 0;
@@ -118,7 +122,6 @@ struct TaskState {
     std::size_t stage_index = 0;
     StageProgress progress = StageProgress::not_started;
     std::vector<StageState> stages;
-    std::set<std::string> conditions;               ///< Words of skip_if that hold.
     std::set<std::string> reviewed_by;              ///< Reviewers done with the accepted artifact.
     std::optional<OpenEscalation> escalation;
     std::optional<OpenApproval> approval;
@@ -140,6 +143,7 @@ struct TaskState {
     // What was measured.
     std::string tree;                               ///< The workspace as last recorded.
     std::string red_tree;
+    std::string before_red;                         ///< What the workspace was before the tests were written.
     std::map<std::string, GateState, std::less<>> gates;
     std::string commit;
     std::string branch;
@@ -148,6 +152,7 @@ struct TaskState {
     Sequence seq = 0;                               ///< Of the last record folded in.
     std::string hash;
 
+    bool operator==(const TaskState&) const = default;
     [[nodiscard]] const StageTemplate& stage_template() const { return pipeline.stages.at(stage_index); }
     [[nodiscard]] StageState& stage() { return stages.at(stage_index); }
     [[nodiscard]] const StageState& stage() const { return stages.at(stage_index); }
@@ -158,6 +163,14 @@ struct TaskState {
 
 /// The gate that must pass on the recorded tree before the stage's artifact is accepted (`config.exit_gate`); empty: none.
 [[nodiscard]] std::string exit_gate(const StageTemplate& stage);
+
+/// Whether the pipeline ends with the current stage.
+[[nodiscard]] bool is_last(const TaskState& state);
+/// Whether a person must approve the current stage's artifact before it counts. Supervised mode asks between stages, never
+/// after the last one (001 §2.1).
+[[nodiscard]] bool wants_approval(const TaskState& state);
+/// The word of the current stage's `skip_if` ("a OR b") that holds, or empty.
+[[nodiscard]] std::string skip_reason(const TaskState& state);
 
 /// Applies one record. Errors: `corrupt` AF-TASK-010 where the record cannot follow this state (two stages at once,
 /// past a failed gate, after the end), AF-TASK-011 an unknown record type (a newer format), AF-TASK-012 a missing field.

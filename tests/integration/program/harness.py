@@ -58,6 +58,44 @@ def insert(transcript, stage, role, step, *calls):
         transcript["entries"].append({"stage": stage, "role": role, "step": step + offset, "tool_calls": tool_calls})
 
 
+def remove(transcript, stage, step):
+    """Takes a step out; the later ones of that role close up."""
+    gone = entry(transcript, stage, step)
+    transcript["entries"].remove(gone)
+    for candidate in transcript["entries"]:
+        if candidate["stage"] == stage and candidate["role"] == gone["role"] and candidate["step"] > step:
+            candidate["step"] -= 1
+
+
+IMPLEMENTATION = '''"""Slugs for URLs."""
+
+import re
+import unicodedata
+
+
+def slugify(text: str) -> str:
+    """Return the slug of a title: lower-case ASCII words joined by hyphens, accents dropped."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+    return "-".join(re.findall("[a-z0-9]+", plain))
+'''
+
+
+def short_transcript():
+    """The same request without detours: every stage, as few steps and gates as can be."""
+    transcript = load_transcript()
+    for stage, step in (("intake", 1), ("clarify", 1), ("analyze", 1), ("red", 4), ("red", 2), ("red", 1), ("green", 7), ("green", 6),
+                        ("green", 5), ("green", 3), ("green", 2), ("green", 1), ("refactor", 2), ("refactor", 1), ("deliver", 1)):
+        remove(transcript, stage, step)
+    entry(transcript, "green", 1)["tool_calls"][0]["arguments"]["replace"] = IMPLEMENTATION
+    entry(transcript, "green", 2)["tool_calls"] = call("complete", summary="slugify joins ASCII words by hyphens.",
+                                                       file_notes={"textkit/slug.py": "the function"})
+    entry(transcript, "refactor", 1, "senior_developer")["tool_calls"] = call("complete", summary="Nothing to improve.", file_notes={},
+                                                                              improvements=[])
+    entry(transcript, "deliver", 1)["tool_calls"][0]["arguments"]["documentation"] = ["CHANGELOG.md"]
+    return transcript
+
+
 def wait_until(condition, what, seconds=GENEROUS_SECONDS):
     """For catching a running process in the act; everything else waits for processes to end."""
     deadline = time.monotonic() + seconds

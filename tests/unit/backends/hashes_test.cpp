@@ -20,6 +20,8 @@ INSTANTIATE_TEST_SUITE_P(
     Every, VolatileParts,
     ::testing::Values(
         Case{"task_id", "id: \"task-20260102-add-oauth2-1f2e3d4c\"", "id: \"<task>\""},
+        Case{"artifact_id", "spec_ref: \"SPEC-20260102-add-oauth2-1f2e3d4c\"", "spec_ref: \"<id>\""},
+        Case{"requirement_id_stays", "covers REQ-001", "covers REQ-001"},
         Case{"task_branch", "agentforge/task-20260102-x-1f2e3d4c.", "agentforge/<task>."},
         Case{"escalation_id", "see ESC-20260102-1", "see <id>"},
         Case{"time_utc", "at 2026-01-02T15:30:00.123Z on", "at <time> on"},

@@ -1,0 +1,521 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every command and every flag, as its help describes them."""
+
+import copy
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+
+import yaml
+
+from harness import REQUEST, TRANSCRIPT, ProgramTest, call, entry, load_transcript, main, short_transcript, wait_until
+
+COMMANDS = ("init", "start", "status", "resume", "abort", "approve", "reject", "feedback", "escalations", "resolve", "inspect", "plugins", "doctor")
+QUESTION = "May a slug hold digits?"
+
+
+def doubtful_transcript():
+    """Intake finds a blocking question and clarify is not sure of its answer."""
+    transcript = load_transcript()
+    entry(transcript, "intake", 2)["tool_calls"][0]["arguments"]["identified_ambiguities"] = [
+        {"area": "characters", "question": QUESTION, "impact": "blocking"}]
+    clarified = entry(transcript, "clarify", 2)["tool_calls"][0]["arguments"]
+    clarified["questions"] = [{"question": QUESTION, "source": "agent_inference", "answer": "Perhaps", "confidence": 0.6, "evidence": []}]
+    return transcript
+
+
+def twice(transcript, stage):
+    """The same answers for a second visit of a stage."""
+    for found in [e for e in transcript["entries"] if e["stage"] == stage]:
+        transcript["entries"].append(dict(copy.deepcopy(found), visit=2))
+    return transcript
+
+
+class TestHelp(ProgramTest):
+    """What the program says of itself, anywhere."""
+
+    def test_version(self):
+        outcome = self.assert_code(self.run_program("--version"), 0)
+        self.assertRegex(outcome.out, r"^agentforge \d+\.\d+\.\d+\n$")
+
+    def test_help_lists_every_command_and_exit_code(self):
+        outcome = self.assert_code(self.run_program("--help"), 0)
+        for command in COMMANDS:
+            self.assertRegex(outcome.out, rf"\n  {command} +\S")
+        for code in ("0 done", "1 failed", "2 usage", "20 ", "21 ", "22 ", "23 "):
+            self.assertIn(code, outcome.out)
+
+    def test_every_command_explains_itself_with_an_example(self):
+        for command in [(c,) for c in COMMANDS] + [("escalations", "list"), ("plugins", "list")]:
+            with self.subTest(command):
+                outcome = self.assert_code(self.run_program(*command, "--help"), 0)
+                self.assertEqual(outcome.err, "")
+                if command not in (("escalations",), ("plugins",)):
+                    self.assertIn("Example", outcome.out)
+
+    def test_without_a_command_help_is_shown_as_a_usage_error(self):
+        outcome = self.assert_code(self.run_program(), 2)
+        self.assertIn("Usage: agentforge", outcome.out)
+
+    def test_no_line_of_help_is_wider_than_132_columns(self):
+        for command in ((), *((c,) for c in COMMANDS)):
+            for line in self.run_program(*command, "--help").out.splitlines():
+                self.assertLessEqual(len(line), 132, line)
+
+
+class TestInit(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def test_makes_settings_that_git_keeps_and_tasks_that_it_does_not(self):
+        self.assert_code(self.run_program("init"), 0)
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+        status = self.git("status", "--porcelain", "--untracked-files=all").split("\n")
+        self.assertEqual([line for line in status if line], ["?? .agentforge/.gitignore", "?? .agentforge/config/settings.yaml"])
+
+    def test_settings_made_are_valid_and_empty(self):
+        self.run_program("init")
+        self.assertEqual(yaml.safe_load((self.repository / ".agentforge/config/settings.yaml").read_text()), {})
+
+    def test_says_how_to_choose_a_model(self):
+        outcome = self.run_program("init")
+        for model in ("Claude Code", "OpenAI-compatible", "Ollama"):
+            self.assertIn(model, outcome.out)
+
+    def test_a_second_time_changes_nothing(self):
+        self.run_program("init")
+        settings = self.repository / ".agentforge/config/settings.yaml"
+        settings.write_text("llm:\n  backend: cli\n")
+        outcome = self.assert_code(self.run_program("init"), 0)
+        self.assertIn("Already set up", outcome.out)
+        self.assertEqual(settings.read_text(), "llm:\n  backend: cli\n")
+
+    def test_as_json(self):
+        outcome = self.assert_code(self.run_program("init", "--json"), 0)
+        self.assertEqual(outcome.json["project"], str(self.repository))
+
+    def test_from_a_subfolder_sets_up_the_repository(self):
+        self.run_program("init", cwd=self.repository / "tests")
+        self.assertTrue((self.repository / ".agentforge/config/settings.yaml").exists())
+        self.assertFalse((self.repository / "tests" / ".agentforge").exists())
+
+
+class TestStart(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def test_exit_after_a_stage_ends_with_its_artifact(self):
+        outcome = self.assert_code(self.start("--exit-after", "spec"), 0)
+        self.assertIn("ended after stage spec", outcome.out)
+        self.assertTrue((self.task_folder() / "artifacts/phases/spec/specification.yaml").exists())
+        self.assert_nothing_delivered()
+
+    def test_through_is_the_same_as_exit_after(self):
+        self.assert_code(self.start("--through", "analyze"), 0)
+        self.assertEqual(self.run_program("status", self.task(), "--json").json["exit_stage"], "analyze")
+
+    def test_exit_after_and_through_exclude_each_other(self):
+        self.assert_error(self.start("--through", "analyze", "--exit-after", "spec"), "AF-CLI-001", exit_code=2)
+
+    def test_json_is_the_only_output(self):
+        outcome = self.assert_code(self.start("--exit-after", "intake", "--json"), 0)
+        self.assertEqual(outcome.err, "")
+        result = outcome.json
+        self.assertEqual((result["success"], result["status"], result["exit_code"], result["error"]), (True, "completed", 0, None))
+        self.assertEqual(result["stages_completed"], ["intake"])
+        self.assertEqual(result["deliverable"]["extracted_intent"]["action"], "create")
+
+    def test_quiet_shows_the_result_and_no_progress(self):
+        outcome = self.assert_code(self.start("--exit-after", "intake", "--quiet"), 0)
+        self.assertEqual(outcome.err, "")
+        self.assertIn("Done: ", outcome.out)
+
+    def test_settings_may_stand_before_the_request(self):
+        outcome = self.run_program("start", "--exit-after", "intake", "--set", "llm.backend=replay", "--set", f"llm.transcript={TRANSCRIPT}", REQUEST)
+        self.assert_code(outcome, 0)
+
+    def test_settings_may_stand_after_the_request(self):
+        outcome = self.run_program("start", REQUEST, f"--set=llm.transcript={TRANSCRIPT}", "--backend", "replay", "--exit-after=intake")
+        self.assert_code(outcome, 0)
+
+    def test_settings_file_of_the_project_chooses_the_model(self):
+        self.run_program("init")
+        settings = {"llm": {"backend": "replay", "transcript": str(TRANSCRIPT)}}
+        (self.repository / ".agentforge/config/settings.yaml").write_text(yaml.safe_dump(settings))
+        self.assert_code(self.run_program("start", "--exit-after", "intake", REQUEST), 0)
+
+    def test_settings_file_of_the_user_chooses_the_model(self):
+        (self.home / ".agentforge").mkdir()
+        (self.home / ".agentforge/config.yaml").write_text(yaml.safe_dump({"llm": {"backend": "replay", "transcript": str(TRANSCRIPT)}}))
+        self.assert_code(self.run_program("start", "--exit-after", "intake", REQUEST), 0)
+
+    def test_request_may_come_from_standard_input(self):
+        outcome = self.run_program("start", "--transcript", TRANSCRIPT, "--exit-after", "intake", "-", text_input=REQUEST + "\n")
+        self.assert_code(outcome, 0)
+        self.assertEqual(self.run_program("status", self.task(), "--json").json["request"], REQUEST)
+
+    def test_a_relative_transcript_is_found_from_where_the_user_stands_also_on_resume(self):
+        (self.repository / "docs" / "words.yaml").write_text(TRANSCRIPT.read_text(encoding="utf-8"), encoding="utf-8")
+        outcome = self.run_program("start", "--transcript", "words.yaml", "--approve", "intake", "--exit-after", "clarify", REQUEST,
+                                   cwd=self.repository / "docs")
+        self.assert_code(outcome, 22)
+        self.assert_code(self.run_program("approve", self.task()), 0)
+
+    def test_design_pipeline_ends_with_a_specification(self):
+        outcome = self.assert_code(self.start("--pipeline", "design"), 0)
+        self.assertNotIn("red", outcome.err)
+        self.assert_nothing_delivered()
+
+    def test_a_recording_is_a_transcript_of_the_same_run(self):
+        recording = self.folder / "recording.yaml"
+        self.assert_code(self.start("--record", recording, transcript=short_transcript()), 0)
+        first = self.delivered_tree()
+        self.repository = None
+        self.make_repository("again")
+        outcome = self.start("--set", "llm.replay.match=strict", transcript=recording)
+        self.assert_code(outcome, 0)
+        self.assertEqual(self.delivered_tree(), first)
+
+    def test_a_recording_does_not_answer_another_request(self):
+        recording = self.folder / "recording.yaml"
+        self.assert_code(self.start("--record", recording, "--exit-after", "intake"), 0)
+        hashes = {e["frame_hash"] for e in yaml.safe_load(recording.read_text(encoding="utf-8"))["entries"]}
+        outcome = self.start("--exit-after", "intake", transcript=recording, request="Something else")
+        self.assert_error(outcome, "AF-LLM-202", hashes.pop(), "record anew")
+        self.assertEqual(len(set(re.findall(r"\b[0-9a-f]{64}\b", outcome.err))), 2, outcome)
+        self.assertNotIn("attempt 2", outcome.err)
+
+    def test_uncommitted_changes_are_named(self):
+        (self.repository / "mine.txt").write_text("mine\n")
+        self.assertIn("mine.txt", self.start("--exit-after", "intake").err)
+
+
+class TestLooking(ProgramTest):
+    """status, inspect, plugins, doctor."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.shared = shared = ProgramTest()
+        shared.setUp()
+        shared.make_repository()
+        shared.start("--exit-after", "spec")
+        shared.start("--exit-after", "intake", "--approve", "intake", request="Another request")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.shared.doCleanups()
+        super().tearDownClass()
+
+    def setUp(self):
+        super().setUp()
+        self.repository, self.environment = self.shared.repository, self.shared.environment
+        self.done = next(task for task in self.tasks() if "slugify" in task)
+        self.waiting = next(task for task in self.tasks() if "another" in task)
+
+    def test_status_lists_the_newest_first_and_counts(self):
+        outcome = self.assert_code(self.run_program("status"), 0)
+        self.assertLess(outcome.out.index(self.waiting), outcome.out.index(self.done))
+        self.assertIn("Completed: 1", outcome.out)
+        self.assertIn("Waiting for a person: 1", outcome.out)
+
+    def test_status_as_json(self):
+        outcome = self.assert_code(self.run_program("status", "--json"), 0)
+        self.assertEqual(outcome.json["total"], 2)
+        self.assertEqual([t["waiting_for"] for t in outcome.json["tasks"]], ["approval", ""])
+
+    def test_status_of_one_state(self):
+        outcome = self.assert_code(self.run_program("status", "--state", "completed", "--json"), 0)
+        self.assertEqual([t["task_id"] for t in outcome.json["tasks"]], [self.done])
+
+    def test_status_of_an_unknown_state_names_the_known_ones(self):
+        outcome = self.run_program("status", "--state", "compleetd")
+        self.assertIn(outcome.code, (1, 2))
+        self.assertIn("completed", outcome.err)
+
+    def test_status_all(self):
+        self.assert_code(self.run_program("status", "--all"), 0)
+
+    def test_a_task_is_known_by_the_end_of_its_id(self):
+        outcome = self.assert_code(self.run_program("status", self.done[-8:]), 0)
+        self.assertIn(self.done, outcome.out)
+
+    def test_what_fits_two_tasks_is_refused_and_names_them(self):
+        outcome = self.run_program("status", "task-")
+        self.assertEqual(outcome.code, 1, outcome)
+        self.assertIn(self.done, outcome.err)
+        self.assertIn(self.waiting, outcome.err)
+
+    def test_status_of_one_task_shows_its_stages(self):
+        outcome = self.assert_code(self.run_program("status", self.waiting), 0)
+        self.assertIn("waits for approval", outcome.out)
+        self.assertIn("intake", outcome.out)
+
+    def test_inspect_shows_every_record(self):
+        outcome = self.assert_code(self.run_program("inspect", self.done), 0)
+        self.assertIn(f"{len(self.journal(self.done))} records, the hash chain verifies", outcome.out)
+
+    def test_inspect_shows_a_step_as_json(self):
+        outcome = self.assert_code(self.run_program("inspect", self.done, "--step", "2", "--json"), 0)
+        self.assertEqual(outcome.json["action"]["type"], "complete")
+        self.assertIn("system", outcome.json)
+
+    def test_inspect_shows_one_part(self):
+        for part in ("system", "context", "answer", "result"):
+            with self.subTest(part):
+                outcome = self.assert_code(self.run_program("inspect", self.done, "--step", "1", "--show", part), 0)
+                self.assertEqual(outcome.out.count("\n--- "), 1)
+
+    def test_inspect_of_an_unknown_step_says_which_there_are(self):
+        self.assert_error(self.run_program("inspect", self.done, "--step", "99"), "AF-CLI-012", "1 to 8")
+
+    def test_inspect_of_a_step_zero_is_a_usage_error(self):
+        self.assert_error(self.run_program("inspect", self.done, "--step", "0"), "AF-CLI-001", exit_code=2)
+
+    def test_inspect_show_needs_a_step(self):
+        self.assert_error(self.run_program("inspect", self.done, "--show", "diff"), "AF-CLI-001", "--step", exit_code=2)
+
+    def test_plugins_list_shows_the_eight_stages_and_the_tools(self):
+        outcome = self.assert_code(self.run_program("plugins", "list"), 0)
+        for name in ("intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver", "edit_file", "complete", "replay", "file"):
+            self.assertRegex(outcome.out, rf"\n  {name} +\d")
+
+    def test_plugins_list_as_json(self):
+        outcome = self.assert_code(self.run_program("plugins", "list", "--json"), 0)
+        self.assertEqual(outcome.json["problems"], [])
+        self.assertGreaterEqual(len(outcome.json["plugins"]), 25)
+
+    def test_doctor_checks_what_is_needed(self):
+        outcome = self.assert_code(self.run_program("doctor"), 0)
+        for what in ("installation", "repository", "sandbox", "git", "configuration", "plugins", "model"):
+            self.assertRegex(outcome.out, rf"(?m)^(ok|warning) +{what} ")
+
+    def test_doctor_as_json(self):
+        outcome = self.assert_code(self.run_program("doctor", "--json", "--set", "llm.backend=replay", "--set", f"llm.transcript={TRANSCRIPT}"), 0)
+        self.assertTrue(outcome.json["healthy"])
+        self.assertIn("recorded answers", next(c["detail"] for c in outcome.json["checks"] if c["name"] == "model"))
+
+    def test_doctor_outside_a_repository_fails(self):
+        self.assert_code(self.run_program("doctor", cwd=self.folder), 1)
+
+    def test_escalations_list_shows_the_approval(self):
+        outcome = self.assert_code(self.run_program("escalations", "list"), 0)
+        self.assertIn("approve | feedback | reject " + self.waiting, outcome.out)
+
+    def test_escalations_list_as_json(self):
+        items = self.run_program("escalations", "list", "--json").json["escalations"]
+        self.assertEqual([(item["kind"], item["stage"]) for item in items], [("approval", "intake")])
+
+
+class TestTerminal(ProgramTest):
+    """On a terminal: colours, and one live line that fits and leaves nothing behind."""
+
+    def run_on_terminal(self, columns, *arguments, **variables):
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        environment = dict(self.environment, TERM="xterm-256color", **variables)
+        process = subprocess.Popen(self.command(*arguments), cwd=self.repository, env=environment, stdin=theirs, stdout=theirs, stderr=theirs)
+        os.close(theirs)
+        shown = b""
+        try:
+            while True:
+                shown += os.read(ours, 65536)
+        except OSError:     # Linux says so when the last writer has closed its end.
+            pass
+        os.close(ours)
+        self.assertEqual(process.wait(), 0, shown.decode())
+        return shown.decode("utf-8")
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.arguments = ("start", "--transcript", TRANSCRIPT, "--exit-after", "red", REQUEST)
+
+    def test_the_live_line_fits_the_terminal_and_is_cleared(self):
+        shown = self.run_on_terminal(40, *self.arguments)
+        live = [part.split("\n")[0] for part in shown.split("\r\x1b[K")[1:]]
+        self.assertIn("measuring: baseline", "".join(live))
+        for text in live:
+            if text.startswith("\x1b[2m"):
+                self.assertLessEqual(len(re.sub(r"\x1b\[[0-9;]*m", "", text)), 39, text)
+        self.assertFalse(live[-1].startswith("\x1b[2m"), "a live line was left")
+
+    def test_good_is_green_and_refused_is_red(self):
+        shown = self.run_on_terminal(80, *self.arguments)
+        self.assertIn("\x1b[32mok", shown)
+        self.assertIn("\x1b[31mFAIL", shown)
+
+    def test_lines_of_good_steps_fit_the_terminal(self):
+        shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", self.run_on_terminal(80, *self.arguments))
+        for line in shown.replace("\r\n", "\n").split("\n"):
+            if line.lstrip().startswith("ok "):
+                self.assertLessEqual(len(line.split("\r")[-1]), 80, line)
+
+    def test_no_color_is_kept_to(self):
+        shown = self.run_on_terminal(80, *self.arguments, NO_COLOR="1")
+        self.assertNotIn("\x1b", shown)
+
+
+class TestApprovals(ProgramTest):
+    """approve, reject, feedback."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def test_supervised_waits_after_each_stage(self):
+        outcome = self.assert_code(self.start("--supervised", "--exit-after", "analyze"), 22)
+        self.assertIn("agentforge approve " + self.task(), outcome.out)
+        outcome = self.assert_code(self.run_program("approve", self.task()), 22)
+        self.assertIn("stage clarify", outcome.out)
+        self.assert_code(self.run_program("approve", self.task()), 0)
+
+    def test_approve_of_one_stage_waits_there_only(self):
+        self.assert_code(self.start("--approve", "clarify", "--exit-after", "analyze"), 22)
+        self.assertEqual(self.run_program("status", self.task(), "--json").json["current_stage"], "clarify")
+        self.assert_code(self.run_program("approve", self.task(), "--json"), 0)
+
+    def test_approve_may_name_several_stages(self):
+        self.assert_code(self.start("--approve", "intake", "--approve", "clarify", "--exit-after", "analyze"), 22)
+        self.assert_code(self.run_program("approve", self.task()), 22)
+        self.assert_code(self.run_program("approve", self.task()), 0)
+
+    def test_reject_ends_the_task(self):
+        self.start("--approve", "intake", "--exit-after", "clarify")
+        outcome = self.run_program("reject", self.task())
+        self.assertIn(outcome.code, (1, 23), outcome)
+        self.assertIn(self.run_program("status", self.task(), "--json").json["status"], ("aborted", "failed"))
+        self.assertNotIn("clarify", {step["phase"] for step in self.steps()})
+
+    def test_feedback_runs_the_stage_again_and_keeps_the_refused_version(self):
+        transcript = twice(load_transcript(), "spec")
+        for found in transcript["entries"]:
+            if found["stage"] == "spec" and found["role"] == "software_architect" and found.get("visit") == 2:
+                found["tool_calls"][0]["arguments"]["title"] = "Add slugify, revised"
+        self.assert_code(self.start("--approve", "spec", "--exit-after", "spec", transcript=transcript), 22)
+        outcome = self.assert_code(self.run_program("feedback", self.task(), "Say that it is revised"), 22)
+        self.assertIn("agentforge approve", outcome.out)
+        folder = self.task_folder() / "artifacts/phases/spec"
+        self.assertIn("Add slugify", (folder / "specification_v1.yaml").read_text())
+        self.assertNotIn("revised", (folder / "specification_v1.yaml").read_text())
+        self.assertIn("revised", (folder / "specification.yaml").read_text())
+        said = yaml.safe_load((self.task_folder() / "iteration_history/spec/v1_feedback.yaml").read_text())
+        self.assertEqual(said["feedback"]["overall_comments"], "Say that it is revised")
+        step = next(s for s in self.steps() if s["phase"] == "spec" and s["visit"] == 2)
+        context = self.run_program("inspect", self.task(), "--step", step["step"], "--show", "context").out
+        self.assertIn("Say that it is revised", context)
+        self.assert_code(self.run_program("approve", self.task()), 0)
+        self.assertTrue((folder / "specification_final.yaml").exists())
+
+    def test_empty_feedback_is_refused(self):
+        self.start("--approve", "intake", "--exit-after", "clarify")
+        self.assert_error(self.run_program("feedback", self.task(), "  "), "AF-ORCH-044")
+
+    def test_there_is_nothing_to_approve_in_a_finished_task(self):
+        self.start("--exit-after", "intake")
+        for arguments in (("approve",), ("reject",)):
+            self.assert_error(self.run_program(*arguments, self.task()), "AF-ORCH-043")
+        self.assert_error(self.run_program("feedback", self.task(), "x"), "AF-ORCH-043")
+
+    def test_resume_without_a_decision_waits_on(self):
+        self.start("--approve", "intake", "--exit-after", "clarify")
+        self.assert_code(self.run_program("resume", self.task()), 22)
+
+    def test_an_idle_task_is_aborted(self):
+        self.start("--approve", "intake", "--exit-after", "clarify")
+        outcome = self.assert_code(self.run_program("abort", self.task(), "--reason", "not wanted", "--json"), 0)
+        self.assertEqual((outcome.json["aborted"], outcome.json["reason"]), (True, "not wanted"))
+        self.assertEqual(self.journal()[-1]["reason"], "not wanted")
+        self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
+        self.assertEqual(self.run_program("escalations", "list", "--json").json["escalations"], [])
+
+
+class TestEscalations(ProgramTest):
+    """A blocking question that nobody but a person can answer."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def ask(self, *arguments):
+        outcome = self.assert_code(self.start("--exit-after", "clarify", *arguments, transcript=doubtful_transcript()), 22)
+        self.question = self.run_program("escalations", "list", "--json").json["escalations"][0]
+        return outcome
+
+    def clarification(self):
+        return yaml.safe_load((self.task_folder() / "artifacts/phases/clarify/clarification.yaml").read_text())
+
+    def test_the_question_and_the_way_to_answer_are_shown(self):
+        outcome = self.ask()
+        self.assertIn(QUESTION, outcome.err)
+        self.assertIn(f"agentforge resolve {self.question['id']}", outcome.out)
+
+    def test_the_list_shows_the_question(self):
+        self.ask()
+        self.assertIn(QUESTION, self.run_program("escalations", "list").out)
+
+    def test_an_answer_goes_into_the_artifact_and_the_task_goes_on(self):
+        self.ask()
+        self.assert_code(self.run_program("resolve", self.question["id"], "Yes, digits stay"), 0)
+        answered = self.clarification()["questions"][0]
+        self.assertEqual((answered["source"], answered["answer"], answered["confidence"]), ("human_escalation", "Yes, digits stay", 1))
+
+    def test_no_resume_only_answers(self):
+        self.ask()
+        outcome = self.assert_code(self.run_program("resolve", self.question["id"], "Yes", "--no-resume", "--json"), 0)
+        self.assertTrue(outcome.json["answered"])
+        self.assertEqual(self.run_program("escalations", "list", "--json").json["escalations"], [])
+        self.assert_code(self.run_program("resume", self.task()), 0)
+
+    def test_abort_ends_the_task(self):
+        self.ask()
+        self.assertEqual(self.run_program("resolve", self.question["id"], "--abort").code, 23)
+        self.assertEqual(self.run_program("status", self.task(), "--json").json["status"], "aborted")
+
+    def test_the_first_answer_counts(self):
+        self.ask()
+        self.run_program("resolve", self.question["id"], "Yes", "--no-resume")
+        self.assert_error(self.run_program("resolve", self.question["id"], "No"), "AF-ESC-004")
+
+    def test_no_answer_is_a_usage_error(self):
+        self.ask()
+        self.assert_error(self.run_program("resolve", self.question["id"]), "AF-CLI-011", exit_code=2)
+
+    def test_an_unknown_id_is_named_with_the_nearest(self):
+        self.ask()
+        self.assert_error(self.run_program("resolve", self.question["id"][:-1] + "7", "Yes"), "AF-ESC-001", self.question["id"])
+
+    def test_a_file_beside_the_question_is_an_answer(self):
+        self.ask()
+        self.answer_by_file()
+        self.assert_code(self.run_program("resume", self.task()), 0)
+        self.assertEqual(self.clarification()["questions"][0]["answer"], "Yes, from a file")
+
+    def answer_by_file(self):
+        folder = self.repository / ".agentforge" / "escalations"
+        asked = next(p for p in folder.glob("ESC-*.yaml") if not p.name.endswith(".resolution.yaml"))
+        answer = {"resolved_by": "an editor", "context": {"answer": "Yes, from a file"}}
+        partial = folder.parent / "answer.tmp"
+        partial.write_text(yaml.safe_dump(answer))
+        partial.rename(folder / (asked.stem + ".resolution.yaml"))
+
+    def test_wait_goes_on_when_the_file_appears(self):
+        transcript = self.folder / "doubtful.yaml"
+        transcript.write_text(yaml.safe_dump(doubtful_transcript(), allow_unicode=True), encoding="utf-8")
+        process = self.spawn("start", "--transcript", transcript, "--exit-after", "clarify", "--wait", REQUEST)
+        folder = self.repository / ".agentforge" / "escalations"
+        wait_until(lambda: process.poll() is not None or list(folder.glob("ESC-*.yaml")), "the question")
+        self.answer_by_file()
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, out + err)
+        self.assertEqual(self.clarification()["questions"][0]["resolved_by"], "an editor")
+
+
+if __name__ == "__main__":
+    main()

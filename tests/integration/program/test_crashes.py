@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kill -9, SIGINT and a second process: the journal is the truth, and `resume` comes to the same tree."""
+
+import os
+import random
+import signal
+
+from harness import TRANSCRIPT, REQUEST, ProgramTest, main, short_transcript, wait_until
+
+import yaml
+
+
+class CrashTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def write_transcript(self, transcript):
+        path = self.folder / "transcript.yaml"
+        path.write_text(yaml.safe_dump(transcript, allow_unicode=True, sort_keys=False), encoding="utf-8")
+        return path
+
+    def begin(self, transcript, *arguments):
+        return self.spawn("start", "--transcript", transcript, *arguments, REQUEST)
+
+    def journal_bytes(self):
+        files = list(self.repository.glob(".agentforge/tasks/*/actions.yaml"))
+        return files[0].read_bytes() if files else b""
+
+    def records_written(self):
+        return self.journal_bytes().count(b"\n- {")
+
+    def kill_when(self, process, condition, what):
+        """Whether it was killed; otherwise it had ended."""
+        wait_until(lambda: process.poll() is not None or condition(), what)
+        if process.poll() is not None:
+            return False
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        return True
+
+    def assert_ended_well(self, tree=None):
+        records = self.assert_journal_verifies()
+        answers = [(r["phase"], r["visit"], r["run"], r["agent"]["role"], r["run_step"]) for r in records if r["type"] == "answer"]
+        self.assertEqual(len(answers), len(set(answers)), "a model was asked twice for the same step")
+        steps = [r["step"] for r in records if r["type"] == "step"]
+        self.assertEqual(steps, list(range(1, len(steps) + 1)))
+        self.assertEqual(len([r for r in records if r["type"] == "delivered"]), 1)
+        self.assertEqual(len(self.branches()), 2)
+        self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
+        self.assertEqual(self.git("rev-parse", f"agentforge/{self.task()}^"), self.git("rev-parse", "main"))
+        if tree:
+            self.assertEqual(self.delivered_tree(), tree)
+        return self.delivered_tree()
+
+
+class TestKilled(CrashTest):
+    """Killed at chosen and at random moments."""
+
+    def test_killed_again_and_again_a_task_comes_to_the_same_tree(self):
+        transcript = TRANSCRIPT
+        chance = random.Random(20261121)
+        process = self.begin(transcript)
+        kills = 0
+        while True:
+            target = len(self.journal_bytes()) + chance.randrange(1, 9000)
+            if not self.kill_when(process, lambda: len(self.journal_bytes()) >= target, f"{target} bytes of journal"):
+                break
+            kills += 1
+            process = self.spawn("resume", "--set", "llm.backend=replay", "--set", f"llm.transcript={transcript}", self.task() if self.tasks() else "")
+        _, err = process.communicate()
+        self.assertEqual(process.returncode, 0, err)
+        self.assertGreaterEqual(kills, 10)
+        tree = self.assert_ended_well()
+        self.repository = None
+        self.make_repository("reference")
+        self.assert_code(self.start(), 0)
+        self.assertEqual(self.delivered_tree(), tree)
+
+    def test_killed_at_a_record_a_task_comes_to_the_same_tree(self):
+        transcript = self.write_transcript(short_transcript())
+        self.assert_code(self.start(transcript=transcript), 0)
+        tree, total = self.assert_ended_well(), len(self.journal())
+        for number in range(12):
+            wanted = 1 + number * (total - 2) // 11
+            with self.subTest(record=wanted):
+                self.repository = None
+                self.make_repository(f"copy-{number}")
+                process = self.begin(transcript)
+                self.assertTrue(self.kill_when(process, lambda: self.records_written() >= wanted, f"record {wanted}"))  # noqa: B023
+                process.communicate()
+                finished = [r["step"] for r in self.journal() if r["type"] == "step"] if self.records_written() else []
+                before = self.journal_bytes()
+                resumed = self.run_program("resume", self.task())
+                self.assert_code(resumed, 0)
+                self.assertTrue(self.journal_bytes().startswith(before[:before.rfind(b"\n") + 1]), "records were rewritten")
+                self.assert_ended_well(tree)
+                self.assertEqual([s["step"] for s in self.steps()][:len(finished)], finished)
+
+
+class TestInterrupted(CrashTest):
+    """Asked to stop, and two at once."""
+
+    def stopped_at(self, wanted, *arguments):
+        """A process that stands still with the task in its hands."""
+        process = self.begin(self.write_transcript(short_transcript()), *arguments)
+        wait_until(lambda: process.poll() is not None or self.records_written() >= wanted, f"record {wanted}")
+        os.kill(process.pid, signal.SIGSTOP)
+        self.assertIsNone(process.poll())
+        return process
+
+    def test_a_second_process_is_refused_and_told_who_holds_the_task(self):
+        process = self.stopped_at(10)
+        outcome = self.run_program("resume", self.task())
+        self.assert_error(outcome, "AF-TASK-003", str(process.pid))
+
+    def test_status_works_while_another_process_holds_the_task(self):
+        process = self.stopped_at(10)
+        outcome = self.assert_code(self.run_program("status", self.task()), 0)
+        self.assertIn(f"running now: process {process.pid}", outcome.out)
+
+    def test_inspect_works_while_another_process_holds_the_task(self):
+        self.stopped_at(10)
+        self.assertGreaterEqual(len(self.assert_journal_verifies()), 10)
+
+    def test_one_interrupt_pauses_and_resume_goes_on(self):
+        process = self.stopped_at(25)
+        os.kill(process.pid, signal.SIGINT)
+        os.kill(process.pid, signal.SIGCONT)
+        out, err = process.communicate()
+        self.assertEqual(process.returncode, 23, out + err)
+        self.assertIn("agentforge resume " + self.task(), out)
+        self.assertEqual(self.journal()[-1]["type"], "task_paused")
+        self.assert_code(self.run_program("resume", self.task()), 0)
+        self.assert_ended_well()
+
+    def test_terminate_pauses_like_interrupt(self):
+        process = self.stopped_at(5)
+        os.kill(process.pid, signal.SIGTERM)
+        os.kill(process.pid, signal.SIGCONT)
+        process.communicate()
+        self.assertEqual(process.returncode, 23)
+
+    def test_a_running_task_is_aborted_by_another_process(self):
+        process = self.stopped_at(10)
+        outcome = self.assert_code(self.run_program("abort", self.task(), "--reason", "wrong request"), 0)
+        self.assertIn("Asked the process that runs it", outcome.out)
+        os.kill(process.pid, signal.SIGCONT)
+        process.communicate()
+        self.assertEqual(process.returncode, 23)
+        self.assertEqual(self.run_program("status", self.task(), "--json").json["status"], "aborted")
+        self.assert_nothing_delivered()
+
+    def test_an_aborted_task_is_not_resumed(self):
+        self.stopped_at(10).kill()
+        self.assert_code(self.run_program("abort", self.task()), 0)
+        outcome = self.run_program("resume", self.task())
+        self.assertEqual(outcome.code, 23, outcome)
+        self.assert_nothing_delivered()
+
+
+class TestDamagedJournal(CrashTest):
+    """A journal that was changed is refused; one that was cut off by a crash is recovered."""
+
+    def setUp(self):
+        super().setUp()
+        self.assert_code(self.start("--exit-after", "spec"), 0)
+        self.file = self.task_folder() / "actions.yaml"
+
+    def unfinished(self):
+        """The journal as a crash before the end would have left it."""
+        lines = self.file.read_bytes().splitlines(keepends=True)
+        return lines[:-3]
+
+    def test_a_changed_byte_in_the_middle_is_refused_with_its_record(self):
+        lines = self.file.read_bytes().splitlines(keepends=True)
+        place = next(i for i, line in enumerate(lines) if b'"seq": 12,' in line)
+        lines[place] = lines[place].replace(b"2026", b"2027", 1) if b"2026" in lines[place] else lines[place].replace(b"20", b"21", 1)
+        self.file.write_bytes(b"".join(lines))
+        for command in ("inspect", "resume"):
+            with self.subTest(command):
+                self.assert_error(self.run_program(command, self.task()), "AF-JRNL-", "12")
+
+    def test_a_missing_record_is_refused(self):
+        lines = self.file.read_bytes().splitlines(keepends=True)
+        place = next(i for i, line in enumerate(lines) if b'"seq": 12,' in line)
+        self.file.write_bytes(b"".join(lines[:place] + lines[place + 1:]))
+        self.assert_error(self.run_program("inspect", self.task()), "AF-JRNL-")
+
+    def test_a_changed_header_is_refused(self):
+        text = self.file.read_bytes()
+        self.file.write_bytes(text.replace(self.task().encode(), b"task-20200101-other-00000000", 1))
+        self.assert_error(self.run_program("inspect", self.task()), "AF-JRNL-")
+
+    def test_a_torn_tail_is_recovered_recorded_and_gone_on_from(self):
+        lines = self.unfinished()
+        self.file.write_bytes(b"".join(lines[:-1]) + lines[-1][: len(lines[-1]) // 2])
+        outcome = self.run_program("resume", self.task())
+        self.assert_code(outcome, 0)
+        self.assertEqual(len(self.records("recovered")), 1)
+        self.assert_journal_verifies()
+
+    def test_a_torn_tail_is_shown_and_left_alone_by_inspect(self):
+        lines = self.unfinished()
+        torn = b"".join(lines[:-1]) + lines[-1][: len(lines[-1]) // 2]
+        self.file.write_bytes(torn)
+        outcome = self.assert_code(self.run_program("inspect", self.task()), 0)
+        self.assertIn("torn last line", outcome.out)
+        self.assertEqual(self.file.read_bytes(), torn)
+
+    def test_a_lost_projection_is_made_again(self):
+        (self.task_folder() / "state.yaml").unlink()
+        outcome = self.assert_code(self.run_program("status", self.task(), "--json"), 0)
+        self.assertEqual(outcome.json["status"], "completed")
+
+    def test_a_changed_projection_is_not_believed_by_resume(self):
+        state = self.task_folder() / "state.yaml"
+        state.write_text(state.read_text(encoding="utf-8").replace('"completed"', '"running"'), encoding="utf-8")
+        self.assert_code(self.run_program("resume", self.task()), 0)
+        self.assertEqual(self.run_program("inspect", self.task(), "--json").json["records"][-1]["type"], "task_completed")
+
+    def test_a_missing_blob_is_named(self):
+        for path in (self.task_folder() / "artifacts" / "blobs").rglob("*"):
+            if path.is_file():
+                path.unlink()
+        self.assert_error(self.run_program("inspect", self.task(), "--step", "1"), "AF-JRNL-011")
+
+
+if __name__ == "__main__":
+    main()

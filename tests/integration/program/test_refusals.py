@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a model says counts for nothing until the kernel has measured it: wrong, idle and hostile transcripts."""
+
+from harness import ProgramTest, call, entry, insert, main, remove, short_transcript
+
+
+class TestGatesHold(ProgramTest):
+    """Work that does not hold what it promises ends without a commit."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def assert_ends_without_commit(self, outcome, gate, stage):
+        self.assertEqual(outcome.code, 1, outcome)
+        self.assert_nothing_delivered()
+        failed = [record for record in self.records("gate") if record["gate"] == gate and not record["passed"]]
+        self.assertTrue(failed, outcome)
+        self.assertEqual(self.run_program("status", self.task(), "--json").json["current_stage"], stage)
+        self.assert_journal_verifies()
+
+    def test_a_wrong_implementation_does_not_pass_green(self):
+        transcript = short_transcript()
+        edit = entry(transcript, "green", 1)["tool_calls"][0]["arguments"]
+        edit["replace"] = edit["replace"].replace("[a-z0-9]+", "[a-z]+x")
+        self.assert_ends_without_commit(self.start(transcript=transcript), "green", "green")
+
+    def test_a_refactoring_that_breaks_a_test_does_not_pass_refactor(self):
+        transcript = short_transcript()
+        insert(transcript, "refactor", "senior_developer", 1,
+               call("edit_file", path="textkit/slug.py", search="text.casefold()", replace="text"))
+        self.assert_ends_without_commit(self.start(transcript=transcript), "refactor", "refactor")
+
+    def test_an_implementation_without_its_main_edit_does_not_pass_green(self):
+        transcript = short_transcript()
+        remove(transcript, "green", 1)
+        self.assert_ends_without_commit(self.start(transcript=transcript), "green", "green")
+
+    def test_tests_that_pass_before_the_implementation_do_not_pass_red(self):
+        transcript = short_transcript()
+        create = entry(transcript, "red", 1)["tool_calls"][0]["arguments"]
+        create["content"] = create["content"].replace('self.assertEqual(slugify("?!"), "")', "self.assertTrue(True)")
+        self.assert_ends_without_commit(self.start(transcript=transcript), "red", "red")
+
+    def test_no_tests_do_not_pass_red(self):
+        transcript = short_transcript()
+        remove(transcript, "red", 1)
+        outcome = self.start(transcript=transcript)
+        self.assertEqual(outcome.code, 1, outcome)
+        self.assert_nothing_delivered()
+
+    def test_a_conftest_that_hides_failures_does_not_pass_green(self):
+        transcript = short_transcript()
+        insert(transcript, "green", "software_developer", 1, call("create_file", path="conftest.py", content="raise SystemExit(0)\n"))
+        remove(transcript, "green", 2)
+        self.assert_ends_without_commit(self.start(transcript=transcript), "green", "green")
+
+    def test_a_specification_that_breaks_its_contract_is_sent_back(self):
+        transcript = short_transcript()
+        entry(transcript, "spec", 1, "software_architect")["tool_calls"][0]["arguments"]["requirements"][0]["id"] = "R1"
+        outcome = self.start(transcript=transcript)
+        self.assertEqual(outcome.code, 1, outcome)
+        self.assertIn("requirements", self.steps()[-1]["result"]["summary"])
+        self.assert_nothing_delivered()
+
+    def test_measured_facts_of_a_model_are_not_taken(self):
+        transcript = short_transcript()
+        entry(transcript, "red", 2)["tool_calls"][0]["arguments"]["test_results"] = {"total": 99, "passed": 0, "failed": 99, "errors": 0, "skipped": 0}
+        outcome = self.start("--exit-after", "red", transcript=transcript)
+        if outcome.code == 0:
+            self.assertNotEqual(outcome.json if outcome.out.startswith("{") else None, 99)
+            artifact = (self.task_folder() / "artifacts" / "phases" / "red" / "test_suite.yaml").read_text(encoding="utf-8")
+            self.assertNotIn("99", artifact.split("data:")[-1].split("test_results")[-1][:200])
+        else:
+            self.assertIn("test_results", self.steps()[-1]["result"]["summary"])
+
+    def test_blocking_review_findings_go_back_to_the_stage(self):
+        transcript = short_transcript()
+        entry(transcript, "spec", 1, "security_architect")["tool_calls"][0]["arguments"]["blocking_issues"] = [
+            {"id": "SEC-9", "severity": "high", "description": "Titles are not bounded", "remediation": "Bound them"}]
+        outcome = self.start(transcript=transcript)
+        self.assertEqual(outcome.code, 1, outcome)
+        self.assertIn("1 blocking", outcome.err)
+        self.assertNotIn("red", {step["phase"] for step in self.steps()})
+        self.assert_nothing_delivered()
+
+
+class TestRefusedActions(ProgramTest):
+    """What a role may not do is refused, recorded, and does not happen; the task goes on."""
+
+    ATTEMPTS = {
+        "a locked test": call("edit_file", path="tests/test_slug.py", search="creme-brulee", replace="x"),
+        "a new test": call("create_file", path="tests/test_more.py", content="pass\n"),
+        "a test's deletion": call("delete_file", path="tests/test_slug.py"),
+        "a test moved away": call("move_file", path="tests/test_slug.py", to="textkit/gone.py"),
+        "a conftest beside the tests": call("create_file", path="tests/conftest.py", content="pass\n"),
+        "a git hook": call("create_file", path=".git/hooks/pre-commit", content="#!/bin/sh\n"),
+        "a git hook in other letters": call("create_file", path=".GIT/hooks/pre-commit", content="#!/bin/sh\n"),
+        "a place outside": call("create_file", path="../outside.py", content="pass\n"),
+        "a place outside, later": call("create_file", path="textkit/../../outside.py", content="pass\n"),
+        "an absolute path": call("create_file", path="/tmp/agentforge-outside.py", content="pass\n"),
+        "the task's own files": call("create_file", path=".agentforge/agents/software_developer.yaml", content="x: 1\n"),
+        "a link that leads outside": call("create_file", path="textkit/link/outside.py", content="pass\n"),
+        "a linked file": call("edit_file", path="textkit/linked.py", search="secret", replace="known"),
+        "reading outside": call("read_file", path="../secret.txt"),
+        "reading through a link": call("read_file", path="textkit/linked.py"),
+        "a tool of another role": call("escalate", question="?"),
+        "a tool with unknown parameters": call("read_file", path="README.md", encoding="latin-1"),
+        "handing in early": call("complete", summary="done", file_notes={}),
+    }
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.shared = shared = ProgramTest()
+        shared.setUp()
+        shared.make_repository()
+        outside = shared.folder / "elsewhere"
+        outside.mkdir()
+        (outside / "secret.py").write_text("secret = 1\n")
+        (shared.folder / "secret.txt").write_text("secret\n")
+        (shared.repository / "textkit" / "link").symlink_to(outside)
+        (shared.repository / "textkit" / "linked.py").symlink_to(outside / "secret.py")
+        shared.git("add", "-A")
+        shared.git("commit", "-q", "-m", "Links")
+        transcript = short_transcript()
+        insert(transcript, "green", "software_developer", 1, *cls.ATTEMPTS.values())
+        cls.outcome = shared.start(transcript=transcript)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.shared.doCleanups()
+        super().tearDownClass()
+
+    def setUp(self):
+        super().setUp()
+        self.repository, self.environment = self.shared.repository, self.shared.environment
+        self.green = [step for step in self.steps() if step["phase"] == "green"]
+
+    def test_each_is_recorded_as_a_failed_step(self):
+        for what, step in zip(self.ATTEMPTS, self.green):
+            with self.subTest(what):
+                self.assertEqual(step["result"]["status"], "failure", step)
+                self.assertNotIn("changes", step)
+
+    def test_each_says_why(self):
+        for what, step in zip(self.ATTEMPTS, self.green):
+            with self.subTest(what):
+                self.assertGreater(len(step["result"]["summary"]), 20, step)
+
+    def test_the_task_is_delivered_all_the_same(self):
+        self.assert_code(self.outcome, 0)
+
+    def test_the_commit_has_nothing_of_it(self):
+        files = self.git("diff", "--name-only", "main", f"agentforge/{self.task()}").split()
+        self.assertEqual(files, ["CHANGELOG.md", "tests/test_slug.py", "textkit/slug.py"])
+
+    def test_nothing_was_written_outside(self):
+        shared = self.shared
+        self.assertEqual((shared.folder / "elsewhere" / "secret.py").read_text(), "secret = 1\n")
+        self.assertEqual([path.name for path in (shared.folder / "elsewhere").iterdir()], ["secret.py"])
+        self.assertEqual([str(path) for path in shared.folder.rglob("outside.py")], [])
+        self.assertFalse((self.repository / ".git" / "hooks" / "pre-commit").exists())
+
+    def test_nothing_outside_was_read(self):
+        for step in self.green:
+            self.assertNotIn("secret = 1", self.run_program("inspect", self.task(), "--step", step["step"], "--show", "result").out)
+
+    def test_each_refusal_is_shown_to_the_user(self):
+        self.assertGreaterEqual(self.outcome.err.count("FAIL step"), len(self.ATTEMPTS))
+
+
+if __name__ == "__main__":
+    main()

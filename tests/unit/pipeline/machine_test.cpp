@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of a task as a pure function: properties over random event sequences.
+#include "unit/pipeline/random_task.hpp"
+
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+constexpr unsigned sequences_per_seed = 2'500;
+
+json::object about(const Task& task) { return {{"stage", task.state.stage().name}}; }
+
+json::object with(json::object fields, json::object more) {
+    for (auto& [key, value] : more) { fields[key] = std::move(value); }
+    return fields;
+}
+
+/// One turn of a controller whose stages, gates, reviewers and people answer at random. False: nothing is left to do.
+bool turn(Task& task, Dice& dice) {
+    const json::object stage = about(task);
+    const std::string hash = "a" + std::to_string(dice.roll(5));
+    struct Turn {
+        Task& task;
+        Dice& dice;
+        const json::object& stage;
+        const std::string& hash;
+
+        bool operator()(const effect::StartStage&) const { return task.record("stage_started", stage); }
+        bool operator()(const effect::SkipStage& skip) const { return task.record("stage_skipped", with(stage, {{"reason", skip.reason}})); }
+        bool operator()(const effect::RunStage&) const {
+            const std::string gate = exit_gate(task.state.stage_template());
+            switch (dice.roll(12)) {
+                case 0:
+                    return task.record("step", {{"phase", task.state.stage().name}, {"step", task.state.steps + 1}, {"input_tokens", 3}, {"tree", task.new_tree()}});
+                case 1: return task.record("call_finished", with(stage, {{"tree", task.new_tree()}}));
+                case 2: return task.record("stage_failed", with(stage, {{"error", {{"code", "X"}, {"message", "boom"}}}}));
+                case 3: return task.record("artifact_rejected", with(stage, {{"errors", json::array{"wrong"}}, {"artifact_blob", hash}}));
+                case 4: return ask("stage");
+                case 5:
+                    if (task.state.stage_index == 0) { return true; }
+                    return task.record("cycle_requested",
+                                       with(stage, {{"to", task.state.stages[dice.roll(static_cast<unsigned>(task.state.stage_index))].name}, {"reason", "again"}}));
+                case 6:
+                    return task.record("gate", with(stage, {{"gate", gate.empty() ? "types" : gate}, {"tree", task.state.tree}, {"passed", false}, {"summary", "no"}, {"report_blob", "r"}}));
+                default: break;
+            }
+            if (!gate.empty()) {
+                EXPECT_TRUE(task.record("gate", with(stage, {{"gate", gate}, {"tree", task.state.tree}, {"passed", true}, {"summary", "yes"}, {"report_blob", "r"}})));
+            }
+            json::array words;
+            if (dice.once_in(3)) { words.emplace_back(dice.once_in(2) ? "trivial_change" : "no_ambiguities"); }
+            return task.record("artifact_accepted", with(stage, {{"artifact", "artifacts/x.yaml"}, {"artifact_hash", hash}, {"conditions", words}}));
+        }
+        bool operator()(const effect::ReviewStage& review) const {
+            if (dice.once_in(8)) { return ask("review"); }
+            return task.record("review_finished", with(stage, {{"reviewer", review.reviewer}, {"blocking", dice.once_in(3) ? 2 : 0}, {"issues", json::array{"i"}}, {"artifact_blob", hash}}));
+        }
+        bool operator()(const effect::StartCycle& cycle) const { return task.record("cycle_started", with(stage, {{"to", cycle.to}, {"reason", cycle.reason}})); }
+        bool operator()(const effect::RequestApproval&) const {
+            return task.record("approval_requested", with(stage, {{"approval_id", "APR-1"}, {"artifact_hash", task.state.stage().artifact_hash}}));
+        }
+        bool operator()(const effect::RaiseEscalation&) const { return task.record("escalation_raised", with(stage, {{"escalation_id", "ESC-1"}})); }
+        bool operator()(const effect::EscalateLimit& limit) const {
+            static const std::vector<std::string> causes{"", "stage", "healing", "review", "cycle_limit", "iteration_limit"};
+            return ask(causes[static_cast<std::size_t>(limit.cause)]);
+        }
+        bool operator()(const effect::AwaitPerson&) const {
+            if (dice.once_in(4)) { return task.record("task_paused", {{"reason", "nobody there"}}); }
+            if (task.state.escalation) {
+                return task.record("escalation_resolved", with(stage, {{"escalation_id", "ESC-1"}, {"abort", dice.once_in(10)}, {"resolution_blob", "b"}}));
+            }
+            json::object decided = with(stage, {{"approval_id", "APR-1"}, {"artifact_hash", task.state.approval->artifact_hash}, {"approved", false}, {"artifact_blob", hash}});
+            if (dice.once_in(3)) {
+                decided["feedback"] = "better";
+            } else {
+                decided["approved"] = !dice.once_in(8);
+            }
+            return task.record("approval_decided", std::move(decided));
+        }
+        bool operator()(const effect::CompleteStage&) const { return task.record("stage_completed", stage); }
+        bool operator()(const effect::CompleteTask& done) const { return task.record("task_completed", {{"exit_stage", done.exit_stage}, {"exit_type", done.exit_type}}); }
+        bool operator()(const effect::FailTask& failure) const { return task.record("task_failed", {{"code", failure.code}, {"message", failure.message}}); }
+        bool operator()(const effect::Rest&) const {
+            const bool may = task.state.status == TaskStatus::paused || (task.state.status == TaskStatus::failed && dice.once_in(2));
+            return may && task.record("task_resumed", {{"reason", "resumed"}});
+        }
+
+        bool ask(const std::string& cause) const {
+            return task.record("stage_escalated", with(stage, {{"cause", cause}, {"reason", "stuck"}, {"question", "what now?"}, {"options", json::array{"a", "b"}}}));
+        }
+    };
+    const Effect effect = next(task.state);
+    const bool rests = std::holds_alternative<effect::Rest>(effect);
+    const bool went = std::visit(Turn{task, dice, stage, hash}, effect);
+    EXPECT_TRUE(went || (rests && task.refusal.empty())) << name_of(effect) << ": " << task.refusal;
+    return went;
+}
+
+/// A record that no controller would write here, most of the time.
+json::object arbitrary(const Task& task, Dice& dice) {
+    static const std::vector<std::string> types{
+        "task_created",     "task_started",      "task_resumed",    "task_paused",       "task_aborted",       "task_failed",       "task_completed",      "stage_started",
+        "stage_failed",     "stage_skipped",     "stage_escalated", "stage_completed",   "artifact_accepted",  "artifact_rejected", "review_finished",     "approval_requested",
+        "approval_decided", "escalation_raised", "cycle_requested", "cycle_started",     "escalation_resolved", "step",             "gate",                "snapshot",
+        "delivered",        "answer",            "call_started",    "call_finished",     "recovered",          "violation",         "note",                "no_such_type"};
+    static const std::vector<std::string> trees{"t0", "t1", "t2"};
+    const std::string& stage = dice.pick(task.state.stages).name;
+    json::object record{{"type", dice.pick(types)},
+                        {"seq", task.state.seq + (dice.once_in(20) ? 2 : 1)},
+                        {"stage", dice.once_in(3) ? stage : task.state.stage().name},
+                        {"phase", task.state.stage().name},
+                        {"exit_stage", dice.once_in(3) ? stage : task.state.stage().name},
+                        {"to", dice.pick(task.state.stages).name},
+                        {"reason", dice.once_in(2) ? "trivial_change" : "why"},
+                        {"code", "X"},
+                        {"message", "m"},
+                        {"error", {{"code", "X"}, {"message", "m"}}},
+                        {"cause", dice.once_in(6) ? "whim" : "review"},
+                        {"question", "?"},
+                        {"options", json::array()},
+                        {"escalation_id", dice.once_in(4) ? "ESC-2" : "ESC-1"},
+                        {"approval_id", dice.once_in(4) ? "APR-2" : "APR-1"},
+                        {"abort", dice.once_in(2)},
+                        {"approved", dice.once_in(2)},
+                        {"resolution_blob", "b"},
+                        {"artifact", "p"},
+                        {"artifact_hash", dice.once_in(3) ? "a9" : task.state.stage().artifact_hash},
+                        {"conditions", json::array{"trivial_change"}},
+                        {"errors", json::array{"e"}},
+                        {"reviewer", dice.once_in(3) ? "eve" : "alice"},
+                        {"blocking", dice.roll(2)},
+                        {"issues", json::array()},
+                        {"step", task.state.steps + dice.roll(3)},
+                        {"gate", dice.once_in(2) ? "green" : "tests"},
+                        {"passed", dice.once_in(2)},
+                        {"partial", dice.once_in(3)},
+                        {"summary", "s"},
+                        {"report_blob", "r"},
+                        {"tree", dice.once_in(2) ? dice.pick(trees) : task.state.tree},
+                        {"commit", "c"},
+                        {"branch", "b"}};
+    if (dice.once_in(3)) { record["feedback"] = "better"; }
+    if (dice.once_in(8)) {
+        const auto* victim = record.begin() + dice.roll(static_cast<unsigned>(record.size()));
+        record.erase(victim->key());
+    }
+    if (dice.once_in(8)) { (record.begin() + dice.roll(static_cast<unsigned>(record.size())))->value() = json::array{1, nullptr}; }
+    return record;
+}
+
+void expect_round_trip(const TaskState& state) {
+    const json::object projection = to_json(state);
+    const auto direct = task_state_from_json(projection);
+    ASSERT_TRUE(direct.ok()) << direct.error().to_string();
+    EXPECT_TRUE(*direct == state);
+    const auto text = parse_json(to_json_pretty(projection), "state.yaml");
+    ASSERT_TRUE(text.ok()) << text.error().to_string();
+    const auto read = task_state_from_json(text->get_object());
+    ASSERT_TRUE(read.ok()) << read.error().to_string();
+    EXPECT_TRUE(*read == state);
+}
+
+class MachineProperties : public ::testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(MachineProperties, every_life_of_a_task_keeps_order_gates_and_limits) {
+    std::uint64_t ended = 0;
+    for (unsigned number = 0; number < sequences_per_seed && !HasFailure(); ++number) {
+        const std::uint64_t seed = GetParam() * 1'000'000 + number;
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        Dice dice(seed);
+        const PipelineTemplate pipeline = random_pipeline(dice);
+        Task task(dice, pipeline);
+        Ledger ledger(pipeline);
+        TaskState replayed;
+        std::size_t seen = 0;
+        for (unsigned turns = 0; turns < 120; ++turns) {
+            if (!turn(task, dice)) { break; }
+            if (dice.once_in(40) && !is_terminal(task.state.status)) { EXPECT_TRUE(task.record("task_paused", {{"reason", "interrupted"}})); }
+            if (dice.once_in(40) && task.state.status == TaskStatus::running) { EXPECT_TRUE(task.record("task_resumed", {{"reason", "crash"}})); }
+            if (dice.once_in(400) && !is_terminal(task.state.status)) { EXPECT_TRUE(task.record("task_aborted", {{"reason", "enough"}})); }
+            // The ledger sees each record with the state that followed it.
+            for (; seen < task.journal.size(); ++seen) {
+                ASSERT_TRUE(fold(replayed, task.journal[seen].body).ok());
+                if (seen < 2) { continue; }
+                ledger.see(task.journal[seen].body, replayed);
+                expect_sound(replayed);
+            }
+        }
+        ended += is_terminal(task.state.status) ? 1U : 0U;
+        ASSERT_TRUE(replayed == task.state);
+        ASSERT_TRUE(fold_all(task.journal).value() == task.state);
+        expect_round_trip(task.state);
+    }
+    EXPECT_GT(ended, sequences_per_seed / 4) << "the sequences are too short to show anything";
+}
+
+TEST_P(MachineProperties, an_arbitrary_record_is_refused_whole_or_leaves_a_sound_state) {
+    std::uint64_t taken = 0;
+    for (unsigned number = 0; number < sequences_per_seed && !HasFailure(); ++number) {
+        const std::uint64_t seed = GetParam() * 1'000'000 + 500'000 + number;
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        Dice dice(seed);
+        Task task(dice, random_pipeline(dice));
+        for (unsigned count = dice.roll(30); count > 0; --count) { static_cast<void>(turn(task, dice)); }
+        for (unsigned count = 0; count < 12; ++count) {
+            const json::object record = arbitrary(task, dice);
+            const TaskState before = task.state;
+            const auto done = fold(task.state, record);
+            if (done.ok()) {
+                ++taken;
+                EXPECT_EQ(task.state.seq, before.seq + 1);
+                EXPECT_FALSE(is_terminal(before.status) && is_terminal(task.state.status) && before.status != task.state.status &&
+                             !(before.status == TaskStatus::failed && task.state.status == TaskStatus::aborted));
+            } else {
+                EXPECT_EQ(done.error().kind, ErrorKind::corrupt);
+                ASSERT_TRUE(task.state == before) << json::serialize(record) << done.error().to_string();
+            }
+            expect_sound(task.state);
+            if (HasFailure()) {
+                ADD_FAILURE() << json::serialize(record) << "\nbefore: " << json::serialize(to_json(before));
+                break;
+            }
+        }
+        expect_round_trip(task.state);
+    }
+    EXPECT_GT(taken, sequences_per_seed / 2) << "nearly everything was refused: the records are too wild to show anything";
+}
+
+TEST_P(MachineProperties, success_all_the_way_ends_within_a_bound) {
+    for (unsigned number = 0; number < sequences_per_seed / 5 && !HasFailure(); ++number) {
+        const std::uint64_t seed = GetParam() * 1'000'000 + 900'000 + number;
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        Dice dice(seed);
+        const PipelineTemplate pipeline = random_pipeline(dice);
+        Task task(dice, pipeline);
+        std::size_t bound = 1;
+        for (const StageTemplate& stage : pipeline.stages) { bound += 6 + stage.reviewers.size(); }
+        for (; bound > 0 && !is_terminal(task.state.status); --bound) {
+            const json::object stage = about(task);
+            const Effect effect = next(task.state);
+            if (std::holds_alternative<effect::RunStage>(effect)) {
+                if (const std::string gate = exit_gate(task.state.stage_template()); !gate.empty()) {
+                    ASSERT_TRUE(task.record("gate", with(stage, {{"gate", gate}, {"tree", task.state.tree}, {"passed", true}, {"summary", "yes"}, {"report_blob", "r"}})));
+                }
+                ASSERT_TRUE(task.record("artifact_accepted", with(stage, {{"artifact", "x"}, {"artifact_hash", "a"}, {"conditions", json::array()}})));
+            } else if (const auto* review = std::get_if<effect::ReviewStage>(&effect)) {
+                ASSERT_TRUE(task.record("review_finished", with(stage, {{"reviewer", review->reviewer}, {"blocking", 0}, {"issues", json::array()}})));
+            } else if (std::holds_alternative<effect::AwaitPerson>(effect)) {
+                ASSERT_TRUE(task.record("approval_decided", with(stage, {{"approval_id", "APR-1"}, {"artifact_hash", "a"}, {"approved", true}})));
+            } else {
+                ASSERT_TRUE(turn(task, dice));
+            }
+        }
+        EXPECT_EQ(task.state.status, TaskStatus::completed);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, MachineProperties, ::testing::Values(1, 2, 3, 4, 5, 6, 7, 8));
+
+}  // namespace
+}  // namespace agentforge::kernel::testing
