@@ -16,7 +16,7 @@ bool is_item(std::string_view type) {
 }
 
 /// Records of host calls say nothing that the projections show: half of all records. Replacing a file costs a new inode, and
-/// a file system without a journal looks for one past all those freed in the last seconds: 1 ms each, measured.
+/// a file system without a journal looks for one past all those freed in the last seconds.
 bool is_shown(std::string_view type) { return type != "call_started" && type != "call_finished" && type != "answer" && type != "note"; }
 
 json::object working_memory(const std::vector<Record>& records) {
