@@ -15,7 +15,7 @@ bool is_item(std::string_view type) {
            type == "artifact_rejected" || type == "review_finished" || type == "escalation_raised" || type == "escalation_resolved";
 }
 
-/// Records of host calls say nothing that the projections show: half of all records. Replacing a file costs a new inode, and
+/// Records of host calls and answers say nothing that the projections show: four of ten records in the demo. Replacing a file costs a new inode, and
 /// a file system without a journal looks for one past all those freed in the last seconds.
 bool is_shown(std::string_view type) { return type != "call_started" && type != "call_finished" && type != "answer" && type != "note"; }
 
