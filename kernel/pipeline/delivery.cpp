@@ -19,7 +19,9 @@ std::string one_line(std::string_view text) {
 
 std::string commit_message(const TaskState& state, const JournalHead& head, const DeliveryRequest& request) {
     std::string message = ellipsis(one_line(request.title), 100) + "\n";
-    if (!request.body.empty()) { message += "\n" + sanitize_utf8(request.body) + "\n"; }
+    std::string body = sanitize_utf8(request.body);
+    while (!body.empty() && (body.back() == '\n' || body.back() == ' ')) { body.pop_back(); }
+    if (!body.empty()) { message += "\n" + body + "\n"; }
     message += "\n";
     for (const auto& [name, value] : request.trailers) { message += one_line(name) + ": " + one_line(value) + "\n"; }
     message += "AgentForge-Task: " + state.task_id + "\n";
