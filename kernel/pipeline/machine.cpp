@@ -11,6 +11,24 @@ std::string retries_used(const StageState& stage) {
     return "stage `" + stage.name + "` failed after " + std::to_string(stage.attempts) + " attempt(s): " + stage.error;
 }
 
+std::uint64_t spent_ms(const TaskState& state) {
+    std::uint64_t total = 0;
+    for (const StageState& stage : state.stages) { total += stage.duration_ms; }
+    return total;
+}
+
+/// A contract that the stage builds on and that no completed stage has produced, or empty.
+std::string missing_prerequisite(const TaskState& state) {
+    for (const std::string& contract : state.stage_template().prerequisites) {
+        bool produced = false;
+        for (std::size_t index = 0; index < state.stage_index; ++index) {
+            produced = produced || (state.pipeline.stages[index].contract == contract && state.stages[index].status == StageStatus::completed);
+        }
+        if (!produced) { return contract; }
+    }
+    return {};
+}
+
 Effect enter(const TaskState& state) {
     const StageTemplate& stage = state.stage_template();
     if (state.stage().status == StageStatus::completed || state.stage().status == StageStatus::skipped) {
