@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests' one precompiled header: the kernel's, and the test framework.
+// The tests' one precompiled header. Tests of plugins see the SDK only, so it names nothing of the kernel.
 #pragma once
 
-#include "base/pch.hpp"
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include <agentforge/json.hpp>
+#include <agentforge/result.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

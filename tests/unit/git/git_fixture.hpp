@@ -40,8 +40,8 @@ protected:
         static const Isolation isolation;
         std::filesystem::create_directories(user());
         git("init -q -b main .");
-        git("config user.name 'Ada Example'");
-        git("config user.email ada@example.org");
+        // Written and not asked for: two processes less in each case.
+        std::ofstream(user() / ".git/config", std::ios::app) << "[user]\n\tname = Ada Example\n\temail = ada@example.org\n";
     }
 
     [[nodiscard]] std::filesystem::path base() const { return std::filesystem::canonical(temporary_.path()); }
