@@ -170,18 +170,19 @@ public:
     }
 
     void after_edit(const std::vector<std::string>& paths) override {
-        const json::value* gates = session_.state().stage_template().config.if_contains("verify_edits");
-        if (gates == nullptr || !gates->is_array() || broken_) { return; }
+        const json::value* configured = session_.state().stage_template().config.if_contains("verify_edits");
+        if (configured == nullptr || !configured->is_array() || broken_) { return; }
+        const json::array gates = configured->get_array();      // A copy: every record replaces the state.
         if (auto snapshot = workshop_.snapshot(paths); snapshot.ok()) {
             tree_ = *snapshot;
         } else {
             broken_ = snapshot.error();
             return;
         }
-        const json::array names = gates->get_array();
-        for (const json::value& name : names) {
+        for (const json::value& name : gates) {
+            if (!name.is_string()) { continue; }
             GateRequest request;
-            request.gate = std::string(name.as_string());
+            request.gate = std::string(name.get_string());
             if (request.gate != "tests") { request.paths = paths; }
             const auto report = run_gate(request);
             if (!report.ok()) {

@@ -2,6 +2,7 @@
 #include "pipeline/controller.hpp"
 
 #include <condition_variable>
+#include <limits>
 #include <mutex>
 #include <thread>
 
@@ -55,6 +56,24 @@ std::string issue_text(const json::object& issue) {
         return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
     };
     return field("id") + " (" + field("severity") + "): " + field("description") + " Remedy: " + field("remediation");
+}
+
+/// JSON Schema knows one kind of whole number, and its reader takes signed ones only.
+void sign_integers(json::value& value) {
+    if (value.is_uint64() && value.get_uint64() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+        value = static_cast<std::int64_t>(value.get_uint64());
+    } else if (json::object* object = value.if_object()) {
+        for (auto& entry : *object) { sign_integers(entry.value()); }
+    } else if (json::array* array = value.if_array()) {
+        for (json::value& item : *array) { sign_integers(item); }
+    }
+}
+
+json::object with_measured(const Contract& contract, json::object artifact, const json::object& facts) {
+    contract.fill_measured(artifact, facts);
+    json::value whole = std::move(artifact);
+    sign_integers(whole);
+    return std::move(whole.get_object());
 }
 
 const json::array& array_field(const json::object& object, std::string_view key) {
@@ -377,7 +396,7 @@ private:
         if (!result.cycle_to.empty()) {
             const auto target = state().pipeline.index_of(result.cycle_to);
             if (!target || *target >= state().stage_index) {
-                return fail_stage(Error{"AF-ORCH-005",
+                return fail_stage(Error{"AF-ORCH-006",
                                         "stage `" + stage_name() + "` wants to go back to `" + result.cycle_to + "`, which is no earlier stage of the pipeline",
                                         "stage " + stage_name(), "report this to the stage's author, or add that stage to the pipeline", ErrorKind::invalid},
                                   spent);
@@ -438,10 +457,10 @@ private:
 
     /// Fills in what the kernel measured, checks the whole contract, and keeps the artifact or sends it back.
     Step accept(json::object artifact, std::uint64_t spent) {
-        const StageTemplate stage = state().stage_template();      // A copy: every record replaces the state.
+        const StageTemplate stage = state().stage_template();   // A copy: every record replaces the state.
         AF_TRY(const Contract contract, services_.contracts.get(stage.contract));
         AF_TRY(const json::object facts, measured_facts(*session_, *workshop_, artifact, format_time(services_.clock.now())));
-        contract.fill_measured(artifact, facts);
+        artifact = with_measured(contract, std::move(artifact), facts);
         AF_TRY(const auto artifacts, session_->artifacts());
         RuleContext rules;
         rules.artifacts = &artifacts;
@@ -474,6 +493,8 @@ private:
         const auto measured = state().gates.find(gate);
         if (measured == state().gates.end() || measured->second.tree != state().tree) {
             errors.push_back("the " + gate + " gate was not measured on the tree that is handed in");
+        } else if (measured->second.partial) {
+            errors.push_back("the " + gate + " gate looked at some paths only; it must be measured on the whole tree");
         } else if (!measured->second.passed) {
             errors.push_back("the " + gate + " gate does not pass: " + measured->second.summary);
         }
@@ -507,7 +528,7 @@ private:
                        std::uint64_t spent) {
         AF_TRY(const Contract contract, services_.contracts.get(contract_name));
         AF_TRY(const json::object facts, measured_facts(*session_, *workshop_, review, format_time(services_.clock.now())));
-        contract.fill_measured(review, facts);
+        review = with_measured(contract, std::move(review), facts);
         AF_TRY(const auto artifacts, session_->artifacts());
         RuleContext rules;
         rules.artifacts = &artifacts;

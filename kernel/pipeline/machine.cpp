@@ -21,6 +21,13 @@ Effect enter(const TaskState& state) {
     if (state.stage().visits == 0) {
         if (const std::string reason = skip_reason(state); !reason.empty()) { return SkipStage{reason}; }
     }
+    if (spent_ms(state) > static_cast<std::uint64_t>(state.pipeline.timeout.count())) {
+        return FailTask{"AF-ORCH-002", "the task has used " + std::to_string(spent_ms(state) / 1000) + " s, and its pipeline allows " +
+                                           std::to_string(state.pipeline.timeout.count() / 1000) + " s"};
+    }
+    if (const std::string contract = missing_prerequisite(state); !contract.empty()) {
+        return FailTask{"AF-ORCH-032", "stage `" + stage.name + "` builds on a `" + contract + "`, and no completed stage produced one"};
+    }
     return StartStage{};
 }
 

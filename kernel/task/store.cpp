@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <boost/json/basic_parser_impl.hpp>
+
 #include "base/ids.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
@@ -97,19 +99,79 @@ Result<std::vector<std::string>> names_in(const fs::path& folder) {
     return names;
 }
 
-TaskSummary summary_of(json::object state) {
+/// Takes the few texts of a projection that a listing shows. All the rest is read past, not built: with a thousand tasks
+/// that is most of the time.
+class SummaryReader {
+public:
+    static constexpr std::size_t max_object_size = static_cast<std::size_t>(-1);
+    static constexpr std::size_t max_array_size = static_cast<std::size_t>(-1);
+    static constexpr std::size_t max_key_size = static_cast<std::size_t>(-1);
+    static constexpr std::size_t max_string_size = static_cast<std::size_t>(-1);
+    using Error = json::error_code;
+
     TaskSummary summary;
-    summary.task_id = text_of(state, "task_id");
-    summary.request = text_of(state, "request");
-    summary.status = text_of(state, "status");
-    summary.pipeline = text_of(state, "pipeline");
-    summary.current_stage = text_of(state, "current_stage");
-    summary.created_at = text_of(state, "created_at");
-    summary.updated_at = text_of(state, "updated_at");
-    summary.waiting_for = text_of(state, "waiting_for");
-    summary.state = std::move(state);
-    return summary;
-}
+    bool is_object = false;
+
+    bool on_document_begin(Error&) { return true; }
+    bool on_document_end(Error&) { return true; }
+    bool on_object_begin(Error&) {
+        is_object = is_object || depth_ == 0;
+        return enter();
+    }
+    bool on_object_end(std::size_t, Error&) { return leave(); }
+    bool on_array_begin(Error&) { return enter(); }
+    bool on_array_end(std::size_t, Error&) { return leave(); }
+    bool on_key_part(std::string_view part, std::size_t, Error&) {
+        if (depth_ == 1) { key_ += part; }
+        return true;
+    }
+    bool on_key(std::string_view part, std::size_t, Error&) {
+        if (depth_ != 1) { return true; }
+        key_ += part;
+        target_ = field();
+        if (target_ != nullptr) { target_->clear(); }
+        key_.clear();
+        return true;
+    }
+    bool on_string_part(std::string_view part, std::size_t, Error&) {
+        if (depth_ == 1 && target_ != nullptr) { *target_ += part; }
+        return true;
+    }
+    bool on_string(std::string_view part, std::size_t size, Error& error) { return on_string_part(part, size, error); }
+    bool on_number_part(std::string_view, Error&) { return true; }
+    bool on_int64(std::int64_t, std::string_view, Error&) { return true; }
+    bool on_uint64(std::uint64_t, std::string_view, Error&) { return true; }
+    bool on_double(double, std::string_view, Error&) { return true; }
+    bool on_bool(bool, Error&) { return true; }
+    bool on_null(Error&) { return true; }
+    bool on_comment_part(std::string_view, Error&) { return true; }
+    bool on_comment(std::string_view, Error&) { return true; }
+
+private:
+    bool enter() {
+        ++depth_;
+        return true;
+    }
+    bool leave() {
+        --depth_;
+        return true;
+    }
+    std::string* field() {
+        if (key_ == "task_id") { return &summary.task_id; }
+        if (key_ == "request") { return &summary.request; }
+        if (key_ == "status") { return &summary.status; }
+        if (key_ == "pipeline") { return &summary.pipeline; }
+        if (key_ == "current_stage") { return &summary.current_stage; }
+        if (key_ == "created_at") { return &summary.created_at; }
+        if (key_ == "updated_at") { return &summary.updated_at; }
+        if (key_ == "waiting_for") { return &summary.waiting_for; }
+        return nullptr;
+    }
+
+    std::size_t depth_ = 0;
+    std::string key_;
+    std::string* target_ = nullptr;
+};
 
 /// A name that stays inside its folder, whatever a template calls its stage.
 std::string file_name(std::string_view name) {
@@ -270,6 +332,20 @@ Result<json::object> read_state(const fs::path& path) {
                  parsed.ok() ? path.string() : parsed.error().where, "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
 }
 
+/// Errors: those of read_state.
+Result<TaskSummary> read_summary(const fs::path& path) {
+    AF_TRY(const std::string bytes, read_file(path, largest_file));
+    json::parse_options options;
+    options.max_depth = 200;
+    json::basic_parser<SummaryReader> parser(options);
+    json::error_code error;
+    const std::size_t used = parser.write_some(false, bytes.data(), bytes.size(), error);
+    if (!error && parser.handler().is_object && bytes.find_first_not_of(" \t\r\n", used) == std::string::npos) { return std::move(parser.handler().summary); }
+    AF_CHECK(read_state(path));     // It says what is wrong, and where.
+    return Error{"AF-TASK-004", "The state of the task cannot be read", path.string(), "Resume the task: the journal is read and the state written again.",
+                 ErrorKind::corrupt};
+}
+
 }  // namespace
 
 Result<json::object> TaskStore::load_state(std::string_view task_id) const {
@@ -293,9 +369,9 @@ Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, st
             listing.problems.push_back(Error{"AF-TASK-009", "'" + name + "' is not a task's folder", folder.string(), "Move it away; only tasks belong here.", ErrorKind::invalid});
             continue;
         }
-        auto state = read_state(folder / "state.yaml");
-        if (!state.ok()) {
-            Error error = std::move(state).error();
+        auto found = read_summary(folder / "state.yaml");
+        if (!found.ok()) {
+            Error error = std::move(found).error();
             if (error.kind == ErrorKind::not_found) {
                 error = Error{"AF-TASK-004", "The task '" + name + "' has no state", folder.string(), "Resume the task: the journal is read and the state written again.",
                               ErrorKind::corrupt};
@@ -303,7 +379,7 @@ Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, st
             listing.problems.push_back(std::move(error));
             continue;
         }
-        TaskSummary summary = summary_of(std::move(state).value());
+        TaskSummary summary = std::move(found).value();
         if (summary.task_id != name) {
             listing.problems.push_back(Error{"AF-TASK-004", "The state of the task '" + name + "' names the task '" + ellipsis(summary.task_id, 80) + "'", folder.string(),
                                              "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt});

@@ -60,7 +60,6 @@ struct TaskSummary {
     std::string created_at;
     std::string updated_at;
     std::string waiting_for;        ///< A person's decision: `approval`, `escalation` or empty.
-    json::object state;             ///< The whole projection.
 };
 
 struct TaskListing {

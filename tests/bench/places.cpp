@@ -61,16 +61,16 @@ std::pair<Spawned, Spawned> spawn_in_turns(unsigned rounds, const std::vector<st
     for (const std::string& word : b) { command += " '" + word + "'"; }
     std::istringstream lines(shell(command));
     Samples time[2];
+    Samples cpu[2];
     Samples memory[2];
-    double values[4];
-    while (lines >> values[0] >> values[1] >> values[2] >> values[3]) {
-        time[0].add(values[0] / 1e6);
-        memory[0].add(values[1] / 1024);
-        time[1].add(values[2] / 1e6);
-        memory[1].add(values[3] / 1024);
+    int which = 0;
+    for (double nanoseconds = 0, cpu_nanoseconds = 0, kibibytes = 0; lines >> nanoseconds >> cpu_nanoseconds >> kibibytes; which = 1 - which) {
+        time[which].add(nanoseconds / 1e6);
+        cpu[which].add(cpu_nanoseconds / 1e6);
+        memory[which].add(kibibytes / 1024);
     }
-    if (time[0].empty()) { give_up("nothing came back from: " + command); }
-    return {{time[0].median(), memory[0].median()}, {time[1].median(), memory[1].median()}};
+    if (time[1].empty()) { give_up("nothing came back from: " + command); }
+    return {{time[0].median(), cpu[0].median(), memory[0].median()}, {time[1].median(), cpu[1].median(), memory[1].median()}};
 }
 
 std::string program() { return binary_folder() + "/bin/agentforge"; }

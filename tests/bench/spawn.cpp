@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // agentforge-bench-spawn ROUNDS PROGRAM [ARGUMENT…] -- PROGRAM [ARGUMENT…]
-// Starts the two programs in turns and prints for each round: nanoseconds and resident KiB of the first, then of the second.
+// Starts the two programs in turns and prints for each round: nanoseconds, nanoseconds of processor time
+// and resident KiB of the first, then of the second.
 // Small and static: the largest resident size of a child counts that of the program that started it until the exec.
 #include <fcntl.h>
 #include <spawn.h>
@@ -34,7 +35,9 @@ bool run(char** words, posix_spawn_file_actions_t& actions, bool shown) {
         std::fprintf(stderr, "%s failed\n", words[0]);
         return false;
     }
-    if (shown) { std::printf("%lld %ld ", now() - begin, usage.ru_maxrss); }
+    const long long end = now();
+    const long long cpu = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1'000'000'000LL + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000LL;
+    if (shown) { std::printf("%lld %lld %ld ", end - begin, cpu, usage.ru_maxrss); }
     return true;
 }
 

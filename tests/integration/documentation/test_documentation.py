@@ -5,11 +5,14 @@ usage: test_documentation.py AGENTFORGE [test…]
 """
 import collections
 import json
+import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import yaml
@@ -86,8 +89,9 @@ class ErrorCodes(unittest.TestCase):
         self.assertEqual(sorted(unknown), [])
 
     def test_no_code_is_given_out_by_two_areas(self):
-        # One thing that two folders can meet: a program that cannot be started (the SDK's runner and the kernel's), a cancelled model call.
-        shared = {"AF-EXEC-001", "AF-EXEC-002", "AF-EXEC-003", "AF-LLM-104"}
+        # One thing that two folders can meet: a program that cannot be started (the SDK's runner and the kernel's), a cancelled model call,
+        # a stage that the pipeline does not have.
+        shared = {"AF-EXEC-001", "AF-EXEC-002", "AF-EXEC-003", "AF-LLM-104", "AF-ORCH-041"}
         folders = collections.defaultdict(set)
         for code, places in codes_of_sources().items():
             for file, _, line in places:
@@ -175,6 +179,9 @@ class Grammar:
 
     def problem(self, line):
         words = [word for word in shlex.split(line.replace("…", "x"))[1:] if word != "|"]
+        if "COMMAND" in words:      # It stands for any of them.
+            words = words[words.index("COMMAND") + 1:]
+            return next((f"there is no {word}" for word in words if word.startswith("-") and word not in self.help()), None)
         command, texts, flags = [], [], []
         takes_value = False
         for word in words:
@@ -185,7 +192,7 @@ class Grammar:
                 takes_value = "=" not in word and self.needs_value(tuple(command), word)
             elif not texts and (not command or command[0] in ("escalations", "plugins") and len(command) == 1) and re.fullmatch(r"[a-z-]+", word):
                 command.append(word)
-            elif word != "COMMAND":
+            else:
                 texts.append(word)
         text = self.help(*command)
         if text is None:
@@ -198,7 +205,7 @@ class Grammar:
 
     def needs_value(self, command, flag):
         for text in (self.help(*command), self.help()):
-            if found := text and re.search(r"(?<![\w-])" + re.escape(flag) + r"(?:,\S+)? ([A-Z:=]+)?", text):
+            if found := text and re.search(r"^ +(?:-\w,)?" + re.escape(flag) + r"(?:,\S+)? ([A-Z:=]+)?", text, re.M):
                 return bool(found.group(1))
         return False
 
@@ -241,6 +248,69 @@ class Commands(unittest.TestCase):
             with self.subTest(page):
                 table = re.search(r"\| exit code \|.*?\n\n", (ROOT / page).read_text() + "\n\n", re.S).group(0)
                 self.assertEqual(re.findall(r"^\| (\d+) \|", table, re.M), list(wanted))
+
+
+REQUEST = "Add a slugify function that turns a title into a URL slug"
+
+
+def settled(text):
+    """Without what differs from run to run."""
+    text = re.sub(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME", text)
+    text = re.sub(r"task-\d{8}-([a-z-]+)-[0-9a-f]{8}", r"task-DAY-\1-ID", text)
+    return re.sub(r"\b[\d.]+ (ms|s)\b", "N ms", text)
+
+
+class Examples(unittest.TestCase):
+    """The examples of docs/cli.md, run anew."""
+
+    @classmethod
+    def setUpClass(cls):
+        page = (ROOT / "docs" / "cli.md").read_text()
+        cls.blocks = {block.split("\n")[0][2:]: block.split("\n")[1:] for block in re.findall(r"```\n(\$ agentforge .*?)```", page, re.S)}
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.home = pathlib.Path(folder.name).resolve()
+        self.repository = self.home / "textkit"
+        shutil.copytree(ROOT / "examples" / "textkit", self.repository)
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "AGENTFORGE_STATE_HOME": str(self.home / "state"), "AGENTFORGE_LLM_BACKEND": "replay",
+                            "AGENTFORGE_LLM_TRANSCRIPT": str(ROOT / "examples" / "transcripts" / "slugify.yaml")}
+        for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["-c", "user.name=D", "-c", "user.email=d@example.invalid", "commit", "-q", "-m", "Import"]):
+            subprocess.run(["git", *words], cwd=self.repository, env=self.environment, check=True)
+
+    def run_program(self, *words):
+        ran = subprocess.run([PROGRAM, *words], cwd=self.repository, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=60)
+        return settled(ran.stdout.replace(str(self.home), "~/demo")), ran.returncode
+
+    def newest_task(self):
+        return json.loads(subprocess.run([PROGRAM, "status", "--json"], cwd=self.repository, env=self.environment, capture_output=True, text=True, check=True).stdout)["tasks"][0]["task_id"]
+
+    def check(self, command, *words):
+        """Runs `words`; each line that the page shows for `command` must be printed, cut at `…` where the page cuts it."""
+        printed, code = self.run_program(*words)
+        for line in self.blocks[command]:
+            for shown in settled(line).split("…"):
+                self.assertIn(shown.strip(), printed)
+        return code
+
+    def test_the_example_of_init_is_current(self):
+        self.check("agentforge init", "init")
+
+    def test_the_example_of_plugins_list_is_current(self):
+        self.check("agentforge plugins list", "plugins", "list")
+
+    def test_the_examples_of_a_supervised_task_are_current(self):
+        start = [command for command in self.blocks if command.startswith("agentforge start")][0]
+        self.assertEqual(self.check(start, *shlex.split(start)[1:]), 22)
+        task = self.newest_task()
+        self.assertEqual(self.check("agentforge approve c46bf5a3", "approve", task), 22)
+        self.check('agentforge feedback c46bf5a3 "Say what becomes of digits"', "feedback", task[-8:], "Say what becomes of digits")
+        self.assertEqual(self.check('agentforge abort c46bf5a3 --reason "wrong request"', "abort", task[-8:], "--reason", "wrong request"), 0)
+
+    def test_the_example_of_reject_is_current(self):
+        self.run_program("start", "--approve", "intake", REQUEST)
+        self.assertEqual(self.check("agentforge reject 935e22a2", "reject", self.newest_task()[-8:]), 23)
 
 
 class Settings(unittest.TestCase):
@@ -294,6 +364,41 @@ class Settings(unittest.TestCase):
                 if isinstance(value, dict) and value.keys() <= sections:
                     walk(page, value, "")
         self.assertEqual(wrong, [])
+
+
+class Architecture(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.text = (ROOT / "ARCHITECTURE.md").read_text()
+
+    def test_each_folder_has_its_paragraph(self):
+        folders = sorted({"/".join(file.relative_to(ROOT).parts[:2]) + "/" for file in files("kernel/*/*", "plugins/*/*", "tests/*/*")})
+        folders += ["sdk/", "config/", "scripts/", "docs/", "examples/"]
+        self.assertEqual([folder for folder in folders if f"**{folder}**" not in self.text], [])
+
+    def test_the_arrows_are_those_of_the_build(self):
+        shown = {folder.strip(): sorted(uses.strip().split(", ")) for folders, uses in re.findall(r"^\| ([a-z, ]+) \| ([a-z, ]+) \|$", self.text, re.M)
+                 for folder in folders.split(",") if uses.strip() not in ("uses", "what it does")}
+        shown["base"] = []
+        built = {}
+        for file in files("kernel/*/CMakeLists.txt"):
+            text = re.search(r"agentforge_kernel_folder\((\w+)(.*?)\)\n", file.read_text(), re.S)
+            folders = re.search(r"\bFOLDERS\b([a-z\s]*)", text.group(2))
+            built[text.group(1)] = sorted(folders.group(1).split())
+        self.assertEqual({key: value for key, value in shown.items() if key in built}, built)
+
+    def test_plugins_include_the_sdk_and_nothing_of_the_kernel(self):
+        wrong = []
+        kernel = {file.parent.name for file in files("kernel/*/CMakeLists.txt")}
+        for file in files("plugins/*.cpp", "plugins/*.hpp"):
+            for target in re.findall(r'^#include "([^"]+)"', file.read_text(), re.M):
+                if target.split("/")[0] in kernel or ".." in target or not (file.parent / target).exists():
+                    wrong.append((name(file), target))
+        self.assertEqual(wrong, [])
+
+    def test_each_thread_of_the_sources_is_in_the_list(self):
+        makers = [name(file) for file in files("kernel/*.cpp", "sdk/*.cpp", "plugins/*.cpp") if re.search(r"std::(thread|jthread|async)\b(?! *::)", file.read_text())]
+        self.assertEqual(makers, ["kernel/pipeline/controller.cpp"], "say in ARCHITECTURE.md what the new thread does")
 
 
 class Picture(unittest.TestCase):

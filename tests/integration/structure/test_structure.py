@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arrows between folders, read from the include lines: sdk <- kernel folders in their order; sdk <- plugins.
+
+The order is kernel/CMakeLists.txt's own list, so that it is written once.
+"""
+import pathlib
+import re
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
+SOURCES = {".hpp", ".cpp", ".h", ".c", ".hpp.in"}
+# What has no folder and no ending is the standard library's; these are the operating system's.
+SYSTEM = re.compile(r"^([a-z_0-9]+|[a-z_0-9]+\.h|(sys|linux|asm|net|netinet|arpa)/[a-z_0-9]+\.h)$")
+
+
+def kernel_order(root):
+    listed = re.search(r"foreach\(folder ([a-z ]+)\)", (root / "kernel/CMakeLists.txt").read_text())
+    return listed.group(1).split() if listed else []
+
+
+def sources(folder):
+    return sorted(file for file in folder.rglob("*") if file.is_file() and file.suffix in SOURCES)
+
+
+def includes(file):
+    return INCLUDE.findall(file.read_text(encoding="utf-8"))
+
+
+def resolves_beside(file, name, top):
+    """The file that a quoted include means, where it stands beside the file and inside `top`."""
+    there = (file.parent / name).resolve()
+    return there.is_file() and there.is_relative_to(top.resolve())
+
+
+def sdk_violations(root):
+    found = []
+    for file in sources(root / "sdk/include") + sources(root / "sdk/src") + sources(root / "sdk/abi"):
+        for quote, name in includes(file):
+            # boost/version.hpp: the fingerprint names the Boost whose JSON values cross the boundary.
+            allowed = name.startswith(("agentforge/", "boost/json")) or name == "boost/version.hpp" or (quote == "<" and SYSTEM.match(name))
+            if not allowed and not (quote == '"' and resolves_beside(file, name, root / "sdk")):
+                found.append(f"{file.relative_to(root)}: the SDK includes {name}")
+    return found
+
+
+def kernel_violations(root):
+    order = kernel_order(root)
+    found = []
+    for folder in sorted(entry for entry in (root / "kernel").iterdir() if entry.is_dir()):
+        if folder.name not in order:
+            if sources(folder):
+                found.append(f"kernel/{folder.name} is not in the order of kernel/CMakeLists.txt")
+            continue
+        above = set(order[:order.index(folder.name) + 1])
+        for file in sources(folder):
+            for quote, name in includes(file):
+                place = f"{file.relative_to(root)}: {name}"
+                target = pathlib.PurePosixPath(name).parts[0]
+                # `plugins` is a kernel folder too: what matters is whose file it is.
+                outside = target in ("kernel", "plugins", "tests") and not (root / "kernel" / name).is_file()
+                if ".." in pathlib.PurePosixPath(name).parts or outside:
+                    found.append(f"{place} is not a path below kernel/")
+                elif target in order and "/" in name and target not in above:
+                    found.append(f"{place} stands below kernel/{folder.name}")
+                elif quote == '"' and target not in order and not any(folder.rglob(name)) and not any((root / "sdk").rglob(name)):
+                    found.append(f"{place} is no file of this kernel folder or the SDK")
+    return found
+
+
+def plugin_violations(root):
+    kernel = set(kernel_order(root))
+    found = []
+    for kind in sorted(entry for entry in (root / "plugins").iterdir() if entry.is_dir()):
+        for plugin in sorted(entry for entry in kind.iterdir() if entry.is_dir()):
+            for file in sources(plugin):
+                for quote, name in includes(file):
+                    place = f"{file.relative_to(root)}: {name}"
+                    target = pathlib.PurePosixPath(name).parts[0]
+                    if quote == '"':
+                        if not resolves_beside(file, name, plugin):
+                            found.append(f"{place} is no file of this plugin")
+                    elif target in kernel or target in ("kernel", "plugins", "tests") or ".." in name:
+                        found.append(f"{place} is the kernel's or another plugin's")
+    return found
+
+
+def violations(root):
+    return sdk_violations(root) + kernel_violations(root) + plugin_violations(root)
+
+
+class Arrows(unittest.TestCase):
+    def test_there_is_something_to_read(self):
+        self.assertGreater(len(kernel_order(ROOT)), 10)
+        self.assertGreater(len(sources(ROOT / "sdk/include")), 5)
+        for folder in kernel_order(ROOT):
+            self.assertTrue(sources(ROOT / "kernel" / folder), f"kernel/{folder} holds no source: this test looks in the wrong place")
+        self.assertGreater(len(sources(ROOT / "plugins")), 20)
+
+    def test_no_folder_points_down_or_across(self):
+        self.assertEqual([], violations(ROOT))
+
+    def test_the_architecture_names_the_same_folders(self):
+        described = (ROOT / "ARCHITECTURE.md").read_text()
+        self.assertEqual([], [folder for folder in kernel_order(ROOT) if f"kernel/{folder}" not in described and f"`{folder}`" not in described])
+
+
+class PlantedViolations(unittest.TestCase):
+    """The test itself: each kind of wrong arrow is found."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = pathlib.Path(self.folder.name)
+        self.write("kernel/CMakeLists.txt", "foreach(folder base task pipeline)\n  add_subdirectory(${folder})\nendforeach()\n")
+        self.write("sdk/include/agentforge/stage.hpp", "#include <string>\n#include <agentforge/json.hpp>\n#include <boost/json.hpp>\n")
+        self.write("kernel/base/text.hpp", "#include <agentforge/stage.hpp>\n#include <string>\n")
+        self.write("kernel/task/state.cpp", '#include "task/state.hpp"\n#include "base/text.hpp"\n#include <yaml-cpp/yaml.h>\n')
+        self.write("kernel/pipeline/machine.cpp", '#include "task/state.hpp"\n')
+        self.write("plugins/stages/a/a.cpp", '#include <agentforge/plugin.hpp>\n#include "own.hpp"\n#include <re2/re2.h>\n')
+        self.write("plugins/stages/a/own.hpp", "#include <vector>\n")
+        self.write("plugins/stages/b/b.hpp", "#include <vector>\n")
+
+    def write(self, name, text):
+        file = self.root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def plant(self, name, line):
+        file = self.root / name
+        file.write_text(file.read_text() + line + "\n")
+        found = violations(self.root)
+        self.assertEqual(1, len(found), f"{line} in {name}: {found}")
+        self.assertIn(name, found[0])
+
+    def test_an_innocent_tree_has_none(self):
+        self.assertEqual([], violations(self.root))
+
+    def test_sdk_that_uses_the_kernel(self):
+        self.plant("sdk/include/agentforge/stage.hpp", '#include "base/text.hpp"')
+
+    def test_sdk_that_uses_another_library(self):
+        self.plant("sdk/include/agentforge/stage.hpp", "#include <yaml-cpp/yaml.h>")
+
+    def test_kernel_folder_that_uses_one_below(self):
+        self.plant("kernel/task/state.cpp", '#include "pipeline/machine.hpp"')
+
+    def test_kernel_folder_that_uses_one_below_in_angle_brackets(self):
+        self.plant("kernel/base/text.hpp", "  #  include <task/state.hpp>")
+
+    def test_kernel_that_uses_a_plugin(self):
+        self.plant("kernel/pipeline/machine.cpp", '#include "plugins/stages/a/own.hpp"')
+
+    def test_kernel_that_leaves_its_folder(self):
+        self.plant("kernel/base/text.hpp", '#include "../pipeline/machine.hpp"')
+
+    def test_kernel_folder_outside_the_order(self):
+        self.write("kernel/utils/misc.cpp", "")
+        self.assertEqual(1, len(violations(self.root)))
+
+    def test_plugin_that_uses_the_kernel(self):
+        self.plant("plugins/stages/a/a.cpp", '#include "task/state.hpp"')
+
+    def test_plugin_that_uses_another(self):
+        self.plant("plugins/stages/a/a.cpp", '#include "../b/b.hpp"')
+
+    def test_plugin_that_uses_the_kernel_in_angle_brackets(self):
+        self.plant("plugins/stages/a/a.cpp", "#include <base/text.hpp>")
+
+
+if __name__ == "__main__":
+    unittest.main()

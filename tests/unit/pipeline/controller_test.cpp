@@ -1,0 +1,830 @@
+// SPDX-License-Identifier: Apache-2.0
+// The controller (001) over fakes: what a task does, and what its journal says of it.
+#include "pipeline/machine.hpp"
+#include "unit/pipeline/bench.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class ControllerTest : public ::testing::Test {
+protected:
+    /// Stages that note that they ran.
+    void passing(std::initializer_list<const char*> names) {
+        for (const char* name : names) {
+            bench.stage(name, [this, name](StageContext&) {
+                ran.emplace_back(name);
+                return note(name);
+            });
+        }
+    }
+    [[nodiscard]] StageState stage(const PipelineResult& result, std::string_view name) {
+        for (const StageState& one : bench.state(result.task_id).stages) {
+            if (one.name == name) { return one; }
+        }
+        ADD_FAILURE() << "no stage " << name;
+        return {};
+    }
+
+    Bench bench;
+    std::vector<std::string> ran;
+};
+
+using TestPipelineController = ControllerTest;
+using TestStageExecutor = ControllerTest;
+
+// ------------------------------------------------------------------------------------------ 001 §5.1 --
+
+TEST_F(TestPipelineController, create_pipeline_generates_unique_id) {
+    passing({"a"});
+    const auto first = bench.start(Bench::with({"a"}));
+    const auto second = bench.start(Bench::with({"a"}));
+    EXPECT_NE(first.task_id, second.task_id);
+    EXPECT_TRUE(is_task_id(first.task_id)) << first.task_id;
+}
+
+TEST_F(TestPipelineController, execute_runs_all_stages_in_order) {
+    passing({"a", "b", "c"});
+    const auto result = bench.start(Bench::with({"a", "b", "c"}));
+    EXPECT_TRUE(result.success);
+    EXPECT_EQ(result.exit_code, ExitCode::done);
+    EXPECT_THAT(ran, ElementsAre("a", "b", "c"));
+    EXPECT_THAT(result.stages_completed, ElementsAre("a", "b", "c"));
+    ASSERT_TRUE(result.deliverable.has_value());
+    EXPECT_EQ(result.deliverable->at("text").as_string(), "c");
+    EXPECT_EQ(bench.memory.closed, 1U) << "the workspace goes with the task";
+}
+
+TEST_F(TestPipelineController, execute_stops_on_stage_failure) {
+    passing({"a", "c"});
+    unsigned attempts = 0;
+    bench.stage("b", [&](StageContext& context) {
+        EXPECT_EQ(context.input().attempt, ++attempts);
+        return StageResult::failed(Error{"MY-001", "it cannot be done", "", "", ErrorKind::invalid});
+    });
+    const auto result = bench.start(Bench::with({"a", "b", "c"}));
+    EXPECT_FALSE(result.success);
+    EXPECT_EQ(result.status, TaskStatus::failed);
+    EXPECT_EQ(result.exit_code, ExitCode::failed);
+    EXPECT_EQ(attempts, 3U) << "the first attempt and two retries";
+    EXPECT_THAT(ran, ElementsAre("a"));
+    ASSERT_TRUE(result.error.has_value());
+    EXPECT_EQ(result.error->code, "MY-001");
+    EXPECT_THAT(result.error->message, HasSubstr("it cannot be done"));
+}
+
+TEST_F(TestPipelineController, execute_handles_escalation) {
+    std::optional<json::object> told;
+    std::optional<json::object> partial;
+    bench.stage("a", [&](StageContext& context) {
+        told = context.input().resolution;
+        partial = context.input().previous_attempt;
+        if (!told) { return StageResult::escalate({"unclear", "Which colour?", {"red", "blue"}, {}}, json::object{{"text", "half"}}); }
+        return note();
+    });
+    const auto waiting = bench.start(Bench::with({"a"}));
+    EXPECT_EQ(waiting.status, TaskStatus::paused);
+    EXPECT_EQ(waiting.waiting_for, "escalation");
+    EXPECT_EQ(waiting.exit_code, ExitCode::person_needed);
+    EXPECT_THAT(bench.handler->told, ElementsAre(waiting.waiting_id));
+    EXPECT_EQ(bench.escalations.escalation(waiting.waiting_id)->question, "Which colour?");
+    bench.resolve(waiting, {{"answer", "blue"}});
+    const auto result = bench.resume(waiting.task_id);
+    EXPECT_TRUE(result.success);
+    EXPECT_EQ(told->at("answer").as_string(), "blue");
+    EXPECT_EQ(partial->at("text").as_string(), "half");
+}
+
+TEST_F(TestPipelineController, resume_continues_from_current_stage) {
+    passing({"a", "c"});
+    bench.stage("b", [&](StageContext&) {
+        ran.emplace_back("b");
+        bench.cancel.request();     // Ctrl-C while b runs.
+        return note();
+    });
+    const auto paused = bench.start(Bench::with({"a", "b", "c"}));
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    EXPECT_EQ(paused.exit_code, ExitCode::cancelled);
+    const auto result = bench.resume(paused.task_id);
+    EXPECT_TRUE(result.success);
+    EXPECT_THAT(ran, ElementsAre("a", "b", "c"));
+}
+
+TEST_F(TestPipelineController, supervised_mode_pauses_between_stages) {
+    passing({"a", "b"});
+    StartOptions options = Bench::with({"a", "b"});
+    options.supervised = true;
+    const auto waiting = bench.start(options);
+    EXPECT_EQ(waiting.status, TaskStatus::awaiting_approval);
+    EXPECT_EQ(waiting.waiting_for, "approval");
+    EXPECT_THAT(ran, ElementsAre("a"));
+    ASSERT_TRUE(bench.controller().approve(waiting.task_id).ok());
+    EXPECT_TRUE(bench.resume(waiting.task_id).success);
+    EXPECT_THAT(ran, ElementsAre("a", "b"));
+}
+
+TEST_F(TestPipelineController, early_exit_stops_at_configured_stage) {
+    passing({"a", "b", "c"});
+    StartOptions options = Bench::with({"a", "b", "c"});
+    options.exit_after = "b";
+    const auto result = bench.start(options);
+    ASSERT_TRUE(result.success);
+    EXPECT_THAT(ran, ElementsAre("a", "b"));
+    EXPECT_EQ(result.deliverable->at("text").as_string(), "b");
+    EXPECT_EQ(bench.records(result.task_id).back().body.at("exit_type").as_string(), "early_exit");
+}
+
+TEST_F(TestPipelineController, abort_terminates_running_pipeline) {
+    passing({"b"});
+    // The task's lock is held, as by another process: abort leaves a request, and the running task sees it.
+    bench.stage("a", [&](StageContext& context) {
+        ran.emplace_back("a");
+        EXPECT_TRUE(bench.controller().abort(context.input().task_id, "no longer wanted").ok());
+        return note();
+    });
+    const auto result = bench.start(Bench::with({"a", "b"}));
+    EXPECT_EQ(result.status, TaskStatus::aborted);
+    EXPECT_EQ(result.exit_code, ExitCode::cancelled);
+    EXPECT_THAT(ran, ElementsAre("a"));
+    EXPECT_EQ(bench.controller().abort(result.task_id, "again").error().code, "AF-ORCH-042");
+}
+
+TEST_F(TestStageExecutor, save_artifact_creates_yaml_file) {
+    passing({"a"});
+    const auto result = bench.start(Bench::with({"a"}));
+    const auto loaded = load_artifact(bench.task_folder(result.task_id) / "artifacts/phases/a/note.yaml");
+    ASSERT_TRUE(loaded.ok()) << loaded.error().to_string();
+    EXPECT_EQ(loaded->at("text").as_string(), "a");
+}
+
+// ------------------------------------------------------------------------------------ starting, limits --
+
+TEST_F(ControllerTest, a_request_that_says_nothing_creates_nothing) {
+    for (const std::string& request : {std::string(), std::string(" \n\t"), std::string(300 * 1024, 'x'), std::string("\xff")}) {
+        EXPECT_EQ(bench.controller().execute(request, Bench::with({"a"})).error().code, "AF-ORCH-040");
+    }
+    StartOptions options = Bench::with({"a"});
+    options.exit_after = "b";
+    EXPECT_EQ(bench.controller().execute("x", options).error().code, "AF-ORCH-041");
+    options = Bench::with({"a"});
+    options.approve_stages = {"b"};
+    EXPECT_EQ(bench.controller().execute("x", options).error().code, "AF-ORCH-041");
+    EXPECT_TRUE(bench.controller().list_tasks({}, 0)->tasks.empty());
+}
+
+TEST_F(ControllerTest, an_unknown_executor_fails_the_task_and_names_the_nearest) {
+    passing({"alpha"});
+    StartOptions options = Bench::with({"alpha"});
+    options.pipeline.stages[0].executor = "alpah";
+    const auto result = bench.start(options);
+    EXPECT_EQ(result.status, TaskStatus::failed);
+    EXPECT_EQ(result.error->code, "AF-PLUG-010");
+}
+
+TEST_F(ControllerTest, an_unknown_role_fails_the_stage_and_not_the_program) {
+    passing({"a"});
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].agent = "nobody";
+    const auto result = bench.start(options);
+    EXPECT_EQ(result.status, TaskStatus::failed);
+    EXPECT_EQ(result.error->code, "AF-AGENT-002");
+}
+
+TEST_F(ControllerTest, a_plugin_that_throws_fails_its_stage) {
+    bench.stage("a", [](StageContext&) -> StageResult { throw std::runtime_error("oops"); });
+    const auto result = bench.start(Bench::with({"a"}));
+    EXPECT_EQ(result.status, TaskStatus::failed);
+    EXPECT_THAT(result.error->message, HasSubstr("oops"));
+}
+
+TEST_F(ControllerTest, a_failed_stage_is_told_why_when_it_is_tried_again) {
+    std::vector<std::string> errors;
+    bench.stage("a", [&](StageContext& context) {
+        if (context.input().attempt == 1) { return StageResult::failed(Error{"X-1", "first time", "", "", ErrorKind::invalid}); }
+        errors = context.input().previous_errors;
+        return note();
+    });
+    EXPECT_TRUE(bench.start(Bench::with({"a"})).success);
+    EXPECT_THAT(errors, ElementsAre("first time"));
+}
+
+TEST_F(ControllerTest, a_failed_task_gets_a_new_round_when_it_is_resumed) {
+    bool works = false;
+    unsigned attempts = 0;
+    bench.stage("a", [&](StageContext&) {
+        ++attempts;
+        return works ? note() : StageResult::failed(Error{"X-1", "no", "", "", ErrorKind::invalid});
+    });
+    const auto failed = bench.start(Bench::with({"a"}));
+    EXPECT_EQ(failed.status, TaskStatus::failed);
+    works = true;
+    EXPECT_TRUE(bench.resume(failed.task_id).success);
+    EXPECT_EQ(attempts, 4U);
+}
+
+TEST_F(ControllerTest, resuming_what_has_ended_changes_nothing) {
+    passing({"a"});
+    const auto result = bench.start(Bench::with({"a"}));
+    const std::size_t records = bench.records(result.task_id).size();
+    EXPECT_TRUE(bench.resume(result.task_id).success);
+    EXPECT_EQ(bench.records(result.task_id).size(), records);
+    EXPECT_THAT(ran, ElementsAre("a"));
+}
+
+TEST_F(ControllerTest, a_lock_that_another_holds_is_named) {
+    bench.stage("a", [&](StageContext& context) {
+        const auto second = bench.controller().resume(context.input().task_id);
+        EXPECT_FALSE(second.ok());
+        EXPECT_EQ(second.error().code, "AF-TASK-003");
+        EXPECT_THAT(second.error().message, HasSubstr("agentforge test"));
+        return note();
+    });
+    EXPECT_TRUE(bench.start(Bench::with({"a"})).success);
+}
+
+TEST_F(ControllerTest, skip_if_skips_where_one_of_its_words_holds) {
+    bench.stage("intake", [&](StageContext&) {
+        return StageResult::completed({{"extracted_intent", {{"action", "fix"}, {"target", "x"}, {"scope", "file"}}},
+                                       {"detected_scope", "bug_fix"},
+                                       {"initial_complexity", "trivial"},
+                                       {"identified_ambiguities", json::array{json::object{{"question", "?"}, {"impact", "minor"}}}}});
+    });
+    passing({"b", "c", "d"});
+    std::vector<StageTemplate> stages{Bench::simple("intake"), Bench::simple("b"), Bench::simple("c"), Bench::simple("d")};
+    stages[0].contract = "intake_record";
+    stages[1].skip_if = "no_ambiguities";
+    stages[2].skip_if = "no_ambiguities OR trivial_change";
+    const auto result = bench.start(Bench::with(std::move(stages)));
+    EXPECT_TRUE(result.success) << json::serialize(to_json(bench.state(result.task_id)));
+    EXPECT_THAT(ran, ElementsAre("b", "d"));
+    EXPECT_EQ(stage(result, "c").skip_reason, "trivial_change");
+}
+
+// ----------------------------------------------------------------------------------- artifact, gates --
+
+TEST_F(ControllerTest, a_refused_artifact_goes_back_with_its_errors_until_a_person_is_asked) {
+    std::vector<std::vector<std::string>> errors;
+    bench.stage("a", [&](StageContext& context) {
+        errors.push_back(context.input().previous_errors);
+        return StageResult::completed({{"text", ""}});
+    });
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].max_heals = 2;
+    const auto waiting = bench.start(options);
+    EXPECT_EQ(waiting.exit_code, ExitCode::person_needed);
+    ASSERT_EQ(errors.size(), 3U);
+    EXPECT_TRUE(errors[0].empty());
+    ASSERT_FALSE(errors[1].empty());
+    EXPECT_THAT(errors[1].front(), HasSubstr("text"));
+    EXPECT_EQ(bench.state(waiting.task_id).escalation->cause, EscalationCause::healing);
+    EXPECT_EQ(bench.count(waiting.task_id, "artifact_rejected"), 3U);
+}
+
+TEST_F(ControllerTest, a_healed_artifact_goes_on) {
+    bench.stage("a", [&](StageContext& context) {
+        if (context.input().previous_errors.empty()) { return StageResult::completed({{"txt", "x"}}); }
+        EXPECT_TRUE(context.input().previous_attempt.has_value());
+        return note();
+    });
+    const auto result = bench.start(Bench::with({"a"}));
+    EXPECT_TRUE(result.success);
+    EXPECT_EQ(stage(result, "a").visits, 2U);
+}
+
+TEST_F(ControllerTest, what_was_measured_overrides_what_the_stage_claims) {
+    bench.stage("a", [&](StageContext& context) {
+        EXPECT_TRUE(context.workspace().create("src/new.py", "x = 1\n").ok());
+        return StageResult::completed({{"text", "t"}, {"request_id", "REQ-forged"}, {"final_files", json::array{"everything"}}});
+    });
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].agent = "software_developer";
+    const auto result = bench.start(options);
+    ASSERT_TRUE(result.success);
+    EXPECT_EQ(result.deliverable->at("final_files"), (json::array{"src/new.py"}));
+    EXPECT_EQ(result.deliverable->at("request_id").as_string(), "REQ-" + result.task_id.substr(5));
+}
+
+TEST_F(ControllerTest, completion_without_its_exit_gate_is_sent_back) {
+    bench.stage("a", [&](StageContext& context) {
+        if (context.input().previous_errors.empty()) { return note(); }
+        EXPECT_THAT(context.input().previous_errors.front(), HasSubstr("green gate was not measured"));
+        EXPECT_TRUE(context.run_gate(GateRequest{"green", {}, {}})->passed);
+        return note();
+    });
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].config = {{"exit_gate", "green"}};
+    const auto result = bench.start(options);
+    EXPECT_TRUE(result.success);
+    EXPECT_EQ(bench.count(result.task_id, "artifact_rejected"), 1U);
+}
+
+TEST_F(ControllerTest, a_gate_over_some_paths_or_another_tree_is_no_verdict) {
+    bench.stage("a", [&](StageContext& context) {
+        const std::size_t turn = context.input().previous_errors.empty() ? 0 : context.workspace().exists("after.py") ? 2 : 1;
+        if (turn == 0) { EXPECT_TRUE(context.run_gate(GateRequest{"tests", {"README.md"}, {}}).ok()); }
+        if (turn == 1) {
+            EXPECT_TRUE(context.run_gate(GateRequest{"tests", {}, {}}).ok());
+            EXPECT_TRUE(context.workspace().create("after.py", "y = 2\n").ok());
+        }
+        if (turn == 2) { EXPECT_TRUE(context.run_gate(GateRequest{"tests", {}, {}}).ok()); }
+        return note();
+    });
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].agent = "software_developer";
+    options.pipeline.stages[0].config = {{"exit_gate", "tests"}};
+    const auto result = bench.start(options);
+    EXPECT_TRUE(result.success);
+    EXPECT_EQ(bench.count(result.task_id, "artifact_rejected"), 2U);
+}
+
+// ------------------------------------------------------------------------------------------- reviews --
+
+class ReviewTest : public ControllerTest {
+protected:
+    void reviewer(std::function<json::array(unsigned)> blocking) {
+        bench.answers([blocking = std::move(blocking), round = 0U](const CompletionRequest&) mutable -> Result<Completion> {
+            return call_tool("complete", {{"summary", "looked at it"}, {"blocking_issues", blocking(++round)}, {"advisory_issues", json::array()}});
+        });
+    }
+    static json::array issue() { return {json::object{{"id", "S-1"}, {"severity", "high"}, {"description", "leaks"}, {"remediation", "do not"}}}; }
+    static StartOptions reviewed() {
+        StartOptions options = Bench::with({"a", "b"});
+        options.pipeline.stages[0].reviewers = {"security_architect"};
+        return options;
+    }
+};
+
+TEST_F(ReviewTest, a_blocking_issue_goes_back_and_the_revision_passes) {
+    std::vector<std::vector<std::string>> errors;
+    bench.stage("a", [&](StageContext& context) {
+        errors.push_back(context.input().previous_errors);
+        return note();
+    });
+    passing({"b"});
+    reviewer([](unsigned round) { return round == 1 ? issue() : json::array(); });
+    const auto result = bench.start(reviewed());
+    EXPECT_TRUE(result.success);
+    ASSERT_EQ(errors.size(), 2U);
+    EXPECT_THAT(errors[1].front(), HasSubstr("leaks"));
+    EXPECT_TRUE(fs::exists(bench.task_folder(result.task_id) / "artifacts/phases/a/security_review.yaml"));
+}
+
+TEST_F(ReviewTest, issues_that_stay_are_put_before_a_person) {
+    passing({"a", "b"});
+    reviewer([](unsigned) { return issue(); });
+    StartOptions options = reviewed();
+    options.pipeline.stages[0].max_reviews = 2;
+    const auto waiting = bench.start(options);
+    EXPECT_EQ(waiting.exit_code, ExitCode::person_needed);
+    EXPECT_EQ(bench.state(waiting.task_id).escalation->cause, EscalationCause::review);
+    EXPECT_THAT(ran, ElementsAre("a", "a"));
+}
+
+TEST_F(ReviewTest, advice_does_not_block) {
+    passing({"a", "b"});
+    reviewer([](unsigned) { return issue(); });
+    StartOptions options = reviewed();
+    options.pipeline.stages[0].review_blocking = false;
+    EXPECT_TRUE(bench.start(options).success);
+    EXPECT_THAT(ran, ElementsAre("a", "b"));
+}
+
+TEST_F(ReviewTest, a_refused_artifact_is_healed_where_no_review_round_is_allowed) {
+    bench.stage("a", [&](StageContext& context) { return context.input().previous_errors.empty() ? StageResult::completed({}) : note(); });
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].max_reviews = 0;
+    EXPECT_TRUE(bench.start(options).success);
+}
+
+TEST_F(ReviewTest, a_reviewer_writes_nothing_whatever_the_role_may) {
+    passing({"a", "b"});
+    bench.answers([round = 0](const CompletionRequest&) mutable -> Result<Completion> {
+        if (++round == 1) { return call_tool("create_file", {{"path", "sneaky.py"}, {"content", "x\n"}}); }
+        return call_tool("complete", {{"summary", "fine"}, {"blocking_issues", json::array()}, {"advisory_issues", json::array()}});
+    });
+    StartOptions options = Bench::with({"a", "b"});
+    options.pipeline.stages[0].reviewers = {"software_developer"};
+    const auto result = bench.start(options);
+    EXPECT_EQ(bench.state(result.task_id).tree, bench.workshops.base()->second);
+    bool refused = false;
+    for (const Record& record : bench.records(result.task_id)) {
+        if (record.type() == "step") { refused = refused || record.body.at("result").at("status").as_string() == "failure"; }
+    }
+    EXPECT_TRUE(refused);
+}
+
+// ------------------------------------------------------------------------------------------- people --
+
+class ApprovalTest : public ControllerTest {
+protected:
+    PipelineResult shown(std::function<StageResult(StageContext&)> stage = [](StageContext&) { return note(); }) {
+        bench.stage("a", std::move(stage));
+        passing({"b"});
+        StartOptions options = Bench::with({"a", "b"});
+        options.approve_stages = {"a"};
+        return bench.start(options);
+    }
+};
+
+TEST_F(ApprovalTest, feedback_runs_the_stage_again_and_keeps_every_version) {
+    std::vector<std::string> feedback;
+    const auto waiting = shown([&](StageContext& context) {
+        feedback.push_back(context.input().feedback.value_or("-"));
+        return note("version " + std::to_string(context.input().iteration + 1));
+    });
+    ASSERT_TRUE(bench.controller().provide_feedback(waiting.task_id, "shorter, please").ok());
+    const auto again = bench.resume(waiting.task_id);
+    EXPECT_EQ(again.waiting_for, "approval");
+    ASSERT_TRUE(bench.controller().approve(waiting.task_id).ok());
+    EXPECT_TRUE(bench.resume(waiting.task_id).success);
+    EXPECT_THAT(feedback, ElementsAre("-", "shorter, please"));
+    const fs::path folder = bench.task_folder(waiting.task_id);
+    EXPECT_EQ(load_artifact(folder / "artifacts/phases/a/note_v1.yaml")->at("text").as_string(), "version 1");
+    EXPECT_EQ(load_artifact(folder / "artifacts/phases/a/note_final.yaml")->at("text").as_string(), "version 2");
+    EXPECT_THAT(read_file(folder / "iteration_history/a/v1_feedback.yaml").value(), HasSubstr("shorter, please"));
+}
+
+TEST_F(ApprovalTest, too_much_feedback_asks_a_person_and_overwrites_no_version) {
+    const auto waiting = shown();
+    const std::string task = waiting.task_id;
+    unsigned rounds = 0;
+    for (; rounds < 10; ++rounds) {
+        ASSERT_TRUE(bench.controller().provide_feedback(task, "again " + std::to_string(rounds)).ok());
+        if (bench.resume(task).waiting_for == "escalation") { break; }
+    }
+    EXPECT_EQ(rounds, 3U) << "three rounds of feedback are allowed, the fourth asks";
+    EXPECT_EQ(bench.state(task).escalation->cause, EscalationCause::iteration_limit);
+    PipelineResult asked;
+    asked.waiting_id = bench.state(task).escalation->id;
+    bench.resolve(asked, {{"answer", "go on"}});
+    EXPECT_EQ(bench.resume(task).waiting_for, "approval");
+    ASSERT_TRUE(bench.controller().provide_feedback(task, "one more").ok());
+    static_cast<void>(bench.resume(task));
+    const fs::path history = bench.task_folder(task) / "iteration_history/a";
+    EXPECT_THAT(read_file(history / "v1_feedback.yaml").value(), HasSubstr("again 0"));
+    EXPECT_THAT(read_file(history / "v5_feedback.yaml").value(), HasSubstr("one more"));
+}
+
+TEST_F(ApprovalTest, rejection_aborts_the_task) {
+    const auto waiting = shown();
+    ASSERT_TRUE(bench.controller().reject(waiting.task_id).ok());
+    const auto result = bench.resume(waiting.task_id);
+    EXPECT_EQ(result.status, TaskStatus::aborted);
+    EXPECT_EQ(result.exit_code, ExitCode::cancelled);
+    EXPECT_TRUE(ran.empty());
+}
+
+TEST_F(ApprovalTest, a_decision_on_another_artifact_is_refused) {
+    const auto waiting = shown();
+    Approval approval;
+    approval.approved = true;
+    approval.artifact_hash = "0123";
+    EXPECT_EQ(bench.escalations.decide(waiting.waiting_id, approval).error().code, "AF-ESC-006");
+    std::ofstream(bench.escalations.directory() / (waiting.waiting_id + ".resolution.yaml")) << "approved: true\nartifact_hash: \"0123\"\n";
+    EXPECT_EQ(bench.controller().resume(waiting.task_id).error().code, "AF-ESC-006");
+    EXPECT_EQ(bench.state(waiting.task_id).status, TaskStatus::awaiting_approval);
+}
+
+TEST_F(ApprovalTest, nothing_is_decided_where_nothing_is_shown) {
+    passing({"a"});
+    const auto result = bench.start(Bench::with({"a"}));
+    EXPECT_EQ(bench.controller().approve(result.task_id).error().code, "AF-ORCH-043");
+    EXPECT_EQ(bench.controller().reject(result.task_id).error().code, "AF-ORCH-043");
+    EXPECT_EQ(bench.controller().provide_feedback(result.task_id, " ").error().code, "AF-ORCH-044");
+    EXPECT_EQ(bench.controller().approve("task-20260102-none-00000009").error().code, "AF-TASK-002");
+}
+
+TEST_F(ApprovalTest, a_person_who_is_there_decides_at_once) {
+    bench.handler->approve = true;
+    bench.wait = std::chrono::minutes(1);
+    EXPECT_TRUE(shown().success);
+}
+
+TEST_F(ControllerTest, a_handler_that_cannot_ask_leaves_the_question_open) {
+    bench.handler->broken = true;
+    bench.wait = std::chrono::minutes(1);
+    bench.stage("a", [](StageContext&) { return StageResult::escalate({"r", "q?", {}, {}}); });
+    EXPECT_EQ(bench.start(Bench::with({"a"})).waiting_for, "escalation");
+}
+
+TEST_F(ControllerTest, an_answer_can_abort_the_task) {
+    bench.stage("a", [](StageContext&) { return StageResult::escalate({"r", "q?", {}, {}}); });
+    const auto waiting = bench.start(Bench::with({"a"}));
+    bench.resolve(waiting, {}, true);
+    EXPECT_EQ(bench.resume(waiting.task_id).status, TaskStatus::aborted);
+}
+
+TEST_F(ControllerTest, a_question_without_partial_work_invents_none) {
+    std::optional<json::object> previous;
+    bench.stage("a", [&](StageContext& context) {
+        previous = context.input().previous_attempt;
+        return context.input().resolution ? note() : StageResult::escalate({"r", "q?", {}, {}});
+    });
+    const auto waiting = bench.start(Bench::with({"a"}));
+    bench.resolve(waiting, {{"answer", "x"}});
+    EXPECT_TRUE(bench.resume(waiting.task_id).success);
+    EXPECT_FALSE(previous.has_value());
+}
+
+TEST_F(ControllerTest, a_stage_that_only_asks_fails_in_the_end) {
+    bench.stage("a", [](StageContext&) { return StageResult::escalate({"r", "q?", {}, {}}); });
+    auto result = bench.start(Bench::with({"a"}));
+    unsigned asked = 0;
+    for (; result.waiting_for == "escalation" && asked < 20; ++asked) {
+        bench.resolve(result, {{"answer", "x"}});
+        result = bench.resume(result.task_id);
+    }
+    EXPECT_EQ(asked, max_escalations_per_stage);
+    EXPECT_EQ(result.status, TaskStatus::failed);
+    EXPECT_EQ(result.error->code, "AF-ORCH-004");
+    EXPECT_EQ(bench.resume(result.task_id).status, TaskStatus::failed) << "resuming it runs it anew, and does not break";
+}
+
+// ------------------------------------------------------------------------------------------- cycles --
+
+TEST_F(ControllerTest, a_cycle_undoes_what_came_after_its_target) {
+    bool sent_back = false;
+    std::vector<std::string> seen;
+    bench.stage("a", [&](StageContext& context) {
+        ran.emplace_back("a");
+        seen = context.input().previous_errors;
+        EXPECT_EQ(context.input().artifacts.size(), 0U);
+        return note();
+    });
+    passing({"b"});
+    bench.stage("c", [&](StageContext& context) {
+        ran.emplace_back("c");
+        EXPECT_EQ(context.input().artifacts.size(), 2U);
+        return std::exchange(sent_back, true) ? note() : StageResult::cycle("a", "the plan is wrong");
+    });
+    const auto result = bench.start(Bench::with({"a", "b", "c"}));
+    EXPECT_TRUE(result.success);
+    EXPECT_THAT(ran, ElementsAre("a", "b", "c", "a", "b", "c"));
+    EXPECT_THAT(seen, ElementsAre("the plan is wrong"));
+    EXPECT_EQ(stage(result, "a").cycles, 1U);
+}
+
+TEST_F(ControllerTest, a_cycle_asks_for_every_approval_again) {
+    bool sent_back = false;
+    passing({"a"});
+    bench.stage("b", [&](StageContext&) { return std::exchange(sent_back, true) ? note() : StageResult::cycle("a", "wrong"); });
+    StartOptions options = Bench::with({"a", "b"});
+    options.approve_stages = {"a"};
+    const auto waiting = bench.start(options);
+    ASSERT_TRUE(bench.controller().approve(waiting.task_id).ok());
+    const auto again = bench.resume(waiting.task_id);
+    EXPECT_EQ(again.waiting_for, "approval");
+    EXPECT_NE(again.waiting_id, waiting.waiting_id);
+}
+
+TEST_F(ControllerTest, a_cycle_before_the_tests_takes_the_code_back_too) {
+    bool sent_back = false;
+    passing({"red"});
+    bench.stage("green", [&](StageContext& context) {
+        EXPECT_FALSE(context.workspace().exists("code.py")) << "a file of the first round is still there";
+        if (!sent_back) { EXPECT_TRUE(context.workspace().create("code.py", "x\n").ok()); }
+        return std::exchange(sent_back, true) ? note() : StageResult::cycle("red", "the tests are wrong");
+    });
+    StartOptions options = Bench::with({"red", "green"});
+    options.pipeline.stages[1].agent = "software_developer";
+    const auto result = bench.start(options);
+    EXPECT_TRUE(result.success);
+    EXPECT_EQ(bench.state(result.task_id).tree, bench.workshops.base()->second);
+}
+
+TEST_F(ControllerTest, cycles_without_end_ask_a_person) {
+    passing({"a"});
+    bench.stage("b", [&](StageContext&) { return StageResult::cycle("a", "still wrong"); });
+    StartOptions options = Bench::with({"a", "b"});
+    options.pipeline.stages[0].max_cycles = 2;
+    const auto waiting = bench.start(options);
+    EXPECT_EQ(waiting.exit_code, ExitCode::cycle_limit);
+    EXPECT_EQ(bench.count(waiting.task_id, "cycle_started"), 2U);
+    EXPECT_THAT(ran, ElementsAre("a", "a", "a"));
+}
+
+TEST_F(ControllerTest, a_cycle_to_no_earlier_stage_fails_the_attempt) {
+    bench.stage("a", [&](StageContext&) { return StageResult::cycle("b", "forwards"); });
+    passing({"b"});
+    const auto result = bench.start(Bench::with({"a", "b"}));
+    EXPECT_EQ(result.status, TaskStatus::failed);
+    EXPECT_EQ(result.error->code, "AF-ORCH-006");
+}
+
+// --------------------------------------------------------------------------- host calls, time, hanging --
+
+TEST_F(ControllerTest, unavailable_pauses_and_resumes_inside_the_same_visit) {
+    unsigned entered = 0;
+    bool there = false;
+    bench.stage("a", [&](StageContext& context) {
+        ++entered;
+        EXPECT_TRUE(context.run_gate(GateRequest{"types", {}, {}}).ok());
+        AgentRun run;
+        run.objective = "Say something";
+        run.text_answer = true;
+        const auto outcome = context.run_agent(run);
+        return outcome.ok() ? note(outcome->text) : StageResult::failed(outcome.error());
+    });
+    bench.answers([&](const CompletionRequest&) -> Result<Completion> {
+        if (!there) { return Error{"AF-LLM-003", "the model is away", "", "", ErrorKind::unavailable}; }
+        return say("hello");
+    });
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].agent = "requirements_analyst";
+    const auto paused = bench.start(options);
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    EXPECT_EQ(paused.exit_code, ExitCode::failed);
+    ASSERT_TRUE(paused.error.has_value());
+    EXPECT_EQ(paused.error->code, "AF-LLM-003");
+    there = true;
+    const auto result = bench.resume(paused.task_id);
+    ASSERT_TRUE(result.success);
+    EXPECT_EQ(result.deliverable->at("text").as_string(), "hello");
+    EXPECT_EQ(entered, 2U);
+    EXPECT_EQ(stage(result, "a").visits, 1U);
+    EXPECT_THAT(bench.memory.gates_run, ElementsAre("types")) << "a finished call is not made again";
+}
+
+TEST_F(ControllerTest, a_stage_that_does_not_repeat_itself_is_named_with_both_calls) {
+    unsigned entered = 0;
+    bench.stage("a", [&](StageContext& context) {
+        static_cast<void>(context.run_gate(GateRequest{++entered == 1 ? "types" : "syntax", {}, {}}));
+        bench.cancel.request();
+        static_cast<void>(context.run_gate(GateRequest{"tests", {}, {}}));
+        return note();
+    });
+    const auto paused = bench.start(Bench::with({"a"}));
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    const auto result = bench.resume(paused.task_id);
+    EXPECT_EQ(result.status, TaskStatus::paused);
+    ASSERT_TRUE(result.error.has_value());
+    EXPECT_EQ(result.error->code, "AF-ORCH-029");
+    EXPECT_THAT(result.error->message, HasSubstr("run_gate"));
+}
+
+TEST_F(ControllerTest, a_stage_that_stops_because_it_is_asked_to_has_not_failed) {
+    bench.stage("a", [&](StageContext&) {
+        if (ran.empty()) {
+            ran.emplace_back("a");
+            bench.cancel.request();
+            return StageResult::failed(Error{"X-1", "stopped", "", "", ErrorKind::cancelled});
+        }
+        return note();
+    });
+    const auto paused = bench.start(Bench::with({"a"}));
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    EXPECT_EQ(bench.count(paused.task_id, "stage_failed"), 0U);
+    const auto result = bench.resume(paused.task_id);
+    EXPECT_TRUE(result.success);
+    EXPECT_EQ(stage(result, "a").visits, 1U);
+}
+
+TEST_F(ControllerTest, a_stage_that_runs_out_of_time_is_tried_again_and_ends_with_20) {
+    unsigned attempts = 0;
+    bench.services.hang_grace = std::chrono::hours(1);
+    bench.stage("a", [&](StageContext& context) {
+        ++attempts;
+        EXPECT_FALSE(context.cancelled());
+        bench.clock.advance(std::chrono::seconds(11));
+        EXPECT_TRUE(context.cancelled()) << "its time is over";
+        const auto gate = context.run_gate(GateRequest{"types", {}, {}});
+        EXPECT_FALSE(gate.ok());
+        return StageResult::failed(Error{"X-1", "whatever it says", "", "", ErrorKind::invalid});
+    });
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].timeout = std::chrono::seconds(10);
+    const auto result = bench.start(options);
+    EXPECT_EQ(attempts, 3U);
+    EXPECT_EQ(result.status, TaskStatus::failed);
+    EXPECT_EQ(result.error->code, "AF-ORCH-002");
+    EXPECT_EQ(result.exit_code, ExitCode::stage_timeout);
+    EXPECT_TRUE(bench.memory.gates_run.empty());
+}
+
+TEST_F(ControllerTest, what_gates_take_is_not_the_stages_time) {
+    // hang_grace is 0: while the gate measures, the stage's deadline must not pass for whoever watches it.
+    bench.memory.gate = [&](const GateCall& call, const Files&) {
+        bench.clock.advance(std::chrono::minutes(10));
+        return gate_report(call, true);
+    };
+    bench.stage("a", [&](StageContext& context) {
+        EXPECT_TRUE(context.run_gate(GateRequest{"types", {}, {}}).ok());
+        EXPECT_FALSE(context.cancelled());
+        return note();
+    });
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].timeout = std::chrono::seconds(10);
+    const auto result = bench.start(options);
+    EXPECT_TRUE(result.success);
+    EXPECT_FALSE(result.abandoned_thread);
+}
+
+TEST(StageClockTest, stands_still_while_it_is_paused) {
+    SharedClock time;
+    StageClock clock(time, std::chrono::seconds(10));
+    const auto deadline = clock.deadline();
+    {
+        const StageClock::Pause pause(clock);
+        time.advance(std::chrono::seconds(60));
+        EXPECT_FALSE(clock.expired());
+        EXPECT_EQ(clock.deadline(), deadline + std::chrono::seconds(60));
+    }
+    EXPECT_EQ(clock.deadline(), deadline + std::chrono::seconds(60));
+    time.advance(std::chrono::seconds(9));
+    EXPECT_FALSE(clock.expired());
+    time.advance(std::chrono::seconds(1));
+    EXPECT_TRUE(clock.expired());
+}
+
+TEST_F(ControllerTest, a_stage_that_never_returns_is_given_up_and_does_no_more_harm) {
+    struct Gate {
+        std::mutex mutex;
+        std::condition_variable changed;
+        bool open = false;
+        std::string after;
+        bool left = false;
+    } gate;
+    bench.stage("a", [&](StageContext& context) {
+        if (!ran.empty()) { return note(); }
+        ran.emplace_back("a");
+        bench.clock.advance(std::chrono::seconds(11));
+        std::unique_lock lock(gate.mutex);
+        gate.changed.wait(lock, [&] { return gate.open; });
+        const auto late = context.run_gate(GateRequest{"types", {}, {}});
+        gate.after = late.ok() ? "ok" : late.error().code;
+        gate.left = true;
+        gate.changed.notify_all();
+        return note();
+    });
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].timeout = std::chrono::seconds(10);
+    const auto hung = bench.start(options);
+    EXPECT_TRUE(hung.abandoned_thread);
+    EXPECT_EQ(hung.status, TaskStatus::paused);
+    EXPECT_EQ(hung.exit_code, ExitCode::stage_timeout);
+    // The thread still has the task: nobody else gets it.
+    EXPECT_EQ(bench.controller().resume(hung.task_id).error().code, "AF-TASK-003");
+    const std::size_t records = bench.records(hung.task_id).size();
+    {
+        std::unique_lock lock(gate.mutex);
+        gate.open = true;
+        gate.changed.notify_all();
+        gate.changed.wait(lock, [&] { return gate.left; });
+    }
+    EXPECT_EQ(gate.after, "AF-ORCH-007");
+    EXPECT_EQ(bench.records(hung.task_id).size(), records) << "a thread that was given up writes nothing";
+    EXPECT_TRUE(bench.memory.gates_run.empty());
+    while (TaskLock::holder(bench.store.paths(hung.task_id))) { std::this_thread::yield(); }    // The thread lets go of the task as it ends.
+    EXPECT_TRUE(bench.resume(hung.task_id).success);
+}
+
+TEST_F(ControllerTest, a_program_that_writes_where_its_role_may_not_is_taken_back) {
+    bench.memory.program = [](const std::string& root) {
+        fs::create_directories(root + "/tests");
+        std::ofstream(root + "/tests/test_a.py") << "pass\n";
+    };
+    bench.stage("a", [&](StageContext& context) {
+        const auto outcome = context.run_process(ProcessSpec{{"true"}, "", {}, "", std::chrono::seconds(1), 1000});
+        EXPECT_EQ(outcome.error().code, "AF-ORCH-026");
+        EXPECT_FALSE(context.workspace().exists("tests/test_a.py"));
+        return note();
+    });
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].agent = "software_developer";
+    const auto result = bench.start(options);
+    EXPECT_TRUE(result.success);
+    EXPECT_EQ(bench.count(result.task_id, "violation"), 1U);
+}
+
+TEST_F(ControllerTest, delivery_commits_once_and_anchors_the_journal) {
+    bench.stage("deliver", [&](StageContext& context) {
+        EXPECT_TRUE(context.workspace().create("CHANGELOG.md", "x\n").ok());
+        const auto delivery = context.deliver(DeliveryRequest{"Add it\nEvil-Trailer: 1", "body", {}});
+        return delivery.ok() ? note(delivery->commit) : StageResult::failed(delivery.error());
+    });
+    StartOptions options = Bench::with({"deliver"});
+    options.pipeline.stages[0].agent = "devops_engineer";
+    const auto result = bench.start(options);
+    ASSERT_TRUE(result.success) << result.error->to_string();
+    ASSERT_EQ(bench.memory.messages.size(), 1U);
+    EXPECT_THAT(bench.memory.messages[0], StartsWith("Add it Evil-Trailer: 1\n"));
+    EXPECT_THAT(bench.memory.messages[0], HasSubstr("AgentForge-Journal: "));
+    EXPECT_EQ(bench.state(result.task_id).commit, "commit-1");
+}
+
+TEST_F(ControllerTest, nothing_is_committed_past_a_failed_gate) {
+    bench.memory.gate = [](const GateCall& call, const Files&) { return gate_report(call, call.request.gate != "deliver"); };
+    bench.stage("deliver", [&](StageContext& context) {
+        const auto delivery = context.deliver(DeliveryRequest{"Add it", "", {}});
+        EXPECT_EQ(delivery.error().code, "AF-ORCH-030");
+        return StageResult::failed(delivery.error());
+    });
+    EXPECT_EQ(bench.start(Bench::with({"deliver"})).status, TaskStatus::failed);
+    EXPECT_EQ(bench.memory.commits, 0U);
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing
