@@ -28,7 +28,7 @@ public:
             if (record.step != memory_.steps() + 1) {
                 return Error{"AF-AGENT-016", "the journal holds step " + std::to_string(record.step) + " of this run where step " +
                              std::to_string(memory_.steps() + 1) + " belongs", spec_.stage + ", run " + std::to_string(spec_.place.run),
-                             "Verify the journal with `agentforge verify`.", ErrorKind::corrupt};
+                             "`agentforge inspect` verifies the journal.", ErrorKind::corrupt};
             }
             memory_.add(record);
         }

@@ -495,7 +495,7 @@ Result<PipelineTemplate> PipelineSet::get(std::string_view name) const {
     if (const auto found = pipelines_.find(name); found != pipelines_.end()) { return found->second; }
     const auto near = nearest(name, names());
     return Error{"AF-PIPE-002", "there is no pipeline " + ellipsis(name, 80), "",
-                 near.empty() ? "`agentforge pipelines` lists those there are." : "Did you mean " + near + "?", ErrorKind::not_found};
+                 near.empty() ? "Name one of those in config/pipelines or .agentforge/pipelines." : "Did you mean " + near + "?", ErrorKind::not_found};
 }
 
 std::vector<std::string> PipelineSet::names() const {

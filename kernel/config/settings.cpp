@@ -67,7 +67,7 @@ Error unknown_key(const SettingsSchema& schema, const std::vector<std::string>& 
     } else if (const auto near = schema.nearest_to(segments); !near.empty()) {
         remedy = "Did you mean " + near + "?";
     } else {
-        remedy = "`agentforge config show` lists the settings.";
+        remedy = "docs/settings.md lists the settings.";
     }
     return Error{"AF-CONF-020", ellipsis(join_key(segments), 120) + " is no setting", std::move(where), std::move(remedy), ErrorKind::invalid};
 }

@@ -138,7 +138,7 @@ Result<Contract> ContractSet::get(std::string_view name) const {
     if (const auto found = contracts_.find(name); found != contracts_.end()) { return found->second; }
     const auto near = nearest(name, names());
     return Error{"AF-CONT-002", "there is no contract " + ellipsis(name, 80), "",
-                 near.empty() ? "`agentforge contracts` lists those there are." : "Did you mean " + near + "?", ErrorKind::not_found};
+                 near.empty() ? "Name one of those in config/contracts or .agentforge/contracts." : "Did you mean " + near + "?", ErrorKind::not_found};
 }
 
 std::vector<std::string> ContractSet::names() const {

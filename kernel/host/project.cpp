@@ -68,9 +68,9 @@ Result<std::string> state_directory(const std::map<std::string, std::string>& en
 std::string model_help() {
     return "  Claude Code:       agentforge start --set llm.backend=cli --set llm.preset=claude \"…\"   (the `claude` command, logged in)\n"
            "  Anthropic key:     the same with ANTHROPIC_API_KEY set; `claude` uses it\n"
-           "  OpenAI-compatible: agentforge start --set llm.backend=cli --set llm.command='[python3, examples/models/openai_chat.py]' \"…\"\n"
-           "                     with OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL set\n"
-           "  Ollama:            agentforge start --set llm.backend=cli --set llm.command='[ollama, run, qwen2.5-coder]' \"…\"\n"
+           "  OpenAI-compatible: agentforge start --set llm.backend=cli --set 'llm.command=[python3, /path/to/examples/models/openai_chat.py]' \\\n"
+           "                       --set 'llm.settings={environment: [OPENAI_BASE_URL, OPENAI_MODEL, OPENAI_API_KEY]}' \"…\"\n"
+           "  Ollama:            agentforge start --set llm.backend=cli --set 'llm.command=[ollama, run, MODEL]' \"…\"\n"
            "  For good:          put the same keys under `llm:` in .agentforge/config/settings.yaml\n";
 }
 

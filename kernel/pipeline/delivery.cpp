@@ -19,7 +19,9 @@ std::string one_line(std::string_view text) {
 
 std::string commit_message(const TaskState& state, const JournalHead& head, const DeliveryRequest& request) {
     std::string message = ellipsis(one_line(request.title), 100) + "\n";
-    if (!request.body.empty()) { message += "\n" + sanitize_utf8(request.body) + "\n"; }
+    std::string body = sanitize_utf8(request.body);
+    while (!body.empty() && (body.back() == '\n' || body.back() == ' ')) { body.pop_back(); }
+    if (!body.empty()) { message += "\n" + body + "\n"; }
     message += "\n";
     for (const auto& [name, value] : request.trailers) { message += one_line(name) + ": " + one_line(value) + "\n"; }
     message += "AgentForge-Task: " + state.task_id + "\n";
@@ -37,6 +39,16 @@ Result<void> record_delivery(TaskSession& session, const Delivery& delivery) {
 }  // namespace
 
 Result<Delivery> deliver_task(TaskSession& session, Workshop& workshop, TaskServices& services, StageClock& clock, const DeliveryRequest& request) {
+    // Delivered already, and only this call's answer was lost: nothing is measured or committed again.
+    if (const TaskState& state = session.state(); !state.commit.empty()) {
+        AF_TRY(const auto there, workshop.branch(state.branch));
+        if (there && there->first == state.commit && there->second == state.tree) {
+            AF_TRY(const auto delivered, workshop.diff(state.base_tree, state.tree));
+            Delivery delivery{state.branch, state.commit, state.tree, {}};
+            for (const TreeChange& change : delivered) { delivery.files.push_back(change.path); }
+            return delivery;
+        }
+    }
     GateRequest gate;
     gate.gate = "deliver";
     std::optional<StageClock::Pause> measuring(std::in_place, clock);

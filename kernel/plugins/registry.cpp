@@ -162,7 +162,7 @@ struct PluginRegistry::State {
             remedy = "There are:";
             for (const std::string& each : known) { remedy += " " + each; }
         }
-        if (!problems.empty()) { remedy += " " + std::to_string(problems.size()) + " plugin folder(s) or names could not be used: `agentforge plugin list` says why."; }
+        if (!problems.empty()) { remedy += " " + std::to_string(problems.size()) + " plugin folder(s) or names could not be used: `agentforge plugins list` says why."; }
         return {"AF-PLUG-010", "No plugin provides the " + kind_and_name(kind, name), "", std::move(remedy), ErrorKind::not_found};
     }
 };

@@ -376,6 +376,7 @@ schema:
   request_id: {type: string, required: true, measured: request_id}
   final_files: {type: array, items: {type: string}, measured: final_files}
   answer: {type: string}
+  original_request: {type: string, description: A contract stage carries its input forward}
 )";
             const std::string config = std::string(AGENTFORGE_SOURCE_DIR) + "/config";
             Shipped loaded{ContractSet::load({config + "/contracts", own.path().string()}).value(), AgentSet()};

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole pipelines over a fake workshop and a scripted model: 000 §5.2, 001 §5.2, and every crash a task can meet.
+#include <agentforge/stage_helpers.hpp>
+
+#include "base/text.hpp"
+#include "unit/pipeline/bench.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using ::testing::ElementsAre;
+
+StageTemplate played_by(const std::string& stage, const std::string& role) {
+    StageTemplate result = Bench::simple(stage);
+    result.agent = role;
+    return result;
+}
+
+class AnsweringStage final : public LLMStage {
+public:
+    [[nodiscard]] StageInfo info() const override {
+        StageInfo info;
+        info.name = "answering";
+        return info;
+    }
+    [[nodiscard]] std::string system_prompt(StageContext&) override { return "You answer in YAML."; }
+    [[nodiscard]] std::string user_message(StageContext&) override { return "Write a note."; }
+    [[nodiscard]] std::optional<json::object> parse_response(const AgentOutcome& outcome, StageContext& context) override {
+        return extract_yaml(outcome.text, context);
+    }
+};
+
+// ------------------------------------------------------------------------------------- 000 §5.2 --
+
+TEST(TestStageExecution, llm_stage_produces_artifact) {
+    Bench bench;
+    bench.plugins.add_stage("a", std::make_shared<AnsweringStage>());
+    bench.answers([](const CompletionRequest&) -> Result<Completion> { return say("Here it is:\n```yaml\ntext: from the model\n```\n"); });
+    const auto result = bench.start(Bench::with({played_by("a", "requirements_analyst")}));
+    ASSERT_TRUE(result.success);
+    EXPECT_EQ(result.deliverable->at("text").as_string(), "from the model");
+}
+
+TEST(TestStageExecution, contract_stage_executes_contract) {
+    Bench bench;
+    ContractStage::Mapping mapping;
+    mapping.stage_name = "a";
+    mapping.contract = "note";
+    mapping.input = {{"wish", "user_request"}};
+    bench.plugins.add_stage("a", std::make_shared<ContractStage>(mapping));
+    bench.answers([](const CompletionRequest&) -> Result<Completion> { return call_tool("complete", {{"text", "kept"}}); });
+    const auto result = bench.start(Bench::with({played_by("a", "requirements_analyst")}));
+    ASSERT_TRUE(result.success);
+    EXPECT_EQ(result.deliverable->at("text").as_string(), "kept");
+}
+
+TEST(TestStageExecution, stage_saves_artifact_to_disk) {
+    Bench bench;
+    bench.stage("a", [](StageContext&) { return note("saved"); });
+    const auto result = bench.start(Bench::with({"a"}));
+    EXPECT_EQ(load_artifact(bench.task_folder(result.task_id) / "artifacts/phases/a/note.yaml")->at("text").as_string(), "saved");
+}
+
+// ------------------------------------------------------------------------------------- 001 §5.2 --
+
+/// Three stages: one writes by itself, one by an agent, one delivers.
+struct Project {
+    explicit Project(Bench& where) : bench(where) {
+        bench.stage("a", [](StageContext& context) {
+            const auto made = context.workspace().create("src/a.py", "a = 1\n");
+            if (!made.ok()) { return StageResult::failed(made.error()); }
+            const auto edited = context.workspace().edit("src/a.py", "1", "2");
+            return edited.ok() ? note("a") : StageResult::failed(edited.error());
+        });
+        bench.stage("b", [](StageContext& context) {
+            AgentRun run;
+            run.objective = "Write b.py";
+            const auto outcome = context.run_agent(run);
+            if (!outcome.ok()) { return StageResult::failed(outcome.error()); }
+            const auto gate = context.run_gate(GateRequest{"tests", {}, {}});
+            return gate.ok() ? StageResult::completed(outcome->artifact) : StageResult::failed(gate.error());
+        });
+        bench.stage("deliver", [](StageContext& context) {
+            const auto delivery = context.deliver(DeliveryRequest{"Add both", "", {}});
+            return delivery.ok() ? note(delivery->commit) : StageResult::failed(delivery.error());
+        });
+        bench.answers([](const CompletionRequest& request) -> Result<Completion> {
+            if (request.place.step == 1) { return call_tool("create_file", {{"path", "src/b.py"}, {"content", "b = 1\n"}}); }
+            return call_tool("complete", {{"text", "b"}});
+        });
+        options = Bench::with({played_by("a", "software_developer"), played_by("b", "software_developer"), Bench::simple("deliver")});
+        options.pipeline.stages[1].config = {{"exit_gate", "tests"}};
+    }
+    Bench& bench;
+    StartOptions options;
+};
+
+TEST(TestPipelineExecution, simple_pipeline_completes) {
+    Bench bench;
+    const Project project(bench);
+    const auto result = bench.start(project.options);
+    ASSERT_TRUE(result.success) << result.error.value_or(Error{}).to_string();
+    const auto& [commit, tree] = bench.memory.branches.at("agentforge/" + result.task_id);
+    EXPECT_EQ(commit, "commit-1");
+    EXPECT_EQ(bench.memory.trees.at(tree), (Files{{"README.md", "hello\n"}, {"src/a.py", "a = 2\n"}, {"src/b.py", "b = 1\n"}}));
+}
+
+TEST(TestPipelineExecution, pipeline_persists_across_restart) {
+    Bench bench;
+    Project project(bench);
+    project.options.approve_stages = {"a"};
+    const auto waiting = bench.start(project.options);
+    EXPECT_EQ(waiting.waiting_for, "approval");
+    ASSERT_TRUE(bench.controller().approve(waiting.task_id).ok());
+    EXPECT_TRUE(bench.resume(waiting.task_id).success) << "by another controller, from the disk alone";
+}
+
+TEST(TestPipelineExecution, escalation_workflow) {
+    Bench bench;
+    const Project project(bench);
+    bench.stage("a", [](StageContext& context) {
+        if (!context.input().resolution) { return StageResult::escalate({"two ways", "Which?", {"left", "right"}, {}}); }
+        static_cast<void>(context.workspace().create("way.txt", std::string(context.input().resolution->at("answer").as_string()) + "\n"));
+        return note("a");
+    });
+    const auto waiting = bench.start(project.options);
+    EXPECT_EQ(waiting.exit_code, ExitCode::person_needed);
+    bench.resolve(waiting, {{"answer", "left"}});
+    const auto result = bench.resume(waiting.task_id);
+    ASSERT_TRUE(result.success);
+    EXPECT_EQ(bench.memory.trees.at(bench.state(result.task_id).tree).at("way.txt"), "left\n");
+}
+
+// --------------------------------------------------------------------------------------- crashes --
+
+/// Every prefix of the journal is a moment at which the process may have died. From each one the task comes to the same end,
+/// and nothing that was finished is done again.
+TEST(CrashTest, after_every_record_the_task_resumes_to_the_same_end) {
+    Bench bench;
+    const Project project(bench);
+    const auto whole = bench.start(project.options);
+    ASSERT_TRUE(whole.success);
+    const std::string task = whole.task_id;
+    const fs::path folder = bench.task_folder(task);
+    const fs::path kept = bench.folder.path() / "kept";
+    fs::copy(folder, kept, fs::copy_options::recursive);
+    const TaskState end = bench.state(task);
+    const auto records = bench.records(task);
+    const std::string journal = read_file(kept / "actions.yaml").value();
+    std::vector<std::size_t> line_ends;     // Of each record.
+    const std::size_t first = journal.find("\n- {") + 1;
+    for (std::size_t at = journal.find('\n', first); at != std::string::npos; at = journal.find('\n', at + 1)) { line_ends.push_back(at + 1); }
+    ASSERT_EQ(line_ends.size(), records.size());
+
+    for (std::size_t cut = 1; cut <= records.size(); ++cut) {
+        SCOPED_TRACE("cut after record " + std::to_string(cut) + ", " + std::string(records[cut - 1].type()));
+        fs::remove_all(folder);
+        fs::copy(kept, folder, fs::copy_options::recursive);
+        fs::remove(folder / "state.yaml");
+        std::ofstream(folder / "actions.yaml", std::ios::binary | std::ios::trunc) << journal.substr(0, line_ends[cut - 1]);
+        const auto prefix = bench.records(task);
+        ASSERT_EQ(prefix.size(), cut);
+        std::size_t answers = 0, gates = 0;
+        bool delivered = false;
+        for (const Record& record : prefix) {
+            answers += record.type() == "answer" ? 1U : 0U;
+            gates += record.type() == "gate" ? 1U : 0U;
+            delivered = delivered || record.type() == "delivered";
+        }
+        bench.model->requests.clear();
+        bench.memory.gates_run.clear();
+        const auto result = bench.resume(task);
+        ASSERT_TRUE(result.success) << result.error.value_or(Error{}).to_string();
+        const TaskState after = bench.state(task);
+        EXPECT_EQ(after.tree, end.tree);
+        EXPECT_EQ(after.commit, end.commit) << "one commit, whenever the process died";
+        for (std::size_t index = 0; index < end.stages.size(); ++index) {
+            EXPECT_EQ(after.stages[index].artifact_hash, end.stages[index].artifact_hash) << end.stages[index].name;
+            EXPECT_EQ(after.stages[index].visits, 1U) << end.stages[index].name;
+        }
+        std::size_t all_answers = 0, all_gates = 0;
+        for (const Record& record : bench.records(task)) {
+            all_answers += record.type() == "answer" ? 1U : 0U;
+            all_gates += record.type() == "gate" ? 1U : 0U;
+        }
+        EXPECT_EQ(bench.model->requests.size(), all_answers - answers) << "an answer that was there was asked for again";
+        EXPECT_EQ(all_answers, 2U);
+        EXPECT_EQ(bench.memory.gates_run.size(), all_gates - gates);
+        if (delivered) { EXPECT_TRUE(bench.memory.gates_run.empty()); }
+    }
+    EXPECT_EQ(bench.memory.commits, 1U);
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing
