@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/machine.hpp"
 
+#include <cstdint>
+#include <string>
+
 namespace agentforge::kernel {
 
 namespace {
@@ -9,6 +12,25 @@ using namespace effect;
 
 std::string retries_used(const StageState& stage) {
     return "stage `" + stage.name + "` failed after " + std::to_string(stage.attempts) + " attempt(s): " + stage.error;
+}
+
+/// What the stages have used in all, without the time that people and interruptions took.
+std::uint64_t spent_ms(const TaskState& state) {
+    std::uint64_t sum = 0;
+    for (const StageState& stage : state.stages) { sum += stage.duration_ms; }
+    return sum;
+}
+
+/// The first contract that the stage builds on and that no completed stage produced; empty: none is missing.
+std::string missing_prerequisite(const TaskState& state) {
+    for (const std::string& contract : state.stage_template().prerequisites) {
+        bool produced = false;
+        for (std::size_t index = 0; index < state.stages.size(); ++index) {
+            produced = produced || (state.stages[index].status == StageStatus::completed && state.pipeline.stages[index].contract == contract);
+        }
+        if (!produced) { return contract; }
+    }
+    return {};
 }
 
 Effect enter(const TaskState& state) {
