@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/machine.hpp"
 
-#include <cstdint>
-#include <string>
-
 namespace agentforge::kernel {
 
 namespace {
@@ -14,19 +11,18 @@ std::string retries_used(const StageState& stage) {
     return "stage `" + stage.name + "` failed after " + std::to_string(stage.attempts) + " attempt(s): " + stage.error;
 }
 
-/// What the stages have used in all, without the time that people and interruptions took.
 std::uint64_t spent_ms(const TaskState& state) {
-    std::uint64_t sum = 0;
-    for (const StageState& stage : state.stages) { sum += stage.duration_ms; }
-    return sum;
+    std::uint64_t total = 0;
+    for (const StageState& stage : state.stages) { total += stage.duration_ms; }
+    return total;
 }
 
-/// The first contract that the stage builds on and that no completed stage produced; empty: none is missing.
+/// A contract that the stage builds on and that no completed stage has produced, or empty.
 std::string missing_prerequisite(const TaskState& state) {
     for (const std::string& contract : state.stage_template().prerequisites) {
         bool produced = false;
-        for (std::size_t index = 0; index < state.stages.size(); ++index) {
-            produced = produced || (state.stages[index].status == StageStatus::completed && state.pipeline.stages[index].contract == contract);
+        for (std::size_t index = 0; index < state.stage_index; ++index) {
+            produced = produced || (state.pipeline.stages[index].contract == contract && state.stages[index].status == StageStatus::completed);
         }
         if (!produced) { return contract; }
     }

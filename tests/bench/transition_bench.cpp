@@ -45,7 +45,8 @@ void pass_stage(TaskSession& session) {
 void stage_transition(benchmark::State& state) {
     const WorkFolder folder("transition");
     const auto product = open_product();
-    const PipelineTemplate pipeline = must(product->pipelines.get("implement"));
+    PipelineTemplate pipeline = must(product->pipelines.get("implement"));
+    for (StageTemplate& stage : pipeline.stages) { stage.reviewers.clear(); }      // A review is a model's run of its own.
     TaskStore store(folder.path() / ".agentforge");
     SystemClock clock;
     Samples ours;
