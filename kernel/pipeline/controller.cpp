@@ -317,6 +317,18 @@ private:
                      "stage " + stage_name(), "raise the stage's timeout_seconds in the pipeline template", ErrorKind::timeout};
     }
 
+    /// What the failed stage's own error said to do: the task's error has its message only.
+    [[nodiscard]] std::string remedy_of_last_failure() const {
+        if (state().status != TaskStatus::failed) { return {}; }
+        for (auto record = session_->records().rbegin(); record != session_->records().rend(); ++record) {
+            if (record->type() != "stage_failed") { continue; }
+            const json::value* error = record->body.if_contains("error");
+            const json::value* remedy = error != nullptr && error->is_object() ? error->get_object().if_contains("remedy") : nullptr;
+            return remedy != nullptr && remedy->is_string() && !remedy->get_string().empty() ? std::string(remedy->get_string()) + "; " : "";
+        }
+        return {};
+    }
+
     [[nodiscard]] std::string time_of_last(std::string_view type) const {
         for (auto record = session_->records().rbegin(); record != session_->records().rend(); ++record) {
             if (record->type() == type) { return std::string(record->body.at("timestamp").as_string()); }
@@ -675,7 +687,7 @@ private:
             result.error = paused_by_;
         } else if (!state().error.empty()) {
             result.error = Error{state().error_code.empty() ? "AF-ORCH-001" : state().error_code, state().error, "task " + state().task_id,
-                                 "look at it with `agentforge inspect " + state().task_id + "`", ErrorKind::invalid};
+                                 remedy_of_last_failure() + "look at it with `agentforge inspect " + state().task_id + "`", ErrorKind::invalid};
         }
         result.abandoned_thread = hung_;
         result.exit_code = exit_code(result);

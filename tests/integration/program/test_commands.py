@@ -191,6 +191,15 @@ class TestStart(ProgramTest):
         self.assertEqual(len(set(re.findall(r"\b[0-9a-f]{64}\b", outcome.err))), 2, outcome)
         self.assertNotIn("attempt 2", outcome.err)
 
+    def test_a_stage_that_uses_up_its_time_ends_with_code_20(self):
+        pipelines = self.repository / ".agentforge" / "pipelines"
+        pipelines.mkdir(parents=True)
+        (pipelines / "quick.yaml").write_text(yaml.safe_dump({"pipeline": {
+            "name": "quick", "description": "One second", "goal_type": "analyze",
+            "stages": [{"name": "intake", "agent": "requirements_analyst", "contract": "intake_record", "timeout_seconds": 1, "exit_point": True}]}}))
+        outcome = self.run_program("start", "--pipeline", "quick", "--set", "llm.backend=cli", "--set", 'llm.command=[sleep, "60"]', "x")
+        self.assert_error(outcome, "AF-ORCH-002", "timeout_seconds", exit_code=20)
+
     def test_uncommitted_changes_are_named(self):
         (self.repository / "mine.txt").write_text("mine\n")
         self.assertIn("mine.txt", self.start("--exit-after", "intake").err)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a model says counts for nothing until the kernel has measured it: wrong, idle and hostile transcripts."""
 
+import yaml
+
 from harness import ProgramTest, call, entry, insert, main, remove, short_transcript
 
 
@@ -66,13 +68,9 @@ class TestGatesHold(ProgramTest):
     def test_measured_facts_of_a_model_are_not_taken(self):
         transcript = short_transcript()
         entry(transcript, "red", 2)["tool_calls"][0]["arguments"]["test_results"] = {"total": 99, "passed": 0, "failed": 99, "errors": 0, "skipped": 0}
-        outcome = self.start("--exit-after", "red", transcript=transcript)
-        if outcome.code == 0:
-            self.assertNotEqual(outcome.json if outcome.out.startswith("{") else None, 99)
-            artifact = (self.task_folder() / "artifacts" / "phases" / "red" / "test_suite.yaml").read_text(encoding="utf-8")
-            self.assertNotIn("99", artifact.split("data:")[-1].split("test_results")[-1][:200])
-        else:
-            self.assertIn("test_results", self.steps()[-1]["result"]["summary"])
+        self.assert_code(self.start("--exit-after", "red", transcript=transcript), 0)
+        artifact = yaml.safe_load((self.task_folder() / "artifacts" / "phases" / "red" / "test_suite.yaml").read_text(encoding="utf-8"))
+        self.assertEqual((artifact["test_results"]["total"], artifact["test_results"]["failed"]), (5, 4))
 
     def test_blocking_review_findings_go_back_to_the_stage(self):
         transcript = short_transcript()
