@@ -20,7 +20,7 @@ std::string person() {
 }
 
 /// Every line of another's text begins with a bar, so that it cannot pass for ours.
-std::string in_quotes(std::string_view text) {
+std::string with_bars(std::string_view text) {
     std::string block = "  | ";
     for (const char letter : shown(text)) {
         block += letter;
@@ -84,8 +84,8 @@ Result<std::optional<Resolution>> ConsoleHandler::wait_for_resolution(const Esca
     if (time_is_up(context)) { return std::optional<Resolution>(); }
 
     std::string text = "\nQuestion " + one_line(escalation.id) + " (task " + one_line(escalation.task_id) + ", stage " + one_line(escalation.stage) + ")\n";
-    if (!escalation.issue.empty()) { text += in_quotes(escalation.issue); }
-    if (!escalation.question.empty() && escalation.question != escalation.issue) { text += in_quotes(escalation.question); }
+    if (!escalation.issue.empty()) { text += with_bars(escalation.issue); }
+    if (!escalation.question.empty() && escalation.question != escalation.issue) { text += with_bars(escalation.question); }
     for (std::size_t i = 0; i < escalation.options.size(); ++i) { text += "  " + std::to_string(i + 1) + ") " + one_line(escalation.options[i]) + "\n"; }
     const std::string prompt = escalation.options.empty() ? "Answer (or 'abort'; empty: later): " : "Number or answer (or 'abort'; empty: later): ";
     terminal->discard_typed_ahead();
@@ -123,7 +123,7 @@ Result<std::optional<Approval>> ConsoleHandler::wait_for_approval(const Approval
     if (preview.size() > preview_bytes) { preview = preview.substr(0, preview_bytes) + " …"; }
     terminal->discard_typed_ahead();
     terminal->write("\nApproval " + one_line(request.id) + " (task " + one_line(request.task_id) + ", stage " + one_line(request.stage) + ", artifact " +
-                    one_line(request.artifact_hash) + ")\n" + in_quotes(preview) + "Approve? [y/n/feedback] ");
+                    one_line(request.artifact_hash) + ")\n" + with_bars(preview) + "Approve? [y/n/feedback] ");
     const std::optional<std::string> line = terminal->read_line(context);
     const std::string said = line ? trimmed(*line) : "";
     if (said.empty()) { terminal->write("\n"); return std::optional<Approval>(); }
