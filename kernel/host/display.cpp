@@ -155,7 +155,7 @@ void Display::event(std::string_view name, const json::object& fields) {
                          human_duration(std::chrono::milliseconds(number_of(fields, "duration_ms"))), number_of(fields, "steps"),
                          number_of(fields, "tokens")));
     } else if (name == "stage_skipped") {
-        line("    skipped: " + text("reason"));
+        line(fmt::format("{}/{} {:<9} skipped: {}", number_of(fields, "index") + 1, number_of(fields, "of"), text("stage"), text("reason")));
     } else if (name == "stage_failed") {
         line(fmt::format("    {} {}: {}", mark(false), text("code"), text("error")));
     } else if (name == "artifact_rejected") {

@@ -192,8 +192,10 @@ private:
     }
 
     Step apply(const effect::SkipStage& skip) {
-        AF_CHECK(session_->record("stage_skipped", {{"stage", stage_name()}, {"reason", skip.reason}}));
-        services_.events.event("stage_skipped", {{"reason", skip.reason}});
+        const std::string skipped = stage_name();
+        const std::size_t index = state().stage_index;
+        AF_CHECK(session_->record("stage_skipped", {{"stage", skipped}, {"reason", skip.reason}}));
+        services_.events.event("stage_skipped", {{"stage", skipped}, {"index", index}, {"of", state().stages.size()}, {"reason", skip.reason}});
         return true;
     }
 
