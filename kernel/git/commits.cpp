@@ -50,11 +50,9 @@ Result<void> Repository::keep_tree(std::string_view name, std::string_view tree)
     AF_TRY(const std::string ref, own_ref(name));
     AF_TRY(const git_oid id, parse_id(tree));
     AF_TRY(const TreeHandle found, find_tree(repository, id));
-    AF_TRY(const SignatureHandle who, signature("AgentForge", "agentforge@localhost", 0));
-    AF_TRY(const git_oid commit, write_commit(repository, who.get(), "agentforge: a recorded tree\n", found.get(), nullptr));
     const int code = retry_while_locked([&] {
         git_reference* raw = nullptr;
-        const int result = git_reference_create(&raw, repository, ref.c_str(), &commit, 1, nullptr);
+        const int result = git_reference_create(&raw, repository, ref.c_str(), git_tree_id(found.get()), 1, nullptr);
         git_reference_free(raw);
         return result;
     });

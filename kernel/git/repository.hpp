@@ -65,7 +65,7 @@ public:
     [[nodiscard]] Result<std::string> edit_tree(std::string_view tree,
                                                 const std::vector<std::pair<std::string, std::optional<std::string>>>& files) const;
 
-    /// Keeps a tree alive: a ref `refs/agentforge/<name>` to a commit of it. Overwrites.
+    /// Keeps a tree alive: a ref `refs/agentforge/<name>` to it. Overwrites.
     [[nodiscard]] Result<void> keep_tree(std::string_view name, std::string_view tree) const;
     /// Removes `refs/agentforge/<prefix>` and what is below it (`task-1` does not concern `task-10`).
     [[nodiscard]] Result<void> drop_refs(std::string_view prefix) const;
