@@ -262,6 +262,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 }
 
 constexpr Style line_style{", ", ": ", false, false};
+constexpr Style pretty_style{", ", ": ", false, true};
 
 void append_json_line(std::string& text, const json::value& value) { append_value(text, value, line_style, 0); }
 void append_json_line(std::string& text, const json::object& value) { append_object(text, value, line_style, 0); }
@@ -274,7 +275,13 @@ std::string to_json_line(const json::value& value) {
 
 std::string to_json_pretty(const json::value& value) {
     std::string out;
-    append_value(out, value, Style{", ", ": ", false, true}, 0);
+    append_value(out, value, pretty_style, 0);
+    return out + '\n';
+}
+
+std::string to_json_pretty(const json::object& value) {
+    std::string out;
+    append_object(out, value, pretty_style, 0);
     return out + '\n';
 }
 

@@ -33,6 +33,7 @@ void append_json_line(std::string& text, const json::value& value);
 void append_json_line(std::string& text, const json::object& value);
 /// The same over several lines, indented by two, for people; ends in a newline.
 [[nodiscard]] std::string to_json_pretty(const json::value& value);
+[[nodiscard]] std::string to_json_pretty(const json::object& value);
 /// Sorted keys, no spaces: the text that hashes are made of.
 [[nodiscard]] std::string to_json_canonical(const json::value& value);
 /// Strict JSON with a depth limit of 200 and no key twice in one object. Errors: `invalid` AF-BASE-020 with line and column.

@@ -102,6 +102,23 @@ std::string make_storable(json::value& value, std::size_t depth) {
     }
 }
 
+bool is_storable_at(const json::value& value, std::size_t depth) {
+    constexpr std::size_t deepest_inside = 40;      // It will be inside a record.
+    if (depth > deepest_inside) { return false; }
+    switch (value.kind()) {
+        case json::kind::double_: return false;
+        case json::kind::uint64: return value.get_uint64() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+        case json::kind::string: return is_valid_utf8(value.get_string());
+        case json::kind::array:
+            return std::ranges::all_of(value.get_array(), [&](const json::value& item) { return is_storable_at(item, depth + 1); });
+        case json::kind::object:
+            return std::ranges::all_of(value.get_object(), [&](const json::key_value_pair& entry) {
+                return entry.key().size() <= longest_key / 6 && is_valid_utf8(entry.key()) && is_storable_at(entry.value(), depth + 1);
+            });
+        default: return true;
+    }
+}
+
 bool is_header_key(std::string_view key) noexcept {
     constexpr std::array<std::string_view, 11> taken{"y", "n", "yes", "no", "on", "off", "true", "false", "null", "actions", "agentforge_journal"};
     if (key.empty() || key.size() > 100 || (key.front() >= '0' && key.front() <= '9')) { return false; }
@@ -291,6 +308,8 @@ Result<std::vector<Record>> Journal::read(const fs::path& path, Recovery* recove
     if (recovery != nullptr) { *recovery = {!contents.torn.empty(), "", contents.torn.size()}; }
     return std::move(contents.records);
 }
+
+bool is_storable(const json::value& value) { return is_storable_at(value, 1); }
 
 Result<Record> Journal::append(json::object body) {
     State& state = *state_;

@@ -47,6 +47,9 @@ public:
     [[nodiscard]] static JournalDisk& system();
 };
 
+/// Whether a record can hold the value as it is: no double, no integer beyond int64, valid UTF-8, short keys, at most 40 levels.
+[[nodiscard]] bool is_storable(const json::value& value);
+
 /// What opening found.
 struct Recovery {
     bool torn_tail = false;             ///< A last line that was not whole was set aside and cut off.

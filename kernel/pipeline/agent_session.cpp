@@ -142,7 +142,7 @@ public:
     [[nodiscard]] std::optional<Completion> pending_answer(unsigned step) override {
         for (auto record = session_.records().rbegin(); record != session_.records().rend(); ++record) {
             if (record->type() != "answer" || !is_mine(record->body) || number_field(record->body, "run_step") != step) { continue; }
-            const auto body = session_.get(text_field(record->body, "answer_blob"));
+            const auto body = session_.kept(record->body, "answer");
             if (!body.ok() || !body->is_object()) { return std::nullopt; }
             return completion_from_json(body->get_object());
         }
@@ -150,16 +150,14 @@ public:
     }
 
     [[nodiscard]] Result<void> answer_received(unsigned step, const CompletionRequest& request, const Completion& completion) override {
-        AF_TRY(const std::string blob, session_.put(to_json(completion)));
-        return session_.record("answer",
-                               {{"phase", session_.state().stage().name},
-                                {"visit", visit_},
-                                {"run", number_},
-                                {"run_step", step},
-                                {"answer_blob", blob},
-                                {"frame_hash", request.frame_hash},
-                                {"context_hash", request.context_hash}},
-                               &who_);
+        json::object fields{{"phase", session_.state().stage().name},
+                            {"visit", visit_},
+                            {"run", number_},
+                            {"run_step", step},
+                            {"frame_hash", request.frame_hash},
+                            {"context_hash", request.context_hash}};
+        AF_CHECK(session_.keep(fields, "answer", to_json(completion)));
+        return session_.record("answer", std::move(fields), &who_);
     }
 
     [[nodiscard]] std::vector<Change> take_changes() override {

@@ -14,15 +14,14 @@ Result<GateReport> measure_as(TaskSession& session, Workshop& workshop, EventSin
                               const Stop& stop) {
     events.event("gate_started", {{"gate", name}, {"stage", session.state().stage().name}});
     AF_TRY(GateReport report, workshop.gate(call, stop));
-    AF_TRY(const std::string blob, session.put(to_json(report)));
     json::object fields{{"stage", session.state().stage().name},
                         {"gate", name},
                         {"tree", report.tree},
                         {"passed", report.passed},
                         {"partial", !call.request.paths.empty()},
                         {"summary", report.summary},
-                        {"report_blob", blob},
                         {"duration_ms", report.duration.count()}};
+    AF_CHECK(session.keep(fields, "report", to_json(report)));
     // What confined the commands is part of what was measured.
     if (const json::value* confinement = report.facts.if_contains("confinement")) { fields["confinement"] = *confinement; }
     AF_CHECK(session.record("gate", std::move(fields)));
@@ -124,9 +123,13 @@ Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& 
 Result<std::optional<GateReport>> newest_report(const TaskSession& session, std::string_view gate) {
     const auto found = session.state().gates.find(gate);
     if (found == session.state().gates.end()) { return std::optional<GateReport>(); }
-    AF_TRY(const json::value value, session.get(found->second.report_blob));
+    const Sequence seq = found->second.seq;
+    if (seq == 0 || seq > session.records().size()) {
+        return Error{"AF-ORCH-021", "the record of gate " + std::string(gate) + " is missing", "record " + std::to_string(seq), "report this", ErrorKind::corrupt};
+    }
+    AF_TRY(const json::value value, session.kept(session.records()[seq - 1].body, "report"));
     if (!value.is_object()) {
-        return Error{"AF-ORCH-021", "the report of gate " + std::string(gate) + " is not a map", found->second.report_blob, "report this",
+        return Error{"AF-ORCH-021", "the report of gate " + std::string(gate) + " is not a map", "record " + std::to_string(seq), "report this",
                      ErrorKind::corrupt};
     }
     AF_TRY(GateReport report, gate_report_from_json(value.get_object()));

@@ -15,21 +15,25 @@ bool is_item(std::string_view type) {
            type == "artifact_rejected" || type == "review_finished" || type == "escalation_raised" || type == "escalation_resolved";
 }
 
-/// Records of host calls and answers say nothing that the projections show: four of ten records in the demo. Replacing a file costs a new inode, and
-/// a file system without a journal looks for one past all those freed in the last seconds.
-bool is_shown(std::string_view type) { return type != "call_started" && type != "call_finished" && type != "answer" && type != "note"; }
+/// Records of host calls and answers say nothing that the projections show, and a gate is followed by the step or stage that asked for it: half of the
+/// records in the demo. Replacing a file costs a new inode, and a file system without a journal looks for one past all those freed in the last seconds.
+bool is_shown(std::string_view type) {
+    return type != "call_started" && type != "call_finished" && type != "answer" && type != "gate" && type != "note";
+}
 
-json::object working_memory(const std::vector<Record>& records) {
-    json::array items;
-    for (auto record = records.rbegin(); record != records.rend() && items.size() < working_memory_items; ++record) {
-        if (!is_item(record->type())) { continue; }
-        json::object item;
-        for (const std::string_view key : {"seq", "step", "timestamp", "type", "phase", "stage", "gate", "passed", "summary"}) {
-            if (const json::value* value = record->body.if_contains(key)) { item[key] = *value; }
-        }
-        items.insert(items.begin(), std::move(item));
+/// Steps follow one another within milliseconds only where a model answers from memory: then the projections skip some.
+bool may_wait(std::string_view type) { return type == "step"; }
+constexpr std::chrono::milliseconds projection_interval{100};
+
+/// A value up to this size stands in the record itself: a blob of its own costs a sync of its own.
+constexpr std::size_t largest_inside = 4096;
+
+std::string item_line(const json::object& record) {
+    json::object item;
+    for (const std::string_view key : {"seq", "step", "timestamp", "type", "phase", "stage", "gate", "passed", "summary"}) {
+        if (const json::value* value = record.if_contains(key)) { item[key] = *value; }
     }
-    return {{"items", std::move(items)}};
+    return to_json_line(item);
 }
 
 }  // namespace
@@ -59,6 +63,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::st
     AF_TRY(Journal journal, Journal::open(paths.journal()));
     std::unique_ptr<TaskSession> session(new TaskSession(store, std::move(paths), std::move(lock), std::move(journal), clock));
     AF_TRY(session->state_, fold_all(session->journal_.records()));
+    session->remember_items();
     if (session->state_.task_id.empty()) {
         return Error{"AF-TASK-014", "task " + std::string(task_id) + " was never created whole: its journal is empty", session->paths_.journal().string(),
                      "start it anew; this folder can be removed", ErrorKind::corrupt};
@@ -90,7 +95,9 @@ Result<void> TaskSession::record(std::string_view type, json::object fields, con
     AF_CHECK(blobs_.sync());        // A record names only what is on disk.
     AF_TRY(const Record written, journal_.append(std::move(body)));
     AF_CHECK(fold(state_, written.body));   // In place: references into the pipeline stay good.
-    return is_shown(type) ? project() : Result<void>();
+    remember_item(written);
+    if (!is_shown(type) || (may_wait(type) && clock_.now() - projected_at_ < projection_interval)) { return {}; }
+    return project();
 }
 
 Result<std::unique_ptr<TaskSession>> TaskSession::take_over() {
@@ -101,13 +108,36 @@ Result<std::unique_ptr<TaskSession>> TaskSession::take_over() {
     AF_TRY(Journal journal, Journal::open(paths_.journal()));
     std::unique_ptr<TaskSession> session(new TaskSession(store_, paths_, std::nullopt, std::move(journal), clock_));
     AF_TRY(session->state_, fold_all(session->journal_.records()));
+    session->remember_items();
     return session;
 }
 
+void TaskSession::remember_item(const Record& record) {
+    if (!is_item(record.type())) { return; }
+    items_.push_back(item_line(record.body));
+    if (items_.size() > working_memory_items) { items_.pop_front(); }
+    items_changed_ = true;
+}
+
+void TaskSession::remember_items() {
+    for (const Record& record : journal_.records()) { remember_item(record); }
+}
+
 Result<void> TaskSession::project() {
-    AF_CHECK(store_.save_state(state_.task_id, to_json(state_)));
-    if (!is_item(journal_.records().back().type())) { return {}; }
-    return write_file_atomic(paths_.working_memory(), to_json_pretty(working_memory(journal_.records())), Durability::cached);
+    std::string text = to_json_pretty(to_json_without_template(state_));
+    if (template_text_.empty()) { template_text_ = to_json_pretty(json::object{{"pipeline_template", state_.pipeline.to_json()}}).substr(2); }
+    text.resize(text.size() - 3);       // `\n}\n`
+    text += ",\n";
+    text += template_text_;
+    AF_CHECK(store_.save_state(state_.task_id, text));
+    projected_at_ = clock_.now();
+    if (!items_changed_) { return {}; }
+    std::string memory = "{\n  \"items\": [";
+    for (const std::string& item : items_) { memory += (&item == &items_.front() ? "\n    " : ",\n    ") + item; }
+    memory += "\n  ]\n}\n";
+    AF_CHECK(write_file_atomic(paths_.working_memory(), memory, Durability::cached));
+    items_changed_ = false;
+    return {};
 }
 
 Result<std::string> TaskSession::put(const json::value& value) { return blobs_.put(json::serialize(value)); }
@@ -115,6 +145,25 @@ Result<std::string> TaskSession::put(const json::value& value) { return blobs_.p
 Result<json::value> TaskSession::get(std::string_view blob) const {
     AF_TRY(const std::string text, blobs_.get(blob));
     return parse_json(text, "blob " + std::string(blob));
+}
+
+Result<void> TaskSession::keep(json::object& fields, std::string_view key, json::value value) {
+    std::string text = json::serialize(value);
+    if (text.size() <= largest_inside && is_storable(value)) {
+        fields[key] = std::move(value);
+        return {};
+    }
+    AF_TRY(fields[std::string(key) + "_blob"], blobs_.put(text));
+    return {};
+}
+
+Result<json::value> TaskSession::kept(const json::object& record, std::string_view key) const {
+    if (const json::value* inside = record.if_contains(key)) { return *inside; }
+    const json::value* blob = record.if_contains(std::string(key) + "_blob");
+    if (blob == nullptr || !blob->is_string()) {
+        return Error{"AF-ORCH-020", "a record holds no `" + std::string(key) + "`", paths_.journal().string(), "report this", ErrorKind::corrupt};
+    }
+    return get(blob->get_string());
 }
 
 Result<std::optional<json::object>> TaskSession::artifact(std::string_view stage) const {

@@ -5,6 +5,7 @@
 // projections. Nothing else writes `actions.yaml` or `state.yaml`.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -44,7 +45,7 @@ public:
     [[nodiscard]] BlobStore& blobs() noexcept { return blobs_; }
     [[nodiscard]] Clock& clock() noexcept { return clock_; }
 
-    /// Appends a record (type, time, agent, fields), folds it in and replaces the projections. A record that the state
+    /// Appends a record (type, time, agent, fields), folds it in and replaces the projections where they show it (after a step at most ten times a second). A record that the state
     /// refuses is not written. Errors: AF-TASK-010…, AF-JRNL-…; after an `io` error the session is of no more use.
     [[nodiscard]] Result<void> record(std::string_view type, json::object fields, const RecordAgent* agent = nullptr);
 
@@ -56,6 +57,10 @@ public:
     /// Stores a value as a blob and returns its hash. It is on disk before the next record is.
     [[nodiscard]] Result<std::string> put(const json::value& value);
     [[nodiscard]] Result<json::value> get(std::string_view blob) const;
+    /// Puts a value into the fields of a record to be: as `key` where it is small and a record can hold it, else as a blob whose hash is `<key>_blob`.
+    [[nodiscard]] Result<void> keep(json::object& fields, std::string_view key, json::value value);
+    /// What `keep` put there. Errors: AF-ORCH-020 nothing, AF-JRNL-011, AF-JRNL-012.
+    [[nodiscard]] Result<json::value> kept(const json::object& record, std::string_view key) const;
 
     /// An accepted artifact of a stage, without its envelope; empty where there is none.
     [[nodiscard]] Result<std::optional<json::object>> artifact(std::string_view stage) const;
@@ -64,6 +69,8 @@ public:
 
 private:
     TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock);
+    void remember_item(const Record& record);
+    void remember_items();
     [[nodiscard]] Result<void> project();
 
     TaskStore& store_;
@@ -73,6 +80,10 @@ private:
     BlobStore blobs_;
     Clock& clock_;
     TaskState state_;
+    std::string template_text_;             ///< The end of `state.yaml`; made once.
+    std::deque<std::string> items_;         ///< Of `working_memory.yaml`, the newest last.
+    bool items_changed_ = false;
+    std::chrono::system_clock::time_point projected_at_;
     std::mutex writing_;
     bool given_up_ = false;         ///< Guarded by `writing_`.
 };

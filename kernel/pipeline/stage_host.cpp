@@ -76,14 +76,13 @@ public:
         if (abandoned_) { return cancelled_error(name); }
         if (!result.ok() && result.error().kind == ErrorKind::timeout && clock_.expired()) { return remember(expired_error()); }
         if (!result.ok() && ends_the_visit(result.error())) { return remember(result.error()); }
-        AF_TRY(const std::string blob, keep(session_.put(result.ok() ? *result : json::value(to_json(result.error())))));
         json::object finished{{"stage", stage_},
                               {"visit", visit_},
                               {"call", call},
                               {"name", name},
                               {"input_hash", hash},
-                              {"outcome", result.ok() ? "ok" : "error"},
-                              {"result_blob", blob}};
+                              {"outcome", result.ok() ? "ok" : "error"}};
+        AF_CHECK(keep(session_.keep(finished, "result", result.ok() ? *result : json::value(to_json(result.error())))));
         if (written_) {
             finished["tree"] = written_->first;
             finished["changes"] = std::move(written_->second);
@@ -123,7 +122,7 @@ private:
         std::string input_hash;
         bool finished = false;
         bool ok = false;
-        std::string blob;
+        Sequence record = 0;        ///< Of the answer.
     };
 
     Result<void> read_journal() {
@@ -138,7 +137,7 @@ private:
             if (type == "call_finished") {
                 known.finished = true;
                 known.ok = body.at("outcome").as_string() == "ok";
-                known.blob = std::string(body.at("result_blob").as_string());
+                known.record = record.seq;
             }
         }
         return {};
@@ -182,7 +181,7 @@ private:
     }
 
     Result<json::value> answer(const Known& known) {
-        AF_TRY(json::value value, keep(session_.get(known.blob)));
+        AF_TRY(json::value value, keep(session_.kept(session_.records().at(known.record - 1).body, "result")));
         if (known.ok) { return value; }
         return remember(error_from_json(value.as_object()));
     }

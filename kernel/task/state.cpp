@@ -669,7 +669,6 @@ private:
         measured.passed = fields_.boolean("passed");
         measured.partial = record_.contains("partial") && fields_.boolean("partial");
         measured.summary = fields_.text("summary");
-        measured.report_blob = fields_.text("report_blob");
         measured.seq = fields_.number_or("seq", state_.seq + 1);
         if (!fields_.complete()) { return incomplete(); }
         const bool undoes = state_.progress == StageProgress::accepted && name == exit_gate(state_.stage_template()) &&
@@ -959,12 +958,12 @@ StageState stage_from_json(const std::string& name, Fields& fields) {
 
 }  // namespace
 
-json::object to_json(const TaskState& state) {
+json::object to_json_without_template(const TaskState& state) {
     json::object stages;
     for (const StageState& stage : state.stages) { stages[stage.name] = stage_to_json(stage); }
     json::object gates;
     for (const auto& [name, gate] : state.gates) {
-        gates[name] = {{"tree", gate.tree}, {"passed", gate.passed}, {"partial", gate.partial}, {"summary", gate.summary}, {"report_blob", gate.report_blob}, {"seq", gate.seq}};
+        gates[name] = {{"tree", gate.tree}, {"passed", gate.passed}, {"partial", gate.partial}, {"summary", gate.summary}, {"seq", gate.seq}};
     }
     std::uint64_t tokens = 0;
     for (const StageState& stage : state.stages) { tokens += stage.input_tokens + stage.output_tokens; }
@@ -1017,9 +1016,14 @@ json::object to_json(const TaskState& state) {
     }
     result["approval"] = nullptr;
     if (state.approval) { result["approval"] = {{"id", state.approval->id}, {"artifact_hash", state.approval->artifact_hash}}; }
-    result["pipeline_template"] = state.stages.empty() ? json::object() : state.pipeline.to_json();
     result["seq"] = state.seq;
     result["hash"] = state.hash;
+    return result;
+}
+
+json::object to_json(const TaskState& state) {
+    json::object result = to_json_without_template(state);
+    result["pipeline_template"] = state.stages.empty() ? json::object() : state.pipeline.to_json();
     return result;
 }
 
@@ -1097,7 +1101,6 @@ Result<TaskState> task_state_from_json(const json::object& value) {
         gate.passed = gate_fields.boolean("passed");
         gate.partial = gate_fields.boolean("partial");
         gate.summary = gate_fields.text("summary");
-        gate.report_blob = gate_fields.text("report_blob");
         gate.seq = gate_fields.number("seq");
         if (!gate_fields.complete()) { return broken("gate " + std::string(name) + ": " + gate_fields.problem()); }
         state.gates.emplace(name, std::move(gate));

@@ -98,8 +98,7 @@ struct GateState {
     bool passed = false;
     bool partial = false;           ///< Only some paths were looked at: no verdict on the whole tree.
     std::string summary;
-    std::string report_blob;
-    Sequence seq = 0;
+    Sequence seq = 0;               ///< The record that holds the report.
 
     bool operator==(const GateState&) const = default;
 };
@@ -180,6 +179,8 @@ struct TaskState {
 
 /// The projection `state.yaml`. from_json(to_json(s)) is s.
 [[nodiscard]] json::object to_json(const TaskState& state);
+/// The same without `pipeline_template`, which is its last field, the same for a task's whole life and most of its bytes.
+[[nodiscard]] json::object to_json_without_template(const TaskState& state);
 [[nodiscard]] Result<TaskState> task_state_from_json(const json::object& value);
 
 }  // namespace agentforge::kernel

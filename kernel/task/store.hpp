@@ -80,8 +80,8 @@ public:
     [[nodiscard]] Result<TaskPaths> create(std::string_view task_id, const json::object& task);
     /// Errors: `not_found` AF-TASK-002, naming the nearest id; `invalid` where `task_id` is not one.
     [[nodiscard]] Result<json::object> load(std::string_view task_id) const;
-    /// Replaces `state.yaml` atomically (a projection: cached durability).
-    [[nodiscard]] Result<void> save_state(std::string_view task_id, const json::object& state) const;
+    /// Replaces `state.yaml` atomically (a projection: cached durability). `text`: the JSON of `to_json(TaskState)`.
+    [[nodiscard]] Result<void> save_state(std::string_view task_id, std::string_view text) const;
     /// Errors: `not_found` AF-TASK-002, `corrupt` AF-TASK-004 (then fold the journal).
     [[nodiscard]] Result<json::object> load_state(std::string_view task_id) const;
     /// Filters by status where given. 1,000 tasks in less than 50 ms.

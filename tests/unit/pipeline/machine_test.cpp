@@ -43,11 +43,11 @@ bool turn(Task& task, Dice& dice) {
                     return task.record("cycle_requested",
                                        with(stage, {{"to", task.state.stages[dice.roll(static_cast<unsigned>(task.state.stage_index))].name}, {"reason", "again"}}));
                 case 6:
-                    return task.record("gate", with(stage, {{"gate", gate.empty() ? "types" : gate}, {"tree", task.state.tree}, {"passed", false}, {"summary", "no"}, {"report_blob", "r"}}));
+                    return task.record("gate", with(stage, {{"gate", gate.empty() ? "types" : gate}, {"tree", task.state.tree}, {"passed", false}, {"summary", "no"}}));
                 default: break;
             }
             if (!gate.empty()) {
-                EXPECT_TRUE(task.record("gate", with(stage, {{"gate", gate}, {"tree", task.state.tree}, {"passed", true}, {"summary", "yes"}, {"report_blob", "r"}})));
+                EXPECT_TRUE(task.record("gate", with(stage, {{"gate", gate}, {"tree", task.state.tree}, {"passed", true}, {"summary", "yes"}})));
             }
             json::array words;
             if (dice.once_in(3)) { words.emplace_back(dice.once_in(2) ? "trivial_change" : "no_ambiguities"); }
@@ -137,7 +137,6 @@ json::object arbitrary(const Task& task, Dice& dice) {
                         {"passed", dice.once_in(2)},
                         {"partial", dice.once_in(3)},
                         {"summary", "s"},
-                        {"report_blob", "r"},
                         {"tree", dice.once_in(2) ? dice.pick(trees) : task.state.tree},
                         {"commit", "c"},
                         {"branch", "b"}};
@@ -242,7 +241,7 @@ TEST_P(MachineProperties, success_all_the_way_ends_within_a_bound) {
             const Effect effect = next(task.state);
             if (std::holds_alternative<effect::RunStage>(effect)) {
                 if (const std::string gate = exit_gate(task.state.stage_template()); !gate.empty()) {
-                    ASSERT_TRUE(task.record("gate", with(stage, {{"gate", gate}, {"tree", task.state.tree}, {"passed", true}, {"summary", "yes"}, {"report_blob", "r"}})));
+                    ASSERT_TRUE(task.record("gate", with(stage, {{"gate", gate}, {"tree", task.state.tree}, {"passed", true}, {"summary", "yes"}})));
                 }
                 ASSERT_TRUE(task.record("artifact_accepted", with(stage, {{"artifact", "x"}, {"artifact_hash", "a"}, {"conditions", json::array()}})));
             } else if (const auto* review = std::get_if<effect::ReviewStage>(&effect)) {

@@ -62,7 +62,7 @@ TaskState full() {
     state.tree = "t1";
     state.red_tree = "t2";
     state.before_red = "t3";
-    state.gates["green"] = GateState{"t1", true, true, "ok", "b3", 4};
+    state.gates["green"] = GateState{"t1", true, true, "ok", 4};
     state.commit = "c1";
     state.branch = "agentforge/x";
     state.steps = 5;

@@ -28,7 +28,7 @@ protected:
     void create(std::string_view task_id, std::string_view status = "pending", std::string_view created = "2026-01-02T00:00:00.000Z") {
         const auto made = store_.create(task_id, {{"task_id", task_id}, {"request", "Add login: yes"}, {"created_at", created}});
         ASSERT_TRUE(made.ok()) << made.error().to_string();
-        ASSERT_TRUE(store_.save_state(task_id, {{"task_id", task_id}, {"request", "Add login"}, {"status", status}, {"created_at", created}, {"current_stage", "red"}}).ok());
+        ASSERT_TRUE(store_.save_state(task_id, to_json_pretty(json::object{{"task_id", task_id}, {"request", "Add login"}, {"status", status}, {"created_at", created}, {"current_stage", "red"}})).ok());
     }
     static std::vector<std::string> ids(const TaskListing& listing) {
         std::vector<std::string> list;
@@ -54,7 +54,7 @@ TEST_F(TestPipelineStateStore, save_creates_file) {
 TEST_F(TestPipelineStateStore, load_returns_saved_state) {
     create(id);
     const json::object state{{"task_id", id}, {"status", "running"}, {"n", 7}, {"text", "no\n\u2028"}};
-    ASSERT_TRUE(store_.save_state(id, state).ok());
+    ASSERT_TRUE(store_.save_state(id, to_json_pretty(state)).ok());
     EXPECT_EQ(store_.load_state(id).value(), state);
 }
 
@@ -72,7 +72,7 @@ TEST_F(TestPipelineStateStore, list_returns_pipelines_by_status) {
 TEST_F(TestPipelineStateStore, completed_pipelines_move_to_completed_dir) {
     create(id, "running");
     EXPECT_EQ(store_.active_count(), 1U);
-    ASSERT_TRUE(store_.save_state(id, {{"task_id", id}, {"status", "completed"}}).ok());
+    ASSERT_TRUE(store_.save_state(id, to_json_pretty(json::object{{"task_id", id}, {"status", "completed"}})).ok());
     EXPECT_EQ(store_.list("running")->tasks.size(), 0U);
     EXPECT_EQ(ids(store_.list("completed").value()), std::vector<std::string>{std::string(id)});
     EXPECT_EQ(store_.active_count(), 0U);
@@ -143,7 +143,7 @@ TEST_F(TaskStoreTest, a_missing_task_names_the_nearest) {
     EXPECT_EQ(missing.error().code, "AF-TASK-002");
     EXPECT_NE(missing.error().remedy.find(id), std::string::npos);
     EXPECT_EQ(store_.load_state("task-20260102-zzz").error().code, "AF-TASK-002");
-    EXPECT_EQ(store_.save_state("task-20260102-zzz", {}).error().code, "AF-TASK-002");
+    EXPECT_EQ(store_.save_state("task-20260102-zzz", "{}").error().code, "AF-TASK-002");
 }
 
 TEST_F(TaskStoreTest, a_broken_state_is_corrupt_and_listed_as_a_problem) {
@@ -171,7 +171,7 @@ TEST_F(TaskStoreTest, lists_a_thousand_tasks_from_their_states_alone) {
     for (int i = 0; i < 1000; ++i) {
         const std::string name = "task-20260102-" + std::to_string(i);
         ASSERT_TRUE(make_directories(store_.root() / name).ok());
-        ASSERT_TRUE(store_.save_state(name, {{"task_id", name}, {"request", std::string(200, 'r')}, {"status", "running"}, {"created_at", "2026-01-02T00:00:00.000Z"}}).ok());
+        ASSERT_TRUE(store_.save_state(name, to_json_pretty(json::object{{"task_id", name}, {"request", std::string(200, 'r')}, {"status", "running"}, {"created_at", "2026-01-02T00:00:00.000Z"}})).ok());
     }
     const auto start = std::chrono::steady_clock::now();
     const auto listing = store_.list();

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/session.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+constexpr const char* id = "task-20260102-kept-1f2e3d4c";
+
+class SessionTest : public ::testing::Test {
+protected:
+    SessionTest() {
+        PipelineTemplate parsed;
+        parsed.name = "short";
+        parsed.goal_type = "implement";
+        StageTemplate stage;
+        stage.name = "intake";
+        parsed.stages.push_back(stage);
+        session_ = TaskSession::create(store_, {{"task_id", id}, {"request", "r"}, {"pipeline", "short"}},
+                                       {{"task_id", id},
+                                        {"request", "r"},
+                                        {"goal_type", "implement"},
+                                        {"pipeline", parsed.to_json()},
+                                        {"base_commit", std::string(40, 'a')},
+                                        {"base_tree", std::string(40, 'b')},
+                                        {"supervised", false},
+                                        {"approve_stages", json::array()}},
+                                       clock_, "test")
+                       .value();
+    }
+
+    TemporaryDirectory folder_{"session-test"};
+    TaskStore store_{folder_.path()};
+    SystemClock clock_;
+    std::unique_ptr<TaskSession> session_;
+};
+
+TEST_F(SessionTest, a_small_value_stands_in_the_record) {
+    json::object fields;
+    ASSERT_TRUE(session_->keep(fields, "answer", {{"text", "yes"}}).ok());
+    EXPECT_EQ(fields, (json::object{{"answer", {{"text", "yes"}}}}));
+    EXPECT_EQ(session_->kept(fields, "answer").value(), (json::value{{"text", "yes"}}));
+}
+
+TEST_F(SessionTest, a_large_value_becomes_a_blob) {
+    const json::value large{{"text", std::string(10'000, 'x')}};
+    json::object fields;
+    ASSERT_TRUE(session_->keep(fields, "answer", large).ok());
+    EXPECT_FALSE(fields.contains("answer"));
+    EXPECT_EQ(session_->kept(fields, "answer").value(), large);
+}
+
+TEST_F(SessionTest, a_value_that_a_record_cannot_hold_becomes_a_blob) {
+    const json::value fraction{{"confidence", 0.5}};
+    json::object fields;
+    ASSERT_TRUE(session_->keep(fields, "answer", fraction).ok());
+    EXPECT_FALSE(fields.contains("answer"));
+    EXPECT_EQ(session_->kept(fields, "answer").value(), fraction);
+}
+
+TEST_F(SessionTest, what_was_never_kept_is_an_error) { EXPECT_EQ(session_->kept({}, "answer").error().code, "AF-ORCH-020"); }
+
+TEST_F(SessionTest, the_projection_is_the_state_whole) {
+    ASSERT_TRUE(session_->record("task_started", {}).ok());
+    const auto text = read_file(session_->paths().state(), 1U << 20U).value();
+    EXPECT_EQ(parse_json(text, "state.yaml").value(), json::value(to_json(session_->state())));
+}
+
+TEST_F(SessionTest, the_working_memory_holds_the_last_twenty_items) {
+    ASSERT_TRUE(session_->record("task_started", {}).ok());
+    ASSERT_TRUE(session_->record("stage_started", {{"stage", "intake"}, {"attempt", 1}, {"visit", 1}, {"iteration", 0}, {"cycle", 0}}).ok());
+    for (int number = 0; number < 25; ++number) {
+        ASSERT_TRUE(session_->record("gate", {{"stage", "intake"}, {"gate", "tests"}, {"tree", "t"}, {"passed", true}, {"partial", false}, {"summary", std::to_string(number)}}).ok());
+    }
+    ASSERT_TRUE(session_->record("stage_failed", {{"stage", "intake"}, {"error", {{"code", "AF-X-001"}, {"message", "no"}}}}).ok());
+    const auto document = load_yaml(session_->paths().working_memory().string(), YamlLimits{}).value();
+    const json::array& items = document.value.at("items").as_array();
+    ASSERT_EQ(items.size(), 20U);
+    EXPECT_EQ(items.front().at("summary"), "6");
+    EXPECT_EQ(items.back().at("type"), "stage_failed");
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
