@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/pipelines.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "base/text.hpp"
@@ -203,7 +204,10 @@ Result<PipelineTemplate> read_pipeline(const json::object& value, const std::str
         inner.text("summary_template", out.summary_template);
         AF_CHECK(inner.finish());
     }
-    if (out.exit_stage.empty()) { out.exit_stage = out.stages.back().name; }
+    if (out.exit_stage.empty()) {
+        const auto marked = std::ranges::find_if(out.stages, &StageTemplate::default_exit);
+        out.exit_stage = marked != out.stages.end() ? marked->name : out.stages.back().name;
+    }
     if (continuation != nullptr) {
         Fields inner(*continuation, pointer + "/continuation");
         inner.text("prompt", out.continuation.prompt);

@@ -30,7 +30,7 @@ struct StageTemplate {
     std::string skip_if;                    ///< Conditions joined by " OR "; empty: never. Words: skip_conditions().
     bool iterate = false;
     std::string iterate_prompt;             ///< What the user is asked after each version.
-    bool default_exit = false;              ///< An approval here ends the pipeline.
+    bool default_exit = false;              ///< The pipeline ends here where the template has no `exit`.
     unsigned max_iterations = 3;
     unsigned max_retries = 2;               ///< After the first attempt (001: 2).
     unsigned max_cycles = 3;                ///< How often later stages may come back here (FR-032; at most 10).
@@ -59,7 +59,7 @@ struct PipelineTemplate {
     std::string description;
     std::string goal_type;
     std::vector<StageTemplate> stages;
-    std::string exit_stage;                 ///< Where the pipeline ends; defaults to the last stage.
+    std::string exit_stage;                 ///< Where the pipeline ends; defaults to the first stage with `default_exit`, else to the last.
     std::string deliverable;                ///< Contract of what the pipeline is for; defaults to the exit stage's.
     std::string summary_template;
     std::map<std::string, ExternalArtifact, std::less<>> accepts_external;

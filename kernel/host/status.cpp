@@ -75,18 +75,24 @@ int list_tasks(Program& program, const ProjectPlace& place, const StatusArgument
     return 0;
 }
 
-Result<TaskState> load_state(const TaskStore& store, const std::string& id) {
+/// The journal is what counts: the projection may be some records behind. Where the journal cannot be read, the projection is better than nothing.
+Result<TaskState> load_state(Program& program, const TaskStore& store, const std::string& id) {
+    auto state = read_task_state(store, id);
+    if (state.ok()) { return state; }
     if (const auto projection = store.load_state(id); projection.ok()) {
-        if (auto state = task_state_from_json(*projection); state.ok()) { return state; }
+        if (auto shown = task_state_from_json(*projection); shown.ok()) {
+            program.err << state.error().to_string() << "\nWhat follows is from state.yaml.\n";
+            return shown;
+        }
     }
-    return read_task_state(store, id);
+    return state;
 }
 
 int show_task(Program& program, const ProjectPlace& place, const std::string& task) {
     const TaskStore store(place.agentforge);
     const auto id = store.resolve(task);
     if (!id.ok()) { return program.fail(id.error()); }
-    const auto state = load_state(store, *id);
+    const auto state = load_state(program, store, *id);
     if (!state.ok()) { return program.fail(state.error()); }
     if (program.json_output) {
         json::object object = to_json(*state);

@@ -240,6 +240,12 @@ TEST(Pipelines, two_stages_of_one_name_are_refused) {
     EXPECT_FALSE(with_project("mine.yaml", mine("  stages:\n    - name: red\n    - name: red\n")).ok());
 }
 
+TEST(Pipelines, a_default_exit_is_the_exit_where_the_template_names_none) {
+    const auto pipelines = with_project("mine.yaml", mine("  stages:\n    - name: intake\n    - {name: clarify, default_exit: true}\n    - name: analyze\n"));
+    ASSERT_TRUE(pipelines.ok()) << pipelines.error().to_string();
+    EXPECT_EQ(pipelines->get("mine")->exit_stage, "clarify");
+}
+
 TEST(Pipelines, an_exit_that_is_no_stage_is_refused) {
     EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - name: red\n  exit: {stage: green}\n")).error().code, "AF-PIPE-006");
 }
