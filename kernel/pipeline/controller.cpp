@@ -688,7 +688,8 @@ private:
         if (paused_by_) {
             result.error = paused_by_;
         } else if (!state().error.empty()) {
-            result.error = Error{state().error_code.empty() ? "AF-ORCH-001" : state().error_code, state().error, "task " + state().task_id,
+            const char* without_code = state().status == TaskStatus::aborted ? "AF-ORCH-007" : "AF-ORCH-001";
+            result.error = Error{state().error_code.empty() ? without_code : state().error_code, state().error, "task " + state().task_id,
                                  remedy_of_last_failure() + "look at it with `agentforge inspect " + state().task_id + "`", ErrorKind::invalid};
         }
         result.abandoned_thread = hung_;
