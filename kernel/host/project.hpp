@@ -39,6 +39,7 @@ public:
     [[nodiscard]] const PipelineSet& pipelines() const noexcept { return pipelines_; }
     [[nodiscard]] const AgentSet& agents() const noexcept { return agents_; }
     [[nodiscard]] PluginRegistry& plugins() noexcept { return plugins_; }
+    [[nodiscard]] const PluginRegistry& plugins() const noexcept { return plugins_; }
     [[nodiscard]] const ProductPaths& product() const noexcept { return product_; }
     [[nodiscard]] TaskStore& tasks() noexcept { return *tasks_; }
     [[nodiscard]] EscalationStore& escalations() noexcept { return *escalations_; }
