@@ -41,6 +41,27 @@ private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+/// Tool servers of the settings and of `.mcp.json`.
+ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, const std::map<std::string, std::string>& environment) {
+    ServerSources sources;
+    sources.settings = settings.section("mcp_servers");
+    sources.where = [&settings](const std::string& name) {
+        for (const char* field : {"command", "timeout_seconds", "enabled"}) {
+            std::string segment;
+            for (const char c : name) { segment += c == '.' ? "%2E" : c == '%' ? "%25" : std::string(1, c); }
+            if (const auto origin = settings.origin("mcp_servers." + segment + "." + field)) { return origin->where; }
+        }
+        return "mcp_servers." + name;
+    };
+    sources.mcp_json = (place.root / ".mcp.json").string();
+    sources.environment = environment;
+    sources.trusted = [&place, &environment] { return repository_may_start_servers(place.root, environment); };
+    // The network is the user's to give, not the repository's.
+    const auto origin = settings.origin("servers.allow_network");
+    sources.network_allowed = settings.boolean("servers.allow_network") && origin && origin->layer != "project";
+    return read_servers(sources);
+}
+
 constexpr std::string_view private_ignore = "# Made by `agentforge start`. Run `agentforge init` to share settings, agents and contracts through git.\n*\n";
 constexpr std::string_view shared_ignore =
     "# Made by `agentforge init`. Configuration is committed; what tasks leave behind is not.\n"
@@ -140,6 +161,9 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     project->plugins_ = PluginRegistry::discover(search);
     for (const Error& problem : project->plugins_.problems()) { program.err << "agentforge: " << problem.to_string() << "\n"; }
 
+    project->servers_ = declared_servers(*project->settings_, project->place_, program.environment);
+    for (const Error& problem : project->servers_.problems) { program.err << "agentforge: " << problem.to_string() << "\n"; }
+
     project->processes_ = make_process_runner(project->product_.exec_helper);
     AF_TRY(const std::string state, state_directory(program.environment));
     GitWorkshopOptions workshops;
@@ -166,7 +190,9 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .model = [self](const AgentDefinition& agent) { return self->model(agent); },
         .budget = {},
         .max_output_tokens = static_cast<std::uint64_t>(project->settings_->integer("llm.max_output_tokens")),
-        .environment = program.environment});
+        .environment = program.environment,
+        .servers = &project->servers_,
+        .exec_helper = project->product_.exec_helper});
 
     std::shared_ptr<EscalationHandler> handler;
     AF_TRY(handler, project->plugins_.escalation(project->settings_->text("escalation.handler")));

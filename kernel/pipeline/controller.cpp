@@ -209,7 +209,14 @@ private:
         AF_TRY(const AgentDefinition reviewer, services_.agents.get(review.reviewer));
         run.output_contract = reviewer.output_contract(stage_name());
         StageClock clock(services_.clock, state().stage_template().timeout);
-        auto outcome = run_role(*session_, *workshop_, services_, clock, run, 1, true);
+        ServerPool servers([this](LogLevel level, std::string_view message, const json::object& fields) {
+            json::object all = fields;
+            all["level"] = level == LogLevel::error ? "error" : level == LogLevel::warning ? "warning" : level == LogLevel::info ? "info" : "debug";
+            all["message"] = message;
+            services_.events.event("message", all);
+        });
+        auto outcome = run_role(*session_, *workshop_, services_, clock, run, 1, true, servers);
+        servers.end();
         const auto spent = static_cast<std::uint64_t>(clock.elapsed().count());
         if (!outcome.ok()) {
             if (pauses_task(outcome.error())) { return pause(outcome.error()); }
@@ -349,6 +356,7 @@ private:
         auto shared = std::make_shared<Shared>();
         std::thread worker([shared, plugin = std::shared_ptr<Stage>(plugin), host = std::shared_ptr<StageHost>(host), session = session_, workshop = workshop_]() mutable {
             StageResult result = run_stage(*plugin, *host);
+            host->end_servers();
             // Let go before the result is seen, so that nothing of the task ends on this thread unless it was given up.
             host.reset();
             workshop.reset();
