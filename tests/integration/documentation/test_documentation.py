@@ -238,7 +238,7 @@ class Commands(unittest.TestCase):
         text = (ROOT / "docs" / "cli.md").read_text()
         missing = []
         for words in ((), ("init",), ("start",), ("status",), ("resume",), ("abort",), ("approve",), ("reject",), ("feedback",), ("resolve",),
-                      ("escalations", "list"), ("inspect",), ("plugins", "list"), ("doctor",)):
+                      ("escalations", "list"), ("inspect",), ("plugins", "list"), ("trust",), ("doctor",)):
             missing += [(words, flag) for flag in re.findall(r"(?<![\w-])--[a-z-]+", self.grammar.help(*words)) if flag not in text]
         self.assertEqual(missing, [])
 
@@ -342,7 +342,7 @@ class Settings(unittest.TestCase):
         wrong = []
         for page in pages():
             for key in re.findall(rf"(?:`|--set ')((?:{sections})\.[a-z_.*]+)(?:`|=)", page.read_text()) + re.findall(r"--set '?([a-z_.*]+)=", page.read_text()):
-                if not self.known(key.replace("*", "x")) and not key.endswith((".yaml", ".md", ".py")):
+                if not self.known(key.replace("*", "x")) and not key.endswith((".yaml", ".md", ".py", ".lock", ".json")):
                     wrong.append((name(page), key))
         self.assertEqual(wrong, [])
 

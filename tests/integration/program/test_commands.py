@@ -14,7 +14,7 @@ import yaml
 
 from harness import REQUEST, TRANSCRIPT, ProgramTest, call, entry, load_transcript, main, short_transcript, wait_until
 
-COMMANDS = ("init", "start", "status", "resume", "abort", "approve", "reject", "feedback", "escalations", "resolve", "inspect", "plugins", "doctor")
+COMMANDS = ("init", "start", "status", "resume", "abort", "approve", "reject", "feedback", "escalations", "resolve", "inspect", "plugins", "trust", "doctor")
 QUESTION = "May a slug hold digits?"
 
 
