@@ -13,6 +13,7 @@
 #include "base/yaml.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/machine.hpp"
+#include "pipeline/process_stage.hpp"
 
 namespace agentforge::kernel {
 
@@ -181,7 +182,8 @@ private:
         AF_CHECK(open_workshop());
         auto host = enter_stage();
         if (!host.ok()) { return end_visit(host.error(), 0); }
-        auto plugin = services_.plugins.stage(state().stage_template().executor, plugin_settings(state().stage_template().config));
+        auto plugin = load_stage(**host);
+        if (!plugin.ok() && plugin.error().kind == ErrorKind::cancelled) { return end_visit(plugin.error(), 0); }
         if (!plugin.ok()) { return fail_stage(plugin.error(), 0); }
         AF_TRY(const StageResult result, execute(*plugin, *host));
         const auto spent = static_cast<std::uint64_t>((*host)->stage_clock().elapsed().count());
@@ -318,6 +320,16 @@ private:
     Result<std::shared_ptr<StageHost>> enter_stage() {
         AF_TRY(std::unique_ptr<StageHost> host, StageHost::enter(*session_, *workshop_, services_));
         return std::shared_ptr<StageHost>(std::move(host));
+    }
+
+    /// The stage's code: from a library, or a process that runs as long as this visit.
+    Result<std::shared_ptr<Stage>> load_stage(StageHost& host) {
+        const std::string& executor = state().stage_template().executor;
+        const json::object settings = plugin_settings(state().stage_template().config);
+        const PluginManifest* const owner = services_.plugins.owner(PluginKind::stage, executor);
+        if (owner == nullptr || owner->command.empty()) { return services_.plugins.stage(executor, settings); }
+        return start_process_stage(*owner, executor, settings, host.process_place(), [&host](LogLevel level, const std::string& message) { host.log(level, message, {}); },
+                                   [&host] { return host.cancelled(); });
     }
 
     [[nodiscard]] Error overdue(StageHost& host) const {

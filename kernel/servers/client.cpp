@@ -94,7 +94,7 @@ Result<std::unique_ptr<ServerClient>> ServerClient::start(const ServerDefinition
     limits.max_message_bytes = server.max_message_bytes;
     Connection::Peer peer;
     peer.notified = [self](std::string_view method, const json::object& params) { self->notified(method, params); };
-    peer.asked = [self](std::string_view method, const json::object&) { return self->asked(method); };
+    peer.asked = [self](std::string_view method, const json::object& params) { return self->asked(method, params); };
     peer.log = [self](LogLevel level, const std::string& message) { if (self->log_) { self->log_(level, message); } };
     client->connection_ = std::make_unique<Connection>(called(server), std::move(*talk), limits, std::move(peer));
 
@@ -150,18 +150,24 @@ void ServerClient::notified(std::string_view method, const json::object& params)
         const json::value* data = params.if_contains("data");
         const std::string text = data == nullptr ? std::string() : data->is_string() ? std::string(data->get_string()) : json::serialize(*data);
         log_(LogLevel::debug, called(server_) + " says: " + ellipsis(one_paragraph(text), 500));
+    } else if (method.starts_with("host/") && serve_) {
+        if (const auto done = serve_(method, params); !done || !done->ok()) {
+            if (++log_lines_ <= max_log_lines && log_) {
+                log_(LogLevel::warning, called(server_) + " sent the notification `" + ellipsis(sanitize_utf8(method), 80) + "`, which failed: " + (done ? done->error().message : "it is not known"));
+            }
+        }
     } else if (method != "notifications/cancelled" && !method.starts_with("notifications/resources/") && !method.starts_with("notifications/prompts/")) {
         if (++log_lines_ <= max_log_lines && log_) { log_(LogLevel::debug, called(server_) + " sent the unknown notification `" + ellipsis(sanitize_utf8(method), 80) + "`"); }
     }
 }
 
-std::optional<Result<json::value>> ServerClient::asked(std::string_view method) {
+std::optional<Result<json::value>> ServerClient::asked(std::string_view method, const json::object& params) {
     if (method == "ping") { return Result<json::value>(json::value(json::object())); }
     if (method == "roots/list") {
         json::object root{{"uri", "file://" + workspace_}, {"name", "workspace"}};
         return Result<json::value>(json::value(json::object{{"roots", json::array{std::move(root)}}}));
     }
-    return std::nullopt;
+    return serve_ ? serve_(method, params) : std::nullopt;
 }
 
 Result<ToolListing> ServerClient::list(const std::function<bool()>& cancelled) {

@@ -58,6 +58,9 @@ public:
     /// AF-MCP-008, 009, 010, 011, 013, 019.
     [[nodiscard]] ToolResult call(const std::string& tool, const json::object& arguments, std::chrono::milliseconds timeout, const std::function<bool()>& cancelled,
                                   const std::function<void(std::string_view)>& progress);
+    /// Requests of the server that are not the protocol's own, and notifications `host/…`: who answers them. Empty: nobody.
+    using Serve = std::function<std::optional<Result<json::value>>(std::string_view method, const json::object& params)>;
+    void serve(Serve handler) { serve_ = std::move(handler); }
     [[nodiscard]] Connection& connection() noexcept { return *connection_; }
     /// Whether it said that its tools changed since this was last asked.
     [[nodiscard]] bool tools_changed() noexcept { return std::exchange(tools_changed_, false); }
@@ -67,11 +70,12 @@ public:
 private:
     explicit ServerClient(const ServerDefinition& server) : server_(server) {}
     void notified(std::string_view method, const json::object& params);
-    std::optional<Result<json::value>> asked(std::string_view method);
+    std::optional<Result<json::value>> asked(std::string_view method, const json::object& params);
 
     ServerDefinition server_;
     std::string workspace_;
     Log log_;
+    Serve serve_;
     std::unique_ptr<Connection> connection_;
     std::function<void(std::string_view)> progress_;
     std::string version_, about_;

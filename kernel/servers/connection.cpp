@@ -192,6 +192,7 @@ void Connection::take_answer(const json::object& message) {
 
 void Connection::answer(const json::object& message, std::string_view method) {
     json::object reply{{"jsonrpc", "2.0"}, {"id", message.at("id")}};
+    --messages_;    // Bounded by the answers that it must read.
     auto result = peer_.asked ? peer_.asked(method, params_of(message)) : std::optional<Result<json::value>>();
     if (!result) {
         ignore("a request for `" + ellipsis(sanitize_utf8(method), 80) + "`, which is not offered here");
