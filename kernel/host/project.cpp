@@ -51,10 +51,7 @@ ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, 
     };
     sources.mcp_json = (place.root / ".mcp.json").string();
     sources.environment = environment;
-    sources.trusted = [&trust]() -> Result<void> {
-        if (trust.allowed()) { return {}; }
-        return trust.refusal();
-    };
+    sources.trusted = trust.allowed();
     // The network is the user's to give, not the repository's.
     const auto origin = settings.origin("servers.allow_network");
     sources.network_allowed = settings.boolean("servers.allow_network") && origin && origin->layer != "project";
@@ -64,10 +61,7 @@ ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, 
     for (const GuardedSetting& setting : trust.settings) {
         if (!setting.key.starts_with("mcp_servers.")) { continue; }
         const std::string name = setting.key.substr(12, setting.key.find('.', 12) - 12);
-        Error error = trust.refusal();
-        error.code = "AF-MCP-004";
-        error.message = "the server `" + name + "` is declared by the project and is not started: " + error.message;
-        set.refused.emplace(tool_prefix(name), std::move(error));
+        set.refused.emplace(tool_prefix(name), not_trusted(name, setting.where));
     }
     return set;
 }

@@ -36,7 +36,7 @@ std::vector<std::string> writable_entries(RoleWorkspace& workspace, const std::s
     std::vector<std::string> writable;
     ListOptions top;
     top.recursive = false;
-    const auto listing = workspace.list("", top);
+    const auto listing = workspace.list(".", top);
     if (!listing.ok()) { return writable; }
     for (const ListEntry& entry : listing->entries) {
         const std::string probe = entry.directory ? entry.path + "/agentforge-probe" : entry.path;
@@ -317,11 +317,11 @@ public:
     [[nodiscard]] Result<std::optional<std::string>> pin(const std::string& name, const ListedTool& tool) {
         for (auto record = session_.records().rbegin(); record != session_.records().rend(); ++record) {
             if (record->type() != "server_tool" || text_field(record->body, "tool") != name) { continue; }
-            std::string pinned = text_field(record->body, "hash");
+            std::string pinned = text_field(record->body, "tool_hash");
             return pinned == tool.hash ? std::optional<std::string>() : std::optional(std::move(pinned));
         }
         AF_TRY(const std::string blob, session_.put(tool.as_listed));
-        AF_CHECK(session_.record("server_tool", {{"tool", name}, {"stage", session_.state().stage().name}, {"hash", tool.hash}, {"definition_blob", blob}}, &who_));
+        AF_CHECK(session_.record("server_tool", {{"tool", name}, {"stage", session_.state().stage().name}, {"tool_hash", tool.hash}, {"definition_blob", blob}}, &who_));
         return std::optional<std::string>();
     }
 

@@ -118,7 +118,8 @@ Result<json::value> read_file(StageContext& context, Params& params) {
 }
 
 Result<json::value> list_files(StageContext& context, Params& params) {
-    const std::string directory = params.text("directory");
+    std::string directory = params.text("directory");
+    if (directory.empty()) { directory = "."; }
     ListOptions options;
     options.recursive = params.flag("recursive", true);
     options.glob = params.text("glob");
@@ -359,8 +360,8 @@ public:
         client_->serve({});
         if (!answer.ok()) {
             Error error = std::move(answer).error();
-            // What the process says of its own failure is a failed stage, not a task that waits for somebody.
-            if (error.code == "AF-MCP-013") { error.message = "the stage failed: " + error.message; }
+            const std::string refused = "refused `stage/run`: ";
+            if (const auto at = error.message.find(refused); error.code == "AF-MCP-013" && at != std::string::npos) { error = failed(error.message.substr(at + refused.size())); }
             return StageResult::failed(std::move(error));
         }
         return read_result(*answer);
@@ -370,6 +371,12 @@ private:
     [[nodiscard]] Error wrong(const std::string& what) const {
         return {"AF-MCP-023", "the process of plugin `" + plugin_ + "` does not keep to the protocol of stages: " + what, where_, "Report this to the plugin's author; docs/servers.md has the protocol.",
                 ErrorKind::invalid};
+    }
+
+    /// What the process says of its own failure.
+    [[nodiscard]] Error failed(const std::string& why) const {
+        return {"AF-MCP-025", "the stage `" + name_ + "` of plugin `" + plugin_ + "` failed: " + ellipsis(sanitize_utf8(why), 2000), where_,
+                "Its process gave this reason; report it to the plugin's author where it is no fault of the project.", ErrorKind::invalid};
     }
 
     [[nodiscard]] StageResult read_result(const json::value& answer) const {
@@ -382,11 +389,11 @@ private:
         const std::string cycle_to = fields.text("cycle_to");
         const std::string cycle_reason = fields.text("cycle_reason");
         const json::object metrics = fields.object("metrics");
-        const std::string failed = fields.text("failed");
+        const std::string why = fields.text("failed");
         if (const auto good = fields.good(); !good.ok()) { return StageResult::failed(wrong("the answer to `stage/run`: " + good.error().message)); }
         StageResult result;
-        if (!failed.empty()) {
-            result = StageResult::failed({"AF-MCP-025", "the stage `" + name_ + "` of plugin `" + plugin_ + "` failed: " + ellipsis(sanitize_utf8(failed), 2000), where_, "", ErrorKind::invalid});
+        if (!why.empty()) {
+            result = StageResult::failed(failed(why));
         } else if (!asked.empty()) {
             Params question(asked);
             EscalationRequest request;

@@ -159,15 +159,6 @@ Result<void> check(ServerDefinition& server, const ServerSources& sources) {
         return Error{"AF-MCP-004", "the server `" + server.name + "` asks for the network, which your own settings do not allow", server.where,
                      "Set servers.allow_network to true in ~/.agentforge/config.yaml (a project's settings cannot), or take `network` out.", ErrorKind::denied};
     }
-    if (server.from_repository && sources.trusted) {
-        if (const auto trusted = sources.trusted(); !trusted.ok()) {
-            Error error = trusted.error();
-            error.code = "AF-MCP-004";
-            error.message = "the server `" + server.name + "` is declared by the repository and is not started: " + error.message;
-            error.where = server.where;
-            return error;
-        }
-    }
     return {};
 }
 
@@ -242,6 +233,11 @@ const ServerDefinition* ServerSet::by_prefix(std::string_view prefix) const noex
     return found == servers.end() ? nullptr : &*found;
 }
 
+Error not_trusted(const std::string& name, const std::string& where) {
+    return {"AF-MCP-004", "the server `" + name + "` is declared by the project, which you have not trusted: it is not started", where,
+            "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`.", ErrorKind::denied};
+}
+
 ServerSet read_servers(const ServerSources& sources) {
     ServerSet set;
     std::map<std::string, ServerDefinition> found;
@@ -285,6 +281,10 @@ ServerSet read_servers(const ServerSources& sources) {
             refuse(name, {"AF-MCP-016", "the servers `" + other->second + "` and `" + name + "` both give their tools the prefix `" + server.prefix + "__`; `" + name + "` is not used",
                           server.where, "Rename one of the two.", ErrorKind::conflict});
             set.refused.erase(server.prefix);
+            continue;
+        }
+        if (server.from_repository && !sources.trusted) {
+            set.refused.insert_or_assign(server.prefix, not_trusted(name, server.where));
             continue;
         }
         if (const auto good = check(server, sources); !good.ok()) { refuse(name, good.error()); continue; }

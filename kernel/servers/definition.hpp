@@ -39,8 +39,8 @@ struct ServerDefinition {
 /// What a definition may say is checked here once; a broken one does not hide the others.
 struct ServerSet {
     std::vector<ServerDefinition> servers;              ///< Those that may be started, in the order of their names.
-    std::map<std::string, Error> refused;               ///< By name: declared, but not to be started, and why.
-    std::vector<Error> problems;                        ///< All there is to say, `refused` included.
+    std::map<std::string, Error> refused;               ///< By prefix: declared, but not to be started, and why.
+    std::vector<Error> problems;                        ///< What is wrong with the declarations; not what is switched off or not trusted.
 
     /// Whose tools begin with `prefix`, or null.
     [[nodiscard]] const ServerDefinition* by_prefix(std::string_view prefix) const noexcept;
@@ -51,8 +51,7 @@ struct ServerSources {
     std::function<std::string(const std::string& name)> where;      ///< Place of a server's settings.
     std::string mcp_json;                               ///< Path; need not be there.
     std::map<std::string, std::string> environment;     ///< For `${NAME}`.
-    /// Whether what the repository itself declares may be run; else why not and what to do about it (AF-MCP-004).
-    std::function<Result<void>()> trusted;
+    bool trusted = true;                                ///< Whether what the repository itself declares may be started.
     bool network_allowed = false;
 };
 
@@ -60,6 +59,8 @@ struct ServerSources {
 /// Problems: AF-MCP-002 a wrong or unknown field, AF-MCP-003 not stdio, AF-MCP-004 not trusted or network not allowed, AF-MCP-016 two
 /// names that give the same prefix, AF-MCP-021 a `${NAME}` that is not set.
 [[nodiscard]] ServerSet read_servers(const ServerSources& sources);
+/// AF-MCP-004 of a server that the project declares and the user has not trusted.
+[[nodiscard]] Error not_trusted(const std::string& name, const std::string& where);
 
 /// `${NAME}` and `${NAME:-default}`, as `.mcp.json` has them; `$` alone is a character. Errors: AF-MCP-021.
 [[nodiscard]] Result<std::string> expand_variables(std::string_view text, const std::map<std::string, std::string>& environment);

@@ -213,8 +213,10 @@ TEST_F(Declared, AVariableThatIsNotSetIsNamed) { EXPECT_THAT(problem(file(R"({"m
 TEST_F(Declared, AnEmptyVariableTakesItsDefault) { EXPECT_EQ(file(R"({"mcpServers": {"a": {"command": "${EMPTY:-x}"}}})").servers.at(0).command.at(0), "x"); }
 
 TEST_F(Declared, TheRepositorysServersNeedTrust) {
-    sources_.trusted = []() -> Result<void> { return Error{"AF-X", "you have not trusted this project", "", "run it", ErrorKind::denied}; };
-    EXPECT_THAT(problem(file(R"({"mcpServers": {"a": {"command": "x"}}})")), AllOf(HasSubstr("AF-MCP-004"), HasSubstr("not trusted")));
+    sources_.trusted = false;
+    const auto set = file(R"({"mcpServers": {"a": {"command": "x"}}})");
+    EXPECT_TRUE(set.servers.empty());
+    EXPECT_THAT(set.refused.at("a").to_string(), AllOf(HasSubstr("AF-MCP-004"), HasSubstr("not trusted")));
 }
 
 TEST_F(Declared, SettingsAddToTheRepositorysServer) {
