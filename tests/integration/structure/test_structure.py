@@ -45,6 +45,21 @@ def sdk_violations(root):
     return found
 
 
+# Plain functions over text that sdk/testing compiles in, so that the fake host's path rules are the host's.
+TESTING_SHARES = {"base/text.hpp", "tools/path_rules.hpp", "tools/text_edit.hpp"}
+
+
+def testing_violations(root):
+    found = []
+    for file in sources(root / "sdk/testing"):
+        shared = TESTING_SHARES if file.is_relative_to(root / "sdk/testing/src") else set()
+        for quote, name in includes(file):
+            allowed = name.startswith("agentforge/") or name in shared or (quote == "<" and SYSTEM.match(name))
+            if not allowed and not (quote == '"' and resolves_beside(file, name, root / "sdk/testing")):
+                found.append(f"{file.relative_to(root)}: the fake host includes {name}")
+    return found
+
+
 def kernel_violations(root):
     order = kernel_order(root)
     found = []
@@ -87,7 +102,7 @@ def plugin_violations(root):
 
 
 def violations(root):
-    return sdk_violations(root) + kernel_violations(root) + plugin_violations(root)
+    return sdk_violations(root) + testing_violations(root) + kernel_violations(root) + plugin_violations(root)
 
 
 class Arrows(unittest.TestCase):
@@ -115,6 +130,8 @@ class PlantedViolations(unittest.TestCase):
         self.root = pathlib.Path(self.folder.name)
         self.write("kernel/CMakeLists.txt", "foreach(folder base task pipeline)\n  add_subdirectory(${folder})\nendforeach()\n")
         self.write("sdk/include/agentforge/stage.hpp", "#include <string>\n#include <agentforge/json.hpp>\n#include <boost/json.hpp>\n")
+        self.write("sdk/testing/src/fake.cpp", '#include <agentforge/testing/fake.hpp>\n#include "tools/path_rules.hpp"\n')
+        self.write("sdk/testing/include/agentforge/testing/fake.hpp", "#include <agentforge/stage.hpp>\n#include <mutex>\n")
         self.write("kernel/base/text.hpp", "#include <agentforge/stage.hpp>\n#include <string>\n")
         self.write("kernel/task/state.cpp", '#include "task/state.hpp"\n#include "base/text.hpp"\n#include <yaml-cpp/yaml.h>\n')
         self.write("kernel/pipeline/machine.cpp", '#include "task/state.hpp"\n')
@@ -142,6 +159,15 @@ class PlantedViolations(unittest.TestCase):
 
     def test_sdk_that_uses_another_library(self):
         self.plant("sdk/include/agentforge/stage.hpp", "#include <yaml-cpp/yaml.h>")
+
+    def test_fake_host_that_uses_more_of_the_kernel(self):
+        self.plant("sdk/testing/src/fake.cpp", '#include "tools/bridge.hpp"')
+
+    def test_fake_host_whose_header_shows_the_kernel(self):
+        self.plant("sdk/testing/include/agentforge/testing/fake.hpp", '#include "tools/path_rules.hpp"')
+
+    def test_fake_host_that_needs_a_test_framework(self):
+        self.plant("sdk/testing/include/agentforge/testing/fake.hpp", "#include <gtest/gtest.h>")
 
     def test_kernel_folder_that_uses_one_below(self):
         self.plant("kernel/task/state.cpp", '#include "pipeline/machine.hpp"')
