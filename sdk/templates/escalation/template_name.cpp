@@ -4,13 +4,15 @@
 //   <id>.answer.txt     its first line is the answer; `abort` ends the task. For an approval `yes`, or `no` and what to change.
 // The folder is `inbox` below the folder of the project's questions, or the setting `folder` (absolute).
 //
-// Threads: no state but the settings. Nothing waits here: `wait_for_…` answers what is there now, and the task pauses.
+// Threads: no state but the settings, so any thread may call. Where the caller waits (a deadline), the file is looked for until then.
 #include <agentforge/plugin.hpp>
 
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <thread>
 
+namespace example {
 using namespace agentforge;
 
 class TemplateNameChannel final : public EscalationHandler {
@@ -31,8 +33,8 @@ public:
         return write(asked.directory, asked.id, text + "\nWhy: " + asked.issue + "\nStage " + asked.stage + " of " + asked.task_id + "\n", context);
     }
 
-    Result<std::optional<Resolution>> wait_for_resolution(const Escalation& asked, CallContext&) override {
-        AF_TRY(const auto line, answer(asked.directory, asked.id));
+    Result<std::optional<Resolution>> wait_for_resolution(const Escalation& asked, CallContext& context) override {
+        AF_TRY(const auto line, answer(asked.directory, asked.id, context));
         if (!line) { return std::optional<Resolution>(); }
         Resolution resolution;
         resolution.resolved_by = "template_name";
@@ -45,8 +47,8 @@ public:
         return write(asked.directory, asked.id, "Is this right? `yes`, or `no` and what to change.\n\n" + json::serialize(asked.artifact) + "\n", context);
     }
 
-    Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest& asked, CallContext&) override {
-        AF_TRY(const auto line, answer(asked.directory, asked.id));
+    Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest& asked, CallContext& context) override {
+        AF_TRY(const auto line, answer(asked.directory, asked.id, context));
         if (!line) { return std::optional<Approval>(); }
         if (*line != "yes" && *line != "no" && !line->starts_with("no ")) {
             return Error{"EXAMPLE-002", "An approval is answered with `yes`, or `no` and what to change, not with `" + *line + "`", file(asked.directory, asked.id, "answer").string(),
@@ -77,15 +79,21 @@ private:
     }
 
     /// Empty: nobody has answered yet.
-    Result<std::optional<std::string>> answer(const std::string& directory, const std::string& id) const {
-        std::ifstream in(file(directory, id, "answer"));
-        std::string line;
-        if (!in || !std::getline(in, line)) { return std::optional<std::string>(); }
-        while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) { line.pop_back(); }
-        return line.empty() ? std::optional<std::string>() : std::optional<std::string>(line);
+    Result<std::optional<std::string>> answer(const std::string& directory, const std::string& id, CallContext& context) const {
+        for (;;) {
+            std::ifstream in(file(directory, id, "answer"));
+            std::string line;
+            if (in) { std::getline(in, line); }
+            while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) { line.pop_back(); }
+            if (!line.empty()) { return std::optional<std::string>(line); }
+            const auto deadline = context.deadline();
+            if (!deadline || *deadline <= std::chrono::steady_clock::now() || context.cancelled()) { return std::optional<std::string>(); }
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        }
     }
 
     std::filesystem::path folder_;
 };
 
-AGENTFORGE_PLUGIN("org.example.template_name", "0.1.0", "Apache-2.0", provides_escalation<TemplateNameChannel>("template_name"))
+}  // namespace example
+AGENTFORGE_PLUGIN("org.example.template_name", "0.1.0", "Apache-2.0", agentforge::provides_escalation<example::TemplateNameChannel>("template_name"))

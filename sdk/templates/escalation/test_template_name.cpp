@@ -4,7 +4,7 @@
 #include <agentforge/testing/fake_host.hpp>
 #include <gtest/gtest.h>
 
-namespace {
+namespace example {
 
 using agentforge::testing::FakeCallContext;
 
@@ -42,6 +42,17 @@ TEST_F(TemplateNameChannelTest, WritesTheQuestion) {
 
 TEST_F(TemplateNameChannelTest, HasNoAnswerYet) { EXPECT_FALSE(channel_.wait_for_resolution(asked_, host_)->has_value()); }
 
+TEST_F(TemplateNameChannelTest, WaitsNoLongerThanTheDeadline) {
+    host_.set_deadline(std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
+    EXPECT_FALSE(channel_.wait_for_resolution(asked_, host_)->has_value());
+}
+
+TEST_F(TemplateNameChannelTest, StopsWaitingWhenItIsCancelled) {
+    host_.set_deadline(std::chrono::steady_clock::now() + std::chrono::hours(1));
+    host_.cancel();
+    EXPECT_FALSE(channel_.wait_for_approval(shown_, host_)->has_value());
+}
+
 TEST_F(TemplateNameChannelTest, ReadsTheAnswer) {
     write("ESC-1", "b\n");
     EXPECT_EQ(channel_.wait_for_resolution(asked_, host_).value()->context.at("answer"), "b");
@@ -78,4 +89,4 @@ TEST_F(TemplateNameChannelTest, RefusesAnIdThatLeavesItsFolder) {
 
 TEST_F(TemplateNameChannelTest, RefusesARelativeFolder) { EXPECT_FALSE(agentforge::testing::make<TemplateNameChannel>({{"folder", "inbox"}}).ok()); }
 
-}  // namespace
+}  // namespace example

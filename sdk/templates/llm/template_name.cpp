@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
+namespace example {
 using namespace agentforge;
 
 class TemplateNameBackend final : public LLMBackend {
@@ -86,4 +87,5 @@ private:
     std::string model_;
 };
 
-AGENTFORGE_PLUGIN("org.example.template_name", "0.1.0", "Apache-2.0", provides_llm<TemplateNameBackend>("template_name"))
+}  // namespace example
+AGENTFORGE_PLUGIN("org.example.template_name", "0.1.0", "Apache-2.0", agentforge::provides_llm<example::TemplateNameBackend>("template_name"))

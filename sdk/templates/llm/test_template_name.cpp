@@ -4,7 +4,7 @@
 #include <agentforge/testing/fake_host.hpp>
 #include <gtest/gtest.h>
 
-namespace {
+namespace example {
 
 using agentforge::testing::FakeCallContext;
 using agentforge::testing::FakeSink;
@@ -64,4 +64,4 @@ TEST(TemplateNameBackend, RefusesSettingsThatItDoesNotKnow) {
     EXPECT_FALSE(agentforge::testing::make<TemplateNameBackend>({}).ok());
 }
 
-}  // namespace
+}  // namespace example

@@ -2,6 +2,7 @@
 // Has an agent answer the request, and takes the answer only where every file that it names as evidence is there.
 #include <agentforge/plugin.hpp>
 
+namespace example {
 using namespace agentforge;
 
 class TemplateNameStage final : public Stage {
@@ -35,4 +36,5 @@ class TemplateNameStage final : public Stage {
     }
 };
 
-AGENTFORGE_PLUGIN("org.example.template_name", "0.1.0", "Apache-2.0", provides_stage<TemplateNameStage>("template_name"))
+}  // namespace example
+AGENTFORGE_PLUGIN("org.example.template_name", "0.1.0", "Apache-2.0", agentforge::provides_stage<example::TemplateNameStage>("template_name"))

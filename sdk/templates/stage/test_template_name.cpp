@@ -4,7 +4,7 @@
 #include <agentforge/testing/fake_host.hpp>
 #include <gtest/gtest.h>
 
-namespace {
+namespace example {
 
 using agentforge::testing::FakeStageContext;
 
@@ -52,4 +52,4 @@ TEST(TemplateNameStage, TellsTheNextAttemptWhatWasWrong) {
     EXPECT_EQ(host.agent.requests().front().state.at("previous_errors").as_array().size(), 1U);
 }
 
-}  // namespace
+}  // namespace example

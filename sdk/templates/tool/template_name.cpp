@@ -3,6 +3,7 @@
 #include <agentforge/arguments.hpp>
 #include <agentforge/plugin.hpp>
 
+namespace example {
 using namespace agentforge;
 
 class TemplateNameTool final : public Tool {
@@ -25,4 +26,5 @@ class TemplateNameTool final : public Tool {
     }
 };
 
-AGENTFORGE_PLUGIN("org.example.template_name", "0.1.0", "Apache-2.0", provides_tool<TemplateNameTool>("template_name"))
+}  // namespace example
+AGENTFORGE_PLUGIN("org.example.template_name", "0.1.0", "Apache-2.0", agentforge::provides_tool<example::TemplateNameTool>("template_name"))

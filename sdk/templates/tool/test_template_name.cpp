@@ -4,7 +4,7 @@
 #include <agentforge/testing/fake_host.hpp>
 #include <gtest/gtest.h>
 
-namespace {
+namespace example {
 
 using agentforge::testing::FakeToolContext;
 
@@ -40,4 +40,4 @@ TEST(TemplateNameTool, PassesOnWhatTheHostRefuses) {
     EXPECT_EQ(host.call(tool).error->code, "AF-TOOL-099");
 }
 
-}  // namespace
+}  // namespace example
