@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "host/display.hpp"
+#include "host/plugins_check.hpp"
 #include "host/plugins_new.hpp"
 #include "host/project.hpp"
 
@@ -57,6 +58,7 @@ void add_plugins(CLI::App& app, Program& program) {
     list->add_flag("--json", program.json_output, "Answer as JSON");
     list->footer("Example:  agentforge plugins list");
     list->callback([&program] { program.command = [&program] { return list_plugins(program); }; });
+    add_plugins_check(*group, program);
     add_plugins_new(*group, program);
 }
 
