@@ -239,8 +239,6 @@ Result<const AgentforgeDescriptor*> open_library(const PluginManifest& manifest,
         auto& entry = library.get<const AgentforgeDescriptor*()>(entry_symbol);
         if (!is_function(reinterpret_cast<const void*>(&entry))) { return entry_is_data(manifest); }
         const AgentforgeDescriptor* descriptor = entry();
-        AF_CHECK(check_descriptor(descriptor, manifest));
-        const AgentforgeDescriptor* descriptor = library.get<const AgentforgeDescriptor*()>(entry_symbol)();
         AF_CHECK(check_descriptor(descriptor, manifest, interfaces));
         opened->descriptors.emplace(path, descriptor);
         return descriptor;
