@@ -5,7 +5,6 @@ The plugins are built against the installation alone. The pipeline's one stage i
 from a program behind the new model backend, calls the new tool; a person approves through the new escalation handler.
 """
 import json
-import pathlib
 import subprocess
 import unittest
 
@@ -15,6 +14,7 @@ from product import BUILD, SOURCE, Product, run
 KINDS = {"stage": "find_out", "tool": "find_marks", "llm": "own_model", "escalation": "inbox"}
 
 # The model: a program that reads a prompt and answers by the text protocol. It has read the tool's answer when it hands in.
+MODEL_SAYS = "The number of the release is left open"
 MODEL = """\
 import sys
 prompt = sys.stdin.read()
@@ -72,6 +72,14 @@ class Built(unittest.TestCase):
             symbols = [line.split()[-1] for line in run("nm", "-D", "--defined-only", library(kind)).stdout.splitlines()]
             self.assertEqual(["agentforge_plugin"], symbols)
 
+    def test_the_host_finds_nothing_wrong_with_them(self):
+        for kind in KINDS:
+            with self.subTest(kind):
+                checked = PRODUCT.agentforge("plugins", "check", str(library(kind)), "--json")
+                self.assertEqual(0, checked.returncode, checked.stdout)
+                report = json.loads(checked.stdout)
+                self.assertEqual([], [finding for finding in report["findings"] if finding["status"] != "pass"])
+
     def test_the_host_lists_them(self):
         with Project() as project:
             listed = json.loads(project.agentforge("plugins", "list", "--json").stdout)
@@ -126,25 +134,65 @@ class Project:
 class UsedTogether(unittest.TestCase):
     maxDiff = None
 
+    def run_to_its_end(self, project):
+        """Starts the pipeline, answers the question as a person would, and returns the task's folder."""
+        begun = project.agentforge("start", "--pipeline", KINDS["stage"], "--approve", KINDS["stage"], "What is left open?")
+        self.assertEqual(22, begun.returncode, begun.stdout)
+        (question,) = (project.root / ".agentforge" / "escalations" / "inbox").glob("*.question.txt")
+        self.assertIn("notes.md", question.read_text())
+        question.with_name(question.name.replace(".question.", ".answer.")).write_text("yes\n")
+        (folder,) = (project.root / ".agentforge" / "tasks").iterdir()
+        ended = project.agentforge("resume", "--wait", folder.name)
+        self.assertEqual(0, ended.returncode, ended.stdout)
+        return folder
+
     def test_a_pipeline_uses_all_four(self):
         with Project() as project:
-            begun = project.agentforge("start", "--json", "--pipeline", KINDS["stage"], "--approve", KINDS["stage"], "What is left open?")
-            self.assertEqual(22, begun.returncode, begun.stdout)
-            (question,) = (project.root / ".agentforge" / "escalations" / "inbox").glob("*.question.txt")      # The handler was told.
-            self.assertIn("notes.md", question.read_text())
-            question.with_name(question.name.replace(".question.", ".answer.")).write_text("yes\n")
-            (folder,) = (project.root / ".agentforge" / "tasks").iterdir()
-            ended = project.agentforge("resume", "--wait", folder.name)
-            self.assertEqual(0, ended.returncode, ended.stdout)
-
+            folder = self.run_to_its_end(project)
             records = project.journal(folder.name)
-            text = json.dumps(records)
-            steps = [record for record in records if record["type"] == "step"]
-            self.assertEqual([KINDS["tool"], "complete"], [step["action"]["type"] for step in steps], records)
-            self.assertIn(f'"decided_by": "{KINDS["escalation"]}"', text)
-            self.assertIn(f'"backend": "{KINDS["llm"]}"', text)
+            self.assertEqual([KINDS["tool"], "complete"], [record["action"]["type"] for record in records if record["type"] == "step"])
+            self.assertEqual([KINDS["stage"]], [record["stage"] for record in records if record["type"] == "stage_completed"])
+            (approval,) = [record for record in records if record["type"] == "approval_decided"]
+            self.assertEqual(KINDS["escalation"], approval["decided_by"])
+            self.assertEqual(2, sum(record["type"] == "answer" for record in records))
             artifact = yaml.safe_load((folder / "artifacts" / "phases" / KINDS["stage"] / f"{KINDS['stage']}.yaml").read_text())
             self.assertEqual(["notes.md"], artifact["evidence"])
+            self.assertEqual(MODEL_SAYS, artifact["answer"])        # Nobody else knows these words: they came through the new backend.
+
+    def test_locked_plugins_are_used_and_a_changed_byte_is_refused(self):
+        with Project() as project:
+            locked = project.agentforge("plugins", "lock")
+            self.assertEqual(0, locked.returncode, locked.stdout)
+            verified = project.agentforge("plugins", "verify")
+            self.assertEqual(0, verified.returncode, verified.stdout)
+            self.run_to_its_end(project)
+
+            changed = project.plugins / "tool" / KINDS["tool"] / f"{KINDS['tool']}.so"
+            held = bytearray(changed.read_bytes())
+            held[len(held) // 2] ^= 1
+            changed.write_bytes(held)
+            verified = project.agentforge("plugins", "verify")
+            self.assertEqual(1, verified.returncode, verified.stdout)
+            self.assertRegex(verified.stdout, r"AF-PLUG-031")
+            self.assertIn(changed.name, verified.stdout)
+            started = project.agentforge("start", "--pipeline", KINDS["stage"], "What is left open?")
+            self.assertEqual(1, started.returncode, started.stdout)
+            self.assertRegex(started.stdout, r"AF-PLUG-03\d")
+            self.assertIn(changed.name, started.stdout)
+
+    def test_a_projects_own_plugins_need_its_users_trust(self):
+        with Project() as project:
+            run("cp", "-r", project.plugins, project.root / "plugins")
+            (project.home / ".agentforge" / "config.yaml").write_text("{}\n")
+            (project.root / ".agentforge" / "config").mkdir()
+            (project.root / ".agentforge" / "config" / "settings.yaml").write_text(yaml.safe_dump({"plugins": {"paths": ["plugins"]}}))
+            before = project.agentforge("plugins", "show", KINDS["tool"])
+            self.assertIn("not trusted", before.stdout)
+            trusted = project.agentforge("trust")
+            self.assertEqual(0, trusted.returncode, trusted.stdout)
+            after = project.agentforge("plugins", "show", KINDS["tool"])
+            self.assertEqual(0, after.returncode, after.stdout)
+            self.assertNotIn("not trusted", after.stdout)
 
 
 if __name__ == "__main__":
