@@ -11,11 +11,6 @@ namespace agentforge::kernel {
 
 namespace {
 
-std::string variable(const std::map<std::string, std::string>& environment, const std::string& name) {
-    const auto found = environment.find(name);
-    return found == environment.end() ? std::string() : found->second;
-}
-
 void wait_interruptibly(const CancelToken& cancel, std::chrono::milliseconds time) {
     constexpr std::chrono::milliseconds slice{50};
     for (; time.count() > 0 && !cancel.requested(); time -= slice) {
@@ -136,12 +131,9 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     AF_TRY(project->pipelines_, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(),
                                                   (own / "orchestration" / "pipeline.yaml").string(), project->contracts_));
 
-    PluginSearch search;
-    search.configured = plugin_folders(program, project->place_, *project->settings_);
-    search.environment = variable(program.environment, "AGENTFORGE_PLUGIN_PATH");
-    search.product = project->product_.plugins;
-    project->plugins_ = PluginRegistry::discover(search);
+    project->plugins_ = PluginRegistry::discover(plugin_search(program, project->place_, project->product_, *project->settings_, project->trust_));
     for (const Error& problem : project->plugins_.problems()) { program.err << "agentforge: " << problem.to_string() << "\n"; }
+    AF_CHECK(check_plugin_settings(project->plugins_, *project->settings_));
 
     project->servers_ = declared_servers(*project->settings_, project->place_, project->trust_, program.environment);
     for (const Error& problem : project->servers_.problems) { program.err << "agentforge: " << problem.to_string() << "\n"; }

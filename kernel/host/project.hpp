@@ -40,6 +40,7 @@ public:
     [[nodiscard]] const PipelineSet& pipelines() const noexcept { return pipelines_; }
     [[nodiscard]] const AgentSet& agents() const noexcept { return agents_; }
     [[nodiscard]] PluginRegistry& plugins() noexcept { return plugins_; }
+    [[nodiscard]] const PluginRegistry& plugins() const noexcept { return plugins_; }
     [[nodiscard]] const ServerSet& servers() const noexcept { return servers_; }
     [[nodiscard]] const TaskServices& services() const noexcept { return *services_; }
     [[nodiscard]] const ProductPaths& product() const noexcept { return product_; }

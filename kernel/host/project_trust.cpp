@@ -2,6 +2,7 @@
 #include "host/project_trust.hpp"
 
 #include "base/text.hpp"
+#include "config/settings_schema.hpp"
 #include "git/repository.hpp"
 
 namespace agentforge::kernel {
@@ -47,6 +48,51 @@ std::string listed(const std::vector<std::string>& names) {
     return text + (names.size() > 6 ? " and " + std::to_string(names.size() - 6) + " more" : "");
 }
 
+/// The place of the setting with these segments, or of the first one below or around it; "" where there is none.
+std::string place_below(const Settings& settings, std::vector<std::string> segments) {
+    while (segments.size() > 2) {
+        const std::string key = join_key(segments);
+        if (const auto origin = settings.origin(key)) { return origin->where; }
+        // A map has no place of its own: its first value stands nearest.
+        std::vector<std::string> inside = segments;
+        for (json::object section = settings.section(key); !section.empty();) {
+            const auto& [name, value] = *section.begin();
+            inside.emplace_back(name);
+            if (const auto origin = settings.origin(join_key(inside))) { return origin->where; }
+            section = value.is_object() ? json::object(value.get_object()) : json::object();
+        }
+        segments.pop_back();
+    }
+    return "";
+}
+
+/// Where a plugin's setting was written: for a backend below `llm:`, and for all below plugins.settings.
+std::string place_of_setting(const Settings& settings, const PluginManifest& manifest, PluginKind kind, std::string_view name, std::string_view pointer) {
+    std::vector<std::string> path;
+    while (!pointer.empty()) {
+        pointer.remove_prefix(1);
+        std::string token(pointer.substr(0, pointer.find('/')));
+        pointer.remove_prefix(token.size());
+        for (std::size_t at = 0; (at = token.find('~', at)) != std::string::npos; ++at) { token.replace(at, 2, token.substr(at, 2) == "~1" ? "/" : "~"); }
+        path.push_back(std::move(token));
+    }
+    const auto under = [&](std::vector<std::string> segments) {
+        segments.insert(segments.end(), path.begin(), path.end());
+        return segments;
+    };
+    const std::vector<std::vector<std::string>> places = {{"plugins", "settings", std::string(name)}, {"plugins", "settings", manifest.id}};
+    if (kind == PluginKind::llm && !path.empty()) {
+        for (const auto& each : {under({"llm", "settings"}), under({"llm"}), under({"llm", "replay"})}) {
+            const auto origin = settings.origin(join_key(each));
+            if (origin && origin->layer != "built-in") { return origin->where; }
+        }
+    }
+    for (const auto& place : places) {
+        if (std::string where = place_below(settings, under(place)); !where.empty()) { return where; }
+    }
+    return "";
+}
+
 }  // namespace
 
 Result<ProjectPlace> ProjectPlace::find(const Program& program) {
@@ -66,7 +112,7 @@ Result<std::string> state_directory(const std::map<std::string, std::string>& en
                  ErrorKind::unavailable};
 }
 
-std::vector<std::string> plugin_folders(const Program& program, const ProjectPlace& place, const Settings& settings) {
+std::vector<std::string> folders_of_plugins(const Program& program, const ProjectPlace& place, const Settings& settings) {
     const auto origin = settings.origin("plugins.paths");
     std::vector<std::string> folders = settings.list("plugins.paths");
     if (!origin) { return folders; }
@@ -74,6 +120,35 @@ std::vector<std::string> plugin_folders(const Program& program, const ProjectPla
     if (base.empty()) { return folders; }
     for (std::string& folder : folders) { folder = (base / folder).lexically_normal().string(); }
     return folders;
+}
+
+PluginSearch plugin_search(const Program& program, const ProjectPlace& place, const ProductPaths& product, const Settings& settings, const ProjectTrust& trust) {
+    PluginSearch search;
+    const auto paths = settings.origin("plugins.paths");
+    if (!paths || paths->layer != "project") { search.configured = folders_of_plugins(program, place, settings); }
+    search.environment = variable(program.environment, "AGENTFORGE_PLUGIN_PATH");
+    search.product = product.plugins;
+    // Where a flag or the environment stands over the project's own paths, those are not asked for; without trust they are only named.
+    if (!trust.allowed() || (paths && paths->layer == "project")) { search.project = trust.plugin_folders; }
+    search.project_trusted = trust.allowed();
+    search.trusted_files = trust.subject.pinned;
+    if (settings.origin("plugins.enable")) { search.choice.enable = settings.list("plugins.enable"); }
+    search.choice.disable = settings.list("plugins.disable");
+    search.lock = (place.root / lock_file).string();
+    search.settings = settings.section("plugins.settings");
+    search.place = [&settings](const PluginManifest& manifest, PluginKind kind, std::string_view name, std::string_view pointer) {
+        return place_of_setting(settings, manifest, kind, name, pointer);
+    };
+    return search;
+}
+
+Result<void> check_plugin_settings(const PluginRegistry& plugins, const Settings& settings) {
+    AF_CHECK(plugins.check_choice([&settings](const std::string& key) {
+        if (key.starts_with("settings.")) { return place_below(settings, {"plugins", "settings", key.substr(9)}); }
+        const auto origin = settings.origin("plugins." + key);
+        return origin ? origin->where : "plugins." + key;
+    }));
+    return plugins.check_all_settings();
 }
 
 Result<TrustStore> open_trust_store(const Program& program, const ProjectPlace& place) {

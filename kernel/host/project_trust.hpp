@@ -9,6 +9,7 @@
 
 #include "config/settings.hpp"
 #include "host/program.hpp"
+#include "plugins/host.hpp"
 #include "plugins/trust.hpp"
 
 namespace agentforge::kernel {
@@ -50,7 +51,14 @@ struct TrustedSettings {
 
 /// `plugins.paths` as folders: of the project from its root on, of the user's file from its folder on; from the environment and
 /// the command line as written, where a relative one is refused later (AF-PLUG-008): never from the current directory.
-[[nodiscard]] std::vector<std::string> plugin_folders(const Program& program, const ProjectPlace& place, const Settings& settings);
+[[nodiscard]] std::vector<std::string> folders_of_plugins(const Program& program, const ProjectPlace& place, const Settings& settings);
+
+/// All that decides which plugins are used: folders by source, trust, choice, lock, settings. `settings` must outlive the registry that is
+/// made from it (it says where a plugin's setting was written).
+[[nodiscard]] PluginSearch plugin_search(const Program& program, const ProjectPlace& place, const ProductPaths& product, const Settings& settings, const ProjectTrust& trust);
+
+/// `plugins.enable`, `disable` and `settings` against the plugins that were found. Errors, with file, line and column: AF-PLUG-036, 050, 051.
+[[nodiscard]] Result<void> check_plugin_settings(const PluginRegistry& plugins, const Settings& settings);
 
 /// The folder for worktrees and scratch, and for the list of trusted projects: $AGENTFORGE_STATE_HOME, $XDG_STATE_HOME/agentforge,
 /// ~/.local/state/agentforge. Errors: AF-CLI-003 none of them is known.

@@ -120,6 +120,7 @@ private:
 
     Result<void> load_process(const PluginManifest& manifest) {
         if (!processes_.insert(manifest.id).second) { return {}; }
+        AF_CHECK(check_pinned_files(manifest));
         ServerOffer offer = offer_;
         offer.pin = nullptr;        // An installed plugin is the user's choice; its manifest says what it is.
         offer.prefixed = false;

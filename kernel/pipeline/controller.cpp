@@ -17,6 +17,11 @@
 
 namespace agentforge::kernel {
 
+json::object plugin_settings(json::object config) {
+    for (const std::string_view key : {"exit_gate", "verify_edits"}) { config.erase(key); }
+    return config;
+}
+
 namespace {
 
 constexpr std::size_t max_request_bytes = 256UL * 1024;
@@ -34,11 +39,6 @@ json::array texts(const std::vector<std::string>& list) {
 }
 
 /// What of a stage's `config` is its plugin's: the kernel's own keys are taken out.
-json::object plugin_settings(json::object config) {
-    for (const std::string_view key : {"exit_gate", "verify_edits"}) { config.erase(key); }
-    return config;
-}
-
 /// Words of `skip_if` that an accepted artifact makes true.
 std::vector<std::string> conditions_of(const std::string& contract, const json::object& artifact) {
     std::vector<std::string> words;
@@ -328,7 +328,8 @@ private:
         const json::object settings = plugin_settings(state().stage_template().config);
         const PluginManifest* const owner = services_.plugins.owner(PluginKind::stage, executor);
         if (owner == nullptr || owner->command.empty()) { return services_.plugins.stage(executor, settings); }
-        return start_process_stage(*owner, executor, settings, host.process_place(), [&host](LogLevel level, const std::string& message) { host.log(level, message, {}); },
+        AF_CHECK(services_.plugins.check_settings(PluginKind::stage, executor, settings));
+        return start_process_stage(*owner, executor, services_.plugins.settings_of(*owner, executor, settings), host.process_place(), [&host](LogLevel level, const std::string& message) { host.log(level, message, {}); },
                                    [&host] { return host.cancelled(); });
     }
 

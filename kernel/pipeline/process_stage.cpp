@@ -424,6 +424,7 @@ private:
 
 Result<std::shared_ptr<Stage>> start_process_stage(const PluginManifest& manifest, const std::string& name, json::object config, const ServerPlace& place, ServerClient::Log log,
                                                    const std::function<bool()>& cancelled) {
+    AF_CHECK(check_pinned_files(manifest));
     ServerDefinition server = plugin_process(manifest);
     server.writes = false;      // A stage writes through its host, where it is recorded.
     AF_TRY(auto client, ServerClient::start(server, place, std::move(log), cancelled));

@@ -17,7 +17,7 @@
 namespace agentforge::kernel {
 
 /// Starts the plugin's process and asks it about its stage `name`. It runs with the rights of `place`.
-/// Errors: of ServerClient::start; AF-MCP-023 `stage/info` was not answered as it must be.
+/// Errors: AF-PLUG-031 its files are not those that were locked or trusted; of ServerClient::start; AF-MCP-023 `stage/info` was not answered as it must be.
 [[nodiscard]] Result<std::shared_ptr<Stage>> start_process_stage(const PluginManifest& manifest, const std::string& name, json::object config, const ServerPlace& place,
                                                                  ServerClient::Log log, const std::function<bool()>& cancelled);
 

@@ -77,6 +77,14 @@ Result<FileHashes> hash_folder(const std::string& folder) {
     return hashes;
 }
 
+Result<FileHashes> hash_plugin(const std::string& folder) {
+    AF_TRY(FileHashes hashes, hash_folder(folder));
+    const auto manifest = hashes.find("plugin.json");
+    if (manifest == hashes.end()) { return cannot(folder + "/plugin.json", "it is not there"); }
+    if (manifest->second.starts_with("-> ")) { return cannot(folder + "/plugin.json", "it is a symbolic link, and only a file itself can be held to a hash"); }
+    return hashes;
+}
+
 std::vector<std::string> find_manifests(const std::string& folder) {
     std::set<std::string> visited;
     std::vector<std::string> found;

@@ -19,6 +19,9 @@ using FileHashes = std::map<std::string, std::string, std::less<>>;
 /// Cost: reads all of them, about 1 ms a MB.
 [[nodiscard]] Result<FileHashes> hash_folder(const std::string& folder);
 
+/// The same for a plugin's folder, whose plugin.json must be a file itself. Errors: as above.
+[[nodiscard]] Result<FileHashes> hash_plugin(const std::string& folder);
+
 /// The manifests (`plugin.json`) of a folder of plugins, two deep, sorted; folders that cannot be read hold none.
 /// A plugin's own folder is not searched further. Symbolic links to folders are followed, each real folder once.
 [[nodiscard]] std::vector<std::string> find_manifests(const std::string& folder);

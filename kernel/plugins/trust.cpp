@@ -77,7 +77,7 @@ Result<TrustSubject> trust_subject(const std::string& root, const json::object& 
     for (const std::string& folder : plugin_folders) {
         for (const std::string& manifest : find_manifests(folder)) {
             const std::string plugin = fs::path(manifest).parent_path().string();
-            AF_TRY(FileHashes hashes, hash_folder(plugin));
+            AF_TRY(FileHashes hashes, hash_plugin(plugin));
             json::object all;
             for (const auto& [name, hash] : hashes) { all[name] = hash; }
             const std::string relative = fs::path(plugin).lexically_relative(subject.root).string();

@@ -50,7 +50,7 @@ class TestHelp(ProgramTest):
             self.assertIn(code, outcome.out)
 
     def test_every_command_explains_itself_with_an_example(self):
-        for command in [(c,) for c in COMMANDS] + [("escalations", "list"), ("plugins", "list")]:
+        for command in [(c,) for c in COMMANDS] + [("escalations", "list"), *(("plugins", c) for c in ("list", "show", "lock", "verify"))]:
             with self.subTest(command):
                 outcome = self.assert_code(self.run_program(*command, "--help"), 0)
                 self.assertEqual(outcome.err, "")
