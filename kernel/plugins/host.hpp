@@ -42,7 +42,8 @@ struct PluginManifest {
     std::string version;
     std::string licence;
     std::string description;
-    std::string library;                    ///< File name beside the manifest.
+    std::string library;                    ///< File name beside the manifest; empty for a process.
+    std::vector<std::string> command = {};  ///< Of a plugin that is a process: program and arguments, those beside the manifest as whole paths.
     std::string sdk;                        ///< Range of SDK versions, e.g. ">=0.1 <0.2".
     std::vector<ManifestEntry> provides;
     std::string directory;                  ///< Absolute.
@@ -114,6 +115,8 @@ public:
     [[nodiscard]] const std::vector<Error>& problems() const noexcept;
     [[nodiscard]] std::vector<std::string> names(PluginKind kind) const;
     [[nodiscard]] bool has(PluginKind kind, std::string_view name) const;
+    /// The plugin that provides a name; null where none does. Valid as long as the registry.
+    [[nodiscard]] const PluginManifest* owner(PluginKind kind, std::string_view name) const;
 
     /// Each loads the library on first use and returns an object that keeps it loaded. Calls are guarded: an exception
     /// that escapes the plugin becomes an Error AF-PLUG-020 naming it.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/library.hpp"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,6 +55,15 @@ bool read_at(int descriptor, void* target, std::size_t size, std::uint64_t offse
         offset += static_cast<std::uint64_t>(got);
     }
     return true;
+}
+
+/// What the symbol table says that an address is.
+bool is_function(const void* address) {
+    Dl_info info{};
+    void* entry = nullptr;
+    if (::dladdr1(address, &info, &entry, RTLD_DL_SYMENT) == 0 || entry == nullptr) { return true; }
+    const unsigned char type = ELF64_ST_TYPE(static_cast<const ElfW(Sym)*>(entry)->st_info);
+    return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
 std::string shown(const char* text) { return text == nullptr ? "nothing" : "`" + ellipsis(text, 120) + "`"; }
@@ -123,12 +134,28 @@ Error explain_load_failure(std::string_view what, const PluginManifest& manifest
     return cannot_open(library_path(manifest), std::move(text), "Build or install the plugin again.");
 }
 
+Error entry_is_data(const PluginManifest& manifest) {
+    return {"AF-PLUG-013", "The symbol `" + std::string(entry_symbol) + "` of plugin `" + manifest.id + "` is data, but it must be a function", library_path(manifest),
+            "Put AGENTFORGE_PLUGIN(…) into one of its sources and build it with agentforge_add_plugin.", ErrorKind::invalid};
+}
+
 Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const PluginManifest& manifest, const Interfaces& interfaces) {
     if (descriptor == nullptr) { return differs(manifest, "the descriptor", "nothing at all", "that there is a plugin"); }
     // Size and ABI version come first and never move: nothing else may be read before they agree.
-    if (descriptor->abi_version != AGENTFORGE_ABI_VERSION || descriptor->size != sizeof(AgentforgeDescriptor)) {
-        return other_fingerprint(manifest, "SDK ABI " + std::to_string(descriptor->abi_version) + " (descriptor of " +
-                                               std::to_string(descriptor->size) + " bytes)");
+    if (descriptor->abi_version != AGENTFORGE_ABI_VERSION) {
+        return Error{"AF-PLUG-012",
+                     "The plugin `" + manifest.id + "` was built for SDK ABI " + std::to_string(descriptor->abi_version) + ", but this host has SDK ABI " +
+                         std::to_string(AGENTFORGE_ABI_VERSION),
+                     library_path(manifest),
+                     descriptor->abi_version > AGENTFORGE_ABI_VERSION ? "Install a newer AgentForge, or rebuild the plugin with the SDK of this host." :
+                                                                        "Rebuild the plugin with the AgentForge SDK of this host.",
+                     ErrorKind::unavailable};
+    }
+    if (descriptor->size != sizeof(AgentforgeDescriptor)) {
+        return Error{"AF-PLUG-012",
+                     "The descriptor of plugin `" + manifest.id + "` has " + std::to_string(descriptor->size) + " bytes, but that of SDK ABI " +
+                         std::to_string(AGENTFORGE_ABI_VERSION) + " has " + std::to_string(sizeof(AgentforgeDescriptor)),
+                     library_path(manifest), "Rebuild the plugin with the AgentForge SDK of this host.", ErrorKind::unavailable};
     }
     for (const char* fingerprint : {descriptor->fingerprint, descriptor->linked_fingerprint}) {
         if (fingerprint == nullptr || std::string_view(fingerprint) != agentforge_abi_fingerprint()) {
@@ -158,7 +185,9 @@ Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const Plug
             }
         }
         if (!found) {
-            return differs(manifest, "what is provided", "it provides " + std::string(to_string(kind)) + " " + shown(factory.name), "does not");
+            const bool known = factory.kind >= static_cast<std::uint32_t>(PluginKind::stage) && factory.kind <= static_cast<std::uint32_t>(PluginKind::escalation);
+            const std::string what = known ? std::string(to_string(kind)) : "something of the unknown kind " + std::to_string(factory.kind) + ",";
+            return differs(manifest, "what is provided", "it provides " + what + " " + shown(factory.name), "does not");
         }
         const Interfaces::Support support = interfaces.support(kind, factory.interface_version);
         if (!support.has) {
@@ -207,7 +236,9 @@ Result<const AgentforgeDescriptor*> open_library(const PluginManifest& manifest,
             return Error{"AF-PLUG-013", "The library of plugin `" + manifest.id + "` does not export `" + entry_symbol + "`", path,
                          "Put AGENTFORGE_PLUGIN(…) into one of its sources and build it with agentforge_add_plugin.", ErrorKind::invalid};
         }
-        const AgentforgeDescriptor* descriptor = library.get<const AgentforgeDescriptor*()>(entry_symbol)();
+        auto& entry = library.get<const AgentforgeDescriptor*()>(entry_symbol);
+        if (!is_function(reinterpret_cast<const void*>(&entry))) { return entry_is_data(manifest); }
+        const AgentforgeDescriptor* descriptor = entry();
         AF_CHECK(check_descriptor(descriptor, manifest, interfaces));
         opened->descriptors.emplace(path, descriptor);
         return descriptor;

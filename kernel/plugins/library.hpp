@@ -32,4 +32,7 @@ namespace agentforge::kernel {
 /// What the dynamic linker said, as an Error: fingerprints become AF-PLUG-012, all else AF-PLUG-011.
 [[nodiscard]] Error explain_load_failure(std::string_view what, const PluginManifest& manifest);
 
+/// AF-PLUG-013 for an entry symbol that is data: calling it would run bytes that are no code.
+[[nodiscard]] Error entry_is_data(const PluginManifest& manifest);
+
 }  // namespace agentforge::kernel

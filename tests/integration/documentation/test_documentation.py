@@ -95,6 +95,8 @@ class ErrorCodes(unittest.TestCase):
         folders = collections.defaultdict(set)
         for code, places in codes_of_sources().items():
             for file, _, line in places:
+                if file.startswith("sdk/testing/") and not code.startswith("AF-FAKE-"):
+                    continue    # The fake host refuses what the host refuses, in its words.
                 if re.search(r'[{(]\s*"' + code + '",', line):
                     folders[code].add("/".join(file.split("/")[:3] if file.startswith("plugins/") else file.split("/")[:2]))
         self.assertEqual({code: sorted(where) for code, where in folders.items() if len(where) > 1 and code not in shared}, {})
