@@ -86,8 +86,12 @@ void print(Program& program, const json::object& plugin) {
     line("sdk", "sdk");
     line("manifest", "manifest");
     line("  sha256", "manifest_sha256");
-    line("library", "library");
-    line("  sha256", "library_sha256");
+    if (const json::value* command = plugin.if_contains("command"); command != nullptr) {
+        out << "  command     " << printable(json::serialize(*command), 300) << "\n";
+    } else {
+        line("library", "library");
+        line("  sha256", "library_sha256");
+    }
     line("lock", "lock");
     line("trust", "trust");
     for (const json::value& entry : plugin.at("provides").as_array()) {
