@@ -118,7 +118,7 @@ int show_plugin(Program& program, const std::string& name) {
         return 0;
     }
     for (const json::value& plugin : plugins) { print(program, plugin.get_object()); }
-    if ((*opened)->choice) { program.err << "agentforge: " << (*opened)->choice->to_string() << "\n"; }
+    if ((*opened)->choice) { program.err << "agentforge: " << printable_lines((*opened)->choice->to_string()) << "\n"; }
     return 0;
 }
 

@@ -69,18 +69,18 @@ struct PluginChoice {
 };
 
 struct PluginSearch {
-    std::vector<std::string> configured;        ///< From the user's settings; absolute.
-    std::string environment;                    ///< AGENTFORGE_PLUGIN_PATH, colon-separated.
-    std::string product;                        ///< The shipped plugins.
-    std::vector<std::string> project;           ///< From the project's own settings; absolute.
+    std::vector<std::string> configured{};      ///< From the user's settings; absolute.
+    std::string environment{};                  ///< AGENTFORGE_PLUGIN_PATH, colon-separated.
+    std::string product{};                      ///< The shipped plugins.
+    std::vector<std::string> project{};         ///< From the project's own settings; absolute.
     bool project_trusted = false;
-    PluginChoice choice;
-    std::string lock;                           ///< The project's plugins.lock; need not exist; "": no lock holds.
+    PluginChoice choice{};
+    std::string lock{};                         ///< The project's plugins.lock; need not exist; "": no lock holds.
     /// Folder of a plugin of the project → what its files were when the user trusted them. Used where there is no lock.
-    std::map<std::string, FileHashes, std::less<>> trusted_files;
-    json::object settings;                      ///< `plugins.settings`: id of a plugin, or name of what it provides → settings.
+    std::map<std::string, FileHashes, std::less<>> trusted_files{};
+    json::object settings{};                    ///< `plugins.settings`: id of a plugin, or name of what it provides → settings.
     /// Where a setting of a plugin was written (file, line, column), for messages; the pointer leads into its settings.
-    std::function<std::string(const PluginManifest&, PluginKind, std::string_view name, std::string_view pointer)> place;
+    std::function<std::string(const PluginManifest&, PluginKind, std::string_view name, std::string_view pointer)> place{};
 };
 
 /// All plugins in reach, by kind and name. Thread-safe after `discover`.
