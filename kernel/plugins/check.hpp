@@ -27,6 +27,7 @@ struct CheckFinding {
     std::string object;             ///< ``tool `x` ``; empty where it is about the whole plugin.
     std::string method;
     std::string input;
+    std::vector<std::string> other_inputs;      ///< With which the same happened.
     Error error;                    ///< Empty where it passed; its `message` says what passed or why it was skipped.
     std::string found;
     std::string expected;

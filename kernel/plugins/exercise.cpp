@@ -111,14 +111,15 @@ private:
 
 // -------------------------------------------------------------------------------------- the inputs --
 
-enum class Input : unsigned char { valid = 1, required, empty, huge, nulls, wrong_types, invalid_utf8, host_fails, cancelled };
+enum class Input : unsigned char { valid = 1, required, empty, huge, entries, nulls, wrong_types, invalid_utf8, host_fails, cancelled };
 
 struct InputName { Input input; const char* name; bool broken; };
 /// `broken`: what the host refuses before a plugin sees it; a plugin may throw on it, and must not crash or hang.
-constexpr std::array<InputName, 9> inputs = {{{Input::valid, "valid", false},
+constexpr std::array<InputName, 10> inputs = {{{Input::valid, "valid", false},
                                               {Input::required, "required only", false},
                                               {Input::empty, "empty", false},
-                                              {Input::huge, "huge (1 MiB texts, 1000 entries)", false},
+                                              {Input::huge, "1 MiB texts, lists of 1000", false},
+                                              {Input::entries, "an object of 1000 entries", false},
                                               {Input::nulls, "null in place of every value", true},
                                               {Input::wrong_types, "values of other types", true},
                                               {Input::invalid_utf8, "invalid UTF-8", true},
@@ -182,7 +183,7 @@ json::value sample(const json::value& schema_value, std::string_view name, bool 
 void spoil(json::value& value, Input input, unsigned depth = 0) {
     if (value.is_object() && depth < 20 && (depth == 0 || (input != Input::nulls && input != Input::wrong_types))) {
         for (auto& member : value.get_object()) { spoil(member.value(), input, depth + 1); }
-        if (input == Input::huge && depth == 0) {
+        if (input == Input::entries && depth == 0) {
             for (std::size_t index = 0; index < huge_entries; ++index) { value.get_object()["entry_" + std::to_string(index)] = "text"; }
         }
         return;
@@ -290,7 +291,7 @@ private:
         ++calls_;
         if (threw) {
             finding(step, may_throw ? CheckStatus::warning : CheckStatus::error,
-                    {"AF-CHECK-013", whose() + " threw in " + method_ + "() " + given() + ": " + ellipsis(sanitize_utf8(thrown), 300), library_,
+                    {"AF-CHECK-013", whose() + " threw in " + method_ + "()" + given() + ": " + ellipsis(sanitize_utf8(thrown), 300), library_,
                      may_throw ? "The host refuses such input first; read arguments with agentforge::Arguments, which does not throw." :
                                  "Catch it in the plugin and return a failed result: no exception may leave a plugin.",
                      ErrorKind::internal},
@@ -301,10 +302,10 @@ private:
     }
 
     [[nodiscard]] std::string whose() const { return object_.empty() ? "The plugin `" + manifest_.id + "`" : "The " + object_ + " of plugin `" + manifest_.id + "`"; }
-    [[nodiscard]] std::string given() const { return input_.empty() ? "" : "with the input \"" + input_ + "\""; }
+    [[nodiscard]] std::string given() const { return input_.empty() ? "" : " with the input \"" + input_ + "\""; }
 
     void wrong_result(std::string_view step, CheckStatus status, const std::string& what, std::string_view found, std::string_view expected, const char* remedy) {
-        finding(step, status, {"AF-CHECK-016", whose() + " " + what + " in " + method_ + "() " + given(), library_, remedy, ErrorKind::invalid}, found, expected);
+        finding(step, status, {"AF-CHECK-016", whose() + " " + what + " in " + method_ + "()" + given(), library_, remedy, ErrorKind::invalid}, found, expected);
     }
 
     // The process.
@@ -336,7 +337,7 @@ private:
         const auto bytes = status.st_size - written_;
         written_ = status.st_size;
         finding("output", CheckStatus::error,
-                {"AF-CHECK-014", whose() + " wrote " + std::to_string(bytes) + " bytes to standard output in " + (method_.empty() ? std::string(step) : method_ + "()") + " " + given(),
+                {"AF-CHECK-014", whose() + " wrote " + std::to_string(bytes) + " bytes to standard output in " + (method_.empty() ? std::string(step) : method_ + "()") + given(),
                  library_, "Use the context's log() or progress(): standard output is the program's answer.", ErrorKind::invalid},
                 text, "nothing on standard output");
     }
@@ -625,6 +626,7 @@ private:
         };
         json::object none;
         if (spec.parameters.empty()) { return; }
+        if (auto good = hooks_.schema(spec.parameters); !good.ok()) { return bad(good.error().message, ellipsis(json::serialize(spec.parameters), 300), "a JSON Schema of an object"); }
         if (const auto* type = spec.parameters.if_contains("type"); type == nullptr || *type != json::value("object")) {
             bad("its `type` is not `object`", type == nullptr ? "no type" : json::serialize(*type), "\"type\": \"object\"");
         }
@@ -722,7 +724,7 @@ private:
         host.stage_input.goal_type = one.input == Input::empty ? "" : "feature";
         host.stage_input.input_artifact = artifact;
         host.stage_input.artifacts["intake"] = artifact;
-        if (one.broken || one.input == Input::huge) {
+        if (one.broken || one.input == Input::huge || one.input == Input::entries) {
             host.stage_input.feedback = text_for(one.input, "Shorter.");
             host.stage_input.resolution = artifact;
             host.stage_input.previous_attempt = artifact;
@@ -805,7 +807,7 @@ private:
             if (one.input != Input::empty && one.input != Input::required) {
                 json::value schema = json::object{{"type", "object"}, {"properties", json::object{{"a", json::object{{"type", "string"}}}}}};
                 if (one.broken) { spoil(schema, one.input); }
-                request.tools.resize(one.input == Input::huge ? huge_entries : 1, {"tool", one.input == Input::huge ? "text" : text_for(one.input, "A tool."), schema.get_object()});
+                request.tools.resize(one.input == Input::entries ? huge_entries : 1, {"tool", text_for(one.input, "A tool."), schema.get_object()});
             }
             FakeCallContext host;
             prepare(host, one.input);

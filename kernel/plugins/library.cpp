@@ -181,8 +181,8 @@ Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const Plug
         }
         if (!found) {
             const bool known = factory.kind >= static_cast<std::uint32_t>(PluginKind::stage) && factory.kind <= static_cast<std::uint32_t>(PluginKind::escalation);
-            const std::string what = known ? std::string(to_string(kind)) : "something of the unknown kind " + std::to_string(factory.kind) + ",";
-            return differs(manifest, "what is provided", "it provides " + what + " " + shown(factory.name), "does not");
+            const std::string what = known ? std::string(to_string(kind)) + " " + shown(factory.name) : shown(factory.name) + " of the unknown kind " + std::to_string(factory.kind);
+            return differs(manifest, "what is provided", "it provides " + what, "does not");
         }
         std::uint32_t expected = 0;
         switch (kind) {
