@@ -125,6 +125,7 @@ int run_program(int argc, const char* const* argv, Program& program) {
     std::string directory;
     app.add_option("-C", directory, "Work on the repository around this folder instead of the current one")->type_name("DIR");
     add_settings_flag(app, program);
+    app.add_flag("--trust", program.trust_project, "Use what the project's own files want to run, for this run, though you have not trusted it");
 
     add_init(app, program);
     add_start(app, program);
@@ -135,6 +136,7 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_escalations(app, program);
     add_inspect(app, program);
     add_plugins(app, program);
+    add_trust(app, program);
     add_doctor(app, program);
 
     try {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/project.hpp"
 
+#include <algorithm>
 #include <ctime>
 
 #include "base/files.hpp"
@@ -9,16 +10,6 @@
 namespace agentforge::kernel {
 
 namespace {
-
-std::string variable(const std::map<std::string, std::string>& environment, const std::string& name) {
-    const auto found = environment.find(name);
-    return found == environment.end() ? std::string() : found->second;
-}
-
-std::string user_settings(const std::map<std::string, std::string>& environment) {
-    const std::string home = variable(environment, "HOME");
-    return home.empty() ? std::string() : home + "/.agentforge/config.yaml";
-}
 
 void wait_interruptibly(const CancelToken& cancel, std::chrono::milliseconds time) {
     constexpr std::chrono::milliseconds slice{50};
@@ -47,23 +38,6 @@ constexpr std::string_view shared_ignore =
     "/tasks/\n/escalations/\n/violations/\n/audit/\n/logs/\n";
 
 }  // namespace
-
-Result<ProjectPlace> ProjectPlace::find(const Program& program) {
-    AF_TRY(const Repository repository, Repository::open(program.directory));
-    ProjectPlace place;
-    place.root = repository.work_directory();
-    if (place.root.filename().empty()) { place.root = place.root.parent_path(); }
-    place.agentforge = place.root / ".agentforge";
-    return place;
-}
-
-Result<std::string> state_directory(const std::map<std::string, std::string>& environment) {
-    if (std::string own = variable(environment, "AGENTFORGE_STATE_HOME"); !own.empty()) { return own; }
-    if (std::string xdg = variable(environment, "XDG_STATE_HOME"); !xdg.empty()) { return xdg + "/agentforge"; }
-    if (std::string home = variable(environment, "HOME"); !home.empty()) { return home + "/.local/state/agentforge"; }
-    return Error{"AF-CLI-003", "there is no folder for worktrees: neither AGENTFORGE_STATE_HOME nor HOME is set", "", "set one of them",
-                 ErrorKind::unavailable};
-}
 
 std::string model_help() {
     return "  Claude Code:       agentforge start --set llm.backend=cli --set llm.preset=claude \"…\"   (the `claude` command, logged in)\n"
@@ -105,13 +79,10 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     const std::string config = project->product_.config;
     const std::filesystem::path own = project->place_.agentforge;
 
-    Settings::Sources sources;
-    sources.user_file = user_settings(program.environment);
-    sources.project_file = (own / "config" / "settings.yaml").string();
-    sources.environment = program.environment;
-    sources.flags = program.settings;
-    AF_TRY(Settings settings, Settings::load(config, sources));
-    project->settings_ = std::make_unique<Settings>(std::move(settings));
+    AF_TRY(TrustedSettings trusted, load_settings(program, project->place_, project->product_));
+    project->settings_ = std::move(trusted.settings);
+    project->trust_ = std::move(trusted.trust);
+    if (!project->trust_.allowed()) { program.err << "agentforge: " << project->trust_.refusal().to_string() << "\n"; }
     for (const std::string& name : project->settings_->unknown_environment()) {
         program.err << "agentforge: the environment variable " << name << " sets nothing (unknown name)\n";
     }
@@ -131,14 +102,9 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     AF_TRY(project->pipelines_, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(),
                                                   (own / "orchestration" / "pipeline.yaml").string(), project->contracts_));
 
-    PluginSearch search;
-    for (const std::string& path : project->settings_->list("plugins.paths")) {
-        search.configured.push_back(std::filesystem::path(path).is_absolute() ? path : (project->place_.root / path).string());
-    }
-    search.environment = variable(program.environment, "AGENTFORGE_PLUGIN_PATH");
-    search.product = project->product_.plugins;
-    project->plugins_ = PluginRegistry::discover(search);
+    project->plugins_ = PluginRegistry::discover(plugin_search(program, project->place_, project->product_, *project->settings_, project->trust_));
     for (const Error& problem : project->plugins_.problems()) { program.err << "agentforge: " << problem.to_string() << "\n"; }
+    AF_CHECK(check_plugin_settings(project->plugins_, *project->settings_));
 
     project->processes_ = make_process_runner(project->product_.exec_helper);
     AF_TRY(const std::string state, state_directory(program.environment));
@@ -219,6 +185,11 @@ Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, co
         config["transcript"] = path_setting("llm.transcript");
         config["match"] = settings_->text("llm.replay.match");
     } else if (name == "cli") {
+        const auto withheld = [&](const GuardedSetting& setting) { return setting.key.starts_with("llm.command") || setting.key.starts_with("llm.settings"); };
+        if (!trust_.allowed() && settings_->text("llm.command").empty() && settings_->text("llm.preset").empty() &&
+            std::ranges::any_of(trust_.settings, withheld)) {
+            return trust_.refusal();
+        }
         if (const std::string preset = settings_->text("llm.preset"); !preset.empty()) { config["preset"] = preset; }
         json::array command;
         for (const std::string& word : settings_->list("llm.command")) { command.emplace_back(word); }

@@ -16,6 +16,11 @@
 
 namespace agentforge::kernel {
 
+json::object plugin_settings(json::object config) {
+    for (const std::string_view key : {"exit_gate", "verify_edits"}) { config.erase(key); }
+    return config;
+}
+
 namespace {
 
 constexpr std::size_t max_request_bytes = 256UL * 1024;
@@ -33,11 +38,6 @@ json::array texts(const std::vector<std::string>& list) {
 }
 
 /// What of a stage's `config` is its plugin's: the kernel's own keys are taken out.
-json::object plugin_settings(json::object config) {
-    for (const std::string_view key : {"exit_gate", "verify_edits"}) { config.erase(key); }
-    return config;
-}
-
 /// Words of `skip_if` that an accepted artifact makes true.
 std::vector<std::string> conditions_of(const std::string& contract, const json::object& artifact) {
     std::vector<std::string> words;

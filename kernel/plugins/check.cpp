@@ -536,7 +536,7 @@ std::string check_text(const CheckReport& report) {
         text += finding.error.code + ": " + sanitize_utf8(finding.error.message) + "\n";
         line("where:    ", finding.error.where);
         std::string others;
-        for (const std::string& input : finding.other_inputs) { others += (others.empty() ? "" : ", ") + input; }
+        for (const std::string& input : finding.other_inputs) { others += (others.empty() ? "" : "; ") + input; }
         line("also:     ", others.empty() ? "" : "with " + others);
         line("found:    ", first_line(sanitize_utf8(finding.found)));
         line("expected: ", finding.expected);

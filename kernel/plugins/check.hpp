@@ -68,8 +68,6 @@ struct CheckOptions {
 struct CheckHooks {
     /// Whether a tool's schema can be applied, and whether arguments fit it.
     std::function<Result<void>(std::string_view tool, const json::object& schema, json::object& arguments)> arguments;
-    /// Whether a schema of settings is one.
-    std::function<Result<void>(const json::object& schema)> schema;
 };
 
 /// The child: reads what to do from descriptor 3, reports on descriptor 4, and returns the exit code.

@@ -22,6 +22,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "plugins/check.hpp"
+#include "plugins/config_check.hpp"
 #include "plugins/library.hpp"
 #include "plugins/symbols.hpp"
 
@@ -426,21 +427,24 @@ private:
     void check_settings_schema() {
         method_.clear();
         if (manifest_.config_schema.empty()) { return pass("config_schema", "there is none: the plugin takes no settings"); }
-        if (auto good = schema_is_good(manifest_.config_schema); !good.ok()) {
-            finding("config_schema", CheckStatus::error,
-                    {"AF-CHECK-007", "The `config_schema` of plugin `" + manifest_.id + "` is no JSON Schema: " + good.error().message, manifest_path_ + ", field config_schema",
-                     "Correct it; docs/plugins.md shows one.", ErrorKind::invalid},
-                    json::serialize(manifest_.config_schema), "a JSON Schema of an object");
+        if (auto good = check_config_schema(manifest_); !good.ok()) {
+            finding("config_schema", CheckStatus::error, good.error(), ellipsis(json::serialize(manifest_.config_schema), 300), "a JSON Schema of an object");
         } else {
             pass("config_schema", "it is a JSON Schema");
         }
     }
 
+    /// As a manifest's config_schema is checked: what the validator would abort on is found first.
     [[nodiscard]] Result<void> schema_is_good(const json::object& schema) const {
-        if (const auto* type = schema.if_contains("type"); type == nullptr || *type != json::value("object")) {
-            return Error{"AF-CHECK-007", "its `type` is not `object`", "", "", ErrorKind::invalid};
-        }
-        return hooks_.schema(schema);
+        PluginManifest holder;
+        holder.id = manifest_.id;
+        holder.config_schema = schema;
+        auto good = check_config_schema(holder);
+        if (good.ok()) { return {}; }
+        Error error = std::move(good).error();
+        if (const auto at = error.message.find("no JSON Schema: "); at != std::string::npos) { error.message = error.message.substr(at + std::string_view("no JSON Schema: ").size()); }
+        if (error.message.starts_with("config_schema.")) { error.message = error.message.substr(std::string_view("config_schema.").size()); }
+        return error;
     }
 
     // Objects.
@@ -604,11 +608,11 @@ private:
                 host.processes.otherwise(testing::prints(text_for(one.input, "done\n")));
                 host.gates.otherwise(testing::passes("tests"));
             }
-            ToolResult result;
+            std::optional<ToolResult> result;       // Moved in: an assignment would copy into our memory.
             host.open();
-            const bool returned = call("calls", "call", one.name, !fits, [&] { result = tool.call(arguments, host); });
+            call("calls", "call", one.name, !fits, [&] { result.emplace(tool.call(arguments, host)); });
             host.close();
-            if (returned) { check_tool_result(result); }
+            if (result) { check_tool_result(*result); }
             if (const auto undeclared = host.files.undeclared(); undeclared && fits) { finding("calls", CheckStatus::error, *undeclared); }
             check_context(host);
         }
@@ -626,7 +630,7 @@ private:
         };
         json::object none;
         if (spec.parameters.empty()) { return; }
-        if (auto good = hooks_.schema(spec.parameters); !good.ok()) { return bad(good.error().message, ellipsis(json::serialize(spec.parameters), 300), "a JSON Schema of an object"); }
+        if (auto good = schema_is_good(spec.parameters); !good.ok()) { return bad(good.error().message, ellipsis(json::serialize(spec.parameters), 300), "a JSON Schema of an object"); }
         if (const auto* type = spec.parameters.if_contains("type"); type == nullptr || *type != json::value("object")) {
             bad("its `type` is not `object`", type == nullptr ? "no type" : json::serialize(*type), "\"type\": \"object\"");
         }
@@ -734,15 +738,15 @@ private:
         else { answer_all(host, one.input, answer); }
 
         host.open();
-        StageResult result;
+        std::optional<StageResult> result;      // Moved in: an assignment would copy into our memory.
         bool ready = false;
         if (call("calls", "initialize", one.name, one.broken, [&] { ready = stage.initialize(host).ok(); }) && ready) {
             Validation validation;
             if (call("calls", "validate_input", one.name, one.broken, [&] { validation = stage.validate_input(host); }) && validation.valid()) {
-                if (call("calls", "execute", one.name, one.broken, [&] { result = stage.execute(host); })) { check_stage_result(result); }
+                if (call("calls", "execute", one.name, one.broken, [&] { result.emplace(stage.execute(host)); })) { check_stage_result(*result); }
             }
-            call("calls", "validate_output", one.name, one.broken, [&] { static_cast<void>(stage.validate_output(host, result.artifact ? *result.artifact : answer)); });
-            call("calls", "finalize", one.name, one.broken, [&] { stage.finalize(host, result); });
+            call("calls", "validate_output", one.name, one.broken, [&] { static_cast<void>(stage.validate_output(host, result && result->artifact ? *result->artifact : answer)); });
+            call("calls", "finalize", one.name, one.broken, [&] { stage.finalize(host, result ? *result : StageResult::failed(host_error())); });
         }
         host.close();
         check_context(host);

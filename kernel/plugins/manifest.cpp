@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "plugins/version_range.hpp"
 
@@ -164,7 +165,9 @@ Result<PluginManifest> read_manifest(const std::string& path) {
         return broken;
     }
     if (!parsed->is_object()) { return reader.error("AF-PLUG-002", "The plugin manifest is not a JSON object", "", "Correct the file."); }
-    return reader(parsed->get_object());
+    AF_TRY(PluginManifest manifest, reader(parsed->get_object()));
+    manifest.sha256 = sha256(*bytes);
+    return manifest;
 }
 
 }  // namespace agentforge::kernel

@@ -240,7 +240,7 @@ class Commands(unittest.TestCase):
         text = (ROOT / "docs" / "cli.md").read_text()
         missing = []
         for words in ((), ("init",), ("start",), ("status",), ("resume",), ("abort",), ("approve",), ("reject",), ("feedback",), ("resolve",),
-                      ("escalations", "list"), ("inspect",), ("plugins", "list"), ("doctor",)):
+                      ("escalations", "list"), ("inspect",), ("plugins", "list"), ("plugins", "show"), ("plugins", "lock"), ("plugins", "verify"), ("trust",), ("doctor",)):
             missing += [(words, flag) for flag in re.findall(r"(?<![\w-])--[a-z-]+", self.grammar.help(*words)) if flag not in text]
         self.assertEqual(missing, [])
 
@@ -302,6 +302,11 @@ class Examples(unittest.TestCase):
     def test_the_example_of_plugins_list_is_current(self):
         self.check("agentforge plugins list", "plugins", "list")
 
+    def test_the_examples_of_plugins_are_current(self):
+        for command in ("plugins show read_file", "plugins lock", "plugins verify", "trust"):
+            with self.subTest(command):
+                self.assertEqual(self.check("agentforge " + command, *command.split()), 0)
+
     def test_the_examples_of_a_supervised_task_are_current(self):
         start = [command for command in self.blocks if command.startswith("agentforge start")][0]
         self.assertEqual(self.check(start, *shlex.split(start)[1:]), 22)
@@ -337,14 +342,14 @@ class Settings(unittest.TestCase):
 
     def known(self, key):
         return any(re.fullmatch(re.escape(pattern).replace(r"\*", "[^.]+"), key) or pattern.startswith(key.rstrip(".") + ".") for pattern in self.keys) or \
-            key.startswith("llm.settings.")
+            key.startswith(("llm.settings.", "plugins.settings."))
 
     def test_each_dotted_key_that_a_page_names_exists(self):
         sections = "|".join(sorted({key.split(".")[0] for key in self.keys}))
         wrong = []
         for page in pages():
             for key in re.findall(rf"(?:`|--set ')((?:{sections})\.[a-z_.*]+)(?:`|=)", page.read_text()) + re.findall(r"--set '?([a-z_.*]+)=", page.read_text()):
-                if not self.known(key.replace("*", "x")) and not key.endswith((".yaml", ".md", ".py")):
+                if not self.known(key.replace("*", "x")) and not key.endswith((".yaml", ".md", ".py", ".lock", ".json")):
                     wrong.append((name(page), key))
         self.assertEqual(wrong, [])
 
@@ -357,7 +362,7 @@ class Settings(unittest.TestCase):
                 at = f"{prefix}{key}"
                 if not self.known(at):
                     wrong.append((name(page), at))
-                elif isinstance(inner, dict) and at not in ("llm.settings",):
+                elif isinstance(inner, dict) and at not in ("llm.settings", "plugins.settings"):
                     walk(page, inner, at + ".")
 
         for page in pages():
