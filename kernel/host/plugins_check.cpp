@@ -6,7 +6,6 @@
 #include <memory>
 #include <ostream>
 
-#include "contracts/schema_check.hpp"
 #include "host/program.hpp"
 #include "plugins/check.hpp"
 #include "tools/arguments_check.hpp"
@@ -36,11 +35,6 @@ int check(Program& program, const std::string& file, double timeout_s) {
 int child() {
     CheckHooks hooks;
     hooks.arguments = [](std::string_view tool, const json::object& schema, json::object& arguments) { return check_arguments(tool, schema, arguments); };
-    hooks.schema = [](const json::object& schema) -> Result<void> {
-        AF_TRY(const auto compiled, SchemaCheck::make(schema));
-        static_cast<void>(compiled);
-        return {};
-    };
     return exercise_plugin(hooks);
 }
 

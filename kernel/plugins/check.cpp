@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -29,6 +30,13 @@ constexpr std::size_t names_shown = 5;
 std::string signal_name(int signal) {
     const char* name = ::sigabbrev_np(signal);
     return name == nullptr ? "signal " + std::to_string(signal) : "SIG" + std::string(name);
+}
+
+std::string one_line(std::string_view text) {
+    std::string line = sanitize_utf8(text);
+    while (line.ends_with('\n')) { line.pop_back(); }
+    for (std::size_t at = line.find('\n'); at != std::string::npos; at = line.find('\n', at)) { line.replace(at, 1, " | "); }
+    return line;
 }
 
 std::string some(const std::vector<std::string>& names) {
@@ -165,7 +173,8 @@ private:
 
     void judge_symbols() {
         const DynamicSymbol* entry = nullptr;
-        std::vector<std::string> extra;
+        std::vector<std::string> extra;         // The plugin's own first, then what templates and inline functions left.
+        std::vector<std::string> inlined;
         std::vector<std::string> of_host;
         for (const DynamicSymbol& symbol : contents_.symbols) {
             if (!symbol.defined) { continue; }
@@ -174,8 +183,9 @@ private:
                 continue;
             }
             const std::string readable = readable_symbol(symbol.name);
-            (belongs_to_host(symbol, readable) ? of_host : extra).push_back(readable);
+            (belongs_to_host(symbol, readable) ? of_host : symbol.weak ? inlined : extra).push_back(readable);
         }
+        extra.insert(extra.end(), inlined.begin(), inlined.end());
         constexpr const char* hide = "Build it with agentforge_add_plugin, or with -fvisibility=hidden and a version script that makes all else local.";
         const std::size_t before = report_.count(CheckStatus::error);
         if (entry == nullptr) {
@@ -363,7 +373,7 @@ private:
 
     static const char* author_remedy() { return "Run this call in a debugger or with -fsanitize=address; in the host it would end the program."; }
     static std::string said(const process::Outcome& outcome) {
-        const std::string text = ellipsis(sanitize_utf8(outcome.err), 300);
+        const std::string text = ellipsis(one_line(outcome.err), 300);
         return text.empty() ? "" : "; on standard error: " + text;
     }
 
@@ -387,7 +397,7 @@ private:
         }
         if (!outcome.err.empty()) {
             tell("output", CheckStatus::warning,
-                 {"AF-CHECK-021", "The plugin `" + manifest_.id + "` wrote to standard error: " + ellipsis(sanitize_utf8(outcome.err), 300), report_.file,
+                 {"AF-CHECK-021", "The plugin `" + manifest_.id + "` wrote to standard error: " + ellipsis(one_line(outcome.err), 300), report_.file,
                   "Use the context's log(): a person reads the host's own words there.", ErrorKind::invalid},
                  ellipsis(sanitize_utf8(outcome.err), 300), "nothing on standard error");
         }
@@ -418,7 +428,27 @@ private:
             if (finding.status == CheckStatus::error || finding.status == CheckStatus::warning) { faulty.insert(finding.step + "\n" + finding.object); }
         }
         std::erase_if(report_.findings, [&](const CheckFinding& finding) { return finding.status == CheckStatus::pass && faulty.contains(finding.step + "\n" + finding.object); });
+        fold();
         std::ranges::stable_sort(report_.findings, {}, place);
+    }
+
+    /// The same fault with several inputs is told once, with all of them.
+    void fold() {
+        std::vector<CheckFinding> folded;
+        const auto without_input = [](const CheckFinding& finding) {
+            std::string text = finding.error.message;
+            const std::string given = "the input \"" + finding.input + "\"";
+            if (const auto at = text.find(given); !finding.input.empty() && at != std::string::npos) { text.erase(at, given.size()); }
+            return std::array{text, finding.step, finding.object, finding.method, finding.error.code, std::string(to_string(finding.status))};
+        };
+        std::map<std::array<std::string, 6>, std::size_t> known;
+        for (CheckFinding& finding : report_.findings) {
+            const bool told = finding.status == CheckStatus::error || finding.status == CheckStatus::warning;
+            const auto [place, first] = known.try_emplace(without_input(finding), folded.size());
+            if (told && !first) { folded[place->second].other_inputs.push_back(finding.input); }
+            else { folded.push_back(std::move(finding)); }
+        }
+        report_.findings = std::move(folded);
     }
 
     const CheckOptions& options_;
@@ -463,6 +493,7 @@ json::object check_json(const CheckReport& report) {
         put("object", finding.object);
         put("method", finding.method);
         put("input", finding.input);
+        if (!finding.other_inputs.empty()) { one["other_inputs"] = json::value_from(finding.other_inputs); }
         put("code", finding.error.code);
         put("message", finding.error.message);
         put("where", finding.error.where);
@@ -504,6 +535,9 @@ std::string check_text(const CheckReport& report) {
         }
         text += finding.error.code + ": " + sanitize_utf8(finding.error.message) + "\n";
         line("where:    ", finding.error.where);
+        std::string others;
+        for (const std::string& input : finding.other_inputs) { others += (others.empty() ? "" : "; ") + input; }
+        line("also:     ", others.empty() ? "" : "with " + others);
         line("found:    ", first_line(sanitize_utf8(finding.found)));
         line("expected: ", finding.expected);
         line("to do:    ", finding.error.remedy);

@@ -27,6 +27,7 @@ struct CheckFinding {
     std::string object;             ///< ``tool `x` ``; empty where it is about the whole plugin.
     std::string method;
     std::string input;
+    std::vector<std::string> other_inputs;      ///< With which the same happened.
     Error error;                    ///< Empty where it passed; its `message` says what passed or why it was skipped.
     std::string found;
     std::string expected;
@@ -67,8 +68,6 @@ struct CheckOptions {
 struct CheckHooks {
     /// Whether a tool's schema can be applied, and whether arguments fit it.
     std::function<Result<void>(std::string_view tool, const json::object& schema, json::object& arguments)> arguments;
-    /// Whether a schema of settings is one.
-    std::function<Result<void>(const json::object& schema)> schema;
 };
 
 /// The child: reads what to do from descriptor 3, reports on descriptor 4, and returns the exit code.

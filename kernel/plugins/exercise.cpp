@@ -22,6 +22,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "plugins/check.hpp"
+#include "plugins/config_check.hpp"
 #include "plugins/library.hpp"
 #include "plugins/symbols.hpp"
 
@@ -111,14 +112,15 @@ private:
 
 // -------------------------------------------------------------------------------------- the inputs --
 
-enum class Input : unsigned char { valid = 1, required, empty, huge, nulls, wrong_types, invalid_utf8, host_fails, cancelled };
+enum class Input : unsigned char { valid = 1, required, empty, huge, entries, nulls, wrong_types, invalid_utf8, host_fails, cancelled };
 
 struct InputName { Input input; const char* name; bool broken; };
 /// `broken`: what the host refuses before a plugin sees it; a plugin may throw on it, and must not crash or hang.
-constexpr std::array<InputName, 9> inputs = {{{Input::valid, "valid", false},
+constexpr std::array<InputName, 10> inputs = {{{Input::valid, "valid", false},
                                               {Input::required, "required only", false},
                                               {Input::empty, "empty", false},
-                                              {Input::huge, "huge (1 MiB texts, 1000 entries)", false},
+                                              {Input::huge, "1 MiB texts, lists of 1000", false},
+                                              {Input::entries, "an object of 1000 entries", false},
                                               {Input::nulls, "null in place of every value", true},
                                               {Input::wrong_types, "values of other types", true},
                                               {Input::invalid_utf8, "invalid UTF-8", true},
@@ -182,7 +184,7 @@ json::value sample(const json::value& schema_value, std::string_view name, bool 
 void spoil(json::value& value, Input input, unsigned depth = 0) {
     if (value.is_object() && depth < 20 && (depth == 0 || (input != Input::nulls && input != Input::wrong_types))) {
         for (auto& member : value.get_object()) { spoil(member.value(), input, depth + 1); }
-        if (input == Input::huge && depth == 0) {
+        if (input == Input::entries && depth == 0) {
             for (std::size_t index = 0; index < huge_entries; ++index) { value.get_object()["entry_" + std::to_string(index)] = "text"; }
         }
         return;
@@ -290,7 +292,7 @@ private:
         ++calls_;
         if (threw) {
             finding(step, may_throw ? CheckStatus::warning : CheckStatus::error,
-                    {"AF-CHECK-013", whose() + " threw in " + method_ + "() " + given() + ": " + ellipsis(sanitize_utf8(thrown), 300), library_,
+                    {"AF-CHECK-013", whose() + " threw in " + method_ + "()" + given() + ": " + ellipsis(sanitize_utf8(thrown), 300), library_,
                      may_throw ? "The host refuses such input first; read arguments with agentforge::Arguments, which does not throw." :
                                  "Catch it in the plugin and return a failed result: no exception may leave a plugin.",
                      ErrorKind::internal},
@@ -301,10 +303,10 @@ private:
     }
 
     [[nodiscard]] std::string whose() const { return object_.empty() ? "The plugin `" + manifest_.id + "`" : "The " + object_ + " of plugin `" + manifest_.id + "`"; }
-    [[nodiscard]] std::string given() const { return input_.empty() ? "" : "with the input \"" + input_ + "\""; }
+    [[nodiscard]] std::string given() const { return input_.empty() ? "" : " with the input \"" + input_ + "\""; }
 
     void wrong_result(std::string_view step, CheckStatus status, const std::string& what, std::string_view found, std::string_view expected, const char* remedy) {
-        finding(step, status, {"AF-CHECK-016", whose() + " " + what + " in " + method_ + "() " + given(), library_, remedy, ErrorKind::invalid}, found, expected);
+        finding(step, status, {"AF-CHECK-016", whose() + " " + what + " in " + method_ + "()" + given(), library_, remedy, ErrorKind::invalid}, found, expected);
     }
 
     // The process.
@@ -336,7 +338,7 @@ private:
         const auto bytes = status.st_size - written_;
         written_ = status.st_size;
         finding("output", CheckStatus::error,
-                {"AF-CHECK-014", whose() + " wrote " + std::to_string(bytes) + " bytes to standard output in " + (method_.empty() ? std::string(step) : method_ + "()") + " " + given(),
+                {"AF-CHECK-014", whose() + " wrote " + std::to_string(bytes) + " bytes to standard output in " + (method_.empty() ? std::string(step) : method_ + "()") + given(),
                  library_, "Use the context's log() or progress(): standard output is the program's answer.", ErrorKind::invalid},
                 text, "nothing on standard output");
     }
@@ -425,21 +427,24 @@ private:
     void check_settings_schema() {
         method_.clear();
         if (manifest_.config_schema.empty()) { return pass("config_schema", "there is none: the plugin takes no settings"); }
-        if (auto good = schema_is_good(manifest_.config_schema); !good.ok()) {
-            finding("config_schema", CheckStatus::error,
-                    {"AF-CHECK-007", "The `config_schema` of plugin `" + manifest_.id + "` is no JSON Schema: " + good.error().message, manifest_path_ + ", field config_schema",
-                     "Correct it; docs/plugins.md shows one.", ErrorKind::invalid},
-                    json::serialize(manifest_.config_schema), "a JSON Schema of an object");
+        if (auto good = check_config_schema(manifest_); !good.ok()) {
+            finding("config_schema", CheckStatus::error, good.error(), ellipsis(json::serialize(manifest_.config_schema), 300), "a JSON Schema of an object");
         } else {
             pass("config_schema", "it is a JSON Schema");
         }
     }
 
+    /// As a manifest's config_schema is checked: what the validator would abort on is found first.
     [[nodiscard]] Result<void> schema_is_good(const json::object& schema) const {
-        if (const auto* type = schema.if_contains("type"); type == nullptr || *type != json::value("object")) {
-            return Error{"AF-CHECK-007", "its `type` is not `object`", "", "", ErrorKind::invalid};
-        }
-        return hooks_.schema(schema);
+        PluginManifest holder;
+        holder.id = manifest_.id;
+        holder.config_schema = schema;
+        auto good = check_config_schema(holder);
+        if (good.ok()) { return {}; }
+        Error error = std::move(good).error();
+        if (const auto at = error.message.find("no JSON Schema: "); at != std::string::npos) { error.message = error.message.substr(at + std::string_view("no JSON Schema: ").size()); }
+        if (error.message.starts_with("config_schema.")) { error.message = error.message.substr(std::string_view("config_schema.").size()); }
+        return error;
     }
 
     // Objects.
@@ -603,11 +608,11 @@ private:
                 host.processes.otherwise(testing::prints(text_for(one.input, "done\n")));
                 host.gates.otherwise(testing::passes("tests"));
             }
-            ToolResult result;
+            std::optional<ToolResult> result;       // Moved in: an assignment would copy into our memory.
             host.open();
-            const bool returned = call("calls", "call", one.name, !fits, [&] { result = tool.call(arguments, host); });
+            call("calls", "call", one.name, !fits, [&] { result.emplace(tool.call(arguments, host)); });
             host.close();
-            if (returned) { check_tool_result(result); }
+            if (result) { check_tool_result(*result); }
             if (const auto undeclared = host.files.undeclared(); undeclared && fits) { finding("calls", CheckStatus::error, *undeclared); }
             check_context(host);
         }
@@ -625,6 +630,7 @@ private:
         };
         json::object none;
         if (spec.parameters.empty()) { return; }
+        if (auto good = schema_is_good(spec.parameters); !good.ok()) { return bad(good.error().message, ellipsis(json::serialize(spec.parameters), 300), "a JSON Schema of an object"); }
         if (const auto* type = spec.parameters.if_contains("type"); type == nullptr || *type != json::value("object")) {
             bad("its `type` is not `object`", type == nullptr ? "no type" : json::serialize(*type), "\"type\": \"object\"");
         }
@@ -722,7 +728,7 @@ private:
         host.stage_input.goal_type = one.input == Input::empty ? "" : "feature";
         host.stage_input.input_artifact = artifact;
         host.stage_input.artifacts["intake"] = artifact;
-        if (one.broken || one.input == Input::huge) {
+        if (one.broken || one.input == Input::huge || one.input == Input::entries) {
             host.stage_input.feedback = text_for(one.input, "Shorter.");
             host.stage_input.resolution = artifact;
             host.stage_input.previous_attempt = artifact;
@@ -732,15 +738,15 @@ private:
         else { answer_all(host, one.input, answer); }
 
         host.open();
-        StageResult result;
+        std::optional<StageResult> result;      // Moved in: an assignment would copy into our memory.
         bool ready = false;
         if (call("calls", "initialize", one.name, one.broken, [&] { ready = stage.initialize(host).ok(); }) && ready) {
             Validation validation;
             if (call("calls", "validate_input", one.name, one.broken, [&] { validation = stage.validate_input(host); }) && validation.valid()) {
-                if (call("calls", "execute", one.name, one.broken, [&] { result = stage.execute(host); })) { check_stage_result(result); }
+                if (call("calls", "execute", one.name, one.broken, [&] { result.emplace(stage.execute(host)); })) { check_stage_result(*result); }
             }
-            call("calls", "validate_output", one.name, one.broken, [&] { static_cast<void>(stage.validate_output(host, result.artifact ? *result.artifact : answer)); });
-            call("calls", "finalize", one.name, one.broken, [&] { stage.finalize(host, result); });
+            call("calls", "validate_output", one.name, one.broken, [&] { static_cast<void>(stage.validate_output(host, result && result->artifact ? *result->artifact : answer)); });
+            call("calls", "finalize", one.name, one.broken, [&] { stage.finalize(host, result ? *result : StageResult::failed(host_error())); });
         }
         host.close();
         check_context(host);
@@ -805,7 +811,7 @@ private:
             if (one.input != Input::empty && one.input != Input::required) {
                 json::value schema = json::object{{"type", "object"}, {"properties", json::object{{"a", json::object{{"type", "string"}}}}}};
                 if (one.broken) { spoil(schema, one.input); }
-                request.tools.resize(one.input == Input::huge ? huge_entries : 1, {"tool", one.input == Input::huge ? "text" : text_for(one.input, "A tool."), schema.get_object()});
+                request.tools.resize(one.input == Input::entries ? huge_entries : 1, {"tool", text_for(one.input, "A tool."), schema.get_object()});
             }
             FakeCallContext host;
             prepare(host, one.input);

@@ -140,7 +140,10 @@ Error entry_is_data(const PluginManifest& manifest) {
 }
 
 Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const PluginManifest& manifest, const Interfaces& interfaces) {
-    if (descriptor == nullptr) { return differs(manifest, "the descriptor", "nothing at all", "that there is a plugin"); }
+    if (descriptor == nullptr) {
+        return Error{"AF-PLUG-014", "The entry `" + std::string(entry_symbol) + "` of plugin `" + manifest.id + "` returned null, but it must return a descriptor", library_path(manifest),
+                     "Let AGENTFORGE_PLUGIN(…) define the entry.", ErrorKind::invalid};
+    }
     // Size and ABI version come first and never move: nothing else may be read before they agree.
     if (descriptor->abi_version != AGENTFORGE_ABI_VERSION) {
         return Error{"AF-PLUG-012",
@@ -166,16 +169,21 @@ Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const Plug
     if (!same(descriptor->id, manifest.id)) { return differs(manifest, "the id", shown(descriptor->id), "`" + manifest.id + "`"); }
     if (!same(descriptor->version, manifest.version)) { return differs(manifest, "the version", shown(descriptor->version), "`" + manifest.version + "`"); }
     if (!same(descriptor->licence, manifest.licence)) { return differs(manifest, "the licence", shown(descriptor->licence), "`" + manifest.licence + "`"); }
-    if (descriptor->factory_count != manifest.provides.size() || descriptor->factories == nullptr) {
+    if (descriptor->factories == nullptr) { return differs(manifest, "what is provided", "there are no factories (null)", "that there are " + std::to_string(manifest.provides.size())); }
+    if (descriptor->factory_count != manifest.provides.size()) {
         return differs(manifest, "the number of things provided", std::to_string(descriptor->factory_count), std::to_string(manifest.provides.size()));
     }
     // As many as the manifest names, each of them named by it, none twice: then both sets are equal.
     std::vector<bool> seen(manifest.provides.size(), false);
     for (std::uint32_t index = 0; index < descriptor->factory_count; ++index) {
         const AgentforgeFactory& factory = descriptor->factories[index];
-        if (factory.size != sizeof(AgentforgeFactory) || factory.name == nullptr || factory.create == nullptr || factory.destroy == nullptr) {
-            return differs(manifest, "factory " + std::to_string(index), "it is not a whole AgentforgeFactory", "that there is one");
-        }
+        const auto broken = [&](const std::string& found, const std::string& expected) {
+            return Error{"AF-PLUG-014", "Factory " + std::to_string(index) + " of plugin `" + manifest.id + "` has " + found + ", but it must have " + expected, library_path(manifest),
+                         "Make it with agentforge::provides_tool and its like, and rebuild the plugin with the SDK of this host.", ErrorKind::invalid};
+        };
+        if (factory.size != sizeof(AgentforgeFactory)) { return broken(std::to_string(factory.size) + " bytes", std::to_string(sizeof(AgentforgeFactory))); }
+        if (factory.name == nullptr) { return broken("no name (null)", "one"); }
+        if (factory.create == nullptr || factory.destroy == nullptr) { return broken("no " + std::string(factory.create == nullptr ? "create" : "destroy") + " function (null)", "one"); }
         const auto kind = static_cast<PluginKind>(factory.kind);
         bool found = false;
         for (std::size_t entry = 0; entry < manifest.provides.size(); ++entry) {
@@ -186,8 +194,8 @@ Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const Plug
         }
         if (!found) {
             const bool known = factory.kind >= static_cast<std::uint32_t>(PluginKind::stage) && factory.kind <= static_cast<std::uint32_t>(PluginKind::escalation);
-            const std::string what = known ? std::string(to_string(kind)) : "something of the unknown kind " + std::to_string(factory.kind) + ",";
-            return differs(manifest, "what is provided", "it provides " + what + " " + shown(factory.name), "does not");
+            const std::string what = known ? std::string(to_string(kind)) + " " + shown(factory.name) : shown(factory.name) + " of the unknown kind " + std::to_string(factory.kind);
+            return differs(manifest, "what is provided", "it provides " + what, "does not");
         }
         const Interfaces::Support support = interfaces.support(kind, factory.interface_version);
         if (!support.has) {
