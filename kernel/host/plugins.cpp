@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "host/plugins_check.hpp"
+#include "host/plugins_new.hpp"
 #include "plugins/lock.hpp"
 
 namespace agentforge::kernel {
@@ -38,6 +39,16 @@ std::vector<const PluginManifest*> plugins_in_use(const PluginRegistry& registry
     return used;
 }
 
+namespace {
+
+json::value words(const std::vector<std::string>& list) {
+    json::array array;
+    for (const std::string& word : list) { array.emplace_back(word); }
+    return array;
+}
+
+}  // namespace
+
 json::object plugin_json(const PluginManifest& plugin, const PluginCondition& condition) {
     json::array provides;
     for (const ManifestEntry& entry : plugin.provides) { provides.push_back(json::object{{"kind", to_string(entry.kind)}, {"name", entry.name}}); }
@@ -45,7 +56,8 @@ json::object plugin_json(const PluginManifest& plugin, const PluginCondition& co
                         {"version", plugin.version},
                         {"licence", plugin.licence},
                         {"description", plugin.description},
-                        {"library", plugin.directory + "/" + plugin.library},
+                        plugin.command.empty() ? std::pair<json::string_view, json::value>{"library", plugin.directory + "/" + plugin.library}
+                                               : std::pair<json::string_view, json::value>{"command", words(plugin.command)},
                         {"provides", std::move(provides)},
                         {"source", to_string(plugin.source)},
                         {"state", condition.state}};
@@ -61,6 +73,7 @@ void add_plugins(CLI::App& app, Program& program) {
     add_plugins_lock(*group, program);
     add_plugins_verify(*group, program);
     add_plugins_check(*group, program);
+    add_plugins_new(*group, program);
 }
 
 }  // namespace agentforge::kernel

@@ -137,6 +137,7 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_inspect(app, program);
     add_plugins(app, program);
     add_trust(app, program);
+    add_servers(app, program);
     add_doctor(app, program);
 
     try {

@@ -11,6 +11,7 @@
 #include "base/yaml.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/machine.hpp"
+#include "pipeline/process_stage.hpp"
 #include "plugins/bounded.hpp"
 
 namespace agentforge::kernel {
@@ -179,7 +180,8 @@ private:
         AF_CHECK(open_workshop());
         auto host = enter_stage();
         if (!host.ok()) { return end_visit(host.error(), 0); }
-        auto plugin = services_.plugins.stage(state().stage_template().executor, plugin_settings(state().stage_template().config));
+        auto plugin = load_stage(**host);
+        if (!plugin.ok() && plugin.error().kind == ErrorKind::cancelled) { return end_visit(plugin.error(), 0); }
         if (!plugin.ok()) { return fail_stage(plugin.error(), 0); }
         AF_TRY(const StageResult result, execute(*plugin, *host));
         const auto spent = static_cast<std::uint64_t>((*host)->stage_clock().elapsed().count());
@@ -311,6 +313,17 @@ private:
         return std::shared_ptr<StageHost>(std::move(host));
     }
 
+    /// The stage's code: from a library, or a process that runs as long as this visit.
+    Result<std::shared_ptr<Stage>> load_stage(StageHost& host) {
+        const std::string& executor = state().stage_template().executor;
+        const json::object settings = plugin_settings(state().stage_template().config);
+        const PluginManifest* const owner = services_.plugins.owner(PluginKind::stage, executor);
+        if (owner == nullptr || owner->command.empty()) { return services_.plugins.stage(executor, settings); }
+        AF_CHECK(services_.plugins.check_settings(PluginKind::stage, executor, settings));
+        return start_process_stage(*owner, executor, services_.plugins.settings_of(*owner, executor, settings), host.process_place(), [&host](LogLevel level, const std::string& message) { host.log(level, message, {}); },
+                                   [&host] { return host.cancelled(); });
+    }
+
     [[nodiscard]] Error overdue(StageHost& host) const {
         return Error{"AF-ORCH-002",
                      "stage `" + stage_name() + "` used up its " + std::to_string(host.stage_clock().limit().count() / 1000) + " s",
@@ -401,7 +414,11 @@ private:
         const std::filesystem::path abort_file = abort_request_file(session_->paths());
         Patience patience(services_, *watch);
         const bool returned = run_bounded(
-            [result, plugin, host, session = session_, workshop = workshop_] { *result = run_stage(*plugin, *host); }, watch, [&] {
+            [result, plugin, host, session = session_, workshop = workshop_] {
+                *result = run_stage(*plugin, *host);
+                host->end_servers();
+            },
+            watch, [&] {
                 std::error_code error;
                 if (std::filesystem::exists(abort_file, error)) { services_.cancel.request(); }
                 return patience.ended(host->stage_clock().deadline());
@@ -419,8 +436,17 @@ private:
         const auto watch = std::make_shared<CallWatch>();
         Patience patience(services_, *watch);
         const bool returned = run_bounded(
-            [result, run, clock, session = session_, workshop = workshop_, &services = services_] { *result = run_role(*session, *workshop, services, *clock, run, 1, true); }, watch,
-            [&] { return patience.ended(clock->deadline()); });
+            [result, run, clock, session = session_, workshop = workshop_, &services = services_] {
+                ServerPool servers([&services](LogLevel level, std::string_view message, const json::object& fields) {
+                    json::object all = fields;
+                    all["level"] = level == LogLevel::error ? "error" : level == LogLevel::warning ? "warning" : level == LogLevel::info ? "info" : "debug";
+                    all["message"] = message;
+                    services.events.event("message", all);
+                });
+                *result = run_role(*session, *workshop, services, *clock, run, 1, true, servers);
+                servers.end();
+            },
+            watch, [&] { return patience.ended(clock->deadline()); });
         if (returned) { return std::move(**result); }
         patience.note();
         AF_CHECK(go_on_alone());
