@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "host/display.hpp"
 #include "host/project.hpp"
+#include "host/servers.hpp"
 
 namespace agentforge::kernel {
 
@@ -104,6 +105,12 @@ int run_doctor(Program& program) {
             checks.push_back({"plugins", plugins.problems().empty() ? Verdict::good : Verdict::warning,
                               std::to_string(plugins.plugins().size()) + " found, " + std::to_string(plugins.problems().size()) + " with problems"});
             checks.push_back(check_model(**project));
+            for (const ServerReport& server : try_servers(**project, program)) {
+                const Verdict verdict = server.error || !server.problems.empty() ? Verdict::warning : Verdict::good;
+                std::string detail = server.error ? server.error->to_string() : std::to_string(server.tools.size()) + " tools; " + server.about;
+                for (const Error& problem : server.problems) { detail += "\n" + problem.to_string(); }
+                checks.push_back({"server " + printable(server.name, 60), verdict, printable(detail, 3000)});
+            }
         }
     }
     bool failed = false;

@@ -39,6 +39,16 @@ std::vector<const PluginManifest*> plugins_in_use(const PluginRegistry& registry
     return used;
 }
 
+namespace {
+
+json::value words(const std::vector<std::string>& list) {
+    json::array array;
+    for (const std::string& word : list) { array.emplace_back(word); }
+    return array;
+}
+
+}  // namespace
+
 json::object plugin_json(const PluginManifest& plugin, const PluginCondition& condition) {
     json::array provides;
     for (const ManifestEntry& entry : plugin.provides) { provides.push_back(json::object{{"kind", to_string(entry.kind)}, {"name", entry.name}}); }
@@ -46,7 +56,8 @@ json::object plugin_json(const PluginManifest& plugin, const PluginCondition& co
                         {"version", plugin.version},
                         {"licence", plugin.licence},
                         {"description", plugin.description},
-                        {"library", plugin.directory + "/" + plugin.library},
+                        plugin.command.empty() ? std::pair<json::string_view, json::value>{"library", plugin.directory + "/" + plugin.library}
+                                               : std::pair<json::string_view, json::value>{"command", words(plugin.command)},
                         {"provides", std::move(provides)},
                         {"source", to_string(plugin.source)},
                         {"state", condition.state}};

@@ -56,6 +56,7 @@ void add_escalations(CLI::App& app, Program& program);      ///< escalations lis
 void add_inspect(CLI::App& app, Program& program);
 void add_plugins(CLI::App& app, Program& program);          ///< plugins list
 void add_trust(CLI::App& app, Program& program);
+void add_servers(CLI::App& app, Program& program);          ///< servers list, servers check
 void add_doctor(CLI::App& app, Program& program);
 
 /// Parses the command line and runs the command. Returns the exit code.

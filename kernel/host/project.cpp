@@ -6,6 +6,7 @@
 
 #include "base/files.hpp"
 #include "git/repository.hpp"
+#include "host/display.hpp"
 
 namespace agentforge::kernel {
 
@@ -31,6 +32,35 @@ public:
 private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
+
+/// Tool servers of the settings and of `.mcp.json`.
+ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, const ProjectTrust& trust, const std::map<std::string, std::string>& environment) {
+    ServerSources sources;
+    sources.settings = settings.section("mcp_servers");
+    sources.where = [&settings](const std::string& name) {
+        for (const char* field : {"command", "timeout_seconds", "enabled"}) {
+            std::string segment;
+            for (const char c : name) { segment += c == '.' ? "%2E" : c == '%' ? "%25" : std::string(1, c); }
+            if (const auto origin = settings.origin("mcp_servers." + segment + "." + field)) { return origin->where; }
+        }
+        return "mcp_servers." + name;
+    };
+    sources.mcp_json = (place.root / ".mcp.json").string();
+    sources.environment = environment;
+    sources.trusted = trust.allowed();
+    // The network is the user's to give, not the repository's.
+    const auto origin = settings.origin("servers.allow_network");
+    sources.network_allowed = settings.boolean("servers.allow_network") && origin && origin->layer != "project";
+    ServerSet set = read_servers(sources);
+    if (trust.allowed()) { return set; }
+    // What the project's settings say of servers was left out: whoever asks for one of these reads why.
+    for (const GuardedSetting& setting : trust.settings) {
+        if (!setting.key.starts_with("mcp_servers.")) { continue; }
+        const std::string name = setting.key.substr(12, setting.key.find('.', 12) - 12);
+        set.refused.emplace(tool_prefix(name), not_trusted(name, setting.where));
+    }
+    return set;
+}
 
 constexpr std::string_view private_ignore = "# Made by `agentforge start`. Run `agentforge init` to share settings, agents and contracts through git.\n*\n";
 constexpr std::string_view shared_ignore =
@@ -103,8 +133,11 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
                                                   (own / "orchestration" / "pipeline.yaml").string(), project->contracts_));
 
     project->plugins_ = PluginRegistry::discover(plugin_search(program, project->place_, project->product_, *project->settings_, project->trust_));
-    for (const Error& problem : project->plugins_.problems()) { program.err << "agentforge: " << problem.to_string() << "\n"; }
+    for (const Error& problem : project->plugins_.problems()) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
     AF_CHECK(check_plugin_settings(project->plugins_, *project->settings_));
+
+    project->servers_ = declared_servers(*project->settings_, project->place_, project->trust_, program.environment);
+    for (const Error& problem : project->servers_.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
 
     project->processes_ = make_process_runner(project->product_.exec_helper);
     AF_TRY(const std::string state, state_directory(program.environment));
@@ -132,7 +165,9 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .model = [self](const AgentDefinition& agent) { return self->model(agent); },
         .budget = {},
         .max_output_tokens = static_cast<std::uint64_t>(project->settings_->integer("llm.max_output_tokens")),
-        .environment = program.environment});
+        .environment = program.environment,
+        .servers = &project->servers_,
+        .exec_helper = project->product_.exec_helper});
 
     std::shared_ptr<EscalationHandler> handler;
     AF_TRY(handler, project->plugins_.escalation(project->settings_->text("escalation.handler")));

@@ -20,6 +20,7 @@
 #include "pipeline/controller.hpp"
 #include "plugins/host.hpp"
 #include "sandbox/process.hpp"
+#include "servers/definition.hpp"
 #include "task/store.hpp"
 
 namespace agentforge::kernel {
@@ -40,6 +41,8 @@ public:
     [[nodiscard]] const AgentSet& agents() const noexcept { return agents_; }
     [[nodiscard]] PluginRegistry& plugins() noexcept { return plugins_; }
     [[nodiscard]] const PluginRegistry& plugins() const noexcept { return plugins_; }
+    [[nodiscard]] const ServerSet& servers() const noexcept { return servers_; }
+    [[nodiscard]] const TaskServices& services() const noexcept { return *services_; }
     [[nodiscard]] const ProductPaths& product() const noexcept { return product_; }
     [[nodiscard]] TaskStore& tasks() noexcept { return *tasks_; }
     [[nodiscard]] EscalationStore& escalations() noexcept { return *escalations_; }
@@ -67,6 +70,7 @@ private:
     AgentSet agents_;
     PipelineSet pipelines_;
     PluginRegistry plugins_;
+    ServerSet servers_;
     SystemClock clock_;
     SystemIdSource ids_;
     std::unique_ptr<ProcessRunner> processes_;

@@ -8,6 +8,7 @@
 #include "git/repository.hpp"
 #include "host/display.hpp"
 #include "host/outcome.hpp"
+#include "pipeline/agent_tools.hpp"
 #include "plugins/lock.hpp"
 
 namespace agentforge::kernel {
@@ -107,8 +108,12 @@ Result<void> check_ready(Project& project, const PipelineTemplate& pipeline) {
         for (const std::string& role : roles) {
             AF_TRY(const AgentDefinition agent, project.agents().get(role));
             for (const std::string& tool : agent.allowed_tools) {
-                if (!project.plugins().has(PluginKind::tool, tool)) { return missing(project, PluginKind::tool, tool, agent.source); }
-                if (auto error = changed(project, PluginKind::tool, tool)) { return std::move(*error); }
+                if (project.plugins().has(PluginKind::tool, tool)) {
+                    if (auto error = changed(project, PluginKind::tool, tool)) { return std::move(*error); }
+                    continue;
+                }
+                if (prefix_of(tool).empty()) { return missing(project, PluginKind::tool, tool, agent.source); }
+                AF_CHECK(check_tool_is_declared(project.plugins(), &project.servers(), tool));
             }
             AF_CHECK(project.model(agent));
         }

@@ -13,6 +13,7 @@
 #include "base/yaml.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/machine.hpp"
+#include "pipeline/process_stage.hpp"
 
 namespace agentforge::kernel {
 
@@ -181,7 +182,8 @@ private:
         AF_CHECK(open_workshop());
         auto host = enter_stage();
         if (!host.ok()) { return end_visit(host.error(), 0); }
-        auto plugin = services_.plugins.stage(state().stage_template().executor, plugin_settings(state().stage_template().config));
+        auto plugin = load_stage(**host);
+        if (!plugin.ok() && plugin.error().kind == ErrorKind::cancelled) { return end_visit(plugin.error(), 0); }
         if (!plugin.ok()) { return fail_stage(plugin.error(), 0); }
         AF_TRY(const StageResult result, execute(*plugin, *host));
         const auto spent = static_cast<std::uint64_t>((*host)->stage_clock().elapsed().count());
@@ -209,7 +211,14 @@ private:
         AF_TRY(const AgentDefinition reviewer, services_.agents.get(review.reviewer));
         run.output_contract = reviewer.output_contract(stage_name());
         StageClock clock(services_.clock, state().stage_template().timeout);
-        auto outcome = run_role(*session_, *workshop_, services_, clock, run, 1, true);
+        ServerPool servers([this](LogLevel level, std::string_view message, const json::object& fields) {
+            json::object all = fields;
+            all["level"] = level == LogLevel::error ? "error" : level == LogLevel::warning ? "warning" : level == LogLevel::info ? "info" : "debug";
+            all["message"] = message;
+            services_.events.event("message", all);
+        });
+        auto outcome = run_role(*session_, *workshop_, services_, clock, run, 1, true, servers);
+        servers.end();
         const auto spent = static_cast<std::uint64_t>(clock.elapsed().count());
         if (!outcome.ok()) {
             if (pauses_task(outcome.error())) { return pause(outcome.error()); }
@@ -313,6 +322,17 @@ private:
         return std::shared_ptr<StageHost>(std::move(host));
     }
 
+    /// The stage's code: from a library, or a process that runs as long as this visit.
+    Result<std::shared_ptr<Stage>> load_stage(StageHost& host) {
+        const std::string& executor = state().stage_template().executor;
+        const json::object settings = plugin_settings(state().stage_template().config);
+        const PluginManifest* const owner = services_.plugins.owner(PluginKind::stage, executor);
+        if (owner == nullptr || owner->command.empty()) { return services_.plugins.stage(executor, settings); }
+        AF_CHECK(services_.plugins.check_settings(PluginKind::stage, executor, settings));
+        return start_process_stage(*owner, executor, services_.plugins.settings_of(*owner, executor, settings), host.process_place(), [&host](LogLevel level, const std::string& message) { host.log(level, message, {}); },
+                                   [&host] { return host.cancelled(); });
+    }
+
     [[nodiscard]] Error overdue(StageHost& host) const {
         return Error{"AF-ORCH-002",
                      "stage `" + stage_name() + "` used up its " + std::to_string(host.stage_clock().limit().count() / 1000) + " s",
@@ -349,6 +369,7 @@ private:
         auto shared = std::make_shared<Shared>();
         std::thread worker([shared, plugin = std::shared_ptr<Stage>(plugin), host = std::shared_ptr<StageHost>(host), session = session_, workshop = workshop_]() mutable {
             StageResult result = run_stage(*plugin, *host);
+            host->end_servers();
             // Let go before the result is seen, so that nothing of the task ends on this thread unless it was given up.
             host.reset();
             workshop.reset();

@@ -16,6 +16,7 @@
 #include "config/agents.hpp"
 #include "contracts/contract.hpp"
 #include "plugins/host.hpp"
+#include "servers/definition.hpp"
 
 namespace agentforge::kernel {
 
@@ -31,6 +32,8 @@ struct TaskServices {
     TokenBudget budget;
     std::uint64_t max_output_tokens = 4096;
     std::map<std::string, std::string> environment;         ///< The whole one; children get the allow-listed part.
+    const ServerSet* servers = nullptr;                     ///< Tool servers that are declared; null: none.
+    std::string exec_helper = {};                           ///< agentforge-exec, for servers and plugins that are processes.
     std::chrono::milliseconds hang_grace{5'000};            ///< How long after its deadline a stage may still return.
 };
 

@@ -42,7 +42,8 @@ struct PluginManifest {
     std::string version;
     std::string licence;
     std::string description;
-    std::string library;                    ///< File name beside the manifest.
+    std::string library;                    ///< File name beside the manifest; empty for a process.
+    std::vector<std::string> command = {};  ///< Of a plugin that is a process: program and arguments, those beside the manifest as whole paths.
     std::string sdk;                        ///< Range of SDK versions, e.g. ">=0.1 <0.2".
     std::vector<ManifestEntry> provides;
     std::string directory;                  ///< Absolute.
@@ -68,18 +69,18 @@ struct PluginChoice {
 };
 
 struct PluginSearch {
-    std::vector<std::string> configured;        ///< From the user's settings; absolute.
-    std::string environment;                    ///< AGENTFORGE_PLUGIN_PATH, colon-separated.
-    std::string product;                        ///< The shipped plugins.
-    std::vector<std::string> project;           ///< From the project's own settings; absolute.
+    std::vector<std::string> configured{};      ///< From the user's settings; absolute.
+    std::string environment{};                  ///< AGENTFORGE_PLUGIN_PATH, colon-separated.
+    std::string product{};                      ///< The shipped plugins.
+    std::vector<std::string> project{};         ///< From the project's own settings; absolute.
     bool project_trusted = false;
-    PluginChoice choice;
-    std::string lock;                           ///< The project's plugins.lock; need not exist; "": no lock holds.
+    PluginChoice choice{};
+    std::string lock{};                         ///< The project's plugins.lock; need not exist; "": no lock holds.
     /// Folder of a plugin of the project → what its files were when the user trusted them. Used where there is no lock.
-    std::map<std::string, FileHashes, std::less<>> trusted_files;
-    json::object settings;                      ///< `plugins.settings`: id of a plugin, or name of what it provides → settings.
+    std::map<std::string, FileHashes, std::less<>> trusted_files{};
+    json::object settings{};                    ///< `plugins.settings`: id of a plugin, or name of what it provides → settings.
     /// Where a setting of a plugin was written (file, line, column), for messages; the pointer leads into its settings.
-    std::function<std::string(const PluginManifest&, PluginKind, std::string_view name, std::string_view pointer)> place;
+    std::function<std::string(const PluginManifest&, PluginKind, std::string_view name, std::string_view pointer)> place{};
 };
 
 /// All plugins in reach, by kind and name. Thread-safe after `discover`.
@@ -114,6 +115,8 @@ public:
     [[nodiscard]] const std::vector<Error>& problems() const noexcept;
     [[nodiscard]] std::vector<std::string> names(PluginKind kind) const;
     [[nodiscard]] bool has(PluginKind kind, std::string_view name) const;
+    /// The plugin that provides a name; null where none does. Valid as long as the registry.
+    [[nodiscard]] const PluginManifest* owner(PluginKind kind, std::string_view name) const;
 
     /// Each loads the library on first use and returns an object that keeps it loaded. Calls are guarded: an exception
     /// that escapes the plugin becomes an Error AF-PLUG-020 naming it.

@@ -205,6 +205,10 @@ struct PluginRegistry::State {
         const auto owner = owners.find({kind, std::string(name)});
         if (owner == owners.end()) { return unknown(kind, name); }
         const PluginManifest& manifest = plugins[owner->second];
+        if (!manifest.command.empty()) {
+            return Error{"AF-PLUG-019", "The " + kind_and_name(kind, name) + " of plugin `" + manifest.id + "` is a process: it runs inside a task and has no library to load",
+                         manifest.directory + "/plugin.json", "Use it in a pipeline or an agent's tools.", ErrorKind::invalid};
+        }
         const json::object settings = settings_of(manifest, name, config);
         AF_CHECK(check_settings(manifest, kind, name, settings));
         AF_TRY(const AgentforgeDescriptor* const descriptor, open_library(manifest, interfaces));
@@ -391,6 +395,11 @@ std::vector<std::string> PluginRegistry::names(PluginKind kind) const { return s
 bool PluginRegistry::has(PluginKind kind, std::string_view name) const {
     const std::vector<std::string> all = names(kind);
     return std::ranges::find(all, name) != all.end();
+}
+
+const PluginManifest* PluginRegistry::owner(PluginKind kind, std::string_view name) const {
+    const auto found = state_->owners.find({kind, std::string(name)});
+    return found == state_->owners.end() ? nullptr : &state_->plugins[found->second];
 }
 
 Result<std::shared_ptr<Stage>> PluginRegistry::stage(std::string_view name, const json::object& config) {
