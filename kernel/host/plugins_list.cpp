@@ -51,7 +51,7 @@ int list_plugins(Program& program) {
             }
         }
     }
-    for (const Error& problem : problems) { program.err << "agentforge: " << problem.to_string() << "\n"; }
+    for (const Error& problem : problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
     return 0;
 }
 

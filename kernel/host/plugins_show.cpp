@@ -86,8 +86,12 @@ void print(Program& program, const json::object& plugin) {
     line("sdk", "sdk");
     line("manifest", "manifest");
     line("  sha256", "manifest_sha256");
-    line("library", "library");
-    line("  sha256", "library_sha256");
+    if (const json::value* command = plugin.if_contains("command"); command != nullptr) {
+        out << "  command     " << printable(json::serialize(*command), 300) << "\n";
+    } else {
+        line("library", "library");
+        line("  sha256", "library_sha256");
+    }
     line("lock", "lock");
     line("trust", "trust");
     for (const json::value& entry : plugin.at("provides").as_array()) {
@@ -114,7 +118,7 @@ int show_plugin(Program& program, const std::string& name) {
         return 0;
     }
     for (const json::value& plugin : plugins) { print(program, plugin.get_object()); }
-    if ((*opened)->choice) { program.err << "agentforge: " << (*opened)->choice->to_string() << "\n"; }
+    if ((*opened)->choice) { program.err << "agentforge: " << printable_lines((*opened)->choice->to_string()) << "\n"; }
     return 0;
 }
 

@@ -77,7 +77,7 @@ int verify_plugins(Program& program) {
     }
     for (const Verified& each : all) {
         program.out << (each.problem ? "DIFFERS  " : "ok       ") << printable(each.id, 120) << " " << printable(each.version, 60) << "\n";
-        if (each.problem) { program.err << "agentforge: " << each.problem->to_string() << "\n"; }
+        if (each.problem) { program.err << "agentforge: " << printable_lines(each.problem->to_string()) << "\n"; }
     }
     if (!*lock) { program.out << "Only the product's own plugins are in use; there is no lock to hold them against.\n"; }
     return good ? 0 : 1;

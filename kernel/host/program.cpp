@@ -108,7 +108,7 @@ int Program::fail(const Error& error) {
     if (json_output) {
         print_json(error_json(error));
     } else {
-        err << "agentforge: " << error.to_string() << "\n";
+        err << "agentforge: " << printable_lines(error.to_string()) << "\n";     // It may quote a file that somebody else wrote.
     }
     return error.kind == ErrorKind::cancelled ? 23 : 1;
 }

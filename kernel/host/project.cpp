@@ -7,6 +7,7 @@
 #include "base/files.hpp"
 #include "git/repository.hpp"
 #include "plugins/bounded.hpp"
+#include "host/display.hpp"
 
 namespace agentforge::kernel {
 
@@ -133,11 +134,11 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
                                                   (own / "orchestration" / "pipeline.yaml").string(), project->contracts_));
 
     project->plugins_ = PluginRegistry::discover(plugin_search(program, project->place_, project->product_, *project->settings_, project->trust_));
-    for (const Error& problem : project->plugins_.problems()) { program.err << "agentforge: " << problem.to_string() << "\n"; }
+    for (const Error& problem : project->plugins_.problems()) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
     AF_CHECK(check_plugin_settings(project->plugins_, *project->settings_));
 
     project->servers_ = declared_servers(*project->settings_, project->place_, project->trust_, program.environment);
-    for (const Error& problem : project->servers_.problems) { program.err << "agentforge: " << problem.to_string() << "\n"; }
+    for (const Error& problem : project->servers_.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
 
     project->processes_ = make_process_runner(project->product_.exec_helper);
     AF_TRY(const std::string state, state_directory(program.environment));

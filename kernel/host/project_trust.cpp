@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "config/settings_schema.hpp"
 #include "git/repository.hpp"
+#include "host/display.hpp"
 
 namespace agentforge::kernel {
 
@@ -44,7 +45,7 @@ std::vector<std::string> folders_of(const std::vector<GuardedSetting>& settings,
 
 std::string listed(const std::vector<std::string>& names) {
     std::string text;
-    for (std::size_t index = 0; index < names.size() && index < 6; ++index) { text += (index == 0 ? "" : ", ") + ellipsis(sanitize_utf8(names[index]), 120); }
+    for (std::size_t index = 0; index < names.size() && index < 6; ++index) { text += (index == 0 ? "" : ", ") + printable(names[index], 120); }
     return text + (names.size() > 6 ? " and " + std::to_string(names.size() - 6) + " more" : "");
 }
 

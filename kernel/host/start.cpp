@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 
 #include "base/text.hpp"
@@ -8,6 +9,7 @@
 #include "host/display.hpp"
 #include "host/outcome.hpp"
 #include "pipeline/agent_tools.hpp"
+#include "plugins/lock.hpp"
 
 namespace agentforge::kernel {
 
@@ -81,10 +83,21 @@ Error missing(const Project& project, PluginKind kind, const std::string& name, 
                  "`agentforge plugins list` shows what there is; install the plugin or take the name out", ErrorKind::unavailable};
 }
 
+/// A plugin whose files differ from the lock is refused when it is loaded, which for a tool is in the middle of a stage. Empty where it is whole.
+std::optional<Error> changed(const Project& project, PluginKind kind, const std::string& name) {
+    for (const PluginManifest& plugin : project.plugins().plugins()) {
+        const auto is_it = [&](const ManifestEntry& entry) { return entry.kind == kind && entry.name == name; };
+        if (plugin.state != PluginState::ready || plugin.pinned == nullptr || std::ranges::none_of(plugin.provides, is_it)) { continue; }
+        if (auto same = check_pinned_files(plugin); !same.ok()) { return std::move(same).error(); }
+    }
+    return std::nullopt;
+}
+
 /// What a stage would miss later is said before a task exists: its plugin, its agents, their tools, their models.
 Result<void> check_ready(Project& project, const PipelineTemplate& pipeline) {
     for (const StageTemplate& stage : pipeline.stages) {
         if (!project.plugins().has(PluginKind::stage, stage.executor)) { return missing(project, PluginKind::stage, stage.executor, pipeline.source); }
+        if (auto error = changed(project, PluginKind::stage, stage.executor)) { return std::move(*error); }
         if (const auto fit = project.plugins().check_settings(PluginKind::stage, stage.executor, plugin_settings(stage.config)); !fit.ok()) {
             Error error = fit.error();
             if (error.where.starts_with("settings of")) { error.where = place_in_pipeline(pipeline, stage); }
@@ -95,7 +108,10 @@ Result<void> check_ready(Project& project, const PipelineTemplate& pipeline) {
         for (const std::string& role : roles) {
             AF_TRY(const AgentDefinition agent, project.agents().get(role));
             for (const std::string& tool : agent.allowed_tools) {
-                if (project.plugins().has(PluginKind::tool, tool)) { continue; }
+                if (project.plugins().has(PluginKind::tool, tool)) {
+                    if (auto error = changed(project, PluginKind::tool, tool)) { return std::move(*error); }
+                    continue;
+                }
                 if (prefix_of(tool).empty()) { return missing(project, PluginKind::tool, tool, agent.source); }
                 AF_CHECK(check_tool_is_declared(project.plugins(), &project.servers(), tool));
             }

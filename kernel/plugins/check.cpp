@@ -156,7 +156,7 @@ private:
         report_.version = manifest_.version;
         if (manifest_.library.empty()) {
             add("manifest", CheckStatus::error,
-                {"AF-CHECK-003", "The plugin `" + manifest_.id + "` has no library", report_.manifest, "`plugins check` checks shared libraries; a plugin that is a process is tried by running it.",
+                {"AF-CHECK-003", "The plugin `" + manifest_.id + "` has no library", report_.manifest, "`plugins check` checks shared libraries; try a plugin that is a process with `agentforge servers check " + manifest_.id + "`.",
                  ErrorKind::unavailable},
                 "no library", "the name of a .so file");
             return false;

@@ -113,7 +113,9 @@ Error differs(const PluginManifest& manifest, std::string message, std::string w
 Result<std::optional<PluginLock>> PluginLock::load(const std::string& file) {
     std::error_code error;
     if (!std::filesystem::exists(std::filesystem::symlink_status(file, error))) { return std::optional<PluginLock>(); }
-    const auto document = load_yaml(file);
+    YamlLimits limits;      // Two plugins with as many files as hash_folder takes.
+    limits.max_bytes = 16UL << 20U;
+    const auto document = load_yaml(file, limits);
     if (!document.ok()) {
         Error broken = document.error();
         return Error{"AF-PLUG-034", "The plugin lock cannot be read: " + broken.message, broken.where.empty() ? file : broken.where,

@@ -177,8 +177,9 @@ class UsedTogether(unittest.TestCase):
             self.assertIn(changed.name, verified.stdout)
             started = project.agentforge("start", "--pipeline", KINDS["stage"], "What is left open?")
             self.assertEqual(1, started.returncode, started.stdout)
-            self.assertRegex(started.stdout, r"AF-PLUG-03\d")
+            self.assertIn("AF-PLUG-031", started.stdout)
             self.assertIn(changed.name, started.stdout)
+            self.assertEqual(1, len(list((project.root / ".agentforge" / "tasks").iterdir())), "a task was made that cannot be done")
 
     def test_a_projects_own_plugins_need_its_users_trust(self):
         with Project() as project:

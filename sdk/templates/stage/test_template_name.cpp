@@ -46,9 +46,9 @@ TEST(TemplateNameStage, PassesTheAgentsQuestionOn) {
 TEST(TemplateNameStage, TellsTheNextAttemptWhatWasWrong) {
     FakeStageContext host;
     host.stage_input.previous_errors = {"no such file"};
-    host.agent.then_fails({"AF-AGENT-010", "the steps are used up", "", "", ErrorKind::unavailable});
+    host.agent.then_fails({"HOST-001", "the steps are used up", "", "", ErrorKind::unavailable});
     TemplateNameStage stage;
-    EXPECT_EQ(host.run(stage).error->code, "AF-AGENT-010");
+    EXPECT_EQ(host.run(stage).error->code, "HOST-001");
     EXPECT_EQ(host.agent.requests().front().state.at("previous_errors").as_array().size(), 1U);
 }
 

@@ -35,9 +35,9 @@ TEST(TemplateNameTool, RefusesABlankMark) {
 
 TEST(TemplateNameTool, PassesOnWhatTheHostRefuses) {
     FakeToolContext host;
-    host.files.fail_next("search", {"AF-TOOL-099", "no", "", "", ErrorKind::denied});
+    host.files.fail_next("search", {"HOST-001", "no", "", "", ErrorKind::denied});
     TemplateNameTool tool;
-    EXPECT_EQ(host.call(tool).error->code, "AF-TOOL-099");
+    EXPECT_EQ(host.call(tool).error->code, "HOST-001");
 }
 
 }  // namespace example

@@ -38,8 +38,8 @@ def sources():
 
 
 def pages():
-    """Our own pages: an example project's are its own, and a recorded demo is no page."""
-    return [file for file in files("*.md") if "examples" not in file.relative_to(ROOT).parts[:1]]
+    """Our own pages: an example project's are its own, a template's are whoever's who takes it, and a recorded demo is no page."""
+    return [file for file in files("*.md") if not name(file).startswith(("examples/", "sdk/templates/"))]
 
 
 def name(file):
@@ -202,7 +202,7 @@ class Grammar:
         for flag in flags:
             if not re.search(r"(?<![\w-])" + re.escape(flag) + r"(?![\w-])", text + self.help()):
                 return f"there is no {flag}"
-        positional = len(re.findall(r"^  [a-z]+ TEXT", text, re.M)) if command else 0
+        positional = len(re.findall(r"^  [a-zA-Z]+ TEXT", text, re.M)) if command else 0
         return "too many words" if len(texts) > positional else None
 
     def needs_value(self, command, flag):
@@ -240,7 +240,7 @@ class Commands(unittest.TestCase):
         text = (ROOT / "docs" / "cli.md").read_text()
         missing = []
         for words in ((), ("init",), ("start",), ("status",), ("resume",), ("abort",), ("approve",), ("reject",), ("feedback",), ("resolve",),
-                      ("escalations", "list"), ("inspect",), ("plugins", "list"), ("plugins", "show"), ("plugins", "lock"), ("plugins", "verify"), ("trust",), ("doctor",)):
+                      ("escalations", "list"), ("inspect",), ("plugins", "list"), ("plugins", "new"), ("plugins", "show"), ("plugins", "lock"), ("plugins", "verify"), ("trust",), ("doctor",)):
             missing += [(words, flag) for flag in re.findall(r"(?<![\w-])--[a-z-]+", self.grammar.help(*words)) if flag not in text]
         self.assertEqual(missing, [])
 
@@ -298,6 +298,9 @@ class Examples(unittest.TestCase):
 
     def test_the_example_of_init_is_current(self):
         self.check("agentforge init", "init")
+
+    def test_the_example_of_plugins_new_is_current(self):
+        self.check("agentforge plugins new tool word_count", "plugins", "new", "tool", "word_count")
 
     def test_the_example_of_plugins_list_is_current(self):
         self.check("agentforge plugins list", "plugins", "list")

@@ -193,8 +193,14 @@ class TestTrust(PluginTest):
 
     def test_init_in_somebody_elses_repository_trusts_nothing(self):
         self.project_with_plugin()
-        self.assert_code(self.run_program("init"), 0)
+        self.assertIn("AF-PLUG-040", self.assert_code(self.run_program("init"), 0).err)
         self.assertEqual(self.state_of_plugin(), "not trusted")
+
+    def test_name_in_the_repository_cannot_drive_the_terminal(self):
+        self.settings(paths=["tools"])
+        self.install(self.repository / "tools" / "\x1b[2J")
+        for command in (("plugins", "list"), ("trust", "--show"), ("plugins", "verify"), ("plugins", "show", ID), ("doctor",)):
+            self.assertNotIn("\x1b", self.run_program(*command).all, command)
 
     def test_trust_as_json(self):
         self.project_with_plugin()
