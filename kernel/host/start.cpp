@@ -108,8 +108,10 @@ Result<void> check_ready(Project& project, const PipelineTemplate& pipeline) {
         for (const std::string& role : roles) {
             AF_TRY(const AgentDefinition agent, project.agents().get(role));
             for (const std::string& tool : agent.allowed_tools) {
-                if (auto error = changed(project, PluginKind::tool, tool)) { return std::move(*error); }
-                if (project.plugins().has(PluginKind::tool, tool)) { continue; }
+                if (project.plugins().has(PluginKind::tool, tool)) {
+                    if (auto error = changed(project, PluginKind::tool, tool)) { return std::move(*error); }
+                    continue;
+                }
                 if (prefix_of(tool).empty()) { return missing(project, PluginKind::tool, tool, agent.source); }
                 AF_CHECK(check_tool_is_declared(project.plugins(), &project.servers(), tool));
             }

@@ -20,6 +20,8 @@ def run(*words, **options):
     words = [str(word) for word in words]
     return subprocess.run(words, **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "check": False, "timeout": 300, **options})
 
+CCACHE_DIR = run("ccache", "--get-config", "cache_dir").stdout.strip() if shutil.which("ccache") else ""
+
 
 class Product:
     """`folder` holds all that a test makes; `prefix` is the installation in it."""
@@ -41,8 +43,8 @@ class Product:
     def environment(self, **more):
         """What a user with this installation has, and nothing of whoever runs the test."""
         kept = {name: os.environ[name] for name in ("PATH", "TMPDIR", "LANG", "CCACHE_DIR") if name in os.environ}
-        # ccache then knows a source again though the folder has another name each time.
-        kept |= {"CCACHE_BASEDIR": str(self.folder), "CCACHE_NOHASHDIR": "true"}
+        # ccache then knows a source again though the folder has another name each time, and keeps it though HOME is another.
+        kept |= {"CCACHE_DIR": CCACHE_DIR, "CCACHE_BASEDIR": str(self.folder), "CCACHE_NOHASHDIR": "true"}
         return {**kept, "HOME": str(self.home), "AGENTFORGE_STATE_HOME": str(self.folder / "state"),
                 "GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@example.invalid", "GIT_COMMITTER_NAME": "A", "GIT_COMMITTER_EMAIL": "a@example.invalid", **more}
 
