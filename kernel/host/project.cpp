@@ -6,6 +6,7 @@
 
 #include "base/files.hpp"
 #include "git/repository.hpp"
+#include "plugins/bounded.hpp"
 #include "host/display.hpp"
 
 namespace agentforge::kernel {
@@ -167,7 +168,8 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .max_output_tokens = static_cast<std::uint64_t>(project->settings_->integer("llm.max_output_tokens")),
         .environment = program.environment,
         .servers = &project->servers_,
-        .exec_helper = project->product_.exec_helper});
+        .exec_helper = project->product_.exec_helper,
+        .model_limit = std::chrono::seconds(project->settings_->integer("llm.timeout_seconds"))});
 
     std::shared_ptr<EscalationHandler> handler;
     AF_TRY(handler, project->plugins_.escalation(project->settings_->text("escalation.handler")));
@@ -202,9 +204,16 @@ Result<std::unique_ptr<Project>> Project::open_for_task(Program& program, EventS
     return found ? open(program, events) : std::move(project);
 }
 
-Result<std::string> check_backend(LLMBackend& backend) {
-    CheckContext context;
-    return backend.check(context);
+Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Program& program) {
+    const auto answer = std::make_shared<std::optional<Result<std::string>>>();
+    const auto watch = std::make_shared<CallWatch>();
+    const auto context = std::make_shared<CheckContext>();
+    const bool returned = run_bounded([answer, backend, context] { *answer = backend->check(*context); }, watch,
+                                      [&] { return std::chrono::steady_clock::now() >= *context->deadline() + std::chrono::seconds(5); });
+    if (returned) { return std::move(**answer); }
+    program.leave_at_once = true;
+    return Error{"AF-LLM-107", "the model backend did not return by its deadline of 10 s and was given up" + watch->culprit(), backend->info().name,
+                 "choose another backend, or mend the plugin: it must watch deadline()", ErrorKind::timeout};
 }
 
 Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, const std::string& model_name) {
@@ -246,7 +255,7 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
     if (const auto known = models_.find(key); known != models_.end()) { return known->second.get(); }
     AF_TRY(std::shared_ptr<LLMBackend> plugin, backend(name, model_name));
     if (plugin->info().offline) {
-        if (const auto answer = check_backend(*plugin); !answer.ok()) {
+        if (const auto answer = check_backend(plugin, program_); !answer.ok()) {
             Error error = answer.error();
             error.kind = ErrorKind::unavailable;    // No stage can do anything about it: the task waits for the user.
             return error;

@@ -83,7 +83,7 @@ private:
 };
 
 /// Asks a backend whether it would work; waits 10 s at most.
-[[nodiscard]] Result<std::string> check_backend(LLMBackend& backend);
+[[nodiscard]] Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Program& program);
 
 /// One line each: how to use a real model. Shown wherever none is configured or a transcript answers.
 [[nodiscard]] std::string model_help();

@@ -126,11 +126,7 @@ int check_servers(Program& program, const std::string& name) {
     if (!project.ok()) { return program.fail(project.error()); }
     const auto reports = try_servers(**project, program, name);
     if (!name.empty() && reports.empty()) {
-        std::vector<std::string> names;
-        for (const ServerDefinition& server : (*project)->servers().servers) { names.push_back(server.name); }
-        const std::string near = nearest(name, names);
-        return program.fail({"AF-MCP-001", "no tool server and no plugin process is called `" + printable(name, 80) + "`", "",
-                             near.empty() ? "`agentforge servers list` shows those that are declared" : "did you mean `" + near + "`?", ErrorKind::not_found});
+        return program.fail(no_such_server((*project)->servers(), "no tool server and no plugin process is called `" + printable(name, 80) + "`", name));
     }
     bool failed = false;
     json::array array;
@@ -195,7 +191,7 @@ void add_servers(CLI::App& app, Program& program) {
 
     auto name = std::make_shared<std::string>();
     CLI::App* check = group->add_subcommand("check", "Start each tool server in the sandbox, list its tools and say what is wrong");
-    check->add_option("NAME", *name, "Only this one");
+    check->add_option("name", *name, "Only this one");
     check->add_flag("--json", program.json_output, "Answer as JSON");
     check->footer("Example:  agentforge servers check files");
     check->callback([&program, name] { program.command = [&program, name] { return check_servers(program, *name); }; });

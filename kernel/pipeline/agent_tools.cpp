@@ -16,18 +16,6 @@ bool is_glob(std::string_view name) noexcept { return name.ends_with("__*"); }
 /// Whether an entry of a list covers a tool.
 bool covers(const std::string& entry, std::string_view tool) { return entry == tool || (is_glob(entry) && prefix_of(entry) == prefix_of(tool)); }
 
-Error unknown_server(const ServerSet* servers, const std::string& tool) {
-    const std::string prefix(prefix_of(tool));
-    std::vector<std::string> names;
-    if (servers != nullptr) {
-        for (const ServerDefinition& server : servers->servers) { names.push_back(server.prefix); }
-    }
-    const std::string near = nearest(prefix, names);
-    return {"AF-MCP-001", "no plugin provides the tool `" + tool + "`, and no tool server is called `" + prefix + "`", "",
-            near.empty() ? "Declare the server in .mcp.json or under mcp_servers in the settings; `agentforge servers list` shows those that are declared." : "Did you mean `" + near + "__…`?",
-            ErrorKind::unavailable};
-}
-
 /// The plugin process that provides a tool, or null.
 const PluginManifest* process_of(const PluginRegistry& plugins, const std::string& tool) {
     const PluginManifest* const owner = plugins.owner(PluginKind::tool, tool);
@@ -83,13 +71,7 @@ private:
         AF_TRY(const std::vector<std::string> names, load_server(server));
         if (!is_glob(entry)) {
             if (std::find(names.begin(), names.end(), entry) != names.end()) { return std::vector{entry}; }
-            std::vector<std::string> all = every_[server.prefix];
-            const std::string near = nearest(entry, all);
-            std::string remedy = near.empty() ? "Its tools:" : "Did you mean `" + near + "`?";
-            if (near.empty()) {
-                for (const std::string& name : all) { remedy += " " + name; }
-            }
-            return Error{"AF-MCP-014", "server `" + server.name + "` has no tool `" + entry + "`, which role `" + agent_.role + "` lists", server.where, std::move(remedy), ErrorKind::unavailable};
+            return no_such_tool(server, entry, ", which role `" + agent_.role + "` lists", every_[server.prefix]);
         }
         std::vector<std::string> wanted;
         for (const std::string& name : names) {
@@ -170,7 +152,7 @@ Result<Tools> load_tools(const TaskServices& services, AgentDefinition& agent, S
 Result<void> check_tool_is_declared(const PluginRegistry& plugins, const ServerSet* servers, const std::string& tool) {
     if (plugins.has(PluginKind::tool, tool)) { return {}; }
     const std::string prefix(prefix_of(tool));
-    if (prefix.empty()) { return Error{"AF-PLUG-010", "No plugin provides the tool `" + tool + "`", "", "`agentforge plugins list` shows those that are there.", ErrorKind::unavailable}; }
+    if (auto error = plugins.why_not(PluginKind::tool, tool); error && (prefix.empty() || error->code != "AF-PLUG-010")) { return std::move(*error); }
     if (servers != nullptr) {
         if (servers->by_prefix(prefix) != nullptr) { return {}; }
         if (const auto refused = servers->refused.find(prefix); refused != servers->refused.end()) {
@@ -179,7 +161,7 @@ Result<void> check_tool_is_declared(const PluginRegistry& plugins, const ServerS
             return error;
         }
     }
-    return unknown_server(servers, tool);
+    return no_such_server(servers == nullptr ? ServerSet() : *servers, "no plugin provides the tool `" + tool + "`, and no tool server is called `" + prefix + "`", prefix);
 }
 
 ServerDefinition plugin_process(const PluginManifest& manifest) {

@@ -34,7 +34,8 @@ struct TaskServices {
     std::map<std::string, std::string> environment;         ///< The whole one; children get the allow-listed part.
     const ServerSet* servers = nullptr;                     ///< Tool servers that are declared; null: none.
     std::string exec_helper = {};                           ///< agentforge-exec, for servers and plugins that are processes.
-    std::chrono::milliseconds hang_grace{5'000};            ///< How long after its deadline a stage may still return.
+    std::chrono::milliseconds hang_grace{5'000};            ///< How long after its deadline a plugin's call may still return.
+    std::chrono::milliseconds model_limit{0};               ///< How long one model call may take (`llm.timeout_seconds`); 0: as long as its stage.
 };
 
 /// A stage's clock (FR-063): it counts agent time. While a gate measures it stands still, so that a long test suite does not

@@ -193,6 +193,7 @@ Result<ToolListing> ServerClient::list(const std::function<bool()>& cancelled) {
                                             : usable_schema(*schema);
             if (!usable.ok()) {
                 Error error = usable.error();
+                error.code = "AF-MCP-017";
                 error.message = "the tool `" + tool.name + "` of " + called(server_) + " cannot be offered: " + error.message;
                 error.where = server_.where;
                 listing.problems.push_back(std::move(error));

@@ -233,6 +233,25 @@ const ServerDefinition* ServerSet::by_prefix(std::string_view prefix) const noex
     return found == servers.end() ? nullptr : &*found;
 }
 
+Error no_such_server(const ServerSet& set, const std::string& what, const std::string& name) {
+    std::vector<std::string> names;
+    for (const ServerDefinition& server : set.servers) { names.push_back(server.prefix); }
+    const std::string near = nearest(tool_prefix(name), names);
+    return {"AF-MCP-001", what, "",
+            near.empty() ? "Declare the server in .mcp.json or under mcp_servers in the settings; `agentforge servers list` shows those that are declared."
+                         : "Did you mean `" + set.by_prefix(near)->name + "`, whose tools are " + near + "__…?",
+            ErrorKind::unavailable};
+}
+
+Error no_such_tool(const ServerDefinition& server, const std::string& tool, const std::string& more, const std::vector<std::string>& tools) {
+    const std::string near = nearest(tool, tools);
+    std::string remedy = near.empty() ? tools.empty() ? "Use another tool." : "Its tools:" : "Did you mean `" + near + "`?";
+    if (near.empty()) {
+        for (const std::string& name : tools) { remedy += " " + name; }
+    }
+    return {"AF-MCP-014", "server `" + server.name + "` has no tool `" + tool + "`" + more, server.where, std::move(remedy), ErrorKind::unavailable};
+}
+
 Error not_trusted(const std::string& name, const std::string& where) {
     return {"AF-MCP-004", "the server `" + name + "` is declared by the project, which you have not trusted: it is not started", where,
             "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`.", ErrorKind::denied};

@@ -59,6 +59,10 @@ struct ServerSources {
 /// Problems: AF-MCP-002 a wrong or unknown field, AF-MCP-003 not stdio, AF-MCP-004 not trusted or network not allowed, AF-MCP-016 two
 /// names that give the same prefix, AF-MCP-021 a `${NAME}` that is not set.
 [[nodiscard]] ServerSet read_servers(const ServerSources& sources);
+/// AF-MCP-001: no server is called so; the nearest of those that are declared is named. `what` says who asked.
+[[nodiscard]] Error no_such_server(const ServerSet& set, const std::string& what, const std::string& name);
+/// AF-MCP-014: the server has no such tool; the nearest of `tools`, or all of them, are named. `more` ends the sentence.
+[[nodiscard]] Error no_such_tool(const ServerDefinition& server, const std::string& tool, const std::string& more, const std::vector<std::string>& tools);
 /// AF-MCP-004 of a server that the project declares and the user has not trusted.
 [[nodiscard]] Error not_trusted(const std::string& name, const std::string& where);
 

@@ -210,7 +210,7 @@ ToolResult ServerPool::call(Running& running, const std::string& tool, const jso
     }
     if (running.changed.contains(tool)) { return ToolResult::failed(changed_tool(tool, name, "when this stage began")); }
     if (running.vanished.contains(tool)) {
-        return ToolResult::failed({"AF-MCP-014", "server `" + name + "` has no tool `" + tool + "` any more", running.server.where, "use another tool", ErrorKind::not_found});
+        return ToolResult::failed(no_such_tool(running.server, tool, " any more", {}));
     }
     std::chrono::milliseconds timeout = running.server.timeout;
     if (const auto deadline = context.deadline()) {

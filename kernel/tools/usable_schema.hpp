@@ -17,7 +17,7 @@ struct UsableSchema {
 };
 
 /// Takes out what `check_arguments` does not know and says what that was. A schema without `properties` takes anything.
-/// Errors: AF-MCP-017 not an object schema, deeper than 40, more than 5,000 values.
+/// Errors: AF-TOOL-008 not an object schema, deeper than 40, more than 5,000 values.
 [[nodiscard]] Result<UsableSchema> usable_schema(const json::value& schema);
 
 }  // namespace agentforge::kernel
