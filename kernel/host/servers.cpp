@@ -68,7 +68,7 @@ ServerReport try_plugin(Project& project, const Program& program, const PluginMa
     }
     if (agent.allowed_tools.empty()) { return report; }
     ServerPool pool({});
-    const auto tools = load_tools(project.services(), agent, pool, place, {}, cancelled);
+    const auto tools = load_tools(project.services(), agent, pool, [&place] { return place; }, {}, cancelled);
     if (!tools.ok()) {
         report.error = tools.error();
         return report;

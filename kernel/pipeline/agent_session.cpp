@@ -436,7 +436,7 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     ServerOffer offer;
     offer.pin = [&host](const std::string& name, const ListedTool& tool) { return host.pin(name, tool); };
     offer.settle = [&host] { return host.settle_server(); };
-    AF_TRY(auto tools, load_tools(services, agent, servers, host.server_place(), offer, [&context] { return context.cancelled(); }));
+    AF_TRY(auto tools, load_tools(services, agent, servers, [&host] { return host.server_place(); }, offer, [&context] { return context.cancelled(); }));
 
     RunSpec spec;
     spec.agent = agent;

@@ -24,7 +24,8 @@ const PluginManifest* process_of(const PluginRegistry& plugins, const std::strin
 
 class Loader {
 public:
-    Loader(const TaskServices& services, AgentDefinition& agent, ServerPool& servers, const ServerPlace& place, const ServerOffer& offer, const std::function<bool()>& cancelled)
+    Loader(const TaskServices& services, AgentDefinition& agent, ServerPool& servers, const std::function<ServerPlace()>& place, const ServerOffer& offer,
+           const std::function<bool()>& cancelled)
         : services_(services), agent_(agent), servers_(servers), place_(place), offer_(offer), cancelled_(cancelled) {}
 
     Result<Tools> load() {
@@ -90,7 +91,7 @@ private:
             const bool listed = std::any_of(agent_.allowed_tools.begin(), agent_.allowed_tools.end(), [&](const std::string& entry) { return covers(entry, name); });
             return listed && !forbidden(name);
         };
-        AF_TRY(const auto made, servers_.tools(server, place_, offer, cancelled_));
+        AF_TRY(const auto made, servers_.tools(server, place_(), offer, cancelled_));
         std::vector<std::string> names;
         for (const auto& tool : made) {
             names.push_back(tool->spec().name);
@@ -112,7 +113,7 @@ private:
             offered.insert(name);
             return services_.plugins.owner(PluginKind::tool, name) == &manifest;
         };
-        AF_TRY(const auto made, servers_.tools(plugin_process(manifest), place_, offer, cancelled_));
+        AF_TRY(const auto made, servers_.tools(plugin_process(manifest), place_(), offer, cancelled_));
         std::set<std::string> promised;
         for (const ManifestEntry& entry : manifest.provides) {
             if (entry.kind == PluginKind::tool) { promised.insert(entry.name); }
@@ -133,7 +134,7 @@ private:
     const TaskServices& services_;
     AgentDefinition& agent_;
     ServerPool& servers_;
-    const ServerPlace& place_;
+    const std::function<ServerPlace()>& place_;
     const ServerOffer& offer_;
     const std::function<bool()>& cancelled_;
     Tools tools_;
@@ -144,7 +145,7 @@ private:
 
 }  // namespace
 
-Result<Tools> load_tools(const TaskServices& services, AgentDefinition& agent, ServerPool& servers, const ServerPlace& place, const ServerOffer& offer,
+Result<Tools> load_tools(const TaskServices& services, AgentDefinition& agent, ServerPool& servers, const std::function<ServerPlace()>& place, const ServerOffer& offer,
                          const std::function<bool()>& cancelled) {
     return Loader(services, agent, servers, place, offer, cancelled).load();
 }

@@ -13,9 +13,9 @@ namespace agentforge::kernel {
 
 /// Makes the tools that the agent lists. An entry `<server>__*` becomes all tools of that server that are not forbidden; in the
 /// forbidden list it forbids them all. The agent's lists are written out accordingly. A server is started here, and only where one of its
-/// tools is listed. Errors: AF-PLUG-…, AF-MCP-001 no such server, AF-MCP-014 it has no such tool, those of ServerPool::tools.
+/// tools is listed; `place` is asked only then. Errors: AF-PLUG-…, AF-MCP-001 no such server, AF-MCP-014 it has no such tool, those of ServerPool::tools.
 [[nodiscard]] Result<std::map<std::string, std::shared_ptr<Tool>, std::less<>>> load_tools(const TaskServices& services, AgentDefinition& agent, ServerPool& servers,
-                                                                                          const ServerPlace& place, const ServerOffer& offer,
+                                                                                          const std::function<ServerPlace()>& place, const ServerOffer& offer,
                                                                                           const std::function<bool()>& cancelled);
 
 /// Whether somebody provides the tool, as far as can be said without starting a server. Errors: AF-PLUG-010, AF-MCP-001 … 004.

@@ -104,6 +104,21 @@ public:
         return {};
     }
 
+    /// Makes the workspace what the journal says it is.
+    void take_back_unrecorded() {
+        const std::string tree = session_.state().tree;
+        const auto done = [&]() -> Result<void> {
+            AF_TRY(const std::string now, workshop_.snapshot({}));
+            if (now == tree) { return {}; }
+            json::array paths;
+            AF_TRY(const auto changes, workshop_.diff(tree, now));
+            for (const TreeChange& change : changes) { paths.emplace_back(change.path); }
+            AF_CHECK(workshop_.restore(tree));
+            return session_.record("violation", {{"stage", stage_}, {"paths", std::move(paths)}});
+        }();
+        static_cast<void>(keep(done));
+    }
+
     TaskSession& session() { return session_; }
     Workshop& workshop() { return workshop_; }
     TaskServices& services() { return services_; }
@@ -326,7 +341,9 @@ Result<std::unique_ptr<StageHost>> StageHost::enter(TaskSession& session, Worksh
 }
 
 void StageHost::abandon() noexcept { calls_->abandon(); }
-void StageHost::end_servers() { calls_->servers().end(); }
+void StageHost::end_servers() {
+    if (calls_->servers().end() && !calls_->abandoned()) { calls_->take_back_unrecorded(); }
+}
 ServerPlace StageHost::process_place() { return stage_process_place(calls_->workshop(), calls_->services()); }
 StageClock& StageHost::stage_clock() noexcept { return calls_->clock(); }
 std::optional<Error> StageHost::fatal() const { return calls_->fatal(); }

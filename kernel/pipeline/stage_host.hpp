@@ -23,7 +23,8 @@ public:
 
     /// From now on every call fails as cancelled: the stage's time is over and nobody listens any more.
     void abandon() noexcept;
-    /// Ends the tool servers of this visit; on the thread that ran the stage.
+    /// Ends the tool servers of this visit; on the thread that ran the stage. What one wrote after its last call is taken back: no
+    /// step records it.
     void end_servers();
     /// Where a stage that is a process runs.
     [[nodiscard]] ServerPlace process_place();

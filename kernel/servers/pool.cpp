@@ -104,8 +104,14 @@ private:
 ServerPool::ServerPool(Log log) : log_(std::move(log)) {}
 ServerPool::~ServerPool() { end(); }
 
-void ServerPool::end() {
-    for (auto& [key, running] : running_) { running->client.reset(); }
+bool ServerPool::end() {
+    bool could_write = false;
+    for (auto& [key, running] : running_) {
+        could_write = could_write || (running->server.writes && !running->place.writable.empty());
+        running->client.reset();
+    }
+    running_.clear();
+    return could_write;
 }
 
 void ServerPool::log(LogLevel level, const std::string& message) const {

@@ -46,8 +46,9 @@ public:
     [[nodiscard]] std::vector<Error> problems(const ServerDefinition& server) const;
     /// `everything 1.0 (protocol 2025-06-18)` of a server that runs.
     [[nodiscard]] std::string about(const ServerDefinition& server) const;
-    /// Ends all of them, and whatever they started.
-    void end();
+    /// Ends all of them, and whatever they started. Whether one of them could write in the workspace: what it wrote after its last call
+    /// nobody has judged.
+    bool end();
 
 private:
     friend class ServerTool;

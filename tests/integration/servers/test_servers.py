@@ -131,6 +131,11 @@ class TestServers(ServersTest):
         self.assertIn("AF-ORCH-026", self.outcome(1)["error"])
         self.assertEqual(self.records("violation")[0]["paths"], ["notes/old.txt"])
 
+    def test_what_a_server_writes_after_its_last_call_is_taken_back(self):
+        self.servers = {"notes": self.server("writes-at-end")}
+        self.assert_code(self.survey(call("notes__echo", words="x")), 0)
+        self.assertEqual([record["paths"] for record in self.records("violation")], [["notes/later.txt"]])
+
     def test_a_forbidden_tool_is_refused_though_a_pattern_allows_it(self):
         self.assert_code(self.survey(call("notes__trigger")), 0)
         self.assertIn("AF-TOOL-001", self.outcome(1)["error"])

@@ -236,6 +236,9 @@ def main():
                 send({"jsonrpc": "2.0", "id": identifier, "result": result})
         elif method == "ping":
             send({"jsonrpc": "2.0", "id": identifier, "result": {}})
+    if "writes-at-end" in FAULTS:
+        with open("notes/later.txt", "w", encoding="utf-8") as file:
+            file.write("unseen")
     if "ignores-term" in FAULTS:
         while True:
             time.sleep(1000)

@@ -83,7 +83,7 @@ TEST(Arguments, AValueThatIsForbiddenByFalseIsRefused) { EXPECT_THAT(property("f
 // ---------------------------------------------------------------------------------------- usable_schema --
 
 TEST(UsableSchema, LeavesOutWhatIsNotCheckedAndSaysSo) {
-    const auto made = usable_schema(json::parse(R"j({"type": "object", "properties": {"a": {"type": "string", "if": {}, "pattern": "(?=x)"}}, "x-vendor": 1})j"));
+    const auto made = usable_schema(json::parse(R"x({"type": "object", "properties": {"a": {"type": "string", "if": {}, "pattern": "(?=x)"}}, "x-vendor": 1})x"));
     ASSERT_TRUE(made.ok());
     EXPECT_THAT(made->left_out, ElementsAre("properties.a.if", "properties.a.pattern", "x-vendor"));
     EXPECT_FALSE(made->schema.at("properties").at("a").as_object().contains("if"));
