@@ -98,10 +98,11 @@ std::string prefix_of(const fs::path& templates) {
 }
 
 /// Relative path → text, of the finished plugin.
-Result<std::map<std::string, std::string>> filled_in(const fs::path& folder, const Wanted& wanted, const std::string& prefix) {
+Result<std::map<std::string, std::string>> filled_in(const fs::path& folder, const Wanted& wanted, const fs::path& target, const std::string& prefix) {
     const auto fill = [&](std::string text) {
         text = replaced(std::move(text), "template_name", wanted.name);
         text = replaced(std::move(text), "TemplateName", class_name(wanted.name));
+        text = replaced(std::move(text), "AGENTFORGE_PLUGIN_FOLDER", target.string());
         return replaced(std::move(text), "AGENTFORGE_PREFIX", prefix);
     };
     std::map<std::string, std::string> files;
@@ -159,7 +160,7 @@ int run_new(Program& program, const Wanted& wanted) {
     }
     const fs::path target = (program.directory / wanted.directory / wanted.name).lexically_normal();
     const std::string prefix = prefix_of(*templates);
-    const auto files = filled_in(*templates / wanted.kind, wanted, prefix);
+    const auto files = filled_in(*templates / wanted.kind, wanted, target, prefix);
     if (!files.ok()) { return program.fail(files.error()); }
     if (const auto made = make_plugin(target, *files); !made.ok()) { return program.fail(made.error()); }
 

@@ -115,13 +115,18 @@ class NewPlugin(unittest.TestCase):
             for file in (self.place / "word_count").rglob("*"):
                 self.assertNotIn("template_name", file.name)
                 if file.is_file():
-                    self.assertNotRegex(file.read_text(), "template_name|TemplateName|AGENTFORGE_PREFIX", file.name)
+                    self.assertNotRegex(file.read_text(), "template_name|TemplateName|AGENTFORGE_PREFIX|AGENTFORGE_PLUGIN_FOLDER", file.name)
             self.assertIn("class WordCount", (self.place / "word_count" / "word_count.cpp").read_text())
             shutil.rmtree(self.place / "word_count")
 
     def test_the_readme_names_this_installation(self):
         self.new("tool", "word_count")
         self.assertIn(f"-DCMAKE_PREFIX_PATH={PRODUCT.prefix}\n", (self.place / "word_count" / "README.md").read_text())
+
+    def test_the_readme_names_the_folder_for_the_settings(self):
+        for kind in KINDS:
+            self.new(kind, f"my_{kind}")
+            self.assertIn(f"paths: [{self.place}/my_{kind}/build/plugins]", (self.place / f"my_{kind}" / "README.md").read_text())
 
     def test_another_folder_is_used_and_made_where_it_is_missing(self):
         answer = json.loads(self.new("tool", "x", "--directory", "deep/er", "--json").stdout)
