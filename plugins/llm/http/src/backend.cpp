@@ -96,10 +96,14 @@ Result<Completion> HttpBackend::attempt(const CompletionRequest& request, Stream
     call.body = json::serialize(body(request, model));
     call.headers.emplace_back("Accept", settings_.stream ? "text/event-stream, application/json" : "application/json");
 
+    // A server that does not stream though asked to is understood, too.
+    const auto streams = [this](const Head& begun) {
+        const std::string type = media_type(begun);
+        return has(type, "event-stream") || (settings_.stream && !has(type, "json") && !has(type, "html"));
+    };
     const std::unique_ptr<AnswerReader> answer = reader();
     EventReader events;
     std::string whole;
-    bool streamed = false;
     bool ended = false;
     auto exchanged = exchange(call, [&context] { return context.cancelled(); }, [&](const Head& begun, std::string_view part) -> Result<bool> {
         head = begun;
@@ -107,9 +111,7 @@ Result<Completion> HttpBackend::attempt(const CompletionRequest& request, Stream
             whole += part.substr(0, longest_complaint - std::min(longest_complaint, whole.size()));
             return whole.size() < longest_complaint;
         }
-        const std::string type = media_type(begun);
-        streamed = has(type, "event-stream") || (settings_.stream && !has(type, "json") && !has(type, "html"));
-        if (!streamed) {
+        if (!streams(begun)) {
             whole += part;
             return true;
         }
@@ -126,7 +128,7 @@ Result<Completion> HttpBackend::attempt(const CompletionRequest& request, Stream
     }
     head = std::move(exchanged).value();
     if (head.status < 200 || head.status >= 300) { return refusal(settings_.server, read_complaint(head.status, whole), head); }
-    if (streamed) {
+    if (streams(head)) {
         if (!ended && !answer->may_end()) {
             return Error{"AF-LLM-409", "the stream of " + settings_.server.host + " ended before the answer did", settings_.server.text(),
                          "It may succeed when tried again; resume.", ErrorKind::transient};
