@@ -225,9 +225,8 @@ Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, co
         if (!command.empty()) { config["command"] = std::move(command); }
         config["timeout_seconds"] = settings_->integer("llm.timeout_seconds");
     } else if (name == "anthropic" || name == "openai") {
-        for (const char* key : {"base_url", "api_key_env"}) {
-            if (const std::string value = settings_->text(std::string("llm.") + key); !value.empty()) { config[key] = value; }
-        }
+        if (const std::string base_url = settings_->text("llm.base_url"); !base_url.empty()) { config["base_url"] = base_url; }
+        if (const std::string variable = settings_->text("llm.api_key_env"); !variable.empty()) { config["api_key_env"] = variable; }
         if (!config.contains("timeout_seconds")) { config["timeout_seconds"] = settings_->integer("llm.timeout_seconds"); }
     }
     if (name != "replay" && !model_name.empty()) { config["model"] = model_name; }

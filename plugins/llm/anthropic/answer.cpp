@@ -92,8 +92,7 @@ Result<void> Answer::whole(const json::object& answer) {
     }
     const json::value* const content = answer.if_contains("content");
     if (content == nullptr || !content->is_array()) {
-        return Error{"AF-LLM-408", server_.host + " answered with JSON that is no message: it has no list 'content'", server_.text(),
-                     "Check llm.settings.base_url: does the server speak the Messages API?", ErrorKind::unavailable};
+        return http::other_answer(server_, "no message: it has no list 'content'", "the Messages API");
     }
     begin(answer);
     stop(text_of(answer, "stop_reason"));

@@ -109,8 +109,7 @@ Result<void> Answer::whole(const json::object& answer) {
     AF_CHECK(chunk(answer, "message", nullptr));
     const json::value* const choices = answer.if_contains("choices");
     if (choices == nullptr || !choices->is_array() || choices->get_array().empty()) {
-        return Error{"AF-LLM-408", server_.host + " answered with JSON that is no completion: it has no 'choices'", server_.text(),
-                     "Check llm.settings.base_url (it usually ends in /v1): does the server speak chat completions?", ErrorKind::unavailable};
+        return http::other_answer(server_, "no completion: it has no 'choices'", "chat completions");
     }
     return {};
 }

@@ -232,7 +232,7 @@ TEST_P(WrongSettings, are_refused_by_name) {
 INSTANTIATE_TEST_SUITE_P(All, WrongSettings, ::testing::Values(
     std::pair{R"({"bas_url":"x"})", "bas_url"}, std::pair{R"({"base_url":"localhost"})", "base_url"}, std::pair{R"({"timeout_seconds":0})", "timeout_seconds"},
     std::pair{R"({"stream":"yes"})", "stream"}, std::pair{R"({"headers":{"a b":"c"}})", "a b"}, std::pair{R"({"headers":{"a":"c\r\nd: e"}})", "headers"},
-    std::pair{R"({"headers":[]})", "headers"}, std::pair{R"({"max_tokens":-1})", "max_tokens"}, std::pair{R"({"model":7})", "model"}));
+    std::pair{R"({"headers":[]})", "headers"}, std::pair{R"({"headers":{"Content-length":"5"}})", "Content-length"}, std::pair{R"({"max_tokens":-1})", "max_tokens"}, std::pair{R"({"model":7})", "model"}));
 
 }  // namespace
 }  // namespace agentforge::http

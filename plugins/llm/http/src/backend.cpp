@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agentforge_http/backend.hpp"
+#include <agentforge_http/backend.hpp>
 
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
 
-#include "agentforge_http/refusal.hpp"
-#include "agentforge_http/tool_call.hpp"
+#include <agentforge_http/refusal.hpp>
+#include <agentforge_http/tool_call.hpp>
 
 namespace agentforge::http {
 namespace {
@@ -136,7 +136,7 @@ Result<Completion> HttpBackend::attempt(const CompletionRequest& request, Stream
     } else {
         if (page(whole)) {
             return Error{"AF-LLM-408", settings_.server.host + " answered with " + read_complaint(200, whole).message + " instead of JSON", settings_.server.text() + answer_path(),
-                         "Check llm.settings.base_url, and whether a proxy wants you to log in; then resume.", ErrorKind::unavailable};
+                         "Check llm.base_url, and whether a proxy wants you to log in; then resume.", ErrorKind::unavailable};
         }
         AF_TRY(const json::object object, read_object(whole, "the answer of " + settings_.server.host));
         AF_CHECK(answer->whole(object));
@@ -167,7 +167,7 @@ Result<std::string> HttpBackend::check(CallContext& context) {
     if (head.status < 200 || head.status >= 300) { return without_secrets(refusal(settings_.server, read_complaint(head.status, body), head)); }
     if (page(body)) {
         return Error{"AF-LLM-408", settings_.server.host + " answered with " + read_complaint(200, body).message + " instead of JSON", place + models_path(),
-                     "Check llm.settings.base_url.", ErrorKind::unavailable};
+                     "Check llm.base_url.", ErrorKind::unavailable};
     }
     auto listed = read_object(body, "the list of models");
     if (!listed.ok()) { return without_secrets(std::move(listed).error()); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agentforge_http/exchange.hpp"
+#include <agentforge_http/exchange.hpp>
 
 #include <Poco/Buffer.h>
 #include <Poco/Net/Context.h>
@@ -22,7 +22,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "agentforge_http/body.hpp"
+#include <agentforge_http/body.hpp>
 
 namespace agentforge::http {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agentforge_http/refusal.hpp"
+#include <agentforge_http/refusal.hpp>
 
 #include <agentforge/process.hpp>
 #include <algorithm>
@@ -143,7 +143,7 @@ Error refusal(const Address& server, const Complaint& complaint, const Head& hea
         return fail("AF-LLM-406", "Raise the account's limit or choose another model, then resume.");
     }
     if (status == 401 || status == 403) { return fail("AF-LLM-401", "Set the right key in the variable that api_key_env names, then resume."); }
-    if (status == 404) { return fail("AF-LLM-404", "Check llm.model and llm.settings.base_url (an OpenAI-compatible one usually ends in /v1), then resume."); }
+    if (status == 404) { return fail("AF-LLM-404", "Check llm.model and llm.base_url (an OpenAI-compatible one usually ends in /v1), then resume."); }
     const auto wait = wait_seconds(head);
     if (wait && *wait > longest_wait_seconds && (status == 429 || status >= 500)) {
         Error error = fail("AF-LLM-406", "Resume then, or choose another model.");
@@ -154,9 +154,14 @@ Error refusal(const Address& server, const Complaint& complaint, const Head& hea
     const bool passes = status == 408 || status == 409 || status == 429 || status >= 500;
     if (asked == "true" || (passes && asked != "false")) { return fail("AF-LLM-407", "It may succeed when tried again; resume.", ErrorKind::transient); }
     if (passes) { return fail("AF-LLM-406", "The server asks not to be tried again; resume later."); }
-    if (status < 400) { return fail("AF-LLM-405", "Nothing is sent elsewhere than llm.settings.base_url says: set the address that it points to" +
+    if (status < 400) { return fail("AF-LLM-405", "Nothing is sent elsewhere than llm.base_url says: set the address that it points to" +
                                     (head.header("location").empty() ? std::string(".") : ", " + excerpt(head.header("location"), 200) + ".")); }
     return fail("AF-LLM-405", "Check the model's limits and the settings under llm.settings, then resume.");
+}
+
+Error other_answer(const Address& server, std::string_view found, std::string_view api) {
+    return {"AF-LLM-408", server.host + " answered with JSON that is " + std::string(found), server.text(),
+            "Check llm.base_url (an OpenAI-compatible one usually ends in /v1): does the server speak " + std::string(api) + "?", ErrorKind::unavailable};
 }
 
 std::chrono::milliseconds asked_to_wait(const Head& head) {

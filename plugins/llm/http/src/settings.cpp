@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agentforge_http/settings.hpp"
+#include <agentforge_http/settings.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -48,6 +48,12 @@ bool is_header_value(std::string_view value) {
     return std::all_of(value.begin(), value.end(), [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != '\x7f'; });
 }
 
+bool is_one_of_ours(std::string_view name) {
+    std::string small(name);
+    std::transform(small.begin(), small.end(), small.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return small == "host" || small == "content-length" || small == "transfer-encoding" || small == "connection" || small == "expect" || small == "accept-encoding";
+}
+
 Headers headers(std::string_view key, const json::value& value) {
     if (!value.is_object()) { refuse(key, "must be a map of header names to texts"); }
     Headers read;
@@ -56,6 +62,7 @@ Headers headers(std::string_view key, const json::value& value) {
         if (!content.is_string() || !is_header_value({content.get_string().data(), content.get_string().size()})) {
             refuse(key, "must give '" + std::string(name) + "' a text of one line");
         }
+        if (is_one_of_ours(name)) { refuse(key, "must not set '" + std::string(name) + "', which belongs to the connection"); }
         read.emplace_back(name, content.get_string());
     }
     return read;

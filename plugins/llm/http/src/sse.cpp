@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agentforge_http/sse.hpp"
+#include <agentforge_http/sse.hpp>
 
 namespace agentforge::http {
 

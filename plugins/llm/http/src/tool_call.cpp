@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agentforge_http/tool_call.hpp"
+#include <agentforge_http/tool_call.hpp>
 
-#include "agentforge_http/refusal.hpp"
+#include <agentforge_http/refusal.hpp>
 
 namespace agentforge::http {
 
@@ -21,7 +21,7 @@ Result<json::object> read_object(std::string_view text, std::string_view what) {
     json::value value = parse(text, failed);
     if (failed || !value.is_object()) {
         return Error{"AF-LLM-408", std::string(what) + " is no JSON object: " + (text.empty() ? std::string("it is empty") : excerpt(text, 200)), "",
-                     "It may succeed when tried again; otherwise check llm.settings.base_url.", ErrorKind::transient};
+                     "It may succeed when tried again; otherwise check llm.base_url.", ErrorKind::transient};
     }
     return std::move(value.get_object());
 }

@@ -17,8 +17,8 @@
 
 #include <agentforge/llm_backend.hpp>
 
-#include "agentforge_http/settings.hpp"
-#include "agentforge_http/sse.hpp"
+#include <agentforge_http/settings.hpp>
+#include <agentforge_http/sse.hpp>
 
 namespace agentforge::http {
 

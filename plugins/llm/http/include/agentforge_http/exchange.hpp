@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "agentforge_http/address.hpp"
+#include <agentforge_http/address.hpp>
 
 namespace agentforge::http {
 

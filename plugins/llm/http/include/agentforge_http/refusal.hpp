@@ -9,7 +9,7 @@
 #include <agentforge/json.hpp>
 #include <agentforge/result.hpp>
 
-#include "agentforge_http/exchange.hpp"
+#include <agentforge_http/exchange.hpp>
 
 namespace agentforge::http {
 
@@ -31,6 +31,9 @@ struct Complaint {
 /// all `unavailable`, so that the task waits for its user. AF-LLM-407 (408, 409, 429, 5xx, overloaded) is `transient`.
 /// `x-should-retry` decides where the server sends it. Source: shared research on LLM transport, official clients.
 [[nodiscard]] Error refusal(const Address& server, const Complaint& complaint, const Head& head);
+
+/// JSON, but none of the API. Error AF-LLM-408, `unavailable`. `found` completes the sentence "answered with JSON that is".
+[[nodiscard]] Error other_answer(const Address& server, std::string_view found, std::string_view api);
 
 /// How long the server asks to be left alone: retry-after-ms, then retry-after in seconds. 0 where it does not, or for longer than 60 s.
 [[nodiscard]] std::chrono::milliseconds asked_to_wait(const Head& head);

@@ -9,7 +9,7 @@
 
 #include <agentforge/json.hpp>
 
-#include "agentforge_http/exchange.hpp"
+#include <agentforge_http/exchange.hpp>
 
 namespace agentforge::http {
 
