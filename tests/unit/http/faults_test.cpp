@@ -131,6 +131,21 @@ TEST_P(Both, stops_waiting_when_cancelled) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
 }
 
+TEST_P(Both, an_answer_of_fifty_megabytes_is_refused) {
+    const Server server(testing::json_response("{\"a\":\"" + std::string(50'000'000, 'a') + "\"}"));
+    const auto answer = ask(GetParam(), server.url());
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().code, "AF-LLM-412");
+    EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
+}
+
+TEST_P(Both, a_stream_without_line_ends_is_refused) {
+    const Server server(testing::stream_response("data: " + std::string(10'000'000, 'a')));
+    const auto answer = ask(GetParam(), server.url());
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().code, "AF-LLM-412");
+}
+
 TEST_P(Both, a_call_that_takes_too_long_may_be_tried_again) {
     const Server server({Script{{}, 0ms, true}});
     const auto answer = ask(GetParam(), server.url(), {{"timeout_seconds", 1}});

@@ -12,12 +12,14 @@
 #include <agentforge/process.hpp>
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <condition_variable>
 #include <csignal>
 #include <deque>
 #include <fcntl.h>
 #include <memory>
 #include <mutex>
+#include <sstream>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -125,6 +127,17 @@ Error too_large(const Call& call) {
 /// The most telling line of an exception: Poco puts the cause into the message or leaves it to the name.
 std::string words(const Poco::Exception& failure) { return failure.displayText(); }
 
+/// Poco keeps the status in an enumeration that a server need not keep to (529): reading it there would be undefined, its text is not.
+int status_of(const Poco::Net::HTTPResponse& response) {
+    std::ostringstream text;
+    response.write(text);
+    const std::string line = text.str();
+    int status = 0;
+    const std::size_t space = line.find(' ');
+    if (space != std::string::npos) { std::from_chars(line.data() + space + 1, line.data() + line.size(), status); }
+    return status;
+}
+
 class Worker {
 public:
     Worker(Call call, std::shared_ptr<Wire> wire) : call_(std::move(call)), wire_(std::move(wire)) {}
@@ -193,7 +206,7 @@ private:
         Poco::Net::HTTPResponse response;
         session_->receiveResponse(response);
         Head head;
-        head.status = static_cast<int>(response.getStatus());
+        head.status = status_of(response);
         head.reason = process::to_utf8(response.getReason());
         for (const auto& [name, value] : response) {
             std::string small = name;
