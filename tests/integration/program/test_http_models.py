@@ -112,6 +112,13 @@ class TestHttpTrouble(HttpModel):
             outcome = self.run_program("doctor", *self.model(server, backend))
             self.assertIn("answers, 1 model; it lists 'scripted'", outcome.out, outcome)
 
+    def test_answers_that_are_not_streamed_deliver_the_same_tree(self):
+        server = self.serve()
+        outcome = self.run_program("start", *self.model(server, "openai"), "--set", "llm.settings={stream: false}", REQUEST)
+        self.assert_code(outcome, 0)
+        self.assertEqual({body["stream"] for _, _, body in server.requests}, {False})
+        self.assertEqual(self.delivered_tree(), replayed_tree())
+
     def test_a_missing_key_pauses_the_task_and_the_key_lets_it_go_on(self):
         server = self.serve()
         self.model(server, "anthropic")
