@@ -194,7 +194,10 @@ Result<AgentSet> AgentSet::load(const std::string& product_directory, const std:
                          where_of(resolved, "/capabilities/output/contract"), "Add `" + agent.stage + ": <contract>` to the map.", ErrorKind::invalid};
         }
         for (const auto& [tool, globs] : agent.path_constraints) {
-            if (std::find(agent.allowed_tools.begin(), agent.allowed_tools.end(), tool) == agent.allowed_tools.end()) {
+            const auto allows = [name = std::string_view(tool)](const std::string& entry) {
+                return entry == name || (entry.ends_with("__*") && name.starts_with(std::string_view(entry).substr(0, entry.size() - 1)));
+            };
+            if (std::none_of(agent.allowed_tools.begin(), agent.allowed_tools.end(), allows)) {
                 const auto near = nearest(tool, agent.allowed_tools);
                 return Error{"AF-AGENT-008", "path_constraints names the tool " + ellipsis(tool, 80) + ", which the role may not use",
                              where_of(resolved, "/capabilities/tools/path_constraints/" + tool),

@@ -5,6 +5,8 @@
 #include <Poco/Util/LayeredConfiguration.h>
 #include <Poco/Util/MapConfiguration.h>
 
+#include <functional>
+
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/settings_schema.hpp"
@@ -14,7 +16,7 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::string_view environment_prefix = "AGENTFORGE_";
-constexpr std::string_view other_variables[] = {"AGENTFORGE_HOME", "AGENTFORGE_PLUGIN_PATH", "AGENTFORGE_STATE_HOME"};
+constexpr std::string_view other_variables[] = {"AGENTFORGE_HOME", "AGENTFORGE_PLUGIN_PATH", "AGENTFORGE_STATE_HOME", "AGENTFORGE_TRUST_PROJECT"};
 
 struct Layer {
     std::string name;
@@ -23,7 +25,7 @@ struct Layer {
 };
 
 /// Settings of one layer, before they are laid over others.
-struct Leaf { std::vector<std::string> segments; json::value value; std::string where; };
+struct Leaf { std::vector<std::string> segments; json::value value; std::string where; bool needs_trust = false; };
 
 std::string upper(std::string_view text) {
     std::string out;
@@ -72,35 +74,44 @@ Error unknown_key(const SettingsSchema& schema, const std::vector<std::string>& 
     return Error{"AF-CONF-020", ellipsis(join_key(segments), 120) + " is no setting", std::move(where), std::move(remedy), ErrorKind::invalid};
 }
 
+std::string token(std::string_view name) {
+    std::string out;
+    for (const char c : name) { if (c == '~') { out += "~0"; } else if (c == '/') { out += "~1"; } else { out += c; } }
+    return out;
+}
+
+/// Where the value at a JSON pointer below a setting stands.
+using Places = std::function<std::string(const std::string& pointer)>;
+
 /// A free map's values, each a leaf, so that layers merge inside it.
-Result<void> flatten_free(const json::object& object, std::vector<std::string>& segments, const std::string& where, std::vector<Leaf>& leaves) {
+Result<void> flatten_free(const json::object& object, std::vector<std::string>& segments, const std::string& pointer, const Places& where, bool needs_trust,
+                          std::vector<Leaf>& leaves) {
     for (const auto& [key, value] : object) {
         if (key.empty()) {
-            return Error{"AF-CONF-021", "the setting " + ellipsis(join_key(segments), 120) + " holds a field without a name", where, "Name it.", ErrorKind::invalid};
+            return Error{"AF-CONF-021", "the setting " + ellipsis(join_key(segments), 120) + " holds a field without a name", where(pointer), "Name it.", ErrorKind::invalid};
         }
         segments.emplace_back(key);
-        if (value.is_object() && !value.get_object().empty()) { AF_CHECK(flatten_free(value.get_object(), segments, where, leaves)); }
-        else { leaves.push_back({segments, value, where}); }
+        const std::string at = pointer + "/" + token(segments.back());
+        if (value.is_object() && !value.get_object().empty()) { AF_CHECK(flatten_free(value.get_object(), segments, at, where, needs_trust, leaves)); }
+        else { leaves.push_back({segments, value, where(at), needs_trust}); }
         segments.pop_back();
     }
     return {};
 }
 
-Result<void> add_leaf(const SettingKey& key, const std::vector<std::string>& segments, const json::value& value, const std::string& where, std::vector<Leaf>& leaves) {
-    if (const auto problem = value_problem(key, value); !problem.empty()) { return wrong_value(segments, problem, key, where); }
+Result<void> add_leaf(const SettingKey& key, const std::vector<std::string>& segments, const json::value& value, const Places& where, std::vector<Leaf>& leaves) {
+    if (const auto problem = value_problem(key, value); !problem.empty()) { return wrong_value(segments, problem, key, where("")); }
     if (key.type == SettingKey::Type::map) {
         auto inner = segments;
-        AF_CHECK(flatten_free(value.get_object(), inner, where, leaves));
+        AF_CHECK(flatten_free(value.get_object(), inner, "", where, key.needs_trust, leaves));
     } else {
-        leaves.push_back({segments, value, where});
+        leaves.push_back({segments, value, where(""), key.needs_trust});
     }
     return {};
 }
 
-std::string token(std::string_view name) {
-    std::string out;
-    for (const char c : name) { if (c == '~') { out += "~0"; } else if (c == '/') { out += "~1"; } else { out += c; } }
-    return out;
+Result<void> add_leaf(const SettingKey& key, const std::vector<std::string>& segments, const json::value& value, const std::string& where, std::vector<Leaf>& leaves) {
+    return add_leaf(key, segments, value, [&](const std::string&) { return where; }, leaves);
 }
 
 Result<void> flatten(const SettingsSchema& schema, const YamlDocument& document, const json::object& object, const std::string& pointer,
@@ -109,7 +120,7 @@ Result<void> flatten(const SettingsSchema& schema, const YamlDocument& document,
         segments.emplace_back(name);
         const auto at = pointer + "/" + token(segments.back());
         if (const auto* key = schema.find(segments)) {
-            AF_CHECK(add_leaf(*key, segments, value, document.where(at), leaves));
+            AF_CHECK(add_leaf(*key, segments, value, [&](const std::string& below) { return document.where(at + below); }, leaves));
         } else if (schema.is_section(segments)) {
             if (const auto* inner = value.if_object()) { AF_CHECK(flatten(schema, document, *inner, at, segments, leaves)); }
             else if (!value.is_null()) {
@@ -144,6 +155,7 @@ struct Settings::State {
     Poco::AutoPtr<Poco::Util::LayeredConfiguration> merged{new Poco::Util::LayeredConfiguration};
     std::vector<std::string> unknown_environment;
     json::array known;
+    std::vector<GuardedSetting> guarded;
 
     void add(std::string name, const std::vector<Leaf>& leaves) {
         Layer layer{std::move(name), new Poco::Util::MapConfiguration, {}};
@@ -189,7 +201,7 @@ Result<Settings> Settings::load(const std::string& product_directory, const Sour
     auto state = std::make_shared<State>();
     std::vector<Leaf> built_in;
     for (const auto& key : schema.keys()) {
-        json::object entry{{"key", key.name}, {"type", key.type_name}, {"description", key.description}};
+        json::object entry{{"key", key.name}, {"type", key.type_name}, {"description", key.description}, {"needs_trust", key.needs_trust}};
         if (key.fallback) {
             entry["default"] = *key.fallback;
             AF_CHECK(add_leaf(key, key.segments, *key.fallback, key.where, built_in));
@@ -197,7 +209,11 @@ Result<Settings> Settings::load(const std::string& product_directory, const Sour
         state->known.push_back(std::move(entry));
     }
     AF_TRY(const auto user, file_leaves(schema, sources.user_file));
-    AF_TRY(const auto project, file_leaves(schema, sources.project_file));
+    AF_TRY(auto project, file_leaves(schema, sources.project_file));
+    for (const Leaf& leaf : project) {
+        if (leaf.needs_trust) { state->guarded.push_back({join_key(leaf.segments), leaf.value, leaf.where}); }
+    }
+    if (!sources.project_trusted) { std::erase_if(project, [](const Leaf& leaf) { return leaf.needs_trust; }); }
     std::vector<Leaf> environment;
     for (const auto& [variable, text] : sources.environment) {
         if (!variable.starts_with(environment_prefix)) { continue; }
@@ -266,6 +282,8 @@ std::optional<SettingOrigin> Settings::origin(std::string_view key) const {
 json::object Settings::all() const { return state_->tree(""); }
 
 const std::vector<std::string>& Settings::unknown_environment() const { return state_->unknown_environment; }
+
+const std::vector<GuardedSetting>& Settings::guarded() const { return state_->guarded; }
 
 const json::array& Settings::known() const { return state_->known; }
 

@@ -16,6 +16,8 @@
 
 namespace agentforge::kernel {
 
+/// What a project's file says about a setting that needs the user's trust.
+struct GuardedSetting { std::string key; json::value value; std::string where; };
 struct SettingOrigin { std::string layer; std::string where; };     ///< "project", ".agentforge/config/settings.yaml:3:5"
 
 class Settings {
@@ -25,6 +27,7 @@ public:
         std::string project_file;                                   ///< May be missing.
         std::map<std::string, std::string> environment;             ///< Whole environment; AGENTFORGE_LLM_BACKEND → llm.backend.
         std::vector<std::pair<std::string, std::string>> flags;     ///< Key → value, YAML scalars.
+        bool project_trusted = true;                                ///< False: what the project says with `needs_trust` is left out.
     };
     /// Every key is checked against the schema (config/settings_schema.yaml). Errors: AF-CONF-020 unknown key with
     /// file, line, column and nearest key; AF-CONF-021 wrong type or value; AF-CONF-022 the schema file itself.
@@ -41,6 +44,8 @@ public:
     [[nodiscard]] json::object all() const;                                 ///< The resolved whole; goes into the task.
     /// AGENTFORGE_… variables that set nothing and mean nothing: typing errors, to be named to the user.
     [[nodiscard]] const std::vector<std::string>& unknown_environment() const;
+    /// What the project's file says about settings that reach beyond the sandbox (`needs_trust` in the schema), by key; also where it was left out.
+    [[nodiscard]] const std::vector<GuardedSetting>& guarded() const;
     /// Every setting there is: {key, type, description, default?}, for `config show` and the documentation.
     [[nodiscard]] const json::array& known() const;
 

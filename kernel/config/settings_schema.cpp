@@ -87,6 +87,7 @@ Result<SettingsSchema> SettingsSchema::load(const std::string& file) {
             else if (word == "minimum" && what.is_int64()) { key.minimum = what.get_int64(); }
             else if (word == "maximum" && what.is_int64()) { key.maximum = what.get_int64(); }
             else if (word == "values" && is_text_list(what)) { for (const auto& each : what.get_array()) { key.values.emplace_back(view(each.get_string())); } }
+            else if (word == "needs_trust" && what.is_bool()) { key.needs_trust = what.get_bool(); }
             else { return fail(pointer, "`" + std::string(word) + "` is unknown or has a wrong value"); }
         }
         if (key.type_name.empty() || key.description.empty()) { return fail(at, "a setting needs `type` and `description`"); }

@@ -23,6 +23,7 @@ struct SettingKey {
     std::optional<std::int64_t> minimum;
     std::optional<std::int64_t> maximum;
     std::optional<json::value> fallback;
+    bool needs_trust = false;               ///< A project may set it only if the user trusts the project.
     std::string description;
     std::string where;                      ///< `settings_schema.yaml:6:3`
 };

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "host/display.hpp"
 #include "host/project.hpp"
+#include "host/servers.hpp"
 
 namespace agentforge::kernel {
 
@@ -74,11 +75,11 @@ Check check_program(const ProductPaths& product, const std::string& folder, std:
     return {std::move(name), outcome->exit_code == 0 ? Verdict::good : Verdict::warning, printable(said, 100)};
 }
 
-Check check_model(Project& project) {
+Check check_model(Project& project, Program& program) {
     const std::string name = project.settings().text("llm.backend");
     auto backend = project.backend(name, project.settings().text("llm.model"));
     if (!backend.ok()) { return {"model", Verdict::warning, backend.error().to_string()}; }
-    const auto answer = check_backend(**backend);
+    const auto answer = check_backend(*backend, program);
     return from("model", answer, name + ": " + (answer.ok() ? *answer : ""), Verdict::warning);
 }
 
@@ -103,7 +104,13 @@ int run_doctor(Program& program) {
             const auto& plugins = (*project)->plugins();
             checks.push_back({"plugins", plugins.problems().empty() ? Verdict::good : Verdict::warning,
                               std::to_string(plugins.plugins().size()) + " found, " + std::to_string(plugins.problems().size()) + " with problems"});
-            checks.push_back(check_model(**project));
+            checks.push_back(check_model(**project, program));
+            for (const ServerReport& server : try_servers(**project, program)) {
+                const Verdict verdict = server.error || !server.problems.empty() ? Verdict::warning : Verdict::good;
+                std::string detail = server.error ? server.error->to_string() : std::to_string(server.tools.size()) + " tools; " + server.about;
+                for (const Error& problem : server.problems) { detail += "\n" + problem.to_string(); }
+                checks.push_back({"server " + printable(server.name, 60), verdict, printable(detail, 3000)});
+            }
         }
     }
     bool failed = false;

@@ -3,11 +3,20 @@
 #include <ostream>
 
 #include "base/files.hpp"
+#include "host/display.hpp"
 #include "host/project.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
+
+/// A repository that somebody else made is not trusted by setting it up; the user hears that there is something to look at.
+void name_what_is_not_trusted(Program& program, const ProjectPlace& place) {
+    const auto product = ProductPaths::find();
+    if (!product.ok()) { return; }
+    const auto loaded = load_settings(program, place, *product);
+    if (loaded.ok() && !loaded->trust.allowed()) { program.err << "agentforge: " << printable_lines(loaded->trust.refusal().to_string()) << "\n"; }
+}
 
 constexpr std::string_view settings_file =
     "# Settings of this project for agentforge. `agentforge doctor` says what is in force.\n"
@@ -25,6 +34,7 @@ int run_init(Program& program) {
     const auto written = create_file_exclusive(settings, settings_file, Durability::synced);
     const bool existed = !written.ok() && written.error().kind == ErrorKind::conflict;
     if (!written.ok() && !existed) { return program.fail(written.error()); }
+    name_what_is_not_trusted(program, *place);
     if (program.json_output) {
         program.print_json({{"project", place->root.string()}, {"settings", settings.string()}, {"existed", existed}});
         return 0;

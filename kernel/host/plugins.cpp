@@ -1,61 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
+#include "host/plugins.hpp"
 
 #include <CLI/CLI.hpp>
-#include <ostream>
 
-#include "host/display.hpp"
-#include "host/project.hpp"
+#include "host/plugins_check.hpp"
+#include "host/plugins_new.hpp"
+#include "plugins/lock.hpp"
 
 namespace agentforge::kernel {
 
-namespace {
-
-json::object plugin_json(const PluginManifest& plugin) {
-    json::array provides;
-    for (const ManifestEntry& entry : plugin.provides) { provides.push_back(json::object{{"kind", to_string(entry.kind)}, {"name", entry.name}}); }
-    return {{"id", plugin.id},
-            {"version", plugin.version},
-            {"licence", plugin.licence},
-            {"description", plugin.description},
-            {"library", plugin.directory + "/" + plugin.library},
-            {"provides", std::move(provides)}};
+Result<std::unique_ptr<PluginsOfProject>> open_plugins(const Program& program) {
+    auto opened = std::make_unique<PluginsOfProject>();
+    AF_TRY(opened->place, ProjectPlace::find(program));
+    AF_TRY(opened->product, ProductPaths::find());
+    AF_TRY(opened->loaded, load_settings(program, opened->place, opened->product));
+    const Settings& settings = *opened->loaded.settings;
+    opened->registry = PluginRegistry::discover(plugin_search(program, opened->place, opened->product, settings, opened->loaded.trust));
+    if (const auto fit = check_plugin_settings(opened->registry, settings); !fit.ok()) { opened->choice = fit.error(); }
+    return opened;
 }
 
-int list_plugins(Program& program) {
-    NullEventSink events;
-    auto project = Project::open(program, events);
-    if (!project.ok()) { return program.fail(project.error()); }
-    const auto& plugins = (*project)->plugins().plugins();
-    if (program.json_output) {
-        json::array array;
-        for (const PluginManifest& plugin : plugins) { array.push_back(plugin_json(plugin)); }
-        json::array problems;
-        for (const Error& problem : (*project)->plugins().problems()) { problems.emplace_back(problem.to_string()); }
-        program.print_json({{"plugins", std::move(array)}, {"problems", std::move(problems)}});
-        return 0;
+PluginCondition condition_of(const PluginManifest& plugin) {
+    PluginCondition condition{std::string(to_string(plugin.state)), plugin.refused};
+    if (plugin.state != PluginState::ready) { return condition; }
+    if (const auto checked = check_pinned_files(plugin); !checked.ok()) {
+        condition.state = to_string(PluginState::lock_differs);
+        condition.problem = checked.error();
     }
-    for (const PluginKind kind : {PluginKind::stage, PluginKind::tool, PluginKind::llm, PluginKind::escalation}) {
-        program.out << to_string(kind) << "\n";
-        for (const PluginManifest& plugin : plugins) {
-            for (const ManifestEntry& entry : plugin.provides) {
-                if (entry.kind != kind) { continue; }
-                program.out << fmt::format("  {:<22} {:<9} {}\n", entry.name, plugin.version, printable(plugin.description, 100));
-            }
-        }
+    return condition;
+}
+
+std::vector<const PluginManifest*> plugins_in_use(const PluginRegistry& registry) {
+    std::vector<const PluginManifest*> used;
+    for (const PluginManifest& plugin : registry.plugins()) {
+        const bool left_out = plugin.state == PluginState::disabled || plugin.state == PluginState::duplicate || plugin.state == PluginState::not_trusted;
+        if (plugin.source != PluginSource::product && !left_out) { used.push_back(&plugin); }
     }
-    return 0;
+    return used;
+}
+
+namespace {
+
+json::value words(const std::vector<std::string>& list) {
+    json::array array;
+    for (const std::string& word : list) { array.emplace_back(word); }
+    return array;
 }
 
 }  // namespace
 
+json::object plugin_json(const PluginManifest& plugin, const PluginCondition& condition) {
+    json::array provides;
+    for (const ManifestEntry& entry : plugin.provides) { provides.push_back(json::object{{"kind", to_string(entry.kind)}, {"name", entry.name}}); }
+    json::object object{{"id", plugin.id},
+                        {"version", plugin.version},
+                        {"licence", plugin.licence},
+                        {"description", plugin.description},
+                        plugin.command.empty() ? std::pair<json::string_view, json::value>{"library", plugin.directory + "/" + plugin.library}
+                                               : std::pair<json::string_view, json::value>{"command", words(plugin.command)},
+                        {"provides", std::move(provides)},
+                        {"source", to_string(plugin.source)},
+                        {"state", condition.state}};
+    if (condition.problem) { object["problem"] = condition.problem->to_string(); }
+    return object;
+}
+
 void add_plugins(CLI::App& app, Program& program) {
     CLI::App* group = app.add_subcommand("plugins", "Stages, tools, model backends and escalation handlers");
     group->require_subcommand(1);
-    CLI::App* list = group->add_subcommand("list", "List the plugins in reach");
-    list->add_flag("--json", program.json_output, "Answer as JSON");
-    list->footer("Example:  agentforge plugins list");
-    list->callback([&program] { program.command = [&program] { return list_plugins(program); }; });
+    add_plugins_list(*group, program);
+    add_plugins_show(*group, program);
+    add_plugins_lock(*group, program);
+    add_plugins_verify(*group, program);
+    add_plugins_check(*group, program);
+    add_plugins_new(*group, program);
 }
 
 }  // namespace agentforge::kernel

@@ -108,7 +108,7 @@ int Program::fail(const Error& error) {
     if (json_output) {
         print_json(error_json(error));
     } else {
-        err << "agentforge: " << error.to_string() << "\n";
+        err << "agentforge: " << printable_lines(error.to_string()) << "\n";     // It may quote a file that somebody else wrote.
     }
     return error.kind == ErrorKind::cancelled ? 23 : 1;
 }
@@ -125,6 +125,7 @@ int run_program(int argc, const char* const* argv, Program& program) {
     std::string directory;
     app.add_option("-C", directory, "Work on the repository around this folder instead of the current one")->type_name("DIR");
     add_settings_flag(app, program);
+    app.add_flag("--trust", program.trust_project, "Use what the project's own files want to run, for this run, though you have not trusted it");
 
     add_init(app, program);
     add_start(app, program);
@@ -135,6 +136,8 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_escalations(app, program);
     add_inspect(app, program);
     add_plugins(app, program);
+    add_trust(app, program);
+    add_servers(app, program);
     add_doctor(app, program);
 
     try {

@@ -37,6 +37,7 @@ struct Program {
     bool quiet = false;
     std::vector<std::pair<std::string, std::string>> settings;     ///< --set key=value, and the flags that stand for one.
     std::function<int()> command;               ///< What the chosen command does; returns the exit code.
+    bool trust_project = false;                 ///< --trust: this run uses what the project's files ask for, trusted or not.
     bool leave_at_once = false;                 ///< A hung plugin's thread is still there: no destructors.
 
     /// Prints an error the way the user asked for (text on err, or a JSON object on out) and returns the exit code for it.
@@ -54,6 +55,8 @@ void add_decisions(CLI::App& app, Program& program);        ///< approve, reject
 void add_escalations(CLI::App& app, Program& program);      ///< escalations list, resolve
 void add_inspect(CLI::App& app, Program& program);
 void add_plugins(CLI::App& app, Program& program);          ///< plugins list
+void add_trust(CLI::App& app, Program& program);
+void add_servers(CLI::App& app, Program& program);          ///< servers list, servers check
 void add_doctor(CLI::App& app, Program& program);
 
 /// Parses the command line and runs the command. Returns the exit code.

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/project.hpp"
 
+#include <algorithm>
 #include <ctime>
 
 #include "base/files.hpp"
 #include "git/repository.hpp"
+#include "plugins/bounded.hpp"
+#include "host/display.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
-
-std::string variable(const std::map<std::string, std::string>& environment, const std::string& name) {
-    const auto found = environment.find(name);
-    return found == environment.end() ? std::string() : found->second;
-}
-
-std::string user_settings(const std::map<std::string, std::string>& environment) {
-    const std::string home = variable(environment, "HOME");
-    return home.empty() ? std::string() : home + "/.agentforge/config.yaml";
-}
 
 void wait_interruptibly(const CancelToken& cancel, std::chrono::milliseconds time) {
     constexpr std::chrono::milliseconds slice{50};
@@ -41,29 +34,41 @@ private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+/// Tool servers of the settings and of `.mcp.json`.
+ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, const ProjectTrust& trust, const std::map<std::string, std::string>& environment) {
+    ServerSources sources;
+    sources.settings = settings.section("mcp_servers");
+    sources.where = [&settings](const std::string& name) {
+        for (const char* field : {"command", "timeout_seconds", "enabled"}) {
+            std::string segment;
+            for (const char c : name) { segment += c == '.' ? "%2E" : c == '%' ? "%25" : std::string(1, c); }
+            if (const auto origin = settings.origin("mcp_servers." + segment + "." + field)) { return origin->where; }
+        }
+        return "mcp_servers." + name;
+    };
+    sources.mcp_json = (place.root / ".mcp.json").string();
+    sources.environment = environment;
+    sources.trusted = trust.allowed();
+    // The network is the user's to give, not the repository's.
+    const auto origin = settings.origin("servers.allow_network");
+    sources.network_allowed = settings.boolean("servers.allow_network") && origin && origin->layer != "project";
+    ServerSet set = read_servers(sources);
+    if (trust.allowed()) { return set; }
+    // What the project's settings say of servers was left out: whoever asks for one of these reads why.
+    for (const GuardedSetting& setting : trust.settings) {
+        if (!setting.key.starts_with("mcp_servers.")) { continue; }
+        const std::string name = setting.key.substr(12, setting.key.find('.', 12) - 12);
+        set.refused.emplace(tool_prefix(name), not_trusted(name, setting.where));
+    }
+    return set;
+}
+
 constexpr std::string_view private_ignore = "# Made by `agentforge start`. Run `agentforge init` to share settings, agents and contracts through git.\n*\n";
 constexpr std::string_view shared_ignore =
     "# Made by `agentforge init`. Configuration is committed; what tasks leave behind is not.\n"
     "/tasks/\n/escalations/\n/violations/\n/audit/\n/logs/\n";
 
 }  // namespace
-
-Result<ProjectPlace> ProjectPlace::find(const Program& program) {
-    AF_TRY(const Repository repository, Repository::open(program.directory));
-    ProjectPlace place;
-    place.root = repository.work_directory();
-    if (place.root.filename().empty()) { place.root = place.root.parent_path(); }
-    place.agentforge = place.root / ".agentforge";
-    return place;
-}
-
-Result<std::string> state_directory(const std::map<std::string, std::string>& environment) {
-    if (std::string own = variable(environment, "AGENTFORGE_STATE_HOME"); !own.empty()) { return own; }
-    if (std::string xdg = variable(environment, "XDG_STATE_HOME"); !xdg.empty()) { return xdg + "/agentforge"; }
-    if (std::string home = variable(environment, "HOME"); !home.empty()) { return home + "/.local/state/agentforge"; }
-    return Error{"AF-CLI-003", "there is no folder for worktrees: neither AGENTFORGE_STATE_HOME nor HOME is set", "", "set one of them",
-                 ErrorKind::unavailable};
-}
 
 std::string model_help() {
     return "  Claude Code:       agentforge start --set llm.backend=cli --set llm.preset=claude \"…\"   (the `claude` command, logged in)\n"
@@ -105,13 +110,10 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     const std::string config = project->product_.config;
     const std::filesystem::path own = project->place_.agentforge;
 
-    Settings::Sources sources;
-    sources.user_file = user_settings(program.environment);
-    sources.project_file = (own / "config" / "settings.yaml").string();
-    sources.environment = program.environment;
-    sources.flags = program.settings;
-    AF_TRY(Settings settings, Settings::load(config, sources));
-    project->settings_ = std::make_unique<Settings>(std::move(settings));
+    AF_TRY(TrustedSettings trusted, load_settings(program, project->place_, project->product_));
+    project->settings_ = std::move(trusted.settings);
+    project->trust_ = std::move(trusted.trust);
+    if (!project->trust_.allowed()) { program.err << "agentforge: " << project->trust_.refusal().to_string() << "\n"; }
     for (const std::string& name : project->settings_->unknown_environment()) {
         program.err << "agentforge: the environment variable " << name << " sets nothing (unknown name)\n";
     }
@@ -131,14 +133,12 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     AF_TRY(project->pipelines_, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(),
                                                   (own / "orchestration" / "pipeline.yaml").string(), project->contracts_));
 
-    PluginSearch search;
-    for (const std::string& path : project->settings_->list("plugins.paths")) {
-        search.configured.push_back(std::filesystem::path(path).is_absolute() ? path : (project->place_.root / path).string());
-    }
-    search.environment = variable(program.environment, "AGENTFORGE_PLUGIN_PATH");
-    search.product = project->product_.plugins;
-    project->plugins_ = PluginRegistry::discover(search);
-    for (const Error& problem : project->plugins_.problems()) { program.err << "agentforge: " << problem.to_string() << "\n"; }
+    project->plugins_ = PluginRegistry::discover(plugin_search(program, project->place_, project->product_, *project->settings_, project->trust_));
+    for (const Error& problem : project->plugins_.problems()) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+    AF_CHECK(check_plugin_settings(project->plugins_, *project->settings_));
+
+    project->servers_ = declared_servers(*project->settings_, project->place_, project->trust_, program.environment);
+    for (const Error& problem : project->servers_.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
 
     project->processes_ = make_process_runner(project->product_.exec_helper);
     AF_TRY(const std::string state, state_directory(program.environment));
@@ -166,7 +166,10 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .model = [self](const AgentDefinition& agent) { return self->model(agent); },
         .budget = {},
         .max_output_tokens = static_cast<std::uint64_t>(project->settings_->integer("llm.max_output_tokens")),
-        .environment = program.environment});
+        .environment = program.environment,
+        .servers = &project->servers_,
+        .exec_helper = project->product_.exec_helper,
+        .model_limit = std::chrono::seconds(project->settings_->integer("llm.timeout_seconds"))});
 
     std::shared_ptr<EscalationHandler> handler;
     AF_TRY(handler, project->plugins_.escalation(project->settings_->text("escalation.handler")));
@@ -201,9 +204,16 @@ Result<std::unique_ptr<Project>> Project::open_for_task(Program& program, EventS
     return found ? open(program, events) : std::move(project);
 }
 
-Result<std::string> check_backend(LLMBackend& backend) {
-    CheckContext context;
-    return backend.check(context);
+Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Program& program) {
+    const auto answer = std::make_shared<std::optional<Result<std::string>>>();
+    const auto watch = std::make_shared<CallWatch>();
+    const auto context = std::make_shared<CheckContext>();
+    const bool returned = run_bounded([answer, backend, context] { *answer = backend->check(*context); }, watch,
+                                      [&] { return std::chrono::steady_clock::now() >= *context->deadline() + std::chrono::seconds(5); });
+    if (returned) { return std::move(**answer); }
+    program.leave_at_once = true;
+    return Error{"AF-LLM-107", "the model backend did not return by its deadline of 10 s and was given up" + watch->culprit(), backend->info().name,
+                 "choose another backend, or mend the plugin: it must watch deadline()", ErrorKind::timeout};
 }
 
 Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, const std::string& model_name) {
@@ -219,6 +229,11 @@ Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, co
         config["transcript"] = path_setting("llm.transcript");
         config["match"] = settings_->text("llm.replay.match");
     } else if (name == "cli") {
+        const auto withheld = [&](const GuardedSetting& setting) { return setting.key.starts_with("llm.command") || setting.key.starts_with("llm.settings"); };
+        if (!trust_.allowed() && settings_->text("llm.command").empty() && settings_->text("llm.preset").empty() &&
+            std::ranges::any_of(trust_.settings, withheld)) {
+            return trust_.refusal();
+        }
         if (const std::string preset = settings_->text("llm.preset"); !preset.empty()) { config["preset"] = preset; }
         json::array command;
         for (const std::string& word : settings_->list("llm.command")) { command.emplace_back(word); }
@@ -244,7 +259,7 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
     if (const auto known = models_.find(key); known != models_.end()) { return known->second.get(); }
     AF_TRY(std::shared_ptr<LLMBackend> plugin, backend(name, model_name));
     if (plugin->info().offline) {
-        if (const auto answer = check_backend(*plugin); !answer.ok()) {
+        if (const auto answer = check_backend(plugin, program_); !answer.ok()) {
             Error error = answer.error();
             error.kind = ErrorKind::unavailable;    // No stage can do anything about it: the task waits for the user.
             return error;

@@ -16,20 +16,14 @@
 #include "escalation/store.hpp"
 #include "host/log.hpp"
 #include "host/program.hpp"
+#include "host/project_trust.hpp"
 #include "pipeline/controller.hpp"
 #include "plugins/host.hpp"
 #include "sandbox/process.hpp"
+#include "servers/definition.hpp"
 #include "task/store.hpp"
 
 namespace agentforge::kernel {
-
-/// What a command that only looks at tasks needs: the repository's `.agentforge`.
-struct ProjectPlace {
-    std::filesystem::path root;             ///< The user's checkout.
-    std::filesystem::path agentforge;       ///< `<root>/.agentforge`
-    /// Errors: AF-GIT-001 … from finding the repository.
-    [[nodiscard]] static Result<ProjectPlace> find(const Program& program);
-};
 
 /// Everything a command that runs tasks needs. Not movable: its parts point at each other.
 class Project {
@@ -46,10 +40,16 @@ public:
     [[nodiscard]] const PipelineSet& pipelines() const noexcept { return pipelines_; }
     [[nodiscard]] const AgentSet& agents() const noexcept { return agents_; }
     [[nodiscard]] PluginRegistry& plugins() noexcept { return plugins_; }
+    [[nodiscard]] const PluginRegistry& plugins() const noexcept { return plugins_; }
+    [[nodiscard]] const ServerSet& servers() const noexcept { return servers_; }
+    [[nodiscard]] const TaskServices& services() const noexcept { return *services_; }
     [[nodiscard]] const ProductPaths& product() const noexcept { return product_; }
     [[nodiscard]] TaskStore& tasks() noexcept { return *tasks_; }
     [[nodiscard]] EscalationStore& escalations() noexcept { return *escalations_; }
     [[nodiscard]] PipelineController& controller() noexcept { return *controller_; }
+
+    /// Whether what the project's own files want to run may run: plugins, servers, commands. What else asks (`.mcp.json`) asks here.
+    [[nodiscard]] const ProjectTrust& trust() const noexcept { return trust_; }
 
     /// The model that a role talks to; one that works offline (a transcript) is checked first.
     /// Errors (`unavailable`): AF-LLM-001 none is configured (says how), AF-LLM-2xx of the transcript; AF-PLUG-….
@@ -64,11 +64,13 @@ private:
     ProjectPlace place_;
     ProductPaths product_;
     std::unique_ptr<Settings> settings_;
+    ProjectTrust trust_;
     std::unique_ptr<Log> log_;
     ContractSet contracts_;
     AgentSet agents_;
     PipelineSet pipelines_;
     PluginRegistry plugins_;
+    ServerSet servers_;
     SystemClock clock_;
     SystemIdSource ids_;
     std::unique_ptr<ProcessRunner> processes_;
@@ -80,12 +82,8 @@ private:
     std::map<std::string, std::unique_ptr<ModelClient>> models_;        ///< By backend and model name.
 };
 
-/// The folder for worktrees and scratch: $AGENTFORGE_STATE_HOME, $XDG_STATE_HOME/agentforge, ~/.local/state/agentforge.
-/// Errors: AF-CLI-003 none of them is known.
-[[nodiscard]] Result<std::string> state_directory(const std::map<std::string, std::string>& environment);
-
 /// Asks a backend whether it would work; waits 10 s at most.
-[[nodiscard]] Result<std::string> check_backend(LLMBackend& backend);
+[[nodiscard]] Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Program& program);
 
 /// One line each: how to use a real model. Shown wherever none is configured or a transcript answers.
 [[nodiscard]] std::string model_help();

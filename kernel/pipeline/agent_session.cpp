@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "pipeline/agent_tools.hpp"
 #include "pipeline/codec.hpp"
 
 namespace agentforge::kernel {
@@ -35,13 +36,36 @@ std::vector<std::string> writable_entries(RoleWorkspace& workspace, const std::s
     std::vector<std::string> writable;
     ListOptions top;
     top.recursive = false;
-    const auto listing = workspace.list("", top);
+    const auto listing = workspace.list(".", top);
     if (!listing.ok()) { return writable; }
     for (const ListEntry& entry : listing->entries) {
         const std::string probe = entry.directory ? entry.path + "/agentforge-probe" : entry.path;
         if (workspace.check_write(probe).ok()) { writable.push_back(root + "/" + entry.path); }
     }
     return writable;
+}
+
+/// What was written since `tree`, by whatever program: what the role may not write takes it all back and is recorded. Returns
+/// what it wrote where it may.
+Result<std::vector<Change>> settle_writes(TaskSession& session, Workshop& workshop, RoleWorkspace& workspace, const RecordAgent& who, const std::string& tree) {
+    AF_TRY(const std::string after, workshop.snapshot({}));
+    AF_TRY(const auto changes, workshop.diff(tree, after));
+    json::array forbidden;
+    std::vector<Change> kept;
+    for (const TreeChange& change : changes) {
+        if (workspace.check_write(change.path).ok()) {
+            kept.push_back(Change{change.path, "", "", change.lines_added, change.lines_removed, change.status == 'A'});
+        } else {
+            forbidden.emplace_back(change.path);
+        }
+    }
+    if (!forbidden.empty()) {
+        AF_CHECK(workshop.restore(tree));
+        AF_CHECK(session.record("violation", {{"stage", session.state().stage().name}, {"paths", forbidden}}, &who));
+        return Error{"AF-ORCH-026", "the program wrote where role `" + who.role + "` may not: " + json::serialize(forbidden), "",
+                     "all it wrote was taken back; let it write only where the role may", ErrorKind::denied};
+    }
+    return kept;
 }
 
 /// Runs a program with the role's rights. What it wrote where the role may not is put back and recorded: path rules bind
@@ -63,24 +87,7 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& 
     request.confinement.writable = writable_entries(workspace, workshop.root());
     request.confinement.writable.push_back(workshop.scratch());
     AF_TRY(const ProcessOutcome outcome, workshop.run(std::move(request), Stop{&services.cancel, std::nullopt}));
-
-    AF_TRY(const std::string after, workshop.snapshot({}));
-    AF_TRY(const auto changes, workshop.diff(tree, after));
-    json::array forbidden;
-    std::vector<Change> kept;
-    for (const TreeChange& change : changes) {
-        if (workspace.check_write(change.path).ok()) {
-            kept.push_back(Change{change.path, "", "", change.lines_added, change.lines_removed, change.status == 'A'});
-        } else {
-            forbidden.emplace_back(change.path);
-        }
-    }
-    if (!forbidden.empty()) {
-        AF_CHECK(workshop.restore(tree));
-        AF_CHECK(session.record("violation", {{"stage", session.state().stage().name}, {"paths", forbidden}}, &who));
-        return Error{"AF-ORCH-026", "the program wrote where role `" + who.role + "` may not: " + json::serialize(forbidden), "",
-                     "all it wrote was taken back; let it write only where the role may", ErrorKind::denied};
-    }
+    AF_TRY(std::vector<Change> kept, settle_writes(session, workshop, workspace, who, tree));
     ProcessResult result;
     result.exit_code = outcome.exit_code;
     result.timed_out = outcome.timed_out;
@@ -288,6 +295,34 @@ public:
         return {};
     }
 
+    // ---------------------------------------------------------------------------- tool servers --
+
+    /// The rights of the role, as run_process gives them.
+    [[nodiscard]] ServerPlace server_place() {
+        ServerPlace place = stage_process_place(workshop_, services_);
+        place.writable = writable_entries(*workspace_, workshop_.root());
+        return place;
+    }
+
+    /// Judges and records what a server's call wrote.
+    [[nodiscard]] Result<void> settle_server() {
+        AF_TRY(const auto kept, settle_writes(session_, workshop_, *workspace_, who_, tree_));
+        process_changes_.insert(process_changes_.end(), kept.begin(), kept.end());
+        return {};
+    }
+
+    /// The first time that a task sees a tool, its description and schema are recorded; from then on they must be these.
+    [[nodiscard]] Result<std::optional<std::string>> pin(const std::string& name, const ListedTool& tool) {
+        for (auto record = session_.records().rbegin(); record != session_.records().rend(); ++record) {
+            if (record->type() != "server_tool" || text_field(record->body, "tool") != name) { continue; }
+            std::string pinned = text_field(record->body, "tool_hash");
+            return pinned == tool.hash ? std::optional<std::string>() : std::optional(std::move(pinned));
+        }
+        AF_TRY(const std::string blob, session_.put(tool.as_listed));
+        AF_CHECK(session_.record("server_tool", {{"tool", name}, {"stage", session_.state().stage().name}, {"tool_hash", tool.hash}, {"definition_blob", blob}}, &who_));
+        return std::optional<std::string>();
+    }
+
     void log(LogLevel level, std::string_view message, const json::object& fields) override { context_.log(level, message, fields); }
     void progress(std::string_view text) override { context_.progress(text); }
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return context_.now(); }
@@ -353,16 +388,18 @@ private:
     std::optional<Error> broken_;       ///< Met where the interface has no way to say so; the next step_finished says it.
 };
 
-Result<std::map<std::string, std::shared_ptr<Tool>, std::less<>>> load_tools(PluginRegistry& plugins, const AgentDefinition& agent) {
-    std::map<std::string, std::shared_ptr<Tool>, std::less<>> tools;
-    for (const std::string& name : agent.allowed_tools) {
-        AF_TRY(std::shared_ptr<Tool> tool, plugins.tool(name));
-        tools.emplace(name, std::move(tool));
-    }
-    return tools;
-}
-
 }  // namespace
+
+ServerPlace stage_process_place(Workshop& workshop, const TaskServices& services) {
+    ServerPlace place;
+    place.exec_helper = services.exec_helper;
+    place.workspace = workshop.root();
+    place.scratch = workshop.scratch();
+    place.readable = program_folders(services.environment);
+    place.readable.push_back(workshop.root());
+    place.environment = services.environment;
+    return place;
+}
 
 Result<std::pair<ProcessResult, std::vector<Change>>> run_process_as_role(TaskSession& session, Workshop& workshop, TaskServices& services,
                                                                           const std::string& role, const ProcessSpec& spec) {
@@ -375,7 +412,7 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_process_as_role(TaskSe
 }
 
 Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServices& services, StageClock& clock, const AgentRun& run,
-                              unsigned number, bool review) {
+                              unsigned number, bool review, ServerPool& servers) {
     const TaskState& state = session.state();
     const StageTemplate& stage = state.stage_template();
     const std::string role = run.role.empty() ? stage.agent : run.role;
@@ -389,13 +426,15 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
         AF_TRY(contract, services.contracts.get(name));
     }
     AF_TRY(ModelClient* const model, services.model(agent));
-    AF_TRY(auto tools, load_tools(services.plugins, agent));
-
     AF_TRY(const auto recorded, parse_time(state.stage().started_at));
     KernelCallContext context(services, clock, stage.name, recorded);
     const std::string gate = run.exit_gate.empty() && !review && !run.text_answer ? exit_gate(stage) : run.exit_gate;
     AgentSession host(session, workshop, services, clock, context, agent, contract, gate, number, review);
     AF_CHECK(host.open());
+    ServerOffer offer;
+    offer.pin = [&host](const std::string& name, const ListedTool& tool) { return host.pin(name, tool); };
+    offer.settle = [&host] { return host.settle_server(); };
+    AF_TRY(auto tools, load_tools(services, agent, servers, [&host] { return host.server_place(); }, offer, [&context] { return context.cancelled(); }));
 
     RunSpec spec;
     spec.agent = agent;

@@ -11,13 +11,17 @@
 #include "pipeline/services.hpp"
 #include "pipeline/session.hpp"
 #include "pipeline/workshop.hpp"
+#include "servers/pool.hpp"
 
 namespace agentforge::kernel {
 
 /// Runs `run` for the current stage of the session's task as its `number`-th agent run of this visit.
-/// `review` marks a reviewer's run. Errors: AF-AGENT-…, AF-LLM-…, AF-ORCH-…; cancelled; timeout AF-ORCH-002.
+/// `review` marks a reviewer's run; servers of the role's tools are taken from `servers`, which lives as long as the stage's visit. Errors: AF-AGENT-…, AF-LLM-…, AF-ORCH-…; cancelled; timeout AF-ORCH-002.
 [[nodiscard]] Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServices& services, StageClock& clock,
-                                            const AgentRun& run, unsigned number, bool review);
+                                            const AgentRun& run, unsigned number, bool review, ServerPool& servers);
+
+/// Where a plugin's process runs that is a stage: it reads the workspace and writes scratch only, since a stage's writes are calls of its host.
+[[nodiscard]] ServerPlace stage_process_place(Workshop& workshop, const TaskServices& services);
 
 /// Runs a program with a role's rights. Returns what it did and the files it wrote; a write beyond the role's rights is
 /// taken back, recorded as `violation` and an Error AF-ORCH-026.

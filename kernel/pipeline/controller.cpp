@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/controller.hpp"
 
-#include <condition_variable>
 #include <limits>
 #include <mutex>
-#include <thread>
 
 #include <agentforge/artifact.hpp>
 
@@ -13,8 +11,15 @@
 #include "base/yaml.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/machine.hpp"
+#include "pipeline/process_stage.hpp"
+#include "plugins/bounded.hpp"
 
 namespace agentforge::kernel {
+
+json::object plugin_settings(json::object config) {
+    for (const std::string_view key : {"exit_gate", "verify_edits"}) { config.erase(key); }
+    return config;
+}
 
 namespace {
 
@@ -30,12 +35,6 @@ json::array texts(const std::vector<std::string>& list) {
     json::array array;
     for (const std::string& item : list) { array.emplace_back(item); }
     return array;
-}
-
-/// What of a stage's `config` is its plugin's: the kernel's own keys are taken out.
-json::object plugin_settings(json::object config) {
-    for (const std::string_view key : {"exit_gate", "verify_edits"}) { config.erase(key); }
-    return config;
 }
 
 /// Words of `skip_if` that an accepted artifact makes true.
@@ -181,7 +180,8 @@ private:
         AF_CHECK(open_workshop());
         auto host = enter_stage();
         if (!host.ok()) { return end_visit(host.error(), 0); }
-        auto plugin = services_.plugins.stage(state().stage_template().executor, plugin_settings(state().stage_template().config));
+        auto plugin = load_stage(**host);
+        if (!plugin.ok() && plugin.error().kind == ErrorKind::cancelled) { return end_visit(plugin.error(), 0); }
         if (!plugin.ok()) { return fail_stage(plugin.error(), 0); }
         AF_TRY(const StageResult result, execute(*plugin, *host));
         const auto spent = static_cast<std::uint64_t>((*host)->stage_clock().elapsed().count());
@@ -208,11 +208,11 @@ private:
         run.state = {{"artifact_under_review", artifact ? *artifact : json::object()}};
         AF_TRY(const AgentDefinition reviewer, services_.agents.get(review.reviewer));
         run.output_contract = reviewer.output_contract(stage_name());
-        StageClock clock(services_.clock, state().stage_template().timeout);
-        auto outcome = run_role(*session_, *workshop_, services_, clock, run, 1, true);
-        const auto spent = static_cast<std::uint64_t>(clock.elapsed().count());
+        const auto clock = std::make_shared<StageClock>(services_.clock, state().stage_template().timeout);
+        const Result<AgentOutcome> outcome = run_review(run, clock);
+        const auto spent = static_cast<std::uint64_t>(clock->elapsed().count());
         if (!outcome.ok()) {
-            if (pauses_task(outcome.error())) { return pause(outcome.error()); }
+            if (hung_ || pauses_task(outcome.error())) { return pause(outcome.error()); }
             return ask_person(EscalationCause::review, "the review by `" + review.reviewer + "` failed: " + outcome.error().message, {});
         }
         if (outcome->escalation) { return ask_person(EscalationCause::review, outcome->escalation->reason, *outcome->escalation); }
@@ -242,7 +242,7 @@ private:
         AF_CHECK(session_->record("approval_requested",
                                   {{"stage", stage_name()}, {"approval_id", request.id}, {"artifact_hash", request.artifact_hash}}));
         services_.events.event("approval_requested", {{"stage", stage_name()}, {"id", request.id}, {"artifact", state().stage().artifact}});
-        return notify([&](CallContext& context) { return setup_.handler->notify_approval(request, context); });
+        return notify([request](EscalationHandler& handler, CallContext& context) { return handler.notify_approval(request, context); });
     }
 
     Step apply(const effect::RaiseEscalation&) {
@@ -267,7 +267,7 @@ private:
                                               {"reason", escalation.issue},
                                               {"question", escalation.question},
                                               {"options", texts(escalation.options)}});
-        return notify([&](CallContext& context) { return setup_.handler->notify(escalation, context); });
+        return notify([escalation](EscalationHandler& handler, CallContext& context) { return handler.notify(escalation, context); });
     }
 
     Step apply(const effect::EscalateLimit& limit) { return ask_person(limit.cause, limit.reason, {}); }
@@ -313,6 +313,17 @@ private:
         return std::shared_ptr<StageHost>(std::move(host));
     }
 
+    /// The stage's code: from a library, or a process that runs as long as this visit.
+    Result<std::shared_ptr<Stage>> load_stage(StageHost& host) {
+        const std::string& executor = state().stage_template().executor;
+        const json::object settings = plugin_settings(state().stage_template().config);
+        const PluginManifest* const owner = services_.plugins.owner(PluginKind::stage, executor);
+        if (owner == nullptr || owner->command.empty()) { return services_.plugins.stage(executor, settings); }
+        AF_CHECK(services_.plugins.check_settings(PluginKind::stage, executor, settings));
+        return start_process_stage(*owner, executor, services_.plugins.settings_of(*owner, executor, settings), host.process_place(), [&host](LogLevel level, const std::string& message) { host.log(level, message, {}); },
+                                   [&host] { return host.cancelled(); });
+    }
+
     [[nodiscard]] Error overdue(StageHost& host) const {
         return Error{"AF-ORCH-002",
                      "stage `" + stage_name() + "` used up its " + std::to_string(host.stage_clock().limit().count() / 1000) + " s",
@@ -338,55 +349,108 @@ private:
         return state().created_at;
     }
 
+    /// Whether the thread that makes these calls is to be given up: its own deadline has passed, or that of the model call it is in.
+    class Patience {
+    public:
+        Patience(TaskServices& services, const CallWatch& watch) : services_(services), watch_(watch) {}
+        bool ended(std::chrono::steady_clock::time_point deadline) {
+            const auto now = services_.clock.steady();
+            if (now >= deadline + services_.hang_grace) { return true; }
+            if (services_.model_limit.count() == 0) { return false; }
+            const auto seen = watch_.now();
+            if (!seen || seen->function != "complete" || seen->number != number_) {
+                number_ = seen ? seen->number : 0;
+                since_ = now;
+                return false;
+            }
+            model_ = now >= since_ + services_.model_limit + services_.hang_grace;
+            return model_;
+        }
+        /// ` by its deadline of 300 s and was given up: the tool `x` of plugin `y` hung in call()`
+        [[nodiscard]] std::string words(std::chrono::milliseconds limit) const {
+            const std::string seconds = std::to_string((model_ ? services_.model_limit : limit).count() / 1000) + " s";
+            return (model_ ? " within the " + seconds + " that one model call may take and was given up" : " by its deadline of " + seconds + " and was given up") + culprit_;
+        }
+        [[nodiscard]] std::string where(std::string otherwise) const { return whom_.empty() ? std::move(otherwise) : whom_; }
+        /// To be called where it was given up: what it hangs in.
+        void note() {
+            culprit_ = watch_.culprit();
+            if (const auto seen = watch_.now()) { whom_ = seen->whom; }
+        }
+
+    private:
+        TaskServices& services_;
+        const CallWatch& watch_;
+        std::uint64_t number_ = 0;
+        std::chrono::steady_clock::time_point since_;
+        bool model_ = false;
+        std::string culprit_;
+        std::string whom_;
+    };
+
+    /// The session goes on without the thread that was given up; that thread's own can record nothing any more.
+    Result<void> go_on_alone() {
+        services_.cancel.request();     // For what the thread may be waiting in.
+        hung_ = true;
+        workshop_.reset();
+        AF_TRY(session_, session_->take_over());
+        return {};
+    }
+
+    static Error given_up(const std::string& what, const Patience& patience, std::chrono::milliseconds limit, std::string where) {
+        return Error{"AF-ORCH-002", what + " did not return" + patience.words(limit), patience.where(std::move(where)),
+                     "mend the plugin: it must watch cancelled() and deadline() and leave waiting to the host's services; or raise the stage's timeout_seconds",
+                     ErrorKind::timeout};
+    }
+
     /// Runs the stage's code on a thread of its own, so that a plugin that hangs can be given up at its deadline.
     /// The thread owns a share of all it uses: given up, it keeps its session and workshop, and this run goes on with others.
     Result<StageResult> execute(const std::shared_ptr<Stage>& plugin, const std::shared_ptr<StageHost>& host) {
-        struct Shared {
-            std::mutex mutex;
-            std::condition_variable changed;
-            std::optional<StageResult> result;
-        };
-        auto shared = std::make_shared<Shared>();
-        std::thread worker([shared, plugin = std::shared_ptr<Stage>(plugin), host = std::shared_ptr<StageHost>(host), session = session_, workshop = workshop_]() mutable {
-            StageResult result = run_stage(*plugin, *host);
-            // Let go before the result is seen, so that nothing of the task ends on this thread unless it was given up.
-            host.reset();
-            workshop.reset();
-            session.reset();
-            plugin.reset();
-            const std::lock_guard lock(shared->mutex);
-            shared->result = std::move(result);
-            shared->changed.notify_all();
-        });
-        // From here to the join the state belongs to the worker.
+        const auto result = std::make_shared<std::optional<StageResult>>();
+        const auto watch = std::make_shared<CallWatch>();
+        // Until it returns the state belongs to the worker.
         const std::string name = stage_name();
         const std::string executor = state().stage_template().executor;
         const std::filesystem::path abort_file = abort_request_file(session_->paths());
-        std::unique_lock lock(shared->mutex);
-        while (!shared->result) {
-            shared->changed.wait_for(lock, std::chrono::milliseconds(50));
-            std::error_code error;
-            if (!shared->result && std::filesystem::exists(abort_file, error)) { services_.cancel.request(); }
-            const bool overdue = services_.clock.steady() >= host->stage_clock().deadline() + services_.hang_grace;
-            if (!shared->result && overdue) {
-                host->abandon();
-                services_.cancel.request();     // For what the thread may be waiting in.
-                lock.unlock();
-                worker.detach();
-                hung_ = true;
-                workshop_.reset();
-                AF_TRY(session_, session_->take_over());
-                return StageResult::failed(Error{"AF-ORCH-002",
-                                                 "stage `" + name + "` did not return by its deadline of " +
-                                                     std::to_string(host->stage_clock().limit().count() / 1000) + " s and was given up",
-                                                 "plugin of stage `" + executor + "`",
-                                                 "raise the stage's timeout_seconds, or mend the plugin: it must watch cancelled()",
-                                                 ErrorKind::timeout});
-            }
-        }
-        lock.unlock();
-        worker.join();
-        return Result<StageResult>(std::move(*shared->result));
+        Patience patience(services_, *watch);
+        const bool returned = run_bounded(
+            [result, plugin, host, session = session_, workshop = workshop_] {
+                *result = run_stage(*plugin, *host);
+                host->end_servers();
+            },
+            watch, [&] {
+                std::error_code error;
+                if (std::filesystem::exists(abort_file, error)) { services_.cancel.request(); }
+                return patience.ended(host->stage_clock().deadline());
+            });
+        if (returned) { return Result<StageResult>(std::move(**result)); }
+        patience.note();
+        host->abandon();
+        AF_CHECK(go_on_alone());
+        return StageResult::failed(given_up("stage `" + name + "`", patience, host->stage_clock().limit(), "plugin of stage `" + executor + "`"));
+    }
+
+    /// A review runs an agent too, and its model may hang as well. Where it does, `hung_` is set.
+    Result<AgentOutcome> run_review(const AgentRun& run, const std::shared_ptr<StageClock>& clock) {
+        const auto result = std::make_shared<std::optional<Result<AgentOutcome>>>();
+        const auto watch = std::make_shared<CallWatch>();
+        Patience patience(services_, *watch);
+        const bool returned = run_bounded(
+            [result, run, clock, session = session_, workshop = workshop_, &services = services_] {
+                ServerPool servers([&services](LogLevel level, std::string_view message, const json::object& fields) {
+                    json::object all = fields;
+                    all["level"] = level == LogLevel::error ? "error" : level == LogLevel::warning ? "warning" : level == LogLevel::info ? "info" : "debug";
+                    all["message"] = message;
+                    services.events.event("message", all);
+                });
+                *result = run_role(*session, *workshop, services, *clock, run, 1, true, servers);
+                servers.end();
+            },
+            watch, [&] { return patience.ended(clock->deadline()); });
+        if (returned) { return std::move(**result); }
+        patience.note();
+        AF_CHECK(go_on_alone());
+        return given_up("the review by `" + run.role + "`", patience, clock->limit(), "role `" + run.role + "`");
     }
 
     Step take(const StageResult& result, std::uint64_t spent) {
@@ -581,37 +645,94 @@ private:
         return true;
     }
 
-    template <class Call>
-    Step notify(Call call) {
+    /// A context that lets go of the run: a handler that was given up and comes back finds nobody.
+    class LooseContext final : public CallContext {
+    public:
+        LooseContext(KernelCallContext& inner, std::chrono::steady_clock::time_point deadline, std::chrono::system_clock::time_point now) : inner_(&inner), deadline_(deadline), now_(now) {}
+        void let_go() {
+            const std::lock_guard lock(mutex_);
+            inner_ = nullptr;
+        }
+        [[nodiscard]] bool cancelled() const noexcept override {
+            const std::lock_guard lock(mutex_);
+            return inner_ == nullptr || inner_->cancelled();
+        }
+        [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return deadline_; }
+        void log(LogLevel level, std::string_view message, const json::object& fields) override {
+            const std::lock_guard lock(mutex_);
+            if (inner_ != nullptr) { inner_->log(level, message, fields); }
+        }
+        void progress(std::string_view text) override {
+            const std::lock_guard lock(mutex_);
+            if (inner_ != nullptr) { inner_->progress(text); }
+        }
+        [[nodiscard]] std::chrono::system_clock::time_point now() override { return now_; }
+
+    private:
+        mutable std::mutex mutex_;
+        KernelCallContext* inner_;
+        std::chrono::steady_clock::time_point deadline_;
+        std::chrono::system_clock::time_point now_;
+    };
+
+    /// One call of the handler, on a thread of its own; `call` owns what it uses. A handler that does not return is given up and not
+    /// asked again: the question stays open, and every other way to answer it too.
+    template <class T>
+    Result<T> ask_handler(std::chrono::milliseconds limit, std::function<Result<T>(EscalationHandler&, CallContext&)> call) {
+        const StageClock clock(services_.clock, limit);
+        KernelCallContext inner(services_, clock, stage_name(), services_.clock.now());
+        const auto context = std::make_shared<LooseContext>(inner, clock.deadline(), services_.clock.now());
+        const auto result = std::make_shared<std::optional<Result<T>>>();
+        const auto watch = std::make_shared<CallWatch>();
+        std::optional<std::chrono::steady_clock::time_point> cancelled;
+        const bool returned = run_bounded([result, context, handler = setup_.handler, call = std::move(call)] { *result = call(*handler, *context); }, watch, [&] {
+            const auto now = services_.clock.steady();
+            if (services_.cancel.requested() && !cancelled) { cancelled = now; }
+            return now >= clock.deadline() + services_.hang_grace || (cancelled && now >= *cancelled + services_.hang_grace);
+        });
+        if (returned) { return std::move(**result); }
+        context->let_go();
+        setup_.handler.reset();
+        handler_hung_ = true;
+        const auto seen = watch->now();
+        return Error{"AF-ESC-030", "the escalation handler did not return by its deadline of " + std::to_string(limit.count() / 1000) + " s and was given up" + watch->culprit(),
+                     seen ? seen->whom : "escalation.handler", "answer with `agentforge escalations resolve` or `agentforge approve`, and mend the handler: it must watch deadline()",
+                     ErrorKind::timeout};
+    }
+
+    Step notify(std::function<Result<void>(EscalationHandler&, CallContext&)> call) {
         if (!setup_.handler) { return true; }
-        const StageClock clock(services_.clock, std::chrono::seconds(10));
-        KernelCallContext context(services_, clock, stage_name(), services_.clock.now());
-        const Result<void> told = call(context);
+        const Result<void> told = ask_handler<void>(std::chrono::seconds(10), std::move(call));
         // The record exists and `escalations list` shows it: a handler that fails to tell is named, and nothing is lost.
-        if (!told.ok()) { context.log(LogLevel::warning, told.error().to_string(), {}); }
+        if (!told.ok()) { warn(told.error()); }
         return true;
     }
 
     Result<void> wait_for_person() {
-        const StageClock clock(services_.clock, setup_.wait);
-        KernelCallContext context(services_, clock, stage_name(), services_.clock.now());
         if (state().progress == StageProgress::escalated) {
             AF_TRY(const Escalation escalation, setup_.escalations.escalation(state().escalation->id));
-            const auto resolution = setup_.handler->wait_for_resolution(escalation, context);
-            if (!resolution.ok()) { return unheard(context, resolution.error()); }
+            const auto resolution = ask_handler<std::optional<Resolution>>(
+                setup_.wait, [escalation](EscalationHandler& handler, CallContext& context) { return handler.wait_for_resolution(escalation, context); });
+            if (!resolution.ok()) { return unheard(resolution.error()); }
             if (*resolution) { AF_CHECK(first_wins(setup_.escalations.resolve(escalation.id, **resolution))); }
         } else {
             AF_TRY(const ApprovalRequest request, setup_.escalations.approval(state().approval->id));
-            const auto approval = setup_.handler->wait_for_approval(request, context);
-            if (!approval.ok()) { return unheard(context, approval.error()); }
+            const auto approval = ask_handler<std::optional<Approval>>(
+                setup_.wait, [request](EscalationHandler& handler, CallContext& context) { return handler.wait_for_approval(request, context); });
+            if (!approval.ok()) { return unheard(approval.error()); }
             if (*approval) { AF_CHECK(first_wins(setup_.escalations.decide(request.id, **approval))); }
         }
         return {};
     }
 
+    void warn(const Error& error) {
+        const StageClock clock(services_.clock, std::chrono::seconds(0));
+        KernelCallContext(services_, clock, stage_name(), services_.clock.now()).log(LogLevel::warning, error.to_string(), {});
+    }
+
     /// The handler could not ask: the question stays open, and every other way to answer it too.
-    static Result<void> unheard(KernelCallContext& context, const Error& error) {
-        if (error.kind != ErrorKind::cancelled) { context.log(LogLevel::warning, error.to_string(), {}); }
+    Result<void> unheard(const Error& error) {
+        if (error.kind != ErrorKind::cancelled) { warn(error); }
         return {};
     }
 
@@ -692,7 +813,7 @@ private:
             result.error = Error{state().error_code.empty() ? without_code : state().error_code, state().error, "task " + state().task_id,
                                  remedy_of_last_failure() + "look at it with `agentforge inspect " + state().task_id + "`", ErrorKind::invalid};
         }
-        result.abandoned_thread = hung_;
+        result.abandoned_thread = hung_ || handler_hung_;
         result.exit_code = exit_code(result);
         return result;
     }
@@ -712,7 +833,8 @@ private:
     std::shared_ptr<TaskSession> session_;
     std::shared_ptr<Workshop> workshop_;
     std::optional<Error> paused_by_;
-    bool hung_ = false;
+    bool hung_ = false;             ///< A thread of a stage or a review was given up.
+    bool handler_hung_ = false;
 };
 
 PipelineController::PipelineController(ControllerSetup setup) : setup_(std::move(setup)) {}

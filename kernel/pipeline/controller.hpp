@@ -40,6 +40,9 @@ struct PipelineResult {
     bool abandoned_thread = false;                  ///< A plugin hangs on a thread of this process: end it without destructors.
 };
 
+/// What of a stage's `config` its plugin gets: not what the kernel itself reads.
+[[nodiscard]] json::object plugin_settings(json::object config);
+
 struct StartOptions {
     PipelineTemplate pipeline;
     std::optional<std::string> exit_after;

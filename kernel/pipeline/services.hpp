@@ -16,6 +16,7 @@
 #include "config/agents.hpp"
 #include "contracts/contract.hpp"
 #include "plugins/host.hpp"
+#include "servers/definition.hpp"
 
 namespace agentforge::kernel {
 
@@ -31,7 +32,10 @@ struct TaskServices {
     TokenBudget budget;
     std::uint64_t max_output_tokens = 4096;
     std::map<std::string, std::string> environment;         ///< The whole one; children get the allow-listed part.
-    std::chrono::milliseconds hang_grace{5'000};            ///< How long after its deadline a stage may still return.
+    const ServerSet* servers = nullptr;                     ///< Tool servers that are declared; null: none.
+    std::string exec_helper = {};                           ///< agentforge-exec, for servers and plugins that are processes.
+    std::chrono::milliseconds hang_grace{5'000};            ///< How long after its deadline a plugin's call may still return.
+    std::chrono::milliseconds model_limit{0};               ///< How long one model call may take (`llm.timeout_seconds`); 0: as long as its stage.
 };
 
 /// A stage's clock (FR-063): it counts agent time. While a gate measures it stands still, so that a long test suite does not

@@ -103,10 +103,26 @@ public:
         return {};
     }
 
+    /// Makes the workspace what the journal says it is.
+    void take_back_unrecorded() {
+        const std::string tree = session_.state().tree;
+        const auto done = [&]() -> Result<void> {
+            AF_TRY(const std::string now, workshop_.snapshot({}));
+            if (now == tree) { return {}; }
+            json::array paths;
+            AF_TRY(const auto changes, workshop_.diff(tree, now));
+            for (const TreeChange& change : changes) { paths.emplace_back(change.path); }
+            AF_CHECK(workshop_.restore(tree));
+            return session_.record("violation", {{"stage", stage_}, {"paths", std::move(paths)}});
+        }();
+        static_cast<void>(keep(done));
+    }
+
     TaskSession& session() { return session_; }
     Workshop& workshop() { return workshop_; }
     TaskServices& services() { return services_; }
     StageClock& clock() { return clock_; }
+    ServerPool& servers() { return servers_; }
     KernelCallContext& context() { return *context_; }
     const StageInput& input() const { return input_; }
     RoleWorkspace* files() { return files_.get(); }
@@ -225,6 +241,7 @@ private:
     std::unique_ptr<KernelCallContext> context_;
     StageInput input_;
     std::unique_ptr<RoleWorkspace> files_;
+    ServerPool servers_{[this](LogLevel level, std::string_view message, const json::object& fields) { context_->log(level, message, fields); }};
     std::map<unsigned, Known> known_;
     unsigned count_ = 0;
     unsigned runs_ = 0;
@@ -323,6 +340,10 @@ Result<std::unique_ptr<StageHost>> StageHost::enter(TaskSession& session, Worksh
 }
 
 void StageHost::abandon() noexcept { calls_->abandon(); }
+void StageHost::end_servers() {
+    if (calls_->servers().end() && !calls_->abandoned()) { calls_->take_back_unrecorded(); }
+}
+ServerPlace StageHost::process_place() { return stage_process_place(calls_->workshop(), calls_->services()); }
 StageClock& StageHost::stage_clock() noexcept { return calls_->clock(); }
 std::optional<Error> StageHost::fatal() const { return calls_->fatal(); }
 bool StageHost::cancelled() const noexcept {
@@ -348,7 +369,7 @@ Result<AgentOutcome> StageHost::run_agent(const AgentRun& run) {
     const unsigned number = calls_->next_run();
     AF_TRY(const json::value value, calls_->durable("run_agent", input, [&]() -> Result<json::value> {
         AF_TRY(const AgentOutcome outcome,
-               run_role(calls_->session(), calls_->workshop(), calls_->services(), calls_->clock(), run, number, false));
+               run_role(calls_->session(), calls_->workshop(), calls_->services(), calls_->clock(), run, number, false, calls_->servers()));
         return json::value(to_json(outcome));
     }));
     return outcome_from_json(value.as_object());

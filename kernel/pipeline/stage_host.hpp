@@ -23,6 +23,11 @@ public:
 
     /// From now on every call fails as cancelled: the stage's time is over and nobody listens any more.
     void abandon() noexcept;
+    /// Ends the tool servers of this visit; on the thread that ran the stage. What one wrote after its last call is taken back: no
+    /// step records it.
+    void end_servers();
+    /// Where a stage that is a process runs.
+    [[nodiscard]] ServerPlace process_place();
     [[nodiscard]] StageClock& stage_clock() noexcept;
     /// An error that must end the visit whatever the stage returns: the journal could not be written, a replayed call does
     /// not match, the model cannot be reached. Empty where there is none.

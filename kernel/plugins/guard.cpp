@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "plugins/bounded.hpp"
 
 namespace agentforge::kernel {
 
@@ -13,11 +14,14 @@ namespace {
 /// Calls into a plugin. The exception's text is copied at once: its type lives in the plugin.
 class Guard {
 public:
-    Guard(PluginKind kind, Origin origin) : kind_(kind), origin_(std::move(origin)) {}
+    Guard(PluginKind kind, Origin origin)
+        : kind_(kind), origin_(std::move(origin)),
+          whom_(&CallWatch::lasting(std::string(to_string(kind)) + " `" + origin_.name + "` of plugin `" + origin_.plugin + "`")) {}
 
     /// `call()`, or `otherwise(error)` where it threw.
     template <class Call, class Otherwise>
     auto run(const char* function, Call&& call, Otherwise&& otherwise) const -> decltype(call()) {
+        const CallWatch::Call noted(*whom_, function);
         std::string what;
         try {
             return call();
@@ -53,6 +57,7 @@ private:
 
     PluginKind kind_;
     Origin origin_;
+    const std::string* whom_;       ///< For whoever watches the thread.
 };
 
 class GuardedStage final : public Stage {

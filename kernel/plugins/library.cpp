@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/library.hpp"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "plugins/sealed.hpp"
 
 namespace agentforge::kernel {
 
@@ -52,6 +55,15 @@ bool read_at(int descriptor, void* target, std::size_t size, std::uint64_t offse
         offset += static_cast<std::uint64_t>(got);
     }
     return true;
+}
+
+/// What the symbol table says that an address is.
+bool is_function(const void* address) {
+    Dl_info info{};
+    void* entry = nullptr;
+    if (::dladdr1(address, &info, &entry, RTLD_DL_SYMENT) == 0 || entry == nullptr) { return true; }
+    const unsigned char type = ELF64_ST_TYPE(static_cast<const ElfW(Sym)*>(entry)->st_info);
+    return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
 std::string shown(const char* text) { return text == nullptr ? "nothing" : "`" + ellipsis(text, 120) + "`"; }
@@ -115,15 +127,38 @@ Error explain_load_failure(std::string_view what, const PluginManifest& manifest
         return cannot_open(library_path(manifest), "it needs the library `" + std::string(what.substr(0, end)) + "`, which is not installed",
                            "Install that library, or rebuild the plugin against the one that is there.");
     }
-    return cannot_open(library_path(manifest), std::string(what), "Build or install the plugin again.");
+    std::string text(what);
+    if (constexpr std::string_view copy = "/proc/self/fd/"; text.starts_with(copy)) {     // The sealed copy has no name that says anything.
+        text = library_path(manifest) + text.substr(std::min(text.size(), text.find_first_not_of("0123456789", copy.size())));
+    }
+    return cannot_open(library_path(manifest), std::move(text), "Build or install the plugin again.");
 }
 
-Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const PluginManifest& manifest) {
-    if (descriptor == nullptr) { return differs(manifest, "the descriptor", "nothing at all", "that there is a plugin"); }
+Error entry_is_data(const PluginManifest& manifest) {
+    return {"AF-PLUG-013", "The symbol `" + std::string(entry_symbol) + "` of plugin `" + manifest.id + "` is data, but it must be a function", library_path(manifest),
+            "Put AGENTFORGE_PLUGIN(…) into one of its sources and build it with agentforge_add_plugin.", ErrorKind::invalid};
+}
+
+Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const PluginManifest& manifest, const Interfaces& interfaces) {
+    if (descriptor == nullptr) {
+        return Error{"AF-PLUG-014", "The entry `" + std::string(entry_symbol) + "` of plugin `" + manifest.id + "` returned null, but it must return a descriptor", library_path(manifest),
+                     "Let AGENTFORGE_PLUGIN(…) define the entry.", ErrorKind::invalid};
+    }
     // Size and ABI version come first and never move: nothing else may be read before they agree.
-    if (descriptor->abi_version != AGENTFORGE_ABI_VERSION || descriptor->size != sizeof(AgentforgeDescriptor)) {
-        return other_fingerprint(manifest, "SDK ABI " + std::to_string(descriptor->abi_version) + " (descriptor of " +
-                                               std::to_string(descriptor->size) + " bytes)");
+    if (descriptor->abi_version != AGENTFORGE_ABI_VERSION) {
+        return Error{"AF-PLUG-012",
+                     "The plugin `" + manifest.id + "` was built for SDK ABI " + std::to_string(descriptor->abi_version) + ", but this host has SDK ABI " +
+                         std::to_string(AGENTFORGE_ABI_VERSION),
+                     library_path(manifest),
+                     descriptor->abi_version > AGENTFORGE_ABI_VERSION ? "Install a newer AgentForge, or rebuild the plugin with the SDK of this host." :
+                                                                        "Rebuild the plugin with the AgentForge SDK of this host.",
+                     ErrorKind::unavailable};
+    }
+    if (descriptor->size != sizeof(AgentforgeDescriptor)) {
+        return Error{"AF-PLUG-012",
+                     "The descriptor of plugin `" + manifest.id + "` has " + std::to_string(descriptor->size) + " bytes, but that of SDK ABI " +
+                         std::to_string(AGENTFORGE_ABI_VERSION) + " has " + std::to_string(sizeof(AgentforgeDescriptor)),
+                     library_path(manifest), "Rebuild the plugin with the AgentForge SDK of this host.", ErrorKind::unavailable};
     }
     for (const char* fingerprint : {descriptor->fingerprint, descriptor->linked_fingerprint}) {
         if (fingerprint == nullptr || std::string_view(fingerprint) != agentforge_abi_fingerprint()) {
@@ -134,16 +169,21 @@ Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const Plug
     if (!same(descriptor->id, manifest.id)) { return differs(manifest, "the id", shown(descriptor->id), "`" + manifest.id + "`"); }
     if (!same(descriptor->version, manifest.version)) { return differs(manifest, "the version", shown(descriptor->version), "`" + manifest.version + "`"); }
     if (!same(descriptor->licence, manifest.licence)) { return differs(manifest, "the licence", shown(descriptor->licence), "`" + manifest.licence + "`"); }
-    if (descriptor->factory_count != manifest.provides.size() || descriptor->factories == nullptr) {
+    if (descriptor->factories == nullptr) { return differs(manifest, "what is provided", "there are no factories (null)", "that there are " + std::to_string(manifest.provides.size())); }
+    if (descriptor->factory_count != manifest.provides.size()) {
         return differs(manifest, "the number of things provided", std::to_string(descriptor->factory_count), std::to_string(manifest.provides.size()));
     }
     // As many as the manifest names, each of them named by it, none twice: then both sets are equal.
     std::vector<bool> seen(manifest.provides.size(), false);
     for (std::uint32_t index = 0; index < descriptor->factory_count; ++index) {
         const AgentforgeFactory& factory = descriptor->factories[index];
-        if (factory.size != sizeof(AgentforgeFactory) || factory.name == nullptr || factory.create == nullptr || factory.destroy == nullptr) {
-            return differs(manifest, "factory " + std::to_string(index), "it is not a whole AgentforgeFactory", "that there is one");
-        }
+        const auto broken = [&](const std::string& found, const std::string& expected) {
+            return Error{"AF-PLUG-014", "Factory " + std::to_string(index) + " of plugin `" + manifest.id + "` has " + found + ", but it must have " + expected, library_path(manifest),
+                         "Make it with agentforge::provides_tool and its like, and rebuild the plugin with the SDK of this host.", ErrorKind::invalid};
+        };
+        if (factory.size != sizeof(AgentforgeFactory)) { return broken(std::to_string(factory.size) + " bytes", std::to_string(sizeof(AgentforgeFactory))); }
+        if (factory.name == nullptr) { return broken("no name (null)", "one"); }
+        if (factory.create == nullptr || factory.destroy == nullptr) { return broken("no " + std::string(factory.create == nullptr ? "create" : "destroy") + " function (null)", "one"); }
         const auto kind = static_cast<PluginKind>(factory.kind);
         bool found = false;
         for (std::size_t entry = 0; entry < manifest.provides.size(); ++entry) {
@@ -153,26 +193,25 @@ Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const Plug
             }
         }
         if (!found) {
-            return differs(manifest, "what is provided", "it provides " + std::string(to_string(kind)) + " " + shown(factory.name), "does not");
+            const bool known = factory.kind >= static_cast<std::uint32_t>(PluginKind::stage) && factory.kind <= static_cast<std::uint32_t>(PluginKind::escalation);
+            const std::string what = known ? std::string(to_string(kind)) + " " + shown(factory.name) : shown(factory.name) + " of the unknown kind " + std::to_string(factory.kind);
+            return differs(manifest, "what is provided", "it provides " + what, "does not");
         }
-        std::uint32_t expected = 0;
-        switch (kind) {
-            case PluginKind::stage: expected = stage_interface_version; break;
-            case PluginKind::tool: expected = tool_interface_version; break;
-            case PluginKind::llm: expected = llm_interface_version; break;
-            case PluginKind::escalation: expected = escalation_interface_version; break;
-        }
-        if (factory.interface_version != expected) {
+        const Interfaces::Support support = interfaces.support(kind, factory.interface_version);
+        if (!support.has) {
+            const bool newer = factory.interface_version > support.newest;
             return Error{"AF-PLUG-015",
-                         std::string(to_string(kind)) + " " + shown(factory.name) + " of plugin `" + manifest.id + "` has version " +
-                             std::to_string(factory.interface_version) + " of its interface, but this host offers version " + std::to_string(expected),
-                         library_path(manifest), "Rebuild the plugin with the AgentForge SDK of this host.", ErrorKind::unavailable};
+                         "The " + std::string(to_string(kind)) + " " + shown(factory.name) + " of plugin `" + manifest.id + "` has version " +
+                             std::to_string(factory.interface_version) + " of its interface, but this host takes version " + support.versions,
+                         library_path(manifest),
+                         newer ? "Install a newer AgentForge, or a version of the plugin that is made for this one." : "Install a newer version of the plugin, or rebuild it with the SDK of this host.",
+                         ErrorKind::unavailable};
         }
     }
     return {};
 }
 
-Result<const AgentforgeDescriptor*> open_library(const PluginManifest& manifest) {
+Result<const AgentforgeDescriptor*> open_library(const PluginManifest& manifest, const Interfaces& interfaces) {
     struct Opened {
         std::mutex mutex;
         std::map<std::string, const AgentforgeDescriptor*, std::less<>> descriptors;
@@ -182,23 +221,33 @@ Result<const AgentforgeDescriptor*> open_library(const PluginManifest& manifest)
     const std::string path = library_path(manifest);
     const std::lock_guard lock(opened->mutex);
     if (const auto known = opened->descriptors.find(path); known != opened->descriptors.end()) {
-        AF_CHECK(check_descriptor(known->second, manifest));    // The manifest may have been edited since.
+        AF_CHECK(check_descriptor(known->second, manifest, interfaces));    // The manifest may have been edited since.
         return known->second;
     }
-    AF_CHECK(check_elf(path));
+    std::string opened_by = path;
+    if (manifest.pinned == nullptr) {
+        AF_CHECK(check_elf(path));
+    } else {
+        AF_CHECK(check_pinned_files(manifest));
+        auto sealed = seal_with_needs(manifest);
+        if (!sealed.ok()) { return sealed.error(); }
+        opened_by = std::move(*sealed);
+    }
     try {
         namespace dll = boost::dll;
         // rtld_now: everything is resolved, and refused, before a constructor runs. rtld_local: plugins do not see each other.
         // Held by a pointer that nobody deletes, also where a check below fails: see the header.
         static auto* const handles = new std::vector<dll::shared_library*>;
-        handles->push_back(new dll::shared_library(path, dll::load_mode::rtld_now | dll::load_mode::rtld_local));
+        handles->push_back(new dll::shared_library(opened_by, dll::load_mode::rtld_now | dll::load_mode::rtld_local));
         dll::shared_library& library = *handles->back();
         if (!library.has(entry_symbol)) {
             return Error{"AF-PLUG-013", "The library of plugin `" + manifest.id + "` does not export `" + entry_symbol + "`", path,
                          "Put AGENTFORGE_PLUGIN(…) into one of its sources and build it with agentforge_add_plugin.", ErrorKind::invalid};
         }
-        const AgentforgeDescriptor* descriptor = library.get<const AgentforgeDescriptor*()>(entry_symbol)();
-        AF_CHECK(check_descriptor(descriptor, manifest));
+        auto& entry = library.get<const AgentforgeDescriptor*()>(entry_symbol);
+        if (!is_function(reinterpret_cast<const void*>(&entry))) { return entry_is_data(manifest); }
+        const AgentforgeDescriptor* descriptor = entry();
+        AF_CHECK(check_descriptor(descriptor, manifest, interfaces));
         opened->descriptors.emplace(path, descriptor);
         return descriptor;
     } catch (const std::exception& failure) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "plugins/version_range.hpp"
 
@@ -17,7 +18,7 @@ constexpr std::uint64_t manifest_limit_bytes = 256ULL * 1024;
 
 const std::vector<std::string>& fields() {
     static const std::vector<std::string> names = {"id",  "version",  "licence",      "description",
-                                                   "library", "sdk", "provides", "config_schema"};
+                                                   "library", "command", "sdk", "provides", "config_schema"};
     return names;
 }
 
@@ -56,9 +57,13 @@ public:
         if (!is_version(manifest.version)) { return wrong("version", "a version such as 1.0.0", manifest.version); }
         AF_TRY(manifest.licence, text(object, "licence"));
         if (object.contains("description")) { AF_TRY(manifest.description, text(object, "description")); }
-        AF_TRY(manifest.library, text(object, "library"));
-        if (manifest.library.find('/') != std::string::npos || !manifest.library.ends_with(".so")) {
-            return wrong("library", "the name of a .so file beside the manifest, without a folder", manifest.library);
+        if (object.contains("command")) {
+            AF_CHECK(command(object, manifest));
+        } else {
+            AF_TRY(manifest.library, text(object, "library"));
+            if (manifest.library.find('/') != std::string::npos || !manifest.library.ends_with(".so")) {
+                return wrong("library", "the name of a .so file beside the manifest, without a folder", manifest.library);
+            }
         }
         AF_TRY(manifest.sdk, text(object, "sdk"));
         auto matches = satisfies(sdk_version, manifest.sdk);
@@ -71,6 +76,10 @@ public:
         if (const json::value* schema = object.if_contains("config_schema")) {
             if (!schema->is_object()) { return wrong("config_schema", "a JSON Schema object", json::serialize(*schema)); }
             manifest.config_schema = schema->get_object();
+        }
+        for (const ManifestEntry& entry : manifest.provides) {
+            if (manifest.command.empty() || entry.kind == PluginKind::tool || entry.kind == PluginKind::stage) { continue; }
+            return wrong("provides", "tools and stages only, where the plugin is a process (`command`)", std::string(to_string(entry.kind)) + " `" + entry.name + "`");
         }
         manifest.directory = std::filesystem::path(path_).parent_path().string();
         return manifest;
@@ -106,6 +115,24 @@ private:
             return wrong(name, "a text that is not empty", json::serialize(*value));
         }
         return std::string(value->get_string());
+    }
+
+    /// A word that names a file beside the manifest becomes its whole path: the process runs in the workspace.
+    Result<void> command(const json::object& object, PluginManifest& manifest) const {
+        if (object.contains("library")) { return wrong("command", "given without `library`: a plugin is a library or a process", "both"); }
+        const json::value& value = object.at("command");
+        if (!value.is_array() || value.get_array().empty()) { return wrong("command", "a list of texts, the program first", json::serialize(value)); }
+        const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
+        for (const json::value& word : value.get_array()) {
+            if (!word.is_string() || word.get_string().empty() || word.get_string().find('\0') != json::string::npos) {
+                return wrong("command", "a list of texts, none of them empty", json::serialize(value));
+            }
+            const std::string text(word.get_string());
+            std::error_code ignored;
+            const bool beside = text.front() != '/' && text.front() != '-' && std::filesystem::exists(folder / text, ignored);
+            manifest.command.push_back(beside ? (folder / text).lexically_normal().string() : text);
+        }
+        return {};
     }
 
     Result<std::vector<ManifestEntry>> provides(const json::object& object) const {
@@ -164,7 +191,9 @@ Result<PluginManifest> read_manifest(const std::string& path) {
         return broken;
     }
     if (!parsed->is_object()) { return reader.error("AF-PLUG-002", "The plugin manifest is not a JSON object", "", "Correct the file."); }
-    return reader(parsed->get_object());
+    AF_TRY(PluginManifest manifest, reader(parsed->get_object()));
+    manifest.sha256 = sha256(*bytes);
+    return manifest;
 }
 
 }  // namespace agentforge::kernel

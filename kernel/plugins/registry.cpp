@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/text.hpp"
+#include "plugins/config_check.hpp"
 #include "plugins/guard.hpp"
 #include "plugins/host.hpp"
 #include "plugins/library.hpp"
@@ -29,6 +30,11 @@ struct PluginRegistry::State {
 
     std::vector<PluginManifest> plugins;
     std::vector<Error> problems;
+    PluginSearch wanted;
+    std::optional<PluginLock> lock;
+    bool lock_unreadable = false;
+    fs::path product;                                                   ///< Canonical.
+    Interfaces interfaces;
     std::map<std::pair<PluginKind, std::string>, std::size_t> owners;   ///< Who provides a name; index into `plugins`.
     std::set<std::string> visited;                                      ///< Canonical folders.
     Made<Stage> stages;
@@ -36,7 +42,7 @@ struct PluginRegistry::State {
     Made<LLMBackend> backends;
     Made<EscalationHandler> handlers;
 
-    void search(const std::string& root, const char* named_by) {
+    void search(const std::string& root, const char* named_by, PluginSource source) {
         if (root.empty()) { return; }
         const auto unusable = [&](const std::string& why, const char* remedy, ErrorKind kind) {
             problems.push_back({"AF-PLUG-008", "The plugin folder from " + std::string(named_by) + " is not used: " + why, root, remedy, kind});
@@ -51,19 +57,21 @@ struct PluginRegistry::State {
             unusable(failure ? failure.message() : "it is not a folder", "Create it, or take it out of the search.", ErrorKind::not_found);
             return;
         }
-        visit(root, 0);
+        visit(root, 0, source);
     }
 
-    void visit(const fs::path& folder, int depth) {
+    void visit(const fs::path& folder, int depth, PluginSource source) {
         std::error_code failure;
         const fs::path real = fs::canonical(folder, failure);
         if (failure) {
             problems.push_back({"AF-PLUG-008", "A plugin folder is not used: " + failure.message(), folder.string(), "Make it readable.", ErrorKind::io});
             return;
         }
+        // Whoever names the product's own folder makes it nobody else's.
+        if (source != PluginSource::product && !product.empty() && std::ranges::mismatch(product, real).in1 == product.end()) { return; }
         if (!visited.insert(real.string()).second) { return; }
         if (fs::exists(real / manifest_name, failure)) {
-            add(real / manifest_name);
+            add(real / manifest_name, source);
             return;     // A plugin's folder holds no other plugin.
         }
         if (depth == folder_depth) { return; }
@@ -77,17 +85,21 @@ struct PluginRegistry::State {
             problems.push_back({"AF-PLUG-008", "A plugin folder is not read to its end: " + failure.message(), real.string(), "Make it readable.", ErrorKind::io});
         }
         std::ranges::sort(inside);      // The same order on every machine.
-        for (const fs::path& path : inside) { visit(path, depth + 1); }
+        for (const fs::path& path : inside) { visit(path, depth + 1, source); }
     }
 
-    void add(const fs::path& path) {
+    void add(const fs::path& path, PluginSource source) {
         auto manifest = read_manifest(path.string());
         if (!manifest.ok()) {
             problems.push_back(std::move(manifest).error());
             return;
         }
+        manifest->source = source;
+        decide(*manifest);
+        if (manifest->refused && manifest->state != PluginState::disabled && manifest->state != PluginState::not_trusted) { problems.push_back(*manifest->refused); }
         const std::size_t index = plugins.size();
         for (const ManifestEntry& entry : manifest->provides) {
+            if (manifest->state != PluginState::ready) { break; }
             const auto [owner, first] = owners.try_emplace({entry.kind, entry.name}, index);
             if (first) { continue; }
             const PluginManifest& other = plugins[owner->second];
@@ -97,6 +109,79 @@ struct PluginRegistry::State {
                                 path.string(), "Remove one of the two, or rename it.", ErrorKind::conflict});
         }
         plugins.push_back(std::move(*manifest));
+    }
+
+    /// Whether a plugin is used; its files are looked at when it is loaded.
+    void decide(PluginManifest& manifest) const {
+        const auto refuse = [&](PluginState state, Error error) {
+            manifest.state = state;
+            manifest.refused = std::move(error);
+        };
+        const std::string place = manifest.directory + "/" + manifest_name;
+        const auto same_id = std::ranges::find(plugins, manifest.id, &PluginManifest::id);
+        if (same_id != plugins.end()) {
+            refuse(PluginState::duplicate,
+                   {"AF-PLUG-009", "The plugin `" + manifest.id + "` " + manifest.version + " is not used: version " + same_id->version + " of the same id was found first in " +
+                                       same_id->directory, place, "Remove one of the two, or take its folder out of the search.", ErrorKind::conflict});
+            return;
+        }
+        const auto in = [&](const std::vector<std::string>& ids) { return std::ranges::find(ids, manifest.id) != ids.end(); };
+        const bool left_out = wanted.choice.enable && manifest.source != PluginSource::product && !in(*wanted.choice.enable);
+        if (left_out || in(wanted.choice.disable)) {
+            refuse(PluginState::disabled, {"AF-PLUG-030", "The plugin `" + manifest.id + "` is disabled" + (left_out ? ": plugins.enable does not name it" : " by plugins.disable"),
+                                           place, left_out ? "Name it there to use it." : "Take it out of there to use it.", ErrorKind::denied});
+            return;
+        }
+        if (manifest.source == PluginSource::product) { return; }
+        if (manifest.source == PluginSource::project && !wanted.project_trusted) {
+            refuse(PluginState::not_trusted, {"AF-PLUG-030", "The plugin `" + manifest.id + "` is the project's, which you have not trusted", place,
+                                              "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`.", ErrorKind::denied});
+            return;
+        }
+        if (lock_unreadable) {
+            refuse(PluginState::not_locked, {"AF-PLUG-032", "The plugin `" + manifest.id + "` is not loaded: this project's lock cannot be read", wanted.lock,
+                                             "Correct the lock, or write it anew with `agentforge plugins lock`.", ErrorKind::denied});
+            return;
+        }
+        if (lock) {
+            if (auto admitted = lock->admits(manifest); !admitted.ok()) {
+                refuse(lock->plugins.contains(manifest.id) ? PluginState::lock_differs : PluginState::not_locked, std::move(admitted).error());
+                return;
+            }
+            manifest.pinned = std::make_shared<const FileHashes>(lock->plugins.find(manifest.id)->second.files);
+            manifest.pinned_by = lock->plugins.find(manifest.id)->second.where;
+        } else if (const auto trusted = wanted.trusted_files.find(manifest.directory); trusted != wanted.trusted_files.end()) {
+            manifest.pinned = std::make_shared<const FileHashes>(trusted->second);
+            manifest.pinned_by = "what you trusted";
+            // What was read and what was hashed for the trust may be two files, where somebody is quick.
+            const auto file = trusted->second.find(manifest_name);
+            if (file == trusted->second.end() || file->second != manifest.sha256) {
+                refuse(PluginState::lock_differs, other_file(manifest, manifest_name, manifest.sha256, file == trusted->second.end() ? "" : file->second));
+                return;
+            }
+        }
+        if (auto schema = check_config_schema(manifest); !schema.ok()) { refuse(PluginState::broken, std::move(schema).error()); }
+    }
+
+    /// Settings by the plugin's id, over them those by the name of what is made, over them those of its place of use.
+    [[nodiscard]] json::object settings_of(const PluginManifest& manifest, std::string_view name, const json::object& config) const {
+        json::object merged;
+        const auto lay = [&](const json::object& over) { for (const auto& [key, value] : over) { merged[key] = value; } };
+        for (const std::string_view key : {std::string_view(manifest.id), name}) {
+            const json::value* own = wanted.settings.if_contains(key);
+            if (own != nullptr && own->is_object()) { lay(own->get_object()); }
+        }
+        lay(config);
+        return merged;
+    }
+
+    Result<void> check_settings(const PluginManifest& manifest, PluginKind kind, std::string_view name, const json::object& settings, bool partial = false) const {
+        AF_TRY(const std::optional<ConfigProblem> problem, check_config(manifest, settings, partial));
+        if (!problem) { return {}; }
+        std::string where = wanted.place ? wanted.place(manifest, kind, name, problem->pointer) : std::string();
+        if (where.empty()) { where = "settings of " + kind_and_name(kind, name); }
+        return Error{"AF-PLUG-050", "The settings of the " + kind_and_name(kind, name) + " do not fit the plugin `" + manifest.id + "`: " + problem->message, std::move(where),
+                     "Correct them; `agentforge plugins show " + manifest.id + "` lists what it takes.", ErrorKind::invalid};
     }
 
     [[nodiscard]] std::vector<std::string> names(PluginKind kind) const {
@@ -116,11 +201,17 @@ struct PluginRegistry::State {
 
     /// An object of a plugin, fresh from its factory and not yet guarded.
     template <class Interface>
-    Result<std::pair<std::shared_ptr<Interface>, Origin>> make(PluginKind kind, std::string_view name, const json::object& config) const {
+    Result<std::pair<std::shared_ptr<Interface>, Origin>> make(PluginKind kind, std::string_view name, const json::object& config, const InterfaceVersions<Interface>& versions) const {
         const auto owner = owners.find({kind, std::string(name)});
         if (owner == owners.end()) { return unknown(kind, name); }
         const PluginManifest& manifest = plugins[owner->second];
-        AF_TRY(const AgentforgeDescriptor* const descriptor, open_library(manifest));
+        if (!manifest.command.empty()) {
+            return Error{"AF-PLUG-019", "The " + kind_and_name(kind, name) + " of plugin `" + manifest.id + "` is a process: it runs inside a task and has no library to load",
+                         manifest.directory + "/plugin.json", "Use it in a pipeline or an agent's tools.", ErrorKind::invalid};
+        }
+        const json::object settings = settings_of(manifest, name, config);
+        AF_CHECK(check_settings(manifest, kind, name, settings));
+        AF_TRY(const AgentforgeDescriptor* const descriptor, open_library(manifest, interfaces));
         const auto* const end = descriptor->factories + descriptor->factory_count;
         const auto* const factory = std::find_if(descriptor->factories, end, [&](const AgentforgeFactory& candidate) {
             return candidate.kind == static_cast<std::uint32_t>(kind) && candidate.name == name;
@@ -129,7 +220,7 @@ struct PluginRegistry::State {
         std::array<char, 1024> reason{};
         void* object = nullptr;
         try {
-            object = factory->create(to_json_line(config).c_str(), reason.data(), reason.size());
+            object = factory->create(to_json_line(settings).c_str(), reason.data(), reason.size());
         } catch (const std::exception& failure) {   // A factory that the SDK did not make.
             detail::report_create_failure(reason.data(), reason.size(), failure.what());
         } catch (...) {
@@ -143,16 +234,36 @@ struct PluginRegistry::State {
                          origin.library, "Correct its settings, or report it to the plugin's author.", ErrorKind::invalid};
         }
         const AgentforgeDestroy destroy = factory->destroy;
-        std::shared_ptr<Interface> made(static_cast<Interface*>(object), [destroy](Interface* pointer) noexcept {
+        std::shared_ptr<void> made(object, [destroy](void* pointer) noexcept {
             try {
                 destroy(pointer);
             } catch (...) {     // A destructor that throws is a defect of the plugin; the host stands.
             }
         });
-        return std::pair(std::move(made), std::move(origin));
+        return std::pair(versions.adapt(factory->interface_version, std::move(made)), std::move(origin));
+    }
+
+    /// AF-PLUG-036; `key` of `plugins:` names it, if any.
+    [[nodiscard]] Error not_found(std::string_view name, bool names_too, std::string where, const std::string& key) const {
+        std::vector<std::string> known;
+        for (const PluginManifest& manifest : plugins) {
+            known.push_back(manifest.id);
+            for (const ManifestEntry& entry : manifest.provides) {
+                if (names_too) { known.push_back(entry.name); }
+            }
+        }
+        const std::string near = nearest(name, known);
+        return {"AF-PLUG-036", "No plugin `" + ellipsis(sanitize_utf8(name), 120) + "` was found" + (key.empty() ? "" : ", which plugins." + key + " names"), std::move(where),
+                near.empty() ? "`agentforge plugins list` shows the plugins in reach." : "Did you mean `" + near + "`?", ErrorKind::not_found};
     }
 
     [[nodiscard]] Error unknown(PluginKind kind, std::string_view name) const {
+        for (const PluginManifest& manifest : plugins) {
+            const auto same = [&](const ManifestEntry& entry) { return entry.kind == kind && entry.name == name; };
+            if (!manifest.refused || !std::ranges::any_of(manifest.provides, same)) { continue; }
+            return {"AF-PLUG-030", "The " + kind_and_name(kind, name) + " cannot be used: " + manifest.refused->message, manifest.refused->where, manifest.refused->remedy,
+                    ErrorKind::unavailable};
+        }
         const std::vector<std::string> known = names(kind);
         const std::string near = nearest(name, known);
         std::string remedy;
@@ -167,6 +278,28 @@ struct PluginRegistry::State {
     }
 };
 
+std::string_view to_string(PluginSource source) noexcept {
+    switch (source) {
+        case PluginSource::product: return "product";
+        case PluginSource::user: return "user";
+        case PluginSource::project: return "project";
+    }
+    return "?";
+}
+
+std::string_view to_string(PluginState state) noexcept {
+    switch (state) {
+        case PluginState::ready: return "ready";
+        case PluginState::disabled: return "disabled";
+        case PluginState::not_trusted: return "not trusted";
+        case PluginState::not_locked: return "not in the lock";
+        case PluginState::lock_differs: return "differs from the lock";
+        case PluginState::duplicate: return "found twice";
+        case PluginState::broken: return "broken";
+    }
+    return "?";
+}
+
 PluginRegistry::PluginRegistry() : state_(std::make_unique<State>()) {}
 PluginRegistry::PluginRegistry(PluginRegistry&&) noexcept = default;
 PluginRegistry& PluginRegistry::operator=(PluginRegistry&&) noexcept = default;
@@ -175,14 +308,84 @@ PluginRegistry::~PluginRegistry() = default;
 PluginRegistry PluginRegistry::discover(const PluginSearch& search) {
     PluginRegistry registry;
     State& state = *registry.state_;
-    for (const std::string& folder : search.configured) { state.search(folder, "the settings"); }
+    state.wanted = search;
+    std::error_code failure;
+    if (!search.product.empty()) { state.product = fs::canonical(search.product, failure); }
+    if (!search.lock.empty()) {
+        auto lock = PluginLock::load(search.lock);
+        state.lock_unreadable = !lock.ok();
+        if (lock.ok()) { state.lock = std::move(*lock); } else { state.problems.push_back(std::move(lock).error()); }
+    }
+    const auto of_the_project = [&] { for (const std::string& folder : search.project) { state.search(folder, "the project's settings", PluginSource::project); } };
+    if (search.project_trusted) { of_the_project(); }
+    for (const std::string& folder : search.configured) { state.search(folder, "the settings", PluginSource::user); }
     for (std::size_t begin = 0; begin <= search.environment.size();) {
         const std::size_t end = std::min(search.environment.find(':', begin), search.environment.size());
-        state.search(search.environment.substr(begin, end - begin), "AGENTFORGE_PLUGIN_PATH");
+        state.search(search.environment.substr(begin, end - begin), "AGENTFORGE_PLUGIN_PATH", PluginSource::user);
         begin = end + 1;
     }
-    state.search(search.product, "the installation");
+    state.search(search.product, "the installation", PluginSource::product);
+    // Last, so that nothing of it stands in the way of anything else; only to say what it would have been.
+    if (!search.project_trusted) { of_the_project(); }
     return registry;
+}
+
+const std::optional<PluginLock>& PluginRegistry::lock() const noexcept { return state_->lock; }
+Interfaces& PluginRegistry::interfaces() noexcept { return state_->interfaces; }
+
+Result<void> PluginRegistry::check_choice(const std::function<std::string(const std::string& key)>& where) const {
+    const PluginChoice& choice = state_->wanted.choice;
+    const auto check = [&](const std::vector<std::string>& ids, const char* key) -> Result<void> {
+        for (const std::string& id : ids) {
+            if (std::ranges::find(state_->plugins, id, &PluginManifest::id) == state_->plugins.end()) { return state_->not_found(id, false, where(key), key); }
+        }
+        return {};
+    };
+    AF_CHECK(check(choice.enable.value_or(std::vector<std::string>()), "enable"));
+    AF_CHECK(check(choice.disable, "disable"));
+    for (const auto& [key, settings] : state_->wanted.settings) {
+        const std::string place = "settings." + std::string(key);
+        if (!find(key).ok()) { return state_->not_found(key, true, where(place), "settings"); }
+        if (!settings.is_object()) {
+            return Error{"AF-PLUG-050", "The settings of `" + std::string(key) + "` must be a map", where(place), "Put each setting below it, indented.", ErrorKind::invalid};
+        }
+    }
+    return {};
+}
+
+Result<std::vector<const PluginManifest*>> PluginRegistry::find(std::string_view id_or_name) const {
+    std::vector<const PluginManifest*> found;
+    for (const PluginManifest& manifest : state_->plugins) {
+        if (manifest.id == id_or_name || std::ranges::find(manifest.provides, id_or_name, &ManifestEntry::name) != manifest.provides.end()) { found.push_back(&manifest); }
+    }
+    if (found.empty()) { return state_->not_found(id_or_name, true, "", ""); }
+    return found;
+}
+
+json::object PluginRegistry::settings_of(const PluginManifest& manifest, std::string_view name, const json::object& config) const {
+    return state_->settings_of(manifest, name, config);
+}
+
+Result<void> PluginRegistry::check_settings(PluginKind kind, std::string_view name, const json::object& config) const {
+    const auto owner = state_->owners.find({kind, std::string(name)});
+    if (owner == state_->owners.end()) { return {}; }
+    const PluginManifest& manifest = state_->plugins[owner->second];
+    return state_->check_settings(manifest, kind, name, state_->settings_of(manifest, name, config));
+}
+
+Result<void> PluginRegistry::check_all_settings() const {
+    for (const auto& [key, owner] : state_->owners) {
+        const PluginManifest& manifest = state_->plugins[owner];
+        if (!state_->wanted.settings.contains(manifest.id) && !state_->wanted.settings.contains(key.second)) { continue; }
+        // They are whole only where the thing is used: what is missing is said there.
+        AF_CHECK(state_->check_settings(manifest, key.first, key.second, state_->settings_of(manifest, key.second, {}), true));
+    }
+    return {};
+}
+
+std::optional<Error> PluginRegistry::why_not(PluginKind kind, std::string_view name) const {
+    if (has(kind, name)) { return std::nullopt; }
+    return state_->unknown(kind, name);
 }
 
 const std::vector<PluginManifest>& PluginRegistry::plugins() const noexcept { return state_->plugins; }
@@ -194,27 +397,32 @@ bool PluginRegistry::has(PluginKind kind, std::string_view name) const {
     return std::ranges::find(all, name) != all.end();
 }
 
+const PluginManifest* PluginRegistry::owner(PluginKind kind, std::string_view name) const {
+    const auto found = state_->owners.find({kind, std::string(name)});
+    return found == state_->owners.end() ? nullptr : &state_->plugins[found->second];
+}
+
 Result<std::shared_ptr<Stage>> PluginRegistry::stage(std::string_view name, const json::object& config) {
     if (const auto made = state_->stages.find(name); made != state_->stages.end()) { return made->second; }
-    AF_TRY(auto object, state_->make<Stage>(PluginKind::stage, name, config));
+    AF_TRY(auto object, state_->make<Stage>(PluginKind::stage, name, config, state_->interfaces.stage));
     return guard_stage(std::move(object.first), std::move(object.second));
 }
 
 Result<std::shared_ptr<Tool>> PluginRegistry::tool(std::string_view name, const json::object& config) {
     if (const auto made = state_->tools.find(name); made != state_->tools.end()) { return made->second; }
-    AF_TRY(auto object, state_->make<Tool>(PluginKind::tool, name, config));
+    AF_TRY(auto object, state_->make<Tool>(PluginKind::tool, name, config, state_->interfaces.tool));
     return guard_tool(std::move(object.first), std::move(object.second));
 }
 
 Result<std::shared_ptr<LLMBackend>> PluginRegistry::backend(std::string_view name, const json::object& config) {
     if (const auto made = state_->backends.find(name); made != state_->backends.end()) { return made->second; }
-    AF_TRY(auto object, state_->make<LLMBackend>(PluginKind::llm, name, config));
+    AF_TRY(auto object, state_->make<LLMBackend>(PluginKind::llm, name, config, state_->interfaces.llm));
     return guard_backend(std::move(object.first), std::move(object.second));
 }
 
 Result<std::shared_ptr<EscalationHandler>> PluginRegistry::escalation(std::string_view name, const json::object& config) {
     if (const auto made = state_->handlers.find(name); made != state_->handlers.end()) { return made->second; }
-    AF_TRY(auto object, state_->make<EscalationHandler>(PluginKind::escalation, name, config));
+    AF_TRY(auto object, state_->make<EscalationHandler>(PluginKind::escalation, name, config, state_->interfaces.escalation));
     return guard_escalation(std::move(object.first), std::move(object.second));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/process.hpp"
 
+#include <agentforge/conversation.hpp>
 #include <agentforge/process.hpp>
 
 #include <algorithm>
@@ -119,89 +120,127 @@ Report read_report(std::string_view text) {
     return report;
 }
 
+/// The helper's own command line for a request.
+Result<process::Command> helper_command(const std::string& helper, const ProcessRequest& request, const std::string& program) {
+    process::Command command;
+    command.program = helper;
+    command.argv = request.argv;
+    command.argv.insert(command.argv.begin(), "agentforge-exec");
+    command.directory = request.directory;
+    command.environment = request.environment;
+    command.input = request.input;
+    command.timeout = request.timeout;
+    command.grace = request.grace;
+    command.max_output_bytes = request.max_output_bytes;
+    command.supervisor = true;
+    AF_TRY(command.extra_input, make_policy(request.confinement, program));
+    return command;
+}
+
+Result<std::string> program_of(const ProcessRequest& request) {
+    if (request.argv.empty()) {
+        return Error{"AF-EXEC-002", "A command without words cannot be started", "argv", "Name a program.", ErrorKind::invalid};
+    }
+    const auto path = request.environment.find("PATH");
+    return process::find_program(request.argv.front(), path != request.environment.end() ? path->second : default_path, request.directory);
+}
+
+/// A helper that is missing is a defect of the installation, not of the command.
+Error helper_failure(Error error, const std::string& helper) {
+    if (error.where == helper && (error.code == "AF-EXEC-001" || error.code == "AF-EXEC-003")) {
+        error.code = "AF-EXEC-005";
+        error.message = "The helper agentforge-exec cannot be run: " + error.message;
+        error.remedy = "Install AgentForge again, or set the path of agentforge-exec.";
+    }
+    return error;
+}
+
+Result<ProcessOutcome> outcome_of(const ProcessRequest& request, const std::string& program, process::Outcome ran);
+
 class HelperRunner final : public ProcessRunner {
 public:
     explicit HelperRunner(std::string helper) : helper_(std::move(helper)) {}
 
     Result<ProcessOutcome> run(const ProcessRequest& request, const Stop& stop) override {
-        if (request.argv.empty()) {
-            return Error{"AF-EXEC-002", "A command without words cannot be started", "argv", "Name a program.", ErrorKind::invalid};
-        }
-        const auto path = request.environment.find("PATH");
-        AF_TRY(const std::string program, process::find_program(request.argv.front(), path != request.environment.end() ? path->second : default_path, request.directory));
-
-        process::Command command;
-        command.program = helper_;
-        command.argv = request.argv;
-        command.argv.insert(command.argv.begin(), "agentforge-exec");
-        command.directory = request.directory;
-        command.environment = request.environment;
-        command.input = request.input;
-        command.timeout = request.timeout;
-        command.grace = request.grace;
-        command.max_output_bytes = request.max_output_bytes;
-        command.supervisor = true;
-        AF_TRY(command.extra_input, make_policy(request.confinement, program));
+        AF_TRY(const std::string program, program_of(request));
+        AF_TRY(process::Command command, helper_command(helper_, request, program));
         if (stop.deadline) {
             const auto left = std::chrono::ceil<std::chrono::milliseconds>(*stop.deadline - std::chrono::steady_clock::now());
             command.timeout = std::clamp(left, std::chrono::milliseconds(0), command.timeout);
         }
 
         auto ran = process::run(command, stop.cancel == nullptr ? process::Cancelled{} : [&stop] { return stop.cancelled(); });
-        if (!ran) { return helper_failure(std::move(ran).error()); }
+        if (!ran) { return helper_failure(std::move(ran).error(), helper_); }
         return outcome_of(request, program, std::move(ran).value());
     }
 
 private:
-    /// A helper that is missing is a defect of the installation, not of the command.
-    [[nodiscard]] Error helper_failure(Error error) const {
-        if (error.where == helper_ && (error.code == "AF-EXEC-001" || error.code == "AF-EXEC-003")) {
-            error.code = "AF-EXEC-005";
-            error.message = "The helper agentforge-exec cannot be run: " + error.message;
-            error.remedy = "Install AgentForge again, or set the path of agentforge-exec.";
-        }
-        return error;
-    }
-
-    static Result<ProcessOutcome> outcome_of(const ProcessRequest& request, const std::string& program, process::Outcome ran) {
-        Report report = read_report(ran.report);
-        const bool stopped = ran.timed_out || ran.cancelled;
-        if (!report.refused.empty()) {
-            return Error{"AF-EXEC-004", "The confinement that was asked for cannot be had: " + process::to_utf8(report.refused), program,
-                         "Use a kernel with Landlock (5.13 or newer, lsm=landlock), or correct the paths and the network setting.", ErrorKind::unavailable};
-        }
-        if (!report.failed.empty()) {
-            return Error{"AF-EXEC-002", "The program cannot be started: " + process::to_utf8(report.failed), program,
-                         "Check the limits of this user (ulimit -a) and the kernel's log.", ErrorKind::io};
-        }
-        if (report.exec_error) {
-            return Error{"AF-EXEC-003", "The program cannot be executed: " + std::system_category().message(*report.exec_error), program,
-                         "Check its permissions, its first line (#!) where it is a script, and that its folder is readable in the confinement.", ErrorKind::unavailable};
-        }
-        if (!report.started && !stopped) {
-            return Error{"AF-EXEC-002", "The helper ended before the program began (status " + std::to_string(ran.exit_code) + ")", program,
-                         "Check the limits of this user (ulimit -a) and the kernel's log.", ErrorKind::io};
-        }
-        ProcessOutcome outcome;
-        outcome.signal = report.signal.value_or(ran.signal);
-        outcome.exit_code = outcome.signal != 0 ? 128 + outcome.signal : report.exit_code.value_or(ran.exit_code);
-        outcome.timed_out = ran.timed_out;
-        outcome.cancelled = ran.cancelled;
-        outcome.out_truncated = ran.out_truncated;
-        outcome.err_truncated = ran.err_truncated;
-        outcome.out = std::move(ran.out);
-        outcome.err = std::move(ran.err);
-        outcome.duration = ran.duration;
-        outcome.confinement = std::move(report.in_force);
-        outcome.confinement["enabled"] = request.confinement.enabled;
-        outcome.confinement["no_new_privs"] = request.confinement.enabled;
-        return outcome;
-    }
-
     std::string helper_;
 };
 
+Result<ProcessOutcome> outcome_of(const ProcessRequest& request, const std::string& program, process::Outcome ran) {
+    Report report = read_report(ran.report);
+    const bool stopped = ran.timed_out || ran.cancelled;
+    if (!report.refused.empty()) {
+        return Error{"AF-EXEC-004", "The confinement that was asked for cannot be had: " + process::to_utf8(report.refused), program,
+                     "Use a kernel with Landlock (5.13 or newer, lsm=landlock), or correct the paths and the network setting.", ErrorKind::unavailable};
+    }
+    if (!report.failed.empty()) {
+        return Error{"AF-EXEC-002", "The program cannot be started: " + process::to_utf8(report.failed), program,
+                     "Check the limits of this user (ulimit -a) and the kernel's log.", ErrorKind::io};
+    }
+    if (report.exec_error) {
+        return Error{"AF-EXEC-003", "The program cannot be executed: " + std::system_category().message(*report.exec_error), program,
+                     "Check its permissions, its first line (#!) where it is a script, and that its folder is readable in the confinement.", ErrorKind::unavailable};
+    }
+    if (!report.started && !stopped) {
+        return Error{"AF-EXEC-002", "The helper ended before the program began (status " + std::to_string(ran.exit_code) + ")", program,
+                     "Check the limits of this user (ulimit -a) and the kernel's log.", ErrorKind::io};
+    }
+    ProcessOutcome outcome;
+    outcome.signal = report.signal.value_or(ran.signal);
+    outcome.exit_code = outcome.signal != 0 ? 128 + outcome.signal : report.exit_code.value_or(ran.exit_code);
+    outcome.timed_out = ran.timed_out;
+    outcome.cancelled = ran.cancelled;
+    outcome.out_truncated = ran.out_truncated;
+    outcome.err_truncated = ran.err_truncated;
+    outcome.out = std::move(ran.out);
+    outcome.err = std::move(ran.err);
+    outcome.duration = ran.duration;
+    outcome.confinement = std::move(report.in_force);
+    outcome.confinement["enabled"] = request.confinement.enabled;
+    outcome.confinement["no_new_privs"] = request.confinement.enabled;
+    return outcome;
+}
+
+class HelperTalk final : public ConfinedTalk {
+public:
+    HelperTalk(process::Conversation conversation, ProcessRequest request, std::string program)
+        : conversation_(std::move(conversation)), request_(std::move(request)), program_(std::move(program)) {}
+
+    Heard exchange(std::string& to_write, std::string& out, std::string& err, std::chrono::milliseconds wait) override {
+        const auto heard = conversation_.exchange(to_write, out, err, wait);
+        return {heard.in_open, heard.out_open, heard.ended};
+    }
+    Result<ProcessOutcome> end(std::chrono::milliseconds patience) override {
+        return outcome_of(request_, program_, conversation_.end(patience, request_.grace));
+    }
+
+private:
+    process::Conversation conversation_;
+    ProcessRequest request_;
+    std::string program_;
+};
+
 }  // namespace
+
+Result<std::unique_ptr<ConfinedTalk>> begin_talk(const std::string& exec_helper, const ProcessRequest& request) {
+    AF_TRY(const std::string program, program_of(request));
+    AF_TRY(const process::Command command, helper_command(exec_helper, request, program));
+    auto conversation = process::Conversation::begin(command);
+    if (!conversation) { return helper_failure(std::move(conversation).error(), exec_helper); }
+    return std::unique_ptr<ConfinedTalk>(std::make_unique<HelperTalk>(std::move(conversation).value(), request, program));
+}
 
 std::unique_ptr<ProcessRunner> make_process_runner(std::string exec_helper) {
     return std::make_unique<HelperRunner>(std::move(exec_helper));

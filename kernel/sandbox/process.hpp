@@ -90,6 +90,28 @@ public:
 /// the host. `run` must not be called from a thread that ends before it returns.
 [[nodiscard]] std::unique_ptr<ProcessRunner> make_process_runner(std::string exec_helper);
 
+/// A confined program that is talked to while it runs.
+class ConfinedTalk {
+public:
+    virtual ~ConfinedTalk() = default;
+    struct Heard {
+        bool in_open = true;            ///< False once the program closed its input.
+        bool out_open = true;
+        bool ended = false;             ///< It is gone; what it wrote before has been read.
+    };
+    /// Writes what fits of `to_write` and takes it off there; appends what came, at most 1 MiB a stream; returns as soon as
+    /// anything happened, after `wait` at the latest.
+    [[nodiscard]] virtual Heard exchange(std::string& to_write, std::string& out, std::string& err, std::chrono::milliseconds wait) = 0;
+    /// Closes its input, gives it `patience` to end by itself, TERM, the request's `grace`, KILL of the whole tree. Answers with how
+    /// it ended (`err`: what came since the last exchange), or with why it was never started: the errors of ProcessRunner::run.
+    [[nodiscard]] virtual Result<ProcessOutcome> end(std::chrono::milliseconds patience) = 0;
+};
+
+/// Starts the request's program by the helper, confined as `run` confines; `input`, `timeout` and `max_output_bytes` are not used.
+/// A refusal of the helper shows as a program that ended: `end` says why. Nothing it started outlives the object, the host or the
+/// thread that began it. Errors: AF-EXEC-….
+[[nodiscard]] Result<std::unique_ptr<ConfinedTalk>> begin_talk(const std::string& exec_helper, const ProcessRequest& request);
+
 /// PATH, HOME, LANG, LC_*, TZ, TMPDIR, USER, LOGNAME, SHELL, TERM of `environment`: what a child may see. Nothing
 /// named *KEY*, *TOKEN*, *SECRET*, *PASSWORD* ever.
 [[nodiscard]] std::map<std::string, std::string> base_environment(const std::map<std::string, std::string>& environment);

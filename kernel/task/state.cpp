@@ -211,6 +211,7 @@ private:
             {"call_finished", &Application::call_finished},
             {"recovered", &Application::recorded},
             {"violation", &Application::recorded},
+            {"server_tool", &Application::recorded},
             {"note", &Application::recorded},
         };
         const auto handler = handlers.find(type);

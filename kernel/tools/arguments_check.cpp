@@ -3,6 +3,8 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/text.hpp"
@@ -13,9 +15,13 @@ namespace {
 constexpr std::size_t max_defects = 10;
 constexpr std::size_t max_depth = 50;
 
+constexpr std::size_t max_comparisons = 20'000;
+
 struct Check {
+    const json::object* root = nullptr;
     std::vector<std::string> defects;
     std::string schema_defect;
+    std::size_t* comparisons = nullptr;     ///< Shared with the checks inside combinations.
 
     void defect(std::string text) {
         if (defects.size() < max_defects) { defects.push_back(std::move(text)); }
@@ -59,7 +65,18 @@ std::size_t size_of(const json::value& value) noexcept {
     return value.is_string() ? characters(value.get_string()) : value.get_array().size();
 }
 
-void check_value(Check& check, const json::object& schema, json::value& value, const std::string& path, std::size_t depth);
+/// Whether names that `properties` has not are refused where the schema does not say.
+enum class Unknown : unsigned char { refused = 1, taken };
+
+void check_value(Check& check, const json::object& schema, json::value& value, const std::string& path, std::size_t depth, Unknown unknown = Unknown::refused);
+
+/// Keywords that are looked at elsewhere, or that are only for the reader.
+bool is_described_keyword(std::string_view name) noexcept {
+    static constexpr std::array<std::string_view, 19> names{"type", "title", "description", "default", "examples", "properties", "required", "additionalProperties", "$schema",
+                                                            "$id", "$comment", "$defs", "definitions", "format", "deprecated", "readOnly", "writeOnly", "contentEncoding",
+                                                            "contentMediaType"};
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 void check_type(Check& check, const json::value& type, json::value& value, const std::string& path) {
     std::vector<std::string> types;
@@ -85,7 +102,7 @@ void check_type(Check& check, const json::value& type, json::value& value, const
     check.defect(place(path) + " must be of type " + wanted + "; it is " + type_name(value) + " " + shown(value));
 }
 
-void check_object(Check& check, const json::object& schema, json::object& object, const std::string& path, std::size_t depth) {
+void check_object(Check& check, const json::object& schema, json::object& object, const std::string& path, std::size_t depth, Unknown unknown) {
     const auto inner = [&](std::string_view name) { return path.empty() ? std::string(name) : path + "." + std::string(name); };
     const auto* properties = schema.if_contains("properties");
     std::vector<std::string> names;
@@ -98,16 +115,17 @@ void check_object(Check& check, const json::object& schema, json::object& object
         }
     }
     const auto* additional = schema.if_contains("additionalProperties");
-    const bool open = additional != nullptr && ((additional->is_bool() && additional->get_bool()) || additional->is_object());
+    const bool open = additional == nullptr ? unknown == Unknown::taken : (additional->is_bool() && additional->get_bool()) || additional->is_object();
     for (auto& member : object) {
         const std::string name(member.key());
         if (std::find(names.begin(), names.end(), name) != names.end()) {
             const auto& child = properties->get_object().at(name);
+            if (child == false) { check.defect(place(inner(name)) + " may not be given"); }
             if (child.is_object()) { check_value(check, child.get_object(), member.value(), inner(name), depth + 1); }
             continue;
         }
         if (open) {
-            if (additional->is_object()) { check_value(check, additional->get_object(), member.value(), inner(name), depth + 1); }
+            if (additional != nullptr && additional->is_object()) { check_value(check, additional->get_object(), member.value(), inner(name), depth + 1); }
             continue;
         }
         const auto near = nearest(name, names);
@@ -115,7 +133,49 @@ void check_object(Check& check, const json::object& schema, json::object& object
     }
 }
 
-void check_value(Check& check, const json::object& schema, json::value& value, const std::string& path, std::size_t depth) {
+/// Whether `value` fits one schema of a combination; it is changed (3.0 → 3) only where it does.
+bool fits(Check& check, const json::value& schema, json::value& value, const std::string& path, std::size_t depth, std::vector<std::string>& defects) {
+    if (schema.is_bool()) { return schema.get_bool(); }
+    if (!schema.is_object()) { return true; }
+    Check inner;
+    inner.root = check.root;
+    inner.comparisons = check.comparisons;
+    json::value copy = value;
+    check_value(inner, schema.get_object(), copy, path, depth + 1, Unknown::taken);
+    if (!inner.schema_defect.empty()) { check.schema_defect = inner.schema_defect; }
+    if (inner.defects.empty()) { value = std::move(copy); }
+    defects = std::move(inner.defects);
+    return defects.empty();
+}
+
+void check_combination(Check& check, std::string_view name, const json::array& schemas, json::value& value, const std::string& path, std::size_t depth) {
+    std::size_t fitting = 0;
+    std::vector<std::string> nearest_defects;
+    for (const json::value& schema : schemas) {
+        std::vector<std::string> defects;
+        if (fits(check, schema, value, path, depth, defects)) {
+            ++fitting;
+            if (name == "anyOf") { return; }
+        } else if (name == "allOf") {
+            for (std::string& defect : defects) { check.defect(std::move(defect)); }
+        } else if (nearest_defects.empty() || defects.size() < nearest_defects.size()) {
+            nearest_defects = std::move(defects);
+        }
+        if (!check.schema_defect.empty()) { return; }
+    }
+    if (name == "allOf" || (name == "oneOf" && fitting == 1)) { return; }
+    if (fitting > 1) {
+        check.defect(place(path) + " fits more than one of its " + std::to_string(schemas.size()) + " forms");
+    } else {
+        check.defect(place(path) + " fits none of its " + std::to_string(schemas.size()) + " forms; the nearest: " + (nearest_defects.empty() ? std::string("none") : nearest_defects.front()));
+    }
+}
+
+void check_value(Check& check, const json::object& schema, json::value& value, const std::string& path, std::size_t depth, Unknown unknown) {
+    if (++*check.comparisons > max_comparisons) {
+        check.schema_defect = "it asks for too many comparisons";
+        return;
+    }
     if (depth > max_depth) {
         check.defect(place(path) + " is nested too deeply");
         return;
@@ -130,10 +190,7 @@ void check_value(Check& check, const json::object& schema, json::value& value, c
         const auto& rule = keyword.value();
         const bool number = value.is_number();
         const auto limit = [&] { return rule.is_number() ? as_number(rule) : 0.0; };
-        if (name == "type" || name == "title" || name == "description" || name == "default" || name == "examples" || name == "properties" || name == "required" ||
-            name == "additionalProperties") {
-            continue;
-        }
+        if (is_described_keyword(name)) { continue; }
         if (name == "enum" && rule.is_array()) {
             const auto& choices = rule.get_array();
             if (std::find(choices.begin(), choices.end(), value) == choices.end()) {
@@ -164,13 +221,48 @@ void check_value(Check& check, const json::object& schema, json::value& value, c
             if (!value.is_array()) { continue; }
             std::size_t index = 0;
             for (auto& item : value.get_array()) { check_value(check, rule.get_object(), item, path + "[" + std::to_string(index++) + "]", depth + 1); }
+        } else if (name == "exclusiveMinimum" && rule.is_number()) {
+            if (number && as_number(value) <= limit()) { check.defect(place(path) + " must be more than " + shown(rule) + "; it is " + shown(value)); }
+        } else if (name == "exclusiveMaximum" && rule.is_number()) {
+            if (number && as_number(value) >= limit()) { check.defect(place(path) + " must be less than " + shown(rule) + "; it is " + shown(value)); }
+        } else if (name == "multipleOf" && rule.is_number() && limit() > 0) {
+            const double times = number ? as_number(value) / limit() : 0.0;
+            if (number && std::abs(times - std::round(times)) > 1e-9) { check.defect(place(path) + " must be a multiple of " + shown(rule) + "; it is " + shown(value)); }
+        } else if (name == "uniqueItems" && rule.is_bool()) {
+            if (!value.is_array() || !rule.get_bool()) { continue; }
+            const auto& items = value.get_array();
+            for (std::size_t i = 0; i < items.size() && i < 1000; ++i) {
+                if (std::find(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(i), items[i]) != items.begin() + static_cast<std::ptrdiff_t>(i)) {
+                    check.defect(place(path) + " holds " + shown(items[i]) + " twice");
+                    break;
+                }
+            }
+        } else if (name == "minProperties" && rule.is_number()) {
+            if (value.is_object() && static_cast<double>(value.get_object().size()) < limit()) { check.defect(place(path) + " must have at least " + shown(rule) + " fields"); }
+        } else if (name == "maxProperties" && rule.is_number()) {
+            if (value.is_object() && static_cast<double>(value.get_object().size()) > limit()) { check.defect(place(path) + " must have at most " + shown(rule) + " fields"); }
+        } else if ((name == "anyOf" || name == "oneOf" || name == "allOf") && rule.is_array()) {
+            check_combination(check, name, rule.get_array(), value, path, depth);
+            if (!check.schema_defect.empty()) { return; }
+        } else if (name == "not") {
+            std::vector<std::string> defects;
+            json::value copy = value;
+            if (fits(check, rule, copy, path, depth, defects)) { check.defect(place(path) + " must not fit " + shown(rule)); }
+        } else if (name == "$ref" && rule.is_string()) {
+            const json::value* named = resolve_reference(*check.root, rule.get_string());
+            if (named == nullptr) {
+                check.schema_defect = "`$ref` of " + place(path) + " names nothing in the schema: " + shown(rule);
+                return;
+            }
+            if (named->is_object()) { check_value(check, named->get_object(), value, path, depth + 1, unknown); }
+            if (!check.schema_defect.empty()) { return; }
         } else {
             check.schema_defect = "`" + std::string(name) + "` of " + place(path) + " is not a keyword that is checked here";
             return;
         }
     }
     if (value.is_object() && (schema.contains("properties") || schema.contains("required") || schema.contains("additionalProperties"))) {
-        check_object(check, schema, value.get_object(), path, depth);
+        check_object(check, schema, value.get_object(), path, depth, unknown);
     }
 }
 
@@ -192,9 +284,35 @@ std::string parameter_list(const json::object& schema) {
 
 }  // namespace
 
+bool is_checked_keyword(std::string_view keyword) noexcept {
+    static constexpr std::array<std::string_view, 21> names{"enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
+                                                            "minItems", "maxItems", "uniqueItems", "items", "minProperties", "maxProperties", "pattern", "anyOf", "oneOf",
+                                                            "allOf", "not", "$ref"};
+    return is_described_keyword(keyword) || std::find(names.begin(), names.end(), keyword) != names.end();
+}
+
+const json::value* resolve_reference(const json::object& root, std::string_view reference) {
+    if (reference == "#") { return nullptr; }      // The whole schema: rules of arguments do not hold inside them.
+    if (!reference.starts_with("#/")) { return nullptr; }
+    const json::object* at = &root;
+    const json::value* found = nullptr;
+    for (std::string_view rest = reference.substr(2);;) {
+        const std::size_t end = std::min(rest.find('/'), rest.size());
+        if (at == nullptr) { return nullptr; }
+        found = at->if_contains(rest.substr(0, end));
+        if (found == nullptr) { return nullptr; }
+        if (end == rest.size()) { return found; }
+        at = found->if_object();
+        rest = rest.substr(end + 1);
+    }
+}
+
 Result<void> check_arguments(std::string_view tool, const json::object& schema, json::object& arguments) {
     Check check;
+    std::size_t comparisons = 0;
+    check.comparisons = &comparisons;
     json::object whole = schema;
+    check.root = &whole;
     if (!whole.contains("properties")) { whole["properties"] = json::object(); }
     json::value value(std::move(arguments));
     check_value(check, whole, value, "", 0);

@@ -2,9 +2,12 @@
 #include "bench/plugins_bench.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "bench/figures.hpp"
 #include "bench/places.hpp"
+#include "bench/plugin/plain.hpp"
 #include "bench/project.hpp"
 
 namespace agentforge::bench {
@@ -34,18 +37,105 @@ void make_all(PluginRegistry& plugins) {
     }
 }
 
+std::vector<std::string> shipped_libraries() {
+    std::vector<std::string> files;
+    const PluginRegistry plugins = discover_plugins(must(ProductPaths::find_for("", program())));
+    for (const PluginManifest& manifest : plugins.plugins()) { files.push_back(manifest.directory + "/" + manifest.library); }
+    return files;
+}
+
+/// Has the system read a file from the disk the next time; what others have mapped stays.
+void forget(const std::string& file) {
+    const int handle = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (handle < 0) { give_up(file + " cannot be opened"); }
+    ::posix_fadvise(handle, 0, 0, POSIX_FADV_DONTNEED);
+    ::close(handle);
+}
+
+/// Each time in a new process. The files are in memory, or (`from_disk`) not.
 void load_plugins(benchmark::State& state) {
+    const bool from_disk = state.range(0) != 0;
+    const std::vector<std::string> files = shipped_libraries();
     Samples ours;
     Samples floor;
     const std::string self = "'" + binary_folder() + "/tests/bench/agentforge-bench' --child=";
+    const auto child = [&](const char* what) {
+        if (from_disk) {
+            for (const std::string& file : files) { forget(file); }
+        }
+        return std::stod(shell(self + what)) / 1e3;
+    };
     for (auto _ : state) {
-        floor.add(std::stod(shell(self + "libraries")) / 1e3);
-        ours.add(std::stod(shell(self + "plugins")) / 1e3);
+        floor.add(child("libraries"));
+        ours.add(child("plugins"));
         state.SetIterationTime(ours.median() / 1e3);
     }
-    report(state, {"find, load and make all shipped plugins", "ms", ours.median(), floor.median(), "dlopen of the same libraries", {}});
+    const std::string which = from_disk ? ", files read from the disk" : "";
+    report(state, {"find, load and make all " + std::to_string(files.size()) + " shipped plugins" + which, "ms", ours.median(), floor.median(), "dlopen of the same libraries",
+                   from_disk ? Aim{} : Aim{Aim::Of::value, 10}});
+    if (!from_disk) {
+        const auto count = static_cast<double>(files.size());
+        report(state, {"… one plugin", "ms", ours.median() / count, floor.median() / count, "dlopen of one library", Aim{Aim::Of::value, 0.3}});
+    }
 }
-BENCHMARK(load_plugins)->Iterations(21)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(load_plugins)->Arg(0)->Arg(1)->Iterations(21)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+/// Calls on objects that do nothing: of a loaded plugin as the host calls it, and of this program. In turns, so that what else the
+/// machine does meets both.
+template <class Call>
+void measure_calls(benchmark::State& state, const std::string& name, Call&& call) {
+    constexpr int calls = 20'000;
+    Samples ours;
+    Samples plain;
+    for (auto _ : state) {
+        const auto spent = [&](bool plugin) {
+            return cpu_microseconds([&] {
+                for (int i = 0; i < calls; ++i) { call(plugin); }
+            }) * 1e3 / calls;
+        };
+        plain.add(spent(false));
+        ours.add(spent(true));
+        state.SetIterationTime(ours.median() * calls / 1e9);
+    }
+    report(state, {name, "ns", ours.median(), plain.median(), "a plain virtual call of the same", Aim{Aim::Of::ratio, 3}});
+}
+
+PluginRegistry nothing_plugin() {
+    PluginSearch search;
+    search.configured = {binary_folder() + "/tests/bench/plugins"};
+    return PluginRegistry::discover(search);
+}
+
+/// A context is only passed on, never used.
+template <class Context>
+Context& no_context() {
+    alignas(std::max_align_t) static unsigned char place[64];
+    return *reinterpret_cast<Context*>(place);
+}
+
+void call_tool(benchmark::State& state) {
+    PluginRegistry plugins = nothing_plugin();
+    const std::shared_ptr<Tool> loaded = must(plugins.tool("bench_nothing"));
+    const std::unique_ptr<Tool> plain = plain_tool();
+    const json::object arguments;
+    measure_calls(state, "call of a tool through the boundary", [&](bool plugin) {
+        benchmark::DoNotOptimize((plugin ? *loaded : *plain).call(arguments, no_context<ToolContext>()));
+    });
+}
+BENCHMARK(call_tool)->Iterations(101)->UseManualTime()->Unit(benchmark::kNanosecond);
+
+/// Nothing goes in and nothing comes out: the call is all there is.
+void call_stage(benchmark::State& state) {
+    PluginRegistry plugins = nothing_plugin();
+    const std::shared_ptr<Stage> loaded = must(plugins.stage("bench_nothing"));
+    const std::unique_ptr<Stage> plain = plain_stage();
+    const StageResult result;
+    measure_calls(state, "… of a stage's empty finalize", [&](bool plugin) {
+        (plugin ? *loaded : *plain).finalize(no_context<StageContext>(), result);
+        benchmark::ClobberMemory();
+    });
+}
+BENCHMARK(call_stage)->Iterations(101)->UseManualTime()->Unit(benchmark::kNanosecond);
 
 }  // namespace
 
@@ -58,9 +148,7 @@ int run_child(std::string_view what) {
             make_all(plugins);
         });
     } else if (what == "libraries") {
-        std::vector<std::string> files;
-        const PluginRegistry plugins = discover_plugins(paths);
-        for (const PluginManifest& manifest : plugins.plugins()) { files.push_back(manifest.directory + "/" + manifest.library); }
+        const std::vector<std::string> files = shipped_libraries();
         spent = microseconds([&] {
             for (const std::string& file : files) {
                 if (::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) { give_up(::dlerror()); }

@@ -108,3 +108,14 @@ def test_unknown_argument_is_refused(checkout):
 
 def test_filter_without_a_value_is_refused(checkout):
     assert checkout.run("--filter")[0] == 2
+
+
+def test_published_servers_that_cannot_be_installed_count_as_nothing(checkout):
+    checkout.program("bin/npm", "exit 1")
+    assert checkout.run("--servers") == (1, "0 passed, 0 failed")
+
+
+def test_published_servers_are_not_run_without_being_asked_for(checkout):
+    checkout.program("bin/npm", f"touch {checkout.folder}/asked")
+    checkout.run()
+    assert not (checkout.folder / "asked").exists()

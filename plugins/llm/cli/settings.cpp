@@ -79,6 +79,7 @@ json::object settings_schema() {
     const json::object texts_schema{{"type", "array"}, {"items", {{"type", "string"}}}};
     return {{"type", "object"},
             {"additionalProperties", false},
+            {"examples", json::array{json::object{{"command", json::array{"my-model", "--stdin"}}}}},
             {"properties",
              {{"preset", {{"enum", {"", "claude", "codex"}}}},
               {"command", texts_schema},

@@ -3,6 +3,11 @@
 // processes and gates. A plugin does no I/O of its own where the host offers it, because the host
 // is where it is enforced and recorded.
 //
+// Deadlines: whatever may block goes through the host (run_process, run_gate, run_agent, the workspace), which owns the deadline
+// and ends what it started. What a plugin waits for by itself it must bound: look at cancelled() and deadline(). A call that has
+// not returned some seconds after its deadline is given up and reported with the plugin's name: its thread goes on alone, every
+// further call on its context fails or does nothing, the task pauses, and the process ends without destructors.
+//
 // Threads: a context belongs to the call that received it. Use it only from the thread that runs
 // that call and never after the call returned.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <agentforge/conversation.hpp>
 #include <agentforge/process.hpp>
 
 #include "tree.hpp"
@@ -169,10 +170,13 @@ Result<void> check_text(const Command& command) {
 struct Child {
     pid_t pid = -1;
     Descriptor handle;      // pidfd
+    Descriptor in;          // Only of a conversation.
     Descriptor out, err, report;
 };
 
-Result<Child> start(const Command& command) {
+enum class Input : unsigned char { given = 1, conversation };
+
+Result<Child> start(const Command& command, Input input = Input::given) {
     AF_CHECK(check_text(command));
     struct stat folder {};
     if (::stat(command.directory.c_str(), &folder) != 0) { return cannot_start("The working directory is not there", errno, command.directory); }
@@ -182,7 +186,15 @@ Result<Child> start(const Command& command) {
     AF_TRY(Pipe err, make_pipe());
     Descriptor in, extra;
     Pipe report;
-    if (command.input.empty()) {
+    Descriptor talk;
+    if (input == Input::conversation) {
+        AF_TRY(Pipe pipe, make_pipe());
+        in = above_standard(Descriptor(::fcntl(pipe.read.get(), F_DUPFD_CLOEXEC, 10)));
+        if (!in.open()) { return cannot_start("A pipe cannot be made", errno, ""); }
+        ::fcntl(in.get(), F_SETFL, 0);      // The program's end blocks, as programs expect; ours does not.
+        talk = std::move(pipe.write);
+        ::fcntl(talk.get(), F_SETFL, O_NONBLOCK);
+    } else if (command.input.empty()) {
         in = above_standard(Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)));
         if (!in.open()) { return cannot_start("/dev/null cannot be opened", errno, ""); }
     } else {
@@ -235,6 +247,7 @@ Result<Child> start(const Command& command) {
         ::waitpid(child.pid, nullptr, 0);
         return cannot_start("The kernel gives no handle of the process", error, command.program);
     }
+    child.in = std::move(talk);
     child.out = std::move(out.read);
     child.err = std::move(err.read);
     child.report = std::move(report.read);
@@ -374,6 +387,144 @@ Result<Outcome> run(const Command& command, const Cancelled& cancelled) {
     AF_TRY(Child child, start(command));
     return Watch(command, cancelled, std::move(child)).to_the_end();
 }
+
+// ------------------------------------------------------------------------------- conversation --
+
+struct Conversation::State {
+    Child child;
+    bool supervisor = false;
+    bool ended = false;         // The program is gone, not yet reaped.
+    std::string report;
+    std::optional<Outcome> outcome;
+    Clock::time_point begin = Clock::now();
+
+    State(Child started, bool is_supervisor) : child(std::move(started)), supervisor(is_supervisor) {}
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+    ~State() { finish(); }
+
+    void write(std::string& text) {
+        std::size_t done = 0;
+        while (child.in.open() && done < text.size()) {
+            const ssize_t size = write_without_signal(child.in.get(), std::string_view(text).substr(done));
+            if (size > 0) { done += static_cast<std::size_t>(size); continue; }
+            if (size < 0 && errno == EINTR) { continue; }
+            if (size < 0 && errno == EAGAIN) { break; }
+            child.in.reset();
+        }
+        text.erase(0, done);
+    }
+
+    /// A program that closed its input must not end this one by SIGPIPE: the signal is held back and taken off.
+    static ssize_t write_without_signal(int to, std::string_view text) {
+        sigset_t pipe, before;
+        ::sigemptyset(&pipe);
+        ::sigaddset(&pipe, SIGPIPE);
+        ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
+        const ssize_t size = ::write(to, text.data(), text.size());
+        const int error = errno;
+        if (size < 0 && error == EPIPE) {
+            const timespec now{0, 0};
+            while (::sigtimedwait(&pipe, nullptr, &now) < 0 && errno == EINTR) {}
+        }
+        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        errno = error;
+        return size;
+    }
+
+    void read(std::string& out, std::string& err) {
+        if (child.out.open()) { drain(child.out, [&](std::string_view part) { out.append(part); }); }
+        if (child.err.open()) { drain(child.err, [&](std::string_view part) { err.append(part); }); }
+        if (child.report.open()) {
+            drain(child.report, [this](std::string_view part) { report.append(part.substr(0, max_report_bytes - std::min(max_report_bytes, report.size()))); });
+        }
+    }
+
+    void wait(bool writing, milliseconds time) {
+        std::array<pollfd, 5> sources{};
+        nfds_t count = 0;
+        if (!ended) { sources[count++] = {child.handle.get(), POLLIN, 0}; }
+        if (child.in.open() && writing) { sources[count++] = {child.in.get(), POLLOUT, 0}; }
+        for (const Descriptor* stream : {&child.out, &child.err, &child.report}) {
+            if (stream->open()) { sources[count++] = {stream->get(), POLLIN, 0}; }
+        }
+        if (count == 0) { return; }
+        ::poll(sources.data(), count, static_cast<int>(std::clamp(time, milliseconds(0), milliseconds(60'000)).count()));
+        if (!ended && (sources[0].revents & POLLIN) != 0) { ended = true; }
+    }
+
+    /// Until the program is gone or the time is over; what it still says is thrown away, but for its errors.
+    void wait_for_end(milliseconds time, std::string& err) {
+        const auto until = Clock::now() + time;
+        std::string ignored;
+        while (!ended && Clock::now() < until) {
+            wait(false, std::chrono::ceil<milliseconds>(until - Clock::now()));
+            read(ignored, err);
+            ignored.clear();
+            if (err.size() > max_report_bytes) { err.erase(0, err.size() - max_report_bytes); }
+        }
+    }
+
+    void kill_tree(int signal) {
+        if (signal == SIGKILL) { tree::kill_descendants(child.pid); }
+        else { tree::signal_descendants(child.pid, signal); }
+        if (!supervisor) { ::kill(-child.pid, signal); }
+    }
+
+    const Outcome& finish(milliseconds patience = {}, milliseconds grace = {}) {
+        if (outcome) { return *outcome; }
+        std::string ignored, err;
+        read(ignored, err);
+        child.in.reset();
+        wait_for_end(patience, err);
+        if (!ended && grace.count() > 0) {
+            kill_tree(SIGTERM);
+            wait_for_end(grace, err);
+        }
+        if (!ended) {
+            kill_tree(SIGKILL);
+            wait_for_end(supervisor_time, err);
+        }
+        if (!ended) { tree::kill_descendants(child.pid); }
+        ::kill(-child.pid, SIGKILL);    // Not reaped yet, so its group number is still its own.
+        read(ignored, err);
+        int status = 0;
+        while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {}
+        ended = true;
+        Outcome made;
+        if (WIFSIGNALED(status)) { made.signal = WTERMSIG(status); }
+        made.exit_code = WIFSIGNALED(status) ? 128 + made.signal : WEXITSTATUS(status);
+        made.err = std::move(err);
+        made.report = report;
+        made.duration = std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
+        outcome = std::move(made);
+        return *outcome;
+    }
+};
+
+Conversation::Conversation(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Conversation::Conversation(Conversation&&) noexcept = default;
+Conversation& Conversation::operator=(Conversation&&) noexcept = default;
+Conversation::~Conversation() = default;
+
+Result<Conversation> Conversation::begin(const Command& command) {
+    AF_TRY(Child child, start(command, Input::conversation));
+    return Conversation(std::make_unique<State>(std::move(child), command.supervisor));
+}
+
+Conversation::Heard Conversation::exchange(std::string& to_write, std::string& out, std::string& err, std::chrono::milliseconds wait) {
+    State& state = *state_;
+    if (state.outcome) { return {false, false, true}; }
+    state.write(to_write);
+    state.wait(!to_write.empty(), wait);
+    state.write(to_write);
+    state.read(out, err);
+    return {state.child.in.open(), state.child.out.open(), state.ended};
+}
+
+const std::string& Conversation::report() const noexcept { return state_->report; }
+
+Outcome Conversation::end(std::chrono::milliseconds patience, std::chrono::milliseconds grace) { return state_->finish(patience, grace); }
 
 Result<std::string> find_program(std::string_view name, std::string_view path, std::string_view directory) {
     std::string seen_at;

@@ -14,7 +14,7 @@ import yaml
 
 from harness import REQUEST, TRANSCRIPT, ProgramTest, call, entry, load_transcript, main, short_transcript, wait_until
 
-COMMANDS = ("init", "start", "status", "resume", "abort", "approve", "reject", "feedback", "escalations", "resolve", "inspect", "plugins", "doctor")
+COMMANDS = ("init", "start", "status", "resume", "abort", "approve", "reject", "feedback", "escalations", "resolve", "inspect", "plugins", "trust", "doctor")
 QUESTION = "May a slug hold digits?"
 
 
@@ -50,7 +50,7 @@ class TestHelp(ProgramTest):
             self.assertIn(code, outcome.out)
 
     def test_every_command_explains_itself_with_an_example(self):
-        for command in [(c,) for c in COMMANDS] + [("escalations", "list"), ("plugins", "list")]:
+        for command in [(c,) for c in COMMANDS] + [("escalations", "list"), *(("plugins", c) for c in ("list", "show", "lock", "verify"))]:
             with self.subTest(command):
                 outcome = self.assert_code(self.run_program(*command, "--help"), 0)
                 self.assertEqual(outcome.err, "")

@@ -36,12 +36,40 @@ def resolves_beside(file, name, top):
 
 def sdk_violations(root):
     found = []
-    for file in sources(root / "sdk/include") + sources(root / "sdk/src") + sources(root / "sdk/abi"):
+    # Whatever has no rule of its own below has this one, so that a new folder of the SDK is not overlooked.
+    apart = {root / "sdk/testing", root / "sdk/templates"}
+    for file in [file for file in sources(root / "sdk") if not any(file.is_relative_to(folder) for folder in apart)]:
         for quote, name in includes(file):
             # boost/version.hpp: the fingerprint names the Boost whose JSON values cross the boundary.
             allowed = name.startswith(("agentforge/", "boost/json")) or name == "boost/version.hpp" or (quote == "<" and SYSTEM.match(name))
             if not allowed and not (quote == '"' and resolves_beside(file, name, root / "sdk")):
                 found.append(f"{file.relative_to(root)}: the SDK includes {name}")
+    return found
+
+
+# Plain functions over text that sdk/testing compiles in, so that the fake host's path rules are the host's.
+TESTING_SHARES = {"base/text.hpp", "tools/path_rules.hpp", "tools/text_edit.hpp"}
+
+
+def testing_violations(root):
+    found = []
+    for file in sources(root / "sdk/testing"):
+        shared = TESTING_SHARES if file.is_relative_to(root / "sdk/testing/src") else set()
+        for quote, name in includes(file):
+            allowed = name.startswith("agentforge/") or name in shared or (quote == "<" and SYSTEM.match(name))
+            if not allowed and not (quote == '"' and resolves_beside(file, name, root / "sdk/testing")):
+                found.append(f"{file.relative_to(root)}: the fake host includes {name}")
+    return found
+
+
+def template_violations(root):
+    """A template sees what an installation has: SDK headers, the standard library, and GoogleTest in its test."""
+    found = []
+    for file in sources(root / "sdk/templates"):
+        for quote, name in includes(file):
+            allowed = name.startswith("agentforge/") or (quote == "<" and SYSTEM.match(name)) or (file.name.startswith("test_") and name == "gtest/gtest.h")
+            if not allowed and not (quote == '"' and (file.parent / name).is_file() and "/" not in name):
+                found.append(f"{file.relative_to(root)}: the template includes {name}")
     return found
 
 
@@ -87,7 +115,7 @@ def plugin_violations(root):
 
 
 def violations(root):
-    return sdk_violations(root) + kernel_violations(root) + plugin_violations(root)
+    return sdk_violations(root) + testing_violations(root) + kernel_violations(root) + plugin_violations(root) + template_violations(root)
 
 
 class Arrows(unittest.TestCase):
@@ -115,6 +143,12 @@ class PlantedViolations(unittest.TestCase):
         self.root = pathlib.Path(self.folder.name)
         self.write("kernel/CMakeLists.txt", "foreach(folder base task pipeline)\n  add_subdirectory(${folder})\nendforeach()\n")
         self.write("sdk/include/agentforge/stage.hpp", "#include <string>\n#include <agentforge/json.hpp>\n#include <boost/json.hpp>\n")
+        self.write("sdk/testing/src/fake.cpp", '#include <agentforge/testing/fake.hpp>\n#include "tools/path_rules.hpp"\n')
+        self.write("sdk/testing/include/agentforge/testing/fake.hpp", "#include <agentforge/stage.hpp>\n#include <mutex>\n")
+        self.write("sdk/process/src/process.cpp", '#include <agentforge/json.hpp>\n#include "tree.hpp"\n#include <sys/wait.h>\n')
+        self.write("sdk/process/src/tree.hpp", "#include <vector>\n")
+        self.write("sdk/templates/tool/template_name.cpp", "#include <agentforge/stage.hpp>\n#include <filesystem>\n")
+        self.write("sdk/templates/tool/test_template_name.cpp", '#include "template_name.cpp"\n#include <gtest/gtest.h>\n')
         self.write("kernel/base/text.hpp", "#include <agentforge/stage.hpp>\n#include <string>\n")
         self.write("kernel/task/state.cpp", '#include "task/state.hpp"\n#include "base/text.hpp"\n#include <yaml-cpp/yaml.h>\n')
         self.write("kernel/pipeline/machine.cpp", '#include "task/state.hpp"\n')
@@ -142,6 +176,31 @@ class PlantedViolations(unittest.TestCase):
 
     def test_sdk_that_uses_another_library(self):
         self.plant("sdk/include/agentforge/stage.hpp", "#include <yaml-cpp/yaml.h>")
+
+    def test_runner_of_the_sdk_that_uses_the_kernel(self):
+        self.plant("sdk/process/src/process.cpp", '#include "sandbox/process.hpp"')
+
+    def test_new_folder_of_the_sdk_that_uses_the_kernel(self):
+        self.write("sdk/other/other.cpp", '#include "base/text.hpp"\n')
+        self.assertEqual(1, len(violations(self.root)))
+
+    def test_public_header_that_includes_a_file_beside_it_that_is_no_sdk_header(self):
+        self.plant("sdk/include/agentforge/stage.hpp", '#include "../../../kernel/base/text.hpp"')
+
+    def test_template_that_uses_the_kernel(self):
+        self.plant("sdk/templates/tool/template_name.cpp", "#include <base/text.hpp>")
+
+    def test_template_that_uses_a_library_that_an_installation_does_not_bring(self):
+        self.plant("sdk/templates/tool/template_name.cpp", "#include <fmt/format.h>")
+
+    def test_fake_host_that_uses_more_of_the_kernel(self):
+        self.plant("sdk/testing/src/fake.cpp", '#include "tools/bridge.hpp"')
+
+    def test_fake_host_whose_header_shows_the_kernel(self):
+        self.plant("sdk/testing/include/agentforge/testing/fake.hpp", '#include "tools/path_rules.hpp"')
+
+    def test_fake_host_that_needs_a_test_framework(self):
+        self.plant("sdk/testing/include/agentforge/testing/fake.hpp", "#include <gtest/gtest.h>")
 
     def test_kernel_folder_that_uses_one_below(self):
         self.plant("kernel/task/state.cpp", '#include "pipeline/machine.hpp"')

@@ -168,6 +168,60 @@ TEST(Settings, a_role_without_a_name_is_refused) { EXPECT_EQ(project("agents: {'
 
 TEST(Settings, a_dollar_sign_is_no_variable) { EXPECT_EQ(project("llm: {model: '${user.home}'}\n")->text("llm.model"), "${user.home}"); }
 
+TEST(GuardedSettings, of_the_project_are_named_with_their_places) {
+    const auto settings = project("llm:\n  backend: cli\n  command: [sh]\n  settings:\n    prompt: stdin\n");
+    ASSERT_EQ(settings->guarded().size(), 2U);
+    EXPECT_EQ(settings->guarded()[0].key, "llm.command");
+    EXPECT_EQ(settings->guarded()[0].value, (json::value{"sh"}));
+    EXPECT_THAT(settings->guarded()[0].where, testing::HasSubstr("settings.yaml:3:12"));
+    EXPECT_EQ(settings->guarded()[1].key, "llm.settings.prompt");
+    EXPECT_THAT(settings->guarded()[1].where, testing::HasSubstr("settings.yaml:5:13"));
+}
+
+TEST(GuardedSettings, of_the_user_and_of_flags_are_not_guarded) {
+    const Folder folder;
+    Settings::Sources sources;
+    sources.user_file = folder.write("config.yaml", "llm: {command: mine}\n");
+    sources.flags = {{"gates.readable", "[/data]"}};
+    sources.environment = {{"AGENTFORGE_LLM_RECORD", "r.yaml"}};
+    sources.project_trusted = false;
+    const auto settings = load(sources);
+    EXPECT_TRUE(settings.guarded().empty());
+    EXPECT_EQ(settings.text("llm.command"), "mine");
+    EXPECT_EQ(settings.text("llm.record"), "r.yaml");
+    EXPECT_EQ(settings.list("gates.readable"), std::vector<std::string>{"/data"});
+}
+
+TEST(GuardedSettings, of_a_project_that_is_not_trusted_give_way_to_those_of_the_user) {
+    const Folder folder;
+    Settings::Sources sources;
+    sources.user_file = folder.write("config.yaml", "llm: {command: mine}\n");
+    sources.project_file = folder.write("settings.yaml", "llm: {command: theirs, model: big, settings: {a: 1}}\nlog: {file: /tmp/x}\n");
+    EXPECT_EQ(load(sources).text("llm.command"), "theirs");
+    sources.project_trusted = false;
+    const auto settings = load(sources);
+    EXPECT_EQ(settings.text("llm.command"), "mine");
+    EXPECT_EQ(settings.text("llm.model"), "big");
+    EXPECT_TRUE(settings.section("llm.settings").empty());
+    EXPECT_EQ(settings.text("log.file"), "");
+    EXPECT_EQ(settings.guarded().size(), 3U);
+}
+
+TEST(GuardedSettings, are_those_that_name_a_program_a_plugin_or_a_file) {
+    std::vector<std::string> guarded;
+    const auto settings = load({});
+    for (const auto& key : settings.known()) {
+        if (key.at("needs_trust").as_bool()) { guarded.emplace_back(key.at("key").as_string()); }
+    }
+    for (const char* key : {"llm.command", "llm.record", "llm.settings", "plugins.paths", "plugins.enable", "plugins.settings", "gates.programs.*", "gates.readable", "log.file"}) {
+        EXPECT_THAT(guarded, testing::Contains(key));
+    }
+}
+
+TEST(Settings, a_value_in_a_free_map_has_its_own_place) {
+    EXPECT_THAT(project("plugins:\n  settings:\n    org.example.a:\n      deep: {x: 1}\n")->origin("plugins.settings.org%2Eexample%2Ea.deep.x")->where, testing::HasSubstr("settings.yaml:4:17"));
+}
+
 TEST(Settings, every_setting_is_described) {
     const auto settings = load({});
     for (const auto& key : settings.known()) { EXPECT_FALSE(key.at("description").as_string().empty()); }

@@ -49,6 +49,14 @@ public:
         const std::lock_guard lock(mutex_);
         return static_cast<std::size_t>(std::count_if(seen_.begin(), seen_.end(), [&](const auto& one) { return one.first == name; }));
     }
+    [[nodiscard]] std::vector<std::string> texts(std::string_view name, std::string_view field) const {
+        const std::lock_guard lock(mutex_);
+        std::vector<std::string> found;
+        for (const auto& [seen, fields] : seen_) {
+            if (seen == name && fields.contains(field)) { found.emplace_back(fields.at(field).as_string()); }
+        }
+        return found;
+    }
 
 private:
     mutable std::mutex mutex_;
@@ -281,7 +289,7 @@ public:
           escalations(folder.path() / ".agentforge"),
           contracts(shipped().contracts),
           agents(shipped().agents),
-          plugins(PluginRegistry::discover(PluginSearch{{}, "", std::string(AGENTFORGE_BINARY_DIR) + "/plugins"})),
+          plugins(PluginRegistry::discover(shipped_plugins())),
           services{.plugins = plugins, .contracts = contracts, .agents = agents, .events = events, .cancel = cancel, .clock = clock,
                    .model = [this](const AgentDefinition&) -> Result<ModelClient*> { return model.get(); },
                    .budget = {}, .max_output_tokens = 4096, .environment = {}, .hang_grace = std::chrono::milliseconds(0)} {
@@ -289,7 +297,12 @@ public:
     }
 
     [[nodiscard]] PipelineController controller() {
-        return PipelineController(ControllerSetup{store, workshops, escalations, services, ids, handler, wait, "agentforge test"});
+        return PipelineController(ControllerSetup{store, workshops, escalations, services, ids, other_handler ? other_handler : handler, wait, "agentforge test"});
+    }
+    static PluginSearch shipped_plugins() {
+        PluginSearch search;
+        search.product = std::string(AGENTFORGE_BINARY_DIR) + "/plugins";
+        return search;
     }
     void stage(const std::string& name, FunctionStage::Function function) {
         plugins.add_stage(name, std::make_shared<FunctionStage>(name, std::move(function)));
@@ -356,6 +369,7 @@ public:
     PluginRegistry plugins;
     std::unique_ptr<FakeModel> model;
     std::shared_ptr<SilentHandler> handler = std::make_shared<SilentHandler>();
+    std::shared_ptr<EscalationHandler> other_handler;       ///< In its place.
     std::chrono::milliseconds wait{0};
     TaskServices services;
 

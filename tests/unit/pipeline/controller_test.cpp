@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The controller (001) over fakes: what a task does, and what its journal says of it.
 #include "pipeline/machine.hpp"
+#include <agentforge/testing/fake_host.hpp>
+
+#include "plugins/guard.hpp"
 #include "unit/pipeline/bench.hpp"
 
 namespace agentforge::kernel::testing {
@@ -779,6 +782,176 @@ TEST_F(ControllerTest, a_stage_that_never_returns_is_given_up_and_does_no_more_h
     EXPECT_TRUE(bench.memory.gates_run.empty());
     while (TaskLock::holder(bench.store.paths(hung.task_id))) { std::this_thread::yield(); }    // The thread lets go of the task as it ends.
     EXPECT_TRUE(bench.resume(hung.task_id).success);
+}
+
+/// A call that hangs until the test lets it go; time passes while it does.
+struct Hanging {
+    explicit Hanging(SharedClock& time) : clock(time) {}
+    void hang() {
+        std::unique_lock lock(mutex);
+        while (!open) {
+            clock.advance(std::chrono::seconds(2));
+            changed.wait_for(lock, std::chrono::milliseconds(20));
+        }
+    }
+    /// The last thing that the given-up thread does.
+    void leave() {
+        const std::lock_guard lock(mutex);
+        left = true;
+        changed.notify_all();
+    }
+    void let_go_and_wait() {
+        std::unique_lock lock(mutex);
+        open = true;
+        changed.notify_all();
+        changed.wait(lock, [&] { return left; });
+    }
+
+    SharedClock& clock;
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool open = false;
+    bool left = false;
+};
+
+class HangingTool final : public Tool {
+public:
+    explicit HangingTool(Hanging& hanging) : hanging_(hanging) {}
+    ToolSpec spec() const override {
+        ToolSpec spec;
+        spec.name = "stuck";
+        return spec;
+    }
+    ToolResult call(const json::object&, ToolContext&) override {
+        hanging_.hang();
+        return {};
+    }
+
+private:
+    Hanging& hanging_;
+};
+
+class HangingBackend final : public LLMBackend {
+public:
+    explicit HangingBackend(Hanging& hanging) : hanging_(hanging) {}
+    BackendInfo info() const override {
+        BackendInfo info;
+        info.name = "stuck";
+        return info;
+    }
+    Result<Completion> complete(const CompletionRequest&, StreamSink*, CallContext&) override {
+        hanging_.hang();
+        return Completion{};
+    }
+
+private:
+    Hanging& hanging_;
+};
+
+TEST_F(ControllerTest, a_tool_that_hangs_is_given_up_by_its_plugins_name) {
+    Hanging hanging(bench.clock);
+    const auto tool = guard_tool(std::make_shared<HangingTool>(hanging), Origin{"org.example.hang", "stuck", "/x/stuck.so"}).value();
+    bench.stage("a", [&](StageContext&) {
+        agentforge::testing::FakeToolContext context;
+        static_cast<void>(tool->call({}, context));
+        hanging.leave();
+        return note();
+    });
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].timeout = std::chrono::seconds(10);
+    const auto hung = bench.start(options);
+    hanging.let_go_and_wait();
+    ASSERT_TRUE(hung.error);
+    EXPECT_EQ(hung.error->code, "AF-ORCH-002");
+    EXPECT_EQ(hung.error->message, "stage `a` did not return by its deadline of 10 s and was given up: the tool `stuck` of plugin `org.example.hang` hung in call()");
+    EXPECT_EQ(hung.error->where, "tool `stuck` of plugin `org.example.hang`");
+    EXPECT_TRUE(hung.abandoned_thread);
+    while (TaskLock::holder(bench.store.paths(hung.task_id))) { std::this_thread::yield(); }
+}
+
+TEST_F(ControllerTest, a_model_call_that_hangs_is_given_up_before_its_stage) {
+    Hanging hanging(bench.clock);
+    const auto backend = guard_backend(std::make_shared<HangingBackend>(hanging), Origin{"org.example.hang", "stuck", "/x/stuck.so"}).value();
+    bench.stage("a", [&](StageContext& context) {
+        static_cast<void>(backend->complete({}, nullptr, context));
+        hanging.leave();
+        return note();
+    });
+    bench.services.model_limit = std::chrono::seconds(7);
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].timeout = std::chrono::hours(10);
+    const auto hung = bench.start(options);
+    hanging.let_go_and_wait();
+    ASSERT_TRUE(hung.error);
+    EXPECT_EQ(hung.error->message,
+              "stage `a` did not return within the 7 s that one model call may take and was given up: the llm `stuck` of plugin `org.example.hang` hung in complete()");
+    while (TaskLock::holder(bench.store.paths(hung.task_id))) { std::this_thread::yield(); }
+}
+
+TEST_F(ControllerTest, a_review_that_hangs_is_given_up_and_the_task_pauses) {
+    Hanging hanging(bench.clock);
+    bench.stage("a", [](StageContext&) { return note(); });
+    bench.answers([&](const CompletionRequest&) -> Result<Completion> {
+        hanging.hang();
+        hanging.leave();
+        return Completion{};
+    });
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].reviewers = {"security_architect"};
+    options.pipeline.stages[0].timeout = std::chrono::seconds(10);
+    const auto hung = bench.start(options);
+    const std::size_t records = bench.records(hung.task_id).size();
+    hanging.let_go_and_wait();
+    ASSERT_TRUE(hung.error);
+    EXPECT_EQ(hung.error->message, "the review by `security_architect` did not return by its deadline of 10 s and was given up");
+    EXPECT_EQ(hung.status, TaskStatus::paused);
+    EXPECT_EQ(hung.exit_code, ExitCode::stage_timeout);
+    EXPECT_TRUE(hung.abandoned_thread);
+    while (TaskLock::holder(bench.store.paths(hung.task_id))) { std::this_thread::yield(); }
+    EXPECT_EQ(bench.records(hung.task_id).size(), records) << "a thread that was given up writes nothing";
+}
+
+class HangingHandler final : public EscalationHandler {
+public:
+    explicit HangingHandler(Hanging& hanging) : hanging_(hanging) {}
+    std::string name() const override { return "stuck"; }
+    Result<void> notify(const Escalation&, CallContext& context) override {
+        hanging_.hang();
+        context.log(LogLevel::warning, "too late", {});
+        found_nobody = context.cancelled();
+        hanging_.leave();
+        return {};
+    }
+    Result<std::optional<Resolution>> wait_for_resolution(const Escalation&, CallContext&) override {
+        ++asked;
+        return std::optional<Resolution>();
+    }
+    Result<void> notify_approval(const ApprovalRequest&, CallContext&) override { return {}; }
+    Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest&, CallContext&) override { return std::optional<Approval>(); }
+
+    std::atomic<bool> found_nobody{false};
+    std::atomic<unsigned> asked{0};
+
+private:
+    Hanging& hanging_;
+};
+
+TEST_F(ControllerTest, a_handler_that_hangs_is_given_up_and_the_question_stays_open) {
+    Hanging hanging(bench.clock);
+    const auto handler = std::make_shared<HangingHandler>(hanging);
+    bench.other_handler = guard_escalation(handler, Origin{"org.example.hang", "stuck", "/x/stuck.so"}).value();
+    bench.wait = std::chrono::minutes(1);
+    bench.stage("a", [](StageContext&) { return StageResult::escalate({"r", "q?", {}, {}}); });
+    const auto waiting = bench.start(Bench::with({"a"}));
+    hanging.let_go_and_wait();
+    EXPECT_EQ(waiting.waiting_for, "escalation");
+    EXPECT_TRUE(waiting.abandoned_thread);
+    EXPECT_EQ(handler->asked, 0U) << "it is not asked again";
+    EXPECT_TRUE(handler->found_nobody) << "its context has let go of the task";
+    EXPECT_EQ(bench.events.texts("log", "message"),
+              std::vector<std::string>{"AF-ESC-030: the escalation handler did not return by its deadline of 10 s and was given up: the escalation `stuck` of plugin `org.example.hang` hung in "
+                                       "notify() (escalation `stuck` of plugin `org.example.hang`)\n  answer with `agentforge escalations resolve` or `agentforge approve`, and mend the handler: it "
+                                       "must watch deadline()"});
 }
 
 TEST_F(ControllerTest, a_program_that_writes_where_its_role_may_not_is_taken_back) {

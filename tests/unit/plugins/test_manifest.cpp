@@ -75,6 +75,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"licence_is_empty", R"({"licence": ""})", "AF-PLUG-005", "licence"},
                     Wrong{"library_elsewhere", R"({"library": "../x.so"})", "AF-PLUG-005", "library"}, Wrong{"library_is_no_so", R"({"library": "x.dll"})", "AF-PLUG-005", "library"},
                     Wrong{"library_with_nul", R"({"library": "a\u0000.so"})", "AF-PLUG-005", "library"},
+                    Wrong{"library_and_command", R"({"command": ["x"]})", "AF-PLUG-005", "command"},
+                    Wrong{"command_is_a_text", R"({"library": null, "command": "x"})", "AF-PLUG-005", "command"},
+                    Wrong{"command_is_empty", R"({"library": null, "command": []})", "AF-PLUG-005", "command"},
+                    Wrong{"command_of_an_empty_word", R"({"library": null, "command": ["x", ""]})", "AF-PLUG-005", "command"},
+                    Wrong{"process_that_is_a_backend", R"({"library": null, "command": ["x"], "provides": [{"kind": "llm", "name": "x"}]})", "AF-PLUG-005", "provides"},
                     Wrong{"sdk_is_no_range", R"({"sdk": "any"})", "AF-PLUG-005", "sdk"}, Wrong{"sdk_of_the_future", R"({"sdk": ">=9"})", "AF-PLUG-006", "sdk"},
                     Wrong{"provides_nothing", R"({"provides": []})", "AF-PLUG-005", "provides"}, Wrong{"provides_a_text", R"({"provides": ["x"]})", "AF-PLUG-005", "provides[0]"},
                     Wrong{"unknown_kind", R"({"provides": [{"kind": "stge", "name": "x"}]})", "AF-PLUG-005", "provides[0].kind"},
@@ -84,6 +89,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"name_twice", R"({"provides": [{"kind": "tool", "name": "x"}, {"kind": "tool", "name": "x"}]})", "AF-PLUG-005", "provides[1].name"},
                     Wrong{"schema_is_a_list", R"({"config_schema": []})", "AF-PLUG-005", "config_schema"}),
     [](const auto& each) { return std::string(each.param.name); });
+
+TEST(PluginManifest, a_command_names_files_beside_it_by_their_whole_path) {
+    const auto manifest = read_manifest(AGENTFORGE_SOURCE_DIR "/examples/plugins/survey/plugin.json");
+    ASSERT_TRUE(manifest.ok()) << manifest.error().to_string();
+    EXPECT_TRUE(manifest->library.empty());
+    EXPECT_THAT(manifest->command, testing::ElementsAre("python3", "-B", AGENTFORGE_SOURCE_DIR "/examples/plugins/survey/survey.py"));
+}
 
 struct Broken { const char* name; const char* text; };
 class BrokenManifest : public testing::TestWithParam<Broken> {};

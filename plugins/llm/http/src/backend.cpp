@@ -72,12 +72,15 @@ Result<Call> HttpBackend::prepare(steady_clock::duration time, CallContext& cont
 }
 
 Result<Completion> HttpBackend::complete(const CompletionRequest& request, StreamSink* sink, CallContext& context) {
+    const auto latest = steady_clock::now() + settings_.timeout;
     Head head;
     auto answer = attempt(request, sink, context, head);
     if (answer.ok()) { return answer; }
     Error error = without_secrets(std::move(answer).error());
     if (error.kind != ErrorKind::transient) { return error; }
-    auto until = steady_clock::now() + asked_to_wait(head);
+    const auto until = steady_clock::now() + asked_to_wait(head);
+    // The host gives up a call that takes longer than llm.timeout_seconds.
+    if (until > latest) { return error; }
     if (const auto deadline = context.deadline(); deadline && until >= *deadline) { return error; }
     while (!context.cancelled() && steady_clock::now() < until) {
         std::this_thread::sleep_for(std::min<steady_clock::duration>(nap, until - steady_clock::now()));

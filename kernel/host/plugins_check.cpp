@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/plugins_check.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <memory>
+#include <ostream>
+
+#include "host/program.hpp"
+#include "plugins/check.hpp"
+#include "tools/arguments_check.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr const char* child_command = "check-child";
+
+int check(Program& program, const std::string& file, double timeout_s) {
+    CheckOptions options;
+    options.file = (program.directory / file).string();     // -C counts here too; an absolute path stays.
+    options.call_limit = std::chrono::milliseconds(std::llround(timeout_s * 1000));
+    options.program = "/proc/self/exe";
+    std::error_code failure;
+    if (const auto real = std::filesystem::read_symlink(options.program, failure); !failure) { options.program = real.string(); }
+    options.arguments = {"plugins", child_command};
+    options.environment = program.environment;
+    const auto report = check_plugin(options, [&program] { return program.cancel != nullptr && program.cancel->requested(); });
+    if (!report.ok()) { return program.fail(report.error()); }
+    if (program.json_output) { program.print_json(check_json(*report)); }
+    else { program.out << check_text(*report); }
+    return report->passed() ? 0 : 1;
+}
+
+int child() {
+    CheckHooks hooks;
+    hooks.arguments = [](std::string_view tool, const json::object& schema, json::object& arguments) { return check_arguments(tool, schema, arguments); };
+    return exercise_plugin(hooks);
+}
+
+}  // namespace
+
+void add_plugins_check(CLI::App& group, Program& program) {
+    struct Given { std::string file; double timeout_s = 5; };
+    const auto given = std::make_shared<Given>();
+    CLI::App* check_command = group.add_subcommand("check", "Try one plugin out in a process of its own");
+    check_command->add_option("FILE", given->file, "The plugin's library, its plugin.json, or their folder")->required();
+    check_command->add_flag("--json", program.json_output, "Answer as JSON");
+    check_command->add_option("--timeout", given->timeout_s, "How long one call may take, in seconds (5)")->type_name("SECONDS")->check(CLI::Range(0.05, 3600.0));
+    check_command->footer("Example:  agentforge plugins check build/plugins/tool/my_tool");
+    check_command->callback([given, &program] { program.command = [given, &program] { return check(program, given->file, given->timeout_s); }; });
+    CLI::App* child_app = group.add_subcommand(child_command, "")->group("");
+    child_app->callback([&program] { program.command = [] { return child(); }; });
+}
+
+}  // namespace agentforge::kernel

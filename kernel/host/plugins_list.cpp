@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <ostream>
+
+#include "host/display.hpp"
+#include "host/plugins.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+/// Nothing for the product's own in good order; else by whose choice it is there, and what keeps it from being used.
+std::string remark(const PluginManifest& plugin, const PluginCondition& condition) {
+    std::string text;
+    if (plugin.source != PluginSource::product) { text = to_string(plugin.source); }
+    if (condition.state != to_string(PluginState::ready)) { text += (text.empty() ? "" : ", ") + condition.state; }
+    return text.empty() ? "" : "  [" + text + "]";
+}
+
+int list_plugins(Program& program) {
+    const auto opened = open_plugins(program);
+    if (!opened.ok()) { return program.fail(opened.error()); }
+    const PluginRegistry& registry = (*opened)->registry;
+    std::vector<Error> problems = registry.problems();
+    if ((*opened)->choice) { problems.push_back(*(*opened)->choice); }
+    if (!(*opened)->loaded.trust.allowed()) { problems.push_back((*opened)->loaded.trust.refusal()); }
+    std::vector<PluginCondition> conditions;
+    for (const PluginManifest& plugin : registry.plugins()) {
+        conditions.push_back(condition_of(plugin));
+        // What discovery did not see: the files differ.
+        if (plugin.state == PluginState::ready && conditions.back().problem) { problems.push_back(*conditions.back().problem); }
+    }
+    const auto& plugins = registry.plugins();
+    if (program.json_output) {
+        json::array array;
+        for (std::size_t index = 0; index < plugins.size(); ++index) { array.push_back(plugin_json(plugins[index], conditions[index])); }
+        json::array told;
+        for (const Error& problem : problems) { told.emplace_back(problem.to_string()); }
+        program.print_json({{"plugins", std::move(array)}, {"problems", std::move(told)}});
+        return 0;
+    }
+    for (const PluginKind kind : {PluginKind::stage, PluginKind::tool, PluginKind::llm, PluginKind::escalation}) {
+        program.out << to_string(kind) << "\n";
+        for (std::size_t index = 0; index < plugins.size(); ++index) {
+            for (const ManifestEntry& entry : plugins[index].provides) {
+                if (entry.kind != kind) { continue; }
+                program.out << fmt::format("  {:<22} {:<9} {}{}\n", entry.name, plugins[index].version, printable(plugins[index].description, 100),
+                                           remark(plugins[index], conditions[index]));
+            }
+        }
+    }
+    for (const Error& problem : problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+    return 0;
+}
+
+}  // namespace
+
+void add_plugins_list(CLI::App& group, Program& program) {
+    CLI::App* list = group.add_subcommand("list", "List the plugins in reach, used or not");
+    list->add_flag("--json", program.json_output, "Answer as JSON");
+    list->footer("Example:  agentforge plugins list");
+    list->callback([&program] { program.command = [&program] { return list_plugins(program); }; });
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <ostream>
+
+#include "base/clock.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "host/display.hpp"
+#include "host/project_trust.hpp"
+#include "plugins/host.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+struct TrustArguments {
+    bool show = false;
+    bool revoke = false;
+};
+
+/// What a server file would start: names and commands, as far as it can be read; the rest is the server code's to refuse.
+json::array servers_of(const std::filesystem::path& file) {
+    json::array servers;
+    const auto bytes = read_file(file, 1ULL << 20U);
+    const auto parsed = bytes.ok() ? parse_json(*bytes, file.string()) : Result<json::value>(bytes.error());
+    const auto* top = parsed.ok() ? parsed->if_object() : nullptr;
+    const json::value* list = top == nullptr ? nullptr : top->if_contains("mcpServers");
+    if (list == nullptr || !list->is_object()) { return servers; }
+    for (const auto& [name, server] : list->get_object()) { servers.push_back(json::object{{"name", name}, {"server", server}}); }
+    return servers;
+}
+
+json::array plugins_of(const ProjectTrust& trust) {
+    json::array plugins;
+    for (const std::string& folder : trust.plugin_folders) {
+        for (const std::string& path : find_manifests(folder)) {
+            const auto manifest = read_manifest(path);
+            json::object entry{{"manifest", path}};
+            if (manifest.ok()) {
+                entry["id"] = manifest->id;
+                entry["version"] = manifest->version;
+            } else {
+                entry["problem"] = manifest.error().to_string();
+            }
+            json::object files;
+            const auto hashes = hash_folder(std::filesystem::path(path).parent_path().string());
+            if (hashes.ok()) {
+                for (const auto& [name, hash] : *hashes) { files[name] = hash; }
+            } else {
+                entry["problem"] = hashes.error().to_string();
+            }
+            entry["files"] = std::move(files);
+            plugins.push_back(std::move(entry));
+        }
+    }
+    return plugins;
+}
+
+json::object describe(const ProjectTrust& trust, std::string_view verdict) {
+    json::array settings;
+    for (const GuardedSetting& setting : trust.settings) {
+        settings.push_back(json::object{{"key", setting.key}, {"value", setting.value}, {"where", setting.where}});
+    }
+    json::object files;
+    for (const auto& [name, hash] : trust.subject.items) {
+        if (name.starts_with("file ")) { files[name.substr(5)] = hash; }
+    }
+    json::array changed;
+    for (const std::string& name : trust.changed) { changed.emplace_back(name); }
+    return {{"project", trust.subject.root},
+            {"verdict", verdict},
+            {"fingerprint", trust.subject.fingerprint()},
+            {"changed", std::move(changed)},
+            {"settings", std::move(settings)},
+            {"files", std::move(files)},
+            {"plugins", plugins_of(trust)},
+            {"servers", servers_of(std::filesystem::path(trust.subject.root) / server_file)}};
+}
+
+std::string text_of(const json::value& value) { return value.is_string() ? std::string(value.get_string()) : json::serialize(value); }
+
+void print(Program& program, const json::object& what) {
+    std::ostream& out = program.out;
+    out << "Project  " << printable(text_of(what.at("project")), 400) << ": " << text_of(what.at("verdict")) << "\n";
+    for (const json::value& name : what.at("changed").get_array()) { out << "  changed: " << printable(text_of(name), 200) << "\n"; }
+    if (!what.at("settings").get_array().empty()) { out << "Settings of the project that reach beyond the sandbox\n"; }
+    for (const json::value& setting : what.at("settings").get_array()) {
+        out << "  " << printable(text_of(setting.at("key")), 120) << " = " << printable(text_of(setting.at("value")), 1000) << "  ("
+            << printable(text_of(setting.at("where")), 300) << ")\n";
+    }
+    if (!what.at("plugins").get_array().empty()) { out << "Plugins that run with your rights\n"; }
+    for (const json::value& plugin : what.at("plugins").get_array()) {
+        const auto& entry = plugin.get_object();
+        if (entry.contains("id")) { out << "  " << printable(text_of(entry.at("id")), 120) << " " << printable(text_of(entry.at("version")), 60) << "\n"; }
+        out << "    " << printable(text_of(entry.at("manifest")), 400) << "\n";
+        if (entry.contains("problem")) { out << "    " << printable(text_of(entry.at("problem")), 600) << "\n"; }
+        for (const auto& [name, hash] : entry.at("files").get_object()) { out << "    " << printable(text_of(hash), 200) << "  " << printable(name, 200) << "\n"; }
+    }
+    if (!what.at("servers").get_array().empty()) { out << "Servers of " << server_file << "\n"; }
+    for (const json::value& server : what.at("servers").get_array()) {
+        out << "  " << printable(text_of(server.at("name")), 120) << ": " << printable(json::serialize(server.at("server")), 1000) << "\n";
+    }
+    if (!what.at("files").get_object().empty()) { out << "Files\n"; }
+    for (const auto& [name, hash] : what.at("files").get_object()) { out << "  " << text_of(hash) << "  " << printable(name, 200) << "\n"; }
+}
+
+int run_trust(Program& program, const TrustArguments& arguments) {
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    auto store = open_trust_store(program, *place);
+    if (!store.ok()) { return program.fail(store.error()); }
+    if (arguments.revoke) {     // Works whatever the project's files have become.
+        const auto known = store->revoke(place->root.string());
+        if (!known.ok()) { return program.fail(known.error()); }
+        if (program.json_output) {
+            program.print_json({{"project", place->root.string()}, {"revoked", *known}});
+        } else {
+            program.out << (*known ? "No longer trusted: " : "Was not trusted: ") << place->root.string() << "\n";
+        }
+        return 0;
+    }
+    const auto product = ProductPaths::find();
+    if (!product.ok()) { return program.fail(product.error()); }
+    auto loaded = load_settings(program, *place, *product);
+    if (!loaded.ok()) { return program.fail(loaded.error()); }
+    ProjectTrust& trust = loaded->trust;
+    trust.verdict = store->verdict(trust.subject);
+    trust.changed = store->differences(trust.subject);
+    if (!arguments.show && !trust.subject.empty()) {
+        if (const auto remembered = store->trust(trust.subject, SystemClock().now()); !remembered.ok()) { return program.fail(remembered.error()); }
+        trust.verdict = TrustVerdict::trusted;
+        trust.changed.clear();
+    }
+    const json::object what = describe(trust, to_string(trust.verdict));
+    if (program.json_output) {
+        program.print_json(what);
+        return 0;
+    }
+    print(program, what);
+    if (trust.verdict == TrustVerdict::nothing_to_trust) {
+        program.out << "Its files name no plugin, server or program: there is nothing to allow.\n";
+    } else if (arguments.show && trust.verdict != TrustVerdict::trusted) {
+        program.out << "Allow all of this with: agentforge trust\n";
+    } else if (!arguments.show) {
+        program.out << "You are asked again when any of this changes. Take it back with: agentforge trust --revoke\n";
+    }
+    return 0;
+}
+
+}  // namespace
+
+void add_trust(CLI::App& app, Program& program) {
+    auto arguments = std::make_shared<TrustArguments>();
+    CLI::App* command = app.add_subcommand("trust", "Allow the plugins, servers and commands that this project's own files name");
+    CLI::Option* show = command->add_flag("--show", arguments->show, "Only show what would be allowed");
+    command->add_flag("--revoke", arguments->revoke, "Take it back")->excludes(show);
+    command->add_flag("--json", program.json_output, "Answer as JSON");
+    command->footer("Example:  agentforge trust --show");
+    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_trust(program, *arguments); }; });
+}
+
+}  // namespace agentforge::kernel

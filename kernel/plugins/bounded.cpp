@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/bounded.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+namespace agentforge::kernel {
+
+std::optional<CallWatch::Seen> CallWatch::now() const {
+    const std::string* const whom = whom_;
+    const char* const function = function_;
+    if (whom == nullptr || function == nullptr) { return std::nullopt; }
+    return Seen{*whom, function, number_};
+}
+
+std::string CallWatch::culprit() const {
+    const auto seen = now();
+    return seen ? ": the " + seen->whom + " hung in " + seen->function + "()" : "";
+}
+
+const std::string& CallWatch::lasting(std::string_view text) {
+    static auto* const mutex = new std::mutex;                                  // Never destroyed: threads that were given up
+    static auto* const texts = new std::set<std::string, std::less<>>;          // outlive every static object.
+    const std::lock_guard lock(*mutex);
+    if (const auto known = texts->find(text); known != texts->end()) { return *known; }
+    return *texts->emplace(text).first;
+}
+
+bool run_bounded(std::function<void()> work, const std::shared_ptr<CallWatch>& watch, const std::function<bool()>& overdue) {
+    struct Shared {
+        std::mutex mutex;
+        std::condition_variable changed;
+        bool done = false;
+    };
+    const auto shared = std::make_shared<Shared>();
+    std::thread worker([shared, watch, work = std::move(work)]() mutable {
+        CallWatch::here = watch.get();
+        work();
+        work = nullptr;     // Let go before the end is seen, so that nothing ends on this thread unless it was given up.
+        CallWatch::here = nullptr;
+        const std::lock_guard lock(shared->mutex);
+        shared->done = true;
+        shared->changed.notify_all();
+    });
+    std::unique_lock lock(shared->mutex);
+    while (!shared->done) {
+        shared->changed.wait_for(lock, std::chrono::milliseconds(50));
+        if (shared->done) { break; }
+        lock.unlock();
+        const bool give_up = overdue();
+        lock.lock();
+        if (give_up && !shared->done) {
+            lock.unlock();
+            worker.detach();
+            return false;
+        }
+    }
+    lock.unlock();
+    worker.join();
+    return true;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which versions of each interface this host takes, and how an object of each becomes what the kernel works with.
+//
+// A published interface never changes: a plugin that was built against it has its virtual table in its file. Something new is
+// another interface with the next number (`ToolV2`), and the host gets another line in its table. Two directions are possible:
+//  * while the kernel works with `Tool`, an adapter shows a ToolV2 as a Tool;
+//  * when the kernel has moved to ToolV2, an adapter shows an old Tool as a ToolV2, with defaults for what is new.
+// Either way old binaries go on loading. tests/unit/plugins/test_interfaces.cpp is the worked example, in both directions, with
+// two built plugins; how an author and the SDK write the next version stands in docs/adr/0011-interfaces-are-versioned-one-by-one.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <agentforge/plugin.hpp>
+
+namespace agentforge::kernel {
+
+/// Takes an object of a plugin, as its factory made it (a pointer to the interface of that version), and who destroys it.
+template <class Kernel>
+using InterfaceAdapter = std::function<std::shared_ptr<Kernel>(std::shared_ptr<void> object)>;
+
+/// The versions of one interface. `Kernel` is the class that the kernel works with.
+template <class Kernel>
+class InterfaceVersions {
+public:
+    /// The object is a `Kernel` itself.
+    static std::shared_ptr<Kernel> as_it_is(std::shared_ptr<void> object) {
+        auto* const pointer = static_cast<Kernel*>(object.get());
+        return {std::move(object), pointer};
+    }
+
+    void add(std::uint32_t version, InterfaceAdapter<Kernel> adapter) { adapters_.insert_or_assign(version, std::move(adapter)); }
+    [[nodiscard]] bool has(std::uint32_t version) const { return adapters_.contains(version); }
+    [[nodiscard]] std::shared_ptr<Kernel> adapt(std::uint32_t version, std::shared_ptr<void> object) const {
+        return adapters_.at(version)(std::move(object));
+    }
+    /// `1 and 2`, `1`, `1, 2 and 3`.
+    [[nodiscard]] std::string words() const {
+        std::string text;
+        std::size_t left = adapters_.size();
+        for (const auto& [version, adapter] : adapters_) {
+            text += std::to_string(version);
+            if (--left > 0) { text += left == 1 ? " and " : ", "; }
+        }
+        return text;
+    }
+    [[nodiscard]] std::uint32_t newest() const { return adapters_.empty() ? 0 : adapters_.rbegin()->first; }
+
+private:
+    std::map<std::uint32_t, InterfaceAdapter<Kernel>> adapters_;
+};
+
+/// Every interface with its versions. The default is what this host offers.
+struct Interfaces {
+    InterfaceVersions<Stage> stage;
+    InterfaceVersions<Tool> tool;
+    InterfaceVersions<LLMBackend> llm;
+    InterfaceVersions<EscalationHandler> escalation;
+
+    Interfaces() {
+        stage.add(stage_interface_version, InterfaceVersions<Stage>::as_it_is);
+        tool.add(tool_interface_version, InterfaceVersions<Tool>::as_it_is);
+        llm.add(llm_interface_version, InterfaceVersions<LLMBackend>::as_it_is);
+        escalation.add(escalation_interface_version, InterfaceVersions<EscalationHandler>::as_it_is);
+    }
+
+    struct Support { bool has = false; std::string versions; std::uint32_t newest = 0; };
+    /// Whether a version of a kind's interface can be used, and which can.
+    [[nodiscard]] Support support(PluginKind kind, std::uint32_t version) const {
+        const auto of = [version](const auto& versions) { return Support{versions.has(version), versions.words(), versions.newest()}; };
+        switch (kind) {
+            case PluginKind::stage: return of(stage);
+            case PluginKind::tool: return of(tool);
+            case PluginKind::llm: return of(llm);
+            case PluginKind::escalation: return of(escalation);
+        }
+        return {};
+    }
+};
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/trust.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "base/clock.hpp"
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+
+namespace agentforge::kernel {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view head =
+    "# Made by `agentforge trust`: the projects whose plugins, servers and commands you let run, and the hash of what you agreed to.\n"
+    "# `agentforge trust --revoke` takes one out.\n";
+constexpr std::uint64_t most_bytes = 16ULL << 20U;
+
+Error broken(std::string why, std::string where, ErrorKind kind = ErrorKind::corrupt) {
+    return {"AF-PLUG-041", "The list of trusted projects cannot be read: " + std::move(why), std::move(where),
+            "Correct the file, or move it away and trust your projects anew with `agentforge trust`.", kind};
+}
+
+bool is_hash(std::string_view text) { return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos; }
+
+Result<void> add_file(TrustSubject& subject, std::string_view name) {
+    std::error_code error;
+    const fs::path path = fs::path(subject.root) / name;
+    if (!fs::exists(path, error) && !error) { return {}; }
+    const auto bytes = read_file(path, most_bytes);
+    if (!bytes.ok()) {
+        return Error{"AF-PLUG-037", "A file that names what to run cannot be read: " + bytes.error().message, path.string(), "Make it readable, or remove it.", ErrorKind::io};
+    }
+    subject.items["file " + std::string(name)] = sha256(*bytes);
+    return {};
+}
+
+}  // namespace
+
+std::string_view to_string(TrustVerdict verdict) noexcept {
+    switch (verdict) {
+        case TrustVerdict::nothing_to_trust: return "nothing to trust";
+        case TrustVerdict::trusted: return "trusted";
+        case TrustVerdict::unknown: return "not trusted";
+        case TrustVerdict::changed: return "changed since it was trusted";
+    }
+    return "?";
+}
+
+std::string TrustSubject::fingerprint() const {
+    json::object all;
+    for (const auto& [name, hash] : items) { all[name] = hash; }
+    return hash_of(all);
+}
+
+Result<TrustSubject> trust_subject(const std::string& root, const json::object& settings, const std::vector<std::string>& plugin_folders) {
+    TrustSubject subject;
+    std::error_code error;
+    subject.root = fs::canonical(root, error).string();
+    if (error) { return Error{"AF-PLUG-037", "The project's folder cannot be read: " + error.message(), root, "Make it readable.", ErrorKind::io}; }
+    for (const auto& [key, value] : settings) { subject.items["setting " + std::string(key)] = hash_of(value); }
+    AF_CHECK(add_file(subject, server_file));
+    if (plugin_folders.empty()) { return subject; }
+    AF_CHECK(add_file(subject, lock_file));
+    if (subject.items.contains("file " + std::string(lock_file))) { return subject; }
+    for (const std::string& folder : plugin_folders) {
+        for (const std::string& manifest : find_manifests(folder)) {
+            const std::string plugin = fs::path(manifest).parent_path().string();
+            AF_TRY(FileHashes hashes, hash_plugin(plugin));
+            json::object all;
+            for (const auto& [name, hash] : hashes) { all[name] = hash; }
+            const std::string relative = fs::path(plugin).lexically_relative(subject.root).string();
+            subject.items["plugin " + (relative.starts_with("..") ? plugin : relative)] = hash_of(all);
+            subject.pinned.emplace(plugin, std::move(hashes));
+        }
+    }
+    return subject;
+}
+
+Result<TrustStore::Projects> TrustStore::read(const std::string& file) {
+    Projects projects;
+    const FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!descriptor.valid()) {
+        const int reason = errno;
+        if (reason == ENOENT) { return projects; }
+        return broken(errno_text(reason), file, ErrorKind::io);
+    }
+    struct stat status {};
+    if (::fstat(descriptor.get(), &status) != 0 || !S_ISREG(status.st_mode)) { return broken("it is not a regular file", file); }
+    if ((status.st_uid != ::geteuid() && status.st_uid != 0) || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+        return Error{"AF-PLUG-042", "The list of trusted projects is not used: others than you could have written it", file,
+                     "Look at it, then make it yours alone: chown and chmod 600.", ErrorKind::denied};
+    }
+    // Read by its name again: what was looked at and what is read may differ only by an atomic replacement of our own.
+    const auto bytes = read_file(file, most_bytes);
+    if (!bytes.ok()) { return broken(bytes.error().message, file, ErrorKind::io); }
+    YamlLimits limits;
+    limits.max_bytes = most_bytes;
+    const auto parsed = parse_yaml(*bytes, file, limits);
+    if (!parsed.ok()) { return broken(parsed.error().message, parsed.error().where); }
+    const auto* top = parsed->value.if_object();
+    const json::value* version = top == nullptr ? nullptr : top->if_contains("agentforge_trust");
+    const json::value* list = top == nullptr ? nullptr : top->if_contains("projects");
+    if (version == nullptr || *version != 1 || list == nullptr || !list->is_array() || top->size() != 2) {
+        return broken("it must hold `agentforge_trust: 1` and the list `projects`", parsed->where(""));
+    }
+    std::size_t index = 0;
+    for (const json::value& entry : list->get_array()) {
+        const std::string at = "/projects/" + std::to_string(index++);
+        const auto* object = entry.if_object();
+        const auto text = [&](const char* key) -> std::string {
+            const json::value* value = object == nullptr ? nullptr : object->if_contains(key);
+            return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+        };
+        const json::value* items = object == nullptr ? nullptr : object->if_contains("items");
+        const std::string root = text("root");
+        if (object == nullptr || object->size() != 3 || !root.starts_with('/') || !parse_time(text("time")).ok() || items == nullptr || !items->is_object()) {
+            return broken("a project is not `root` (an absolute path), `time` and `items`", parsed->where(at));
+        }
+        Project project{text("time"), {}};
+        for (const auto& [name, hash] : items->get_object()) {
+            if (!hash.is_string() || !is_hash(hash.get_string())) { return broken("the hash of `" + ellipsis(name, 80) + "` is not 64 hexadecimal digits", parsed->where(at + "/items")); }
+            project.items.emplace(std::string(name), std::string(hash.get_string()));
+        }
+        if (!projects.emplace(root, std::move(project)).second) { return broken("the project " + root + " stands in it twice", parsed->where(at)); }
+    }
+    return projects;
+}
+
+Result<TrustStore> TrustStore::open(const std::string& state_folder, const std::string& project) {
+    TrustStore store;
+    store.file_ = (fs::path(state_folder) / "trusted.yaml").string();
+    std::error_code error;
+    const fs::path file = fs::weakly_canonical(store.file_, error);
+    const fs::path root = fs::weakly_canonical(project, error);
+    if (std::mismatch(root.begin(), root.end(), file.begin(), file.end()).first == root.end()) {
+        return Error{"AF-PLUG-042", "The list of trusted projects is not used: it lies inside the project, whose files could say anything", file.string(),
+                     "Set AGENTFORGE_STATE_HOME to a folder outside of the repository.", ErrorKind::denied};
+    }
+    AF_TRY(store.projects_, read(store.file_));
+    return store;
+}
+
+TrustVerdict TrustStore::verdict(const TrustSubject& subject) const {
+    if (subject.empty()) { return TrustVerdict::nothing_to_trust; }
+    const auto known = projects_.find(subject.root);
+    if (known == projects_.end()) { return TrustVerdict::unknown; }
+    return known->second.items == subject.items ? TrustVerdict::trusted : TrustVerdict::changed;
+}
+
+std::vector<std::string> TrustStore::differences(const TrustSubject& subject) const {
+    std::vector<std::string> names;
+    const auto known = projects_.find(subject.root);
+    if (known == projects_.end()) { return names; }
+    const auto& before = known->second.items;
+    for (const auto& [name, hash] : subject.items) {
+        const auto old = before.find(name);
+        if (old == before.end() || old->second != hash) { names.push_back(name); }
+    }
+    for (const auto& [name, hash] : before) {
+        if (!subject.items.contains(name)) { names.push_back(name); }
+    }
+    std::ranges::sort(names);
+    return names;
+}
+
+template <class Change>
+Result<void> TrustStore::rewrite(Change change) {
+    AF_CHECK(make_directories(fs::path(file_).parent_path()));
+    // Held until the function returns; the file it locks is never replaced.
+    const std::string guard = file_ + ".lock";
+    const FileDescriptor lock(::open(guard.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    while (lock.valid() && ::flock(lock.get(), LOCK_EX) != 0) {
+        if (errno != EINTR) { return broken("it cannot be locked: " + errno_text(errno), guard, ErrorKind::io); }
+    }
+    if (!lock.valid()) { return broken("it cannot be locked: " + errno_text(errno), guard, ErrorKind::io); }
+    AF_TRY(Projects projects, read(file_));
+    if (!change(projects)) {
+        projects_ = std::move(projects);
+        return {};
+    }
+    json::array list;
+    for (const auto& [root, project] : projects) {
+        json::object items;
+        for (const auto& [name, hash] : project.items) { items[name] = hash; }
+        list.push_back(json::object{{"root", root}, {"time", project.time}, {"items", std::move(items)}});
+    }
+    AF_CHECK(write_file_atomic(file_, std::string(head) + to_yaml(json::object{{"agentforge_trust", 1}, {"projects", std::move(list)}}), Durability::synced, 0600));
+    projects_ = std::move(projects);
+    return {};
+}
+
+Result<void> TrustStore::trust(const TrustSubject& subject, std::chrono::system_clock::time_point now) {
+    return rewrite([&](Projects& projects) {
+        projects.insert_or_assign(subject.root, Project{format_time(now), subject.items});
+        return true;
+    });
+}
+
+Result<bool> TrustStore::revoke(const std::string& root) {
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(root, error);
+    const std::string key = error ? root : real.string();
+    bool known = false;
+    AF_CHECK(rewrite([&](Projects& projects) { return known = projects.erase(key) > 0; }));
+    return known;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <agentforge/testing/fake_host.hpp>
+
+#include <algorithm>
+#include <regex>
+#include <stdexcept>
+
+#include "base/text.hpp"
+#include "sha256.hpp"
+#include "tools/path_rules.hpp"
+#include "tools/text_edit.hpp"
+
+namespace agentforge::testing {
+
+namespace {
+
+constexpr std::uint64_t max_whole_read_bytes = 2ULL << 20U;     // As kernel/tools/workspace.hpp.
+constexpr std::size_t binary_probe_bytes = 8192;
+constexpr std::size_t hit_text_bytes = 300;
+
+const char* name_of(ToolEffect effect) noexcept {
+    switch (effect) {
+        case ToolEffect::reads: return "reads";
+        case ToolEffect::writes: return "writes";
+        case ToolEffect::executes: return "executes";
+        case ToolEffect::escalates: return "escalates";
+        case ToolEffect::completes: return "completes";
+        case ToolEffect::none: break;
+    }
+    return "none";
+}
+
+Error not_found(const std::string& path) {
+    return {"AF-TOOL-031", "'" + path + "' does not exist.", path, "Use list_files to see what there is.", ErrorKind::not_found};
+}
+Error is_folder(const std::string& path) {
+    return {"AF-TOOL-034", "'" + path + "' is a folder, not a file.", path, "Name a file in it; list_files shows them.", ErrorKind::invalid};
+}
+Error there_already(const std::string& path) {
+    return {"AF-TOOL-035", "'" + path + "' exists already.", path, "Use edit_file to change it, or choose another path.", ErrorKind::conflict};
+}
+bool is_binary(std::string_view bytes) noexcept { return bytes.substr(0, binary_probe_bytes).find('\0') != std::string_view::npos; }
+Error binary(const std::string& path, std::size_t size) {
+    return {"AF-TOOL-036", "'" + path + "' is a binary file of " + std::to_string(size) + " bytes; it is neither shown nor edited.", path,
+            "Work with the text files it is made from.", ErrorKind::invalid};
+}
+
+}  // namespace
+
+struct FakeWorkspace::State {
+    CallRecord& record;
+    mutable std::recursive_mutex mutex;     // Not for the plugin, whose calls may not overlap: for a report instead of a race.
+    std::map<std::string, std::string, std::less<>> files;
+    std::vector<Change> writes;
+    std::vector<kernel::PathRule> rules;
+    std::set<std::string, std::less<>> locked;
+    std::map<std::string, std::deque<Error>, std::less<>> failures;
+    std::optional<ToolEffect> effects;
+    std::string tool;
+    mutable std::optional<Error> undeclared;
+
+    [[nodiscard]] std::optional<Error> scripted_failure(std::string_view function) {
+        const auto found = failures.find(function);
+        if (found == failures.end() || found->second.empty()) { return std::nullopt; }
+        Error error = std::move(found->second.front());
+        found->second.pop_front();
+        return error;
+    }
+    [[nodiscard]] bool has_folder(const std::string& path) const {
+        if (path == ".") { return true; }
+        const auto next = files.lower_bound(path + "/");
+        return next != files.end() && next->first.starts_with(path + "/");
+    }
+    /// Where a file stands in place of a folder on the way to `path`.
+    [[nodiscard]] Result<void> folders_free(const std::string& path) const {
+        for (auto slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+            const std::string folder = path.substr(0, slash);
+            if (files.contains(folder)) {
+                return Error{"AF-TOOL-034", "'" + folder + "' is a file, not a folder; '" + path + "' cannot be in it.", path,
+                             "Use list_files to see what there is.", ErrorKind::invalid};
+            }
+        }
+        return {};
+    }
+    [[nodiscard]] Result<std::string> find(const std::string& path) const {
+        if (const auto found = files.find(path); found != files.end()) { return found->second; }
+        if (has_folder(path)) { return is_folder(path); }
+        AF_CHECK(folders_free(path));
+        return not_found(path);
+    }
+    [[nodiscard]] Result<std::string> writable(std::string_view path) const {
+        AF_TRY(auto normal, kernel::normalize_path(path));
+        if (normal == ".") { return is_folder(normal); }
+        if (locked.contains(normal)) {
+            return Error{"AF-TOOL-015", "Path '" + normal + "' is locked: the tests that RED wrote stay as they are until the commit.", {},
+                         "Make the tests pass by changing the implementation.", ErrorKind::denied};
+        }
+        for (const auto& rule : rules) {
+            if (!rule.allows(normal)) { return kernel::path_not_allowed(normal, "the role", rule.text()); }
+        }
+        return normal;
+    }
+    Change changed(const std::string& path, const std::string& before, std::string after) {
+        Change change;
+        change.path = path;
+        change.before_sha256 = sha256(before);
+        change.after_sha256 = sha256(after);
+        const auto counts = kernel::count_changes(before, after);
+        change.lines_added = counts.added;
+        change.lines_removed = counts.removed;
+        files[path] = std::move(after);
+        writes.push_back(change);
+        return change;
+    }
+    Change created(const std::string& path, std::string content) {
+        Change change;
+        change.path = path;
+        change.after_sha256 = sha256(content);
+        change.lines_added = kernel::count_lines(content);
+        change.created = true;
+        files[path] = std::move(content);
+        writes.push_back(change);
+        return change;
+    }
+    Change removed(const std::string& path) {
+        const auto found = files.find(path);
+        Change change;
+        change.path = path;
+        change.before_sha256 = sha256(found->second);
+        change.lines_removed = kernel::count_lines(found->second);
+        files.erase(found);
+        writes.push_back(change);
+        return change;
+    }
+};
+
+/// What every function of the workspace begins with.
+#define AF_FAKE_ENTER(function, details, effect, what)                                             \
+    const CallRecord::Entry af_entry(state_->record, "workspace." function, details);             \
+    const std::lock_guard af_lock(state_->mutex);                                                  \
+    AF_CHECK(need(effect, what));                                                                  \
+    if (auto af_failure = state_->scripted_failure(function)) { return std::move(*af_failure); }
+
+FakeWorkspace::FakeWorkspace(CallRecord& record) : state_(new State{record, {}, {}, {}, {}, {}, {}, {}, {}, {}}) {}
+FakeWorkspace::~FakeWorkspace() = default;
+
+FakeWorkspace& FakeWorkspace::put(std::string path, std::string content) {
+    const std::lock_guard lock(state_->mutex);
+    state_->files[std::move(path)] = std::move(content);
+    return *this;
+}
+
+std::optional<std::string> FakeWorkspace::content(std::string_view path) const {
+    const std::lock_guard lock(state_->mutex);
+    const auto found = state_->files.find(path);
+    return found == state_->files.end() ? std::nullopt : std::optional<std::string>(found->second);
+}
+
+std::map<std::string, std::string, std::less<>> FakeWorkspace::files() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->files;
+}
+
+std::vector<Change> FakeWorkspace::writes() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->writes;
+}
+
+FakeWorkspace& FakeWorkspace::allow_writes(std::string rule) {
+    auto parsed = kernel::PathRule::parse(rule);
+    if (!parsed.ok()) { throw std::invalid_argument(parsed.error().to_string()); }
+    const std::lock_guard lock(state_->mutex);
+    state_->rules.push_back(std::move(parsed).value());
+    return *this;
+}
+
+FakeWorkspace& FakeWorkspace::lock(std::string path) {
+    const std::lock_guard lock(state_->mutex);
+    state_->locked.insert(std::move(path));
+    return *this;
+}
+
+FakeWorkspace& FakeWorkspace::fail_next(std::string function, Error error) {
+    static const std::set<std::string, std::less<>> known = {"read", "list", "search", "create", "edit", "move", "remove"};
+    if (!known.contains(function)) { throw std::invalid_argument("FakeWorkspace has no function `" + function + "` that can fail"); }
+    const std::lock_guard lock(state_->mutex);
+    state_->failures[std::move(function)].push_back(std::move(error));
+    return *this;
+}
+
+void FakeWorkspace::limit_effects(ToolEffect effects, std::string tool) {
+    const std::lock_guard lock(state_->mutex);
+    state_->effects = effects;
+    state_->tool = std::move(tool);
+    state_->undeclared.reset();
+}
+
+std::optional<Error> FakeWorkspace::undeclared() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->undeclared;
+}
+
+Result<void> FakeWorkspace::need(ToolEffect effect, const char* what) const {
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->effects || has(*state_->effects, effect) || (effect == ToolEffect::reads && has(*state_->effects, ToolEffect::writes))) { return {}; }
+    Error error{"AF-TOOL-005", "Tool '" + state_->tool + "' tried to " + what + " and does not declare that it " + name_of(effect) + ".", state_->tool,
+                "Add the effect to the tool's spec, or leave the call out.", ErrorKind::denied};
+    if (!state_->undeclared) { state_->undeclared = error; }
+    return error;
+}
+
+Result<FileView> FakeWorkspace::read(std::string_view path, const ReadOptions& options) {
+    AF_FAKE_ENTER("read", (json::object{{"path", path}}), ToolEffect::reads, "read a file");
+    AF_TRY(const std::string normal, kernel::normalize_path(path));
+    AF_TRY(const std::string bytes, state_->find(normal));
+    if (bytes.size() > max_whole_read_bytes && options.first_line <= 1 && options.last_line == 0) {
+        return Error{"AF-TOOL-037", "'" + normal + "' is too large: " + std::to_string(bytes.size()) + " bytes, at most " + std::to_string(max_whole_read_bytes) + " here.",
+                     normal, "Give a line range: first_line and last_line.", ErrorKind::invalid};
+    }
+    if (is_binary(bytes)) { return binary(normal, bytes.size()); }
+    FileView view;
+    view.path = normal;
+    view.sha256 = sha256(bytes);
+    view.size_bytes = bytes.size();
+    view.total_lines = kernel::count_lines(bytes);
+    view.first_line = std::max<std::uint64_t>(options.first_line, 1);
+    const auto last = options.last_line == 0 ? view.total_lines : std::min(options.last_line, view.total_lines);
+    if ((options.last_line != 0 && options.last_line < view.first_line) || (view.first_line > view.total_lines && view.first_line > 1)) {
+        return Error{"AF-TOOL-045", "'" + normal + "' has " + std::to_string(view.total_lines) + " lines; lines " + std::to_string(view.first_line) + " to " +
+                         (options.last_line == 0 ? std::string("the end") : std::to_string(options.last_line)) + " are not a range of them.",
+                     normal, "Give first_line and last_line within the file, first_line not after last_line.", ErrorKind::invalid};
+    }
+    std::size_t begin = 0;
+    for (std::uint64_t line = 1; line < view.first_line; ++line) { begin = bytes.find('\n', begin) + 1; }
+    std::size_t end = begin;
+    view.last_line = view.first_line - 1;
+    while (view.last_line < last) {
+        const auto newline = bytes.find('\n', end);
+        const auto next = newline == std::string::npos ? bytes.size() : newline + 1;
+        if (next - begin > options.max_bytes) {
+            view.truncated = true;
+            if (end == begin) {
+                end = begin + options.max_bytes;
+                while (end > begin && (static_cast<unsigned char>(bytes[end]) & 0xC0U) == 0x80U) { --end; }
+                ++view.last_line;
+            }
+            break;
+        }
+        end = next;
+        ++view.last_line;
+    }
+    view.content = bytes.substr(begin, end - begin);
+    view.truncated = view.truncated || view.first_line > 1 || view.last_line < view.total_lines;
+    return view;
+}
+
+Result<Listing> FakeWorkspace::list(std::string_view directory, const ListOptions& options) {
+    AF_FAKE_ENTER("list", (json::object{{"path", directory}}), ToolEffect::reads, "list files");
+    AF_TRY(const std::string normal, kernel::normalize_path(directory));
+    if (!state_->has_folder(normal)) {
+        if (state_->files.contains(normal)) {
+            return Error{"AF-TOOL-034", "'" + normal + "' is a file, not a folder.", normal, "Use list_files to see what there is.", ErrorKind::invalid};
+        }
+        AF_CHECK(state_->folders_free(normal));
+        return not_found(normal);
+    }
+    std::optional<kernel::PathRule> filter;
+    if (!options.glob.empty()) { AF_TRY(filter, kernel::PathRule::parse(options.glob)); }
+    const std::string prefix = normal == "." ? "" : normal + "/";
+    // A folder sorts as if its name ended in `/`; so do the paths below it.
+    std::map<std::string, ListEntry> entries;
+    for (const auto& [path, content] : state_->files) {
+        if (!path.starts_with(prefix)) { continue; }
+        for (auto slash = path.find('/', prefix.size()); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+            entries.insert_or_assign(path.substr(0, slash + 1), ListEntry{path.substr(0, slash), true, 0});
+        }
+        entries.insert_or_assign(path, ListEntry{path, false, content.size()});
+    }
+    Listing listing;
+    for (const auto& [key, entry] : entries) {
+        if (!options.recursive && entry.path.find('/', prefix.size()) != std::string::npos) { continue; }
+        if (filter && (entry.directory || !filter->allows(entry.path))) { continue; }
+        if (listing.entries.size() >= options.limit) {
+            listing.truncated = true;
+            break;
+        }
+        listing.entries.push_back(entry);
+    }
+    return listing;
+}
+
+Result<SearchHits> FakeWorkspace::search(const SearchQuery& query) {
+    AF_FAKE_ENTER("search", (json::object{{"pattern", query.pattern}}), ToolEffect::reads, "search");
+    if (query.pattern.empty() || query.pattern.size() > 4096) {
+        return Error{"AF-TOOL-021", query.pattern.empty() ? "The pattern is empty." : "The pattern is longer than 4096 bytes.", {}, "Give what to look for.",
+                     ErrorKind::invalid};
+    }
+    std::string expression;
+    for (const char c : query.pattern) {
+        if (query.literal && std::string_view("\\^$.|?*+()[]{}").find(c) != std::string_view::npos) { expression += '\\'; }
+        expression += c;
+    }
+    std::regex pattern;
+    try {
+        pattern.assign(expression, query.ignore_case ? std::regex::ECMAScript | std::regex::icase : std::regex::ECMAScript);
+    } catch (const std::regex_error& failure) {
+        return Error{"AF-TOOL-021", "The pattern '" + kernel::ellipsis(kernel::sanitize_utf8(query.pattern), 200) + "' is not a regular expression: " + failure.what() + ".", {},
+                     "Escape ( ) [ ] { } . * + ? | ^ $ where they mean themselves.", ErrorKind::invalid};
+    }
+    std::optional<kernel::PathRule> filter;
+    if (!query.glob.empty()) { AF_TRY(filter, kernel::PathRule::parse(query.glob)); }
+    SearchHits result;
+    for (const auto& [path, content] : state_->files) {
+        if ((filter && !filter->allows(path)) || is_binary(content) || content.size() > max_whole_read_bytes) { continue; }
+        std::uint64_t number = 1;
+        for (std::size_t begin = 0; begin < content.size(); ++number) {
+            const auto end = std::min(content.find('\n', begin), content.size());
+            std::string line = content.substr(begin, end - begin);
+            if (line.ends_with('\r')) { line.pop_back(); }
+            begin = end + 1;
+            if (!std::regex_search(line, pattern)) { continue; }
+            if (result.hits.size() >= query.limit) {
+                result.truncated = true;
+                return result;
+            }
+            result.hits.push_back({path, number, kernel::ellipsis(kernel::sanitize_utf8(line), hit_text_bytes)});
+        }
+    }
+    return result;
+}
+
+bool FakeWorkspace::exists(std::string_view path) {
+    const CallRecord::Entry entry(state_->record, "workspace.exists", {{"path", path}});
+    const std::lock_guard lock(state_->mutex);
+    const auto normal = kernel::normalize_path(path);
+    return need(ToolEffect::reads, "look for a file").ok() && normal.ok() && (state_->files.contains(*normal) || state_->has_folder(*normal));
+}
+
+Result<Change> FakeWorkspace::create(std::string_view path, std::string_view content, bool overwrite) {
+    AF_FAKE_ENTER("create", (json::object{{"path", path}}), ToolEffect::writes, "create a file");
+    AF_TRY(const std::string normal, state_->writable(path));
+    if (state_->has_folder(normal)) { return is_folder(normal); }
+    AF_CHECK(state_->folders_free(normal));
+    const auto found = state_->files.find(normal);
+    if (found == state_->files.end()) { return state_->created(normal, std::string(content)); }
+    if (!overwrite) { return there_already(normal); }
+    return state_->changed(normal, found->second, std::string(content));
+}
+
+Result<Change> FakeWorkspace::edit(std::string_view path, std::string_view search, std::string_view replace) {
+    AF_FAKE_ENTER("edit", (json::object{{"path", path}}), ToolEffect::writes, "edit a file");
+    AF_TRY(const std::string normal, state_->writable(path));
+    AF_TRY(const std::string before, state_->find(normal));
+    if (is_binary(before)) { return binary(normal, before.size()); }
+    AF_TRY(auto edit, kernel::replace_once(before, search, replace, normal));
+    return state_->changed(normal, before, std::move(edit.content));
+}
+
+Result<Change> FakeWorkspace::move(std::string_view from, std::string_view to) {
+    AF_FAKE_ENTER("move", (json::object{{"from", from}, {"to", to}}), ToolEffect::writes, "move a file");
+    AF_TRY(const std::string source, state_->writable(from));
+    AF_TRY(const std::string target, state_->writable(to));
+    if (source == target) {
+        return Error{"AF-TOOL-043", "'" + source + "' is there already; nothing would change.", source, "Give another path to move it to.", ErrorKind::invalid};
+    }
+    AF_TRY(std::string content, state_->find(source));
+    if (state_->has_folder(target)) { return is_folder(target); }
+    AF_CHECK(state_->folders_free(target));
+    if (state_->files.contains(target)) { return there_already(target); }
+    state_->removed(source);
+    return state_->created(target, std::move(content));
+}
+
+Result<Change> FakeWorkspace::remove(std::string_view path) {
+    AF_FAKE_ENTER("remove", (json::object{{"path", path}}), ToolEffect::writes, "delete a file");
+    AF_TRY(const std::string normal, state_->writable(path));
+    AF_CHECK([&]() -> Result<void> {
+        AF_TRY(const std::string content, state_->find(normal));
+        static_cast<void>(content);
+        return {};
+    }());
+    return state_->removed(normal);
+}
+
+}  // namespace agentforge::testing

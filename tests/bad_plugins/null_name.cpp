@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "faulty.hpp"
+
+FAULTY_ENTRY(factory.name = nullptr)

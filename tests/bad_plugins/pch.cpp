@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries the precompiled header of the faulty plugins.

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "faulty.hpp"
+
+FAULTY_ENTRY(factory.create = [](const char*, char*, std::size_t) -> void* { return nullptr; })

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/trust.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/clock.hpp"
+#include "base/files.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Trust : public testing::Test {
+protected:
+    Trust() {
+        fs::create_directories(root / "tools/a");
+        fs::create_directories(root / ".agentforge/config");
+        write(root / "tools/a/plugin.json", "{}");
+        write(root / "tools/a/a.so", "code");
+    }
+
+    static void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
+    [[nodiscard]] TrustSubject subject() const { return trust_subject(root.string(), settings, {(root / "tools").string()}).value(); }
+    [[nodiscard]] TrustStore store() const { return TrustStore::open(state, root.string()).value(); }
+    [[nodiscard]] TrustVerdict verdict() const { return store().verdict(subject()); }
+    void trust() const { ASSERT_TRUE(store().trust(subject(), FakeClock().now()).ok()); }
+    [[nodiscard]] std::string file() const { return state + "/trusted.yaml"; }
+
+    TemporaryDirectory folder{"trust"};
+    fs::path root = fs::canonical(folder.path()) / "project";
+    std::string state = (folder.path() / "state").string();
+    json::object settings{{"plugins.paths", json::array{"tools"}}};
+};
+
+TEST_F(Trust, of_a_project_that_nobody_trusted_is_unknown) { EXPECT_EQ(verdict(), TrustVerdict::unknown); }
+
+TEST_F(Trust, is_remembered_by_another_process) {
+    trust();
+    EXPECT_EQ(verdict(), TrustVerdict::trusted);
+}
+
+TEST_F(Trust, is_not_asked_for_by_a_project_that_runs_nothing) {
+    EXPECT_EQ(store().verdict(trust_subject(root.string(), {}, {}).value()), TrustVerdict::nothing_to_trust);
+}
+
+TEST_F(Trust, of_one_project_says_nothing_about_another_with_the_same_files) {
+    trust();
+    fs::copy(root, root.parent_path() / "other", fs::copy_options::recursive);
+    const auto other = trust_subject((root.parent_path() / "other").string(), settings, {(root.parent_path() / "other/tools").string()});
+    EXPECT_EQ(store().verdict(*other), TrustVerdict::unknown);
+}
+
+TEST_F(Trust, holds_for_the_project_by_whatever_path_it_is_reached) {
+    trust();
+    fs::create_directory_symlink(root, root.parent_path() / "link");
+    const auto linked = trust_subject((root.parent_path() / "link").string(), settings, {(root / "tools").string()});
+    EXPECT_EQ(store().verdict(*linked), TrustVerdict::trusted);
+}
+
+TEST_F(Trust, ends_when_a_setting_changes) {
+    trust();
+    settings["llm.command"] = "rm";
+    EXPECT_EQ(verdict(), TrustVerdict::changed);
+    EXPECT_THAT(store().differences(subject()), ElementsAre("setting llm.command"));
+}
+
+TEST_F(Trust, ends_when_a_byte_of_a_plugin_changes) {
+    trust();
+    write(root / "tools/a/a.so", "codf");
+    EXPECT_THAT(store().differences(subject()), ElementsAre("plugin tools/a"));
+}
+
+TEST_F(Trust, ends_when_a_plugin_comes_into_a_trusted_folder) {
+    trust();
+    fs::create_directories(root / "tools/b");
+    write(root / "tools/b/plugin.json", "{}");
+    EXPECT_THAT(store().differences(subject()), ElementsAre("plugin tools/b"));
+}
+
+TEST_F(Trust, ends_when_a_server_file_comes) {
+    trust();
+    write(root / ".mcp.json", "{}");
+    EXPECT_THAT(store().differences(subject()), ElementsAre("file .mcp.json"));
+}
+
+TEST_F(Trust, ends_when_what_was_trusted_is_gone) {
+    write(root / ".mcp.json", "{}");
+    trust();
+    fs::remove(root / ".mcp.json");
+    EXPECT_THAT(store().differences(subject()), ElementsAre("file .mcp.json"));
+}
+
+TEST_F(Trust, is_in_the_lock_where_there_is_one_and_the_plugins_are_left_to_it) {
+    write(root / lock_file, "agentforge_lock: 1\n");
+    trust();
+    write(root / "tools/a/a.so", "codf");
+    EXPECT_EQ(verdict(), TrustVerdict::trusted);
+    write(root / lock_file, "agentforge_lock: 1 \n");
+    EXPECT_THAT(store().differences(subject()), ElementsAre("file .agentforge/config/plugins.lock"));
+}
+
+TEST_F(Trust, pins_the_files_of_a_plugin_without_a_lock) {
+    const TrustSubject pinned = subject();
+    ASSERT_TRUE(pinned.pinned.contains((root / "tools/a").string()));
+    EXPECT_EQ(pinned.pinned.at((root / "tools/a").string()).size(), 2U);
+}
+
+TEST_F(Trust, fingerprint_is_the_same_in_every_order_of_keys) {
+    settings = {{"a", json::object{{"x", 1}, {"y", 2}}}, {"b", 1}};
+    const std::string first = subject().fingerprint();
+    settings = {{"b", 1}, {"a", json::object{{"y", 2}, {"x", 1}}}};
+    EXPECT_EQ(subject().fingerprint(), first);
+    settings["b"] = 2;
+    EXPECT_NE(subject().fingerprint(), first);
+}
+
+TEST_F(Trust, can_be_taken_back) {
+    trust();
+    EXPECT_EQ(store().revoke(root.string()).value(), true);
+    EXPECT_EQ(verdict(), TrustVerdict::unknown);
+    EXPECT_EQ(store().revoke(root.string()).value(), false);
+}
+
+TEST_F(Trust, of_a_second_project_keeps_the_first) {
+    TrustStore early = store();         // As a process that started before the other one wrote.
+    trust();
+    TrustSubject second = subject();
+    second.root = "/another";
+    ASSERT_TRUE(early.trust(second, FakeClock().now()).ok());
+    EXPECT_EQ(verdict(), TrustVerdict::trusted);
+}
+
+TEST_F(Trust, file_is_readable_by_its_user_alone) {
+    trust();
+    EXPECT_EQ(fs::status(file()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(Trust, file_that_others_may_write_is_refused) {
+    trust();
+    ::chmod(file().c_str(), 0666);
+    const auto opened = TrustStore::open(state, root.string());
+    ASSERT_FALSE(opened.ok());
+    EXPECT_EQ(opened.error().code, "AF-PLUG-042");
+    EXPECT_EQ(opened.error().where, file());
+}
+
+TEST_F(Trust, file_inside_the_project_is_refused) {
+    const auto opened = TrustStore::open((root / "state").string(), root.string());
+    ASSERT_FALSE(opened.ok());
+    EXPECT_EQ(opened.error().code, "AF-PLUG-042");
+    EXPECT_THAT(opened.error().message, HasSubstr("inside the project"));
+}
+
+class BrokenTrustFile : public Trust, public testing::WithParamInterface<const char*> {};
+
+TEST_P(BrokenTrustFile, is_named_and_left_as_it_is) {
+    trust();
+    TrustStore opened_before = store();
+    write(file(), GetParam());
+    const auto opened = TrustStore::open(state, root.string());
+    ASSERT_FALSE(opened.ok());
+    EXPECT_EQ(opened.error().code, "AF-PLUG-041");
+    EXPECT_THAT(opened.error().where, HasSubstr(file()));
+    EXPECT_FALSE(opened_before.trust(subject(), FakeClock().now()).ok());
+    EXPECT_EQ(read_file(file()).value(), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(, BrokenTrustFile,
+                         testing::Values("", "{", "agentforge_trust: 2\nprojects: []\n", "agentforge_trust: 1\n", "agentforge_trust: 1\nprojects: {}\n",
+                                         "agentforge_trust: 1\nprojects: []\nmore: 1\n", "agentforge_trust: 1\nprojects: [7]\n",
+                                         "agentforge_trust: 1\nprojects: [{root: relative, time: '2026-01-02T00:00:00.000Z', items: {}}]\n",
+                                         "agentforge_trust: 1\nprojects: [{root: /a, time: yesterday, items: {}}]\n",
+                                         "agentforge_trust: 1\nprojects: [{root: /a, time: '2026-01-02T00:00:00.000Z', items: {x: 12}}]\n",
+                                         "agentforge_trust: 1\nprojects: [{root: /a, time: '2026-01-02T00:00:00.000Z', items: {x: abc}}]\n"));
+
+TEST_F(Trust, of_a_plugin_that_cannot_be_read_is_an_error) {
+    ASSERT_EQ(::mkfifo((root / "tools/a/pipe").c_str(), 0600), 0);
+    const auto made = trust_subject(root.string(), settings, {(root / "tools").string()});
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.error().code, "AF-PLUG-037");
+    EXPECT_EQ(made.error().where, (root / "tools/a/pipe").string());
+}
+
+TEST_F(Trust, hashes_a_link_by_its_target_and_not_what_lies_there) {
+    fs::create_symlink("/etc/passwd", root / "tools/a/link");
+    EXPECT_EQ(hash_folder((root / "tools/a").string()).value().at("link"), "-> /etc/passwd");
+}
+
+}  // namespace
+}  // namespace agentforge::kernel

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Servers that do what they should: names, rights, paths, contents.
+#include "unit/servers/place.hpp"
+
+namespace agentforge::kernel::servers_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST_F(Servers, ToolsAreNamedAfterTheirServer) {
+    const auto tools = offer(server());
+    ASSERT_TRUE(tools.ok()) << tools.error().to_string();
+    std::vector<std::string> names;
+    for (const auto& one : *tools) { names.push_back(one->spec().name); }
+    EXPECT_THAT(names, ElementsAre("fake__echo", "fake__write", "fake__read_file", "fake__show", "fake__fail", "fake__where", "fake__environment", "fake__trigger"));
+}
+
+TEST_F(Servers, APagedListIsReadToItsEnd) { EXPECT_EQ(offer(server({"pages"}))->size(), 8U); }
+TEST_F(Servers, AServerWithoutToolsOffersNone) { EXPECT_TRUE(offer(server({"no-tools"}))->empty()); }
+
+TEST_F(Servers, OnlyAllowedToolsAreOffered) {
+    auto chosen = server();
+    chosen.allowed_tools = {"echo"};
+    EXPECT_EQ(offer(chosen)->size(), 1U);
+}
+
+TEST_F(Servers, AnAllowedToolThatIsNotThereIsNamed) {
+    auto chosen = server();
+    chosen.allowed_tools = {"echo", "ecko"};
+    ASSERT_TRUE(offer(chosen).ok());
+    ASSERT_EQ(pool_.problems(chosen).size(), 1U);
+    EXPECT_THAT(pool_.problems(chosen).front().to_string(), AllOf(HasSubstr("AF-MCP-018"), HasSubstr("ecko")));
+}
+
+TEST_F(Servers, APathParameterThatIsNotThereIsNamed) {
+    auto chosen = server();
+    chosen.path_parameters["write"] = {"file"};
+    ASSERT_TRUE(offer(chosen).ok());
+    ASSERT_EQ(pool_.problems(chosen).size(), 1U);
+    EXPECT_THAT(pool_.problems(chosen).front().message, HasSubstr("`file`, which is no parameter"));
+}
+
+TEST_F(Servers, OfTwoToolsWithOneNameNeitherIsOffered) {
+    const auto twins = server({"twin"});
+    const auto tools = offer(twins);
+    ASSERT_TRUE(tools.ok());
+    for (const auto& one : *tools) { EXPECT_NE(one->spec().name, "fake__read_file"); }
+    EXPECT_THAT(pool_.problems(twins).front().message, AllOf(HasSubstr("`readFile`"), HasSubstr("`read_file`")));
+}
+
+TEST_F(Servers, RulesThatOnlyTheServerChecksAreNamed) {
+    const auto odd = server({"odd-schema"});
+    ASSERT_TRUE(offer(odd).ok());
+    EXPECT_THAT(pool_.problems(odd).front().message, AllOf(HasSubstr("properties.a.if"), HasSubstr("properties.a.pattern")));
+}
+
+TEST_F(Servers, AToolWithoutASchemaIsNotOffered) {
+    const auto bare = server({"no-schema"});
+    EXPECT_EQ(offer(bare)->size(), 8U);
+    EXPECT_THAT(pool_.problems(bare).front().message, HasSubstr("`bare`"));
+}
+
+TEST_F(Servers, EveryKindOfContentBecomesText) {
+    const auto result = call(server(), "fake__show");
+    EXPECT_THAT(result.output, AllOf(HasSubstr("words"), HasSubstr("[image, image/png, 4 bytes"), HasSubstr("inside"), HasSubstr("demo://two, a/b"), HasSubstr("demo://three"),
+                                     HasSubstr("unknown type `dance`")));
+}
+
+TEST_F(Servers, StructuredContentIsRecorded) { EXPECT_EQ(call(server(), "fake__show").data.at("structured_content").at("answer"), 42); }
+
+TEST_F(Servers, AFailureThatTheServerTellsIsAFailedCall) {
+    const auto result = call(server(), "fake__fail");
+    EXPECT_FALSE(result.success);
+    EXPECT_THAT(code(result) + " " + message(result), AllOf(HasSubstr("AF-MCP-022"), HasSubstr("no luck today")));
+}
+
+TEST_F(Servers, TheWorkspaceIsFolderAndRoot) { EXPECT_EQ(call(server(), "fake__where").output, place_.workspace + " file://" + place_.workspace); }
+
+TEST_F(Servers, SecretsOfTheEnvironmentStayOutside) {
+    auto with = server();
+    with.environment["DECLARED"] = "${AGENTFORGE_WORKSPACE}/x";
+    EXPECT_THAT(call(with, "fake__environment").output, AllOf(Not(HasSubstr("secret")), HasSubstr("\"DECLARED\": \"" + place_.workspace + "/x\"")));
+}
+
+TEST_F(Servers, AServerWritesWhereTheRoleMay) {
+    EXPECT_TRUE(call(server(), "fake__write", {{"path", "src/a.txt"}}).success);
+    EXPECT_TRUE(fs::exists(place_.workspace + "/src/a.txt"));
+}
+
+TEST_F(Servers, AServerCannotWriteWhereTheRoleMayNot) {
+    const auto result = call(server(), "fake__write", {{"path", "docs/a.txt"}});
+    EXPECT_THAT(message(result), HasSubstr("Permission denied"));
+    EXPECT_FALSE(fs::exists(place_.workspace + "/docs/a.txt"));
+}
+
+TEST_F(Servers, AServerThatMayNotWriteCannotWriteAnywhere) {
+    auto reader = server();
+    reader.writes = false;
+    EXPECT_THAT(message(call(reader, "fake__write", {{"path", "src/a.txt"}})), HasSubstr("Permission denied"));
+}
+
+TEST_F(Servers, EveryCallOfAServerThatWritesIsJudged) {
+    int judged = 0;
+    ServerOffer how;
+    how.settle = [&judged]() -> Result<void> {
+        ++judged;
+        return Error{"AF-ORCH-026", "taken back", "", "", ErrorKind::denied};
+    };
+    EXPECT_EQ(code(tool(server(), "fake__echo", how)->call({{"words", "x"}}, context_)), "AF-ORCH-026");
+    EXPECT_EQ(judged, 1);
+}
+
+TEST_F(Servers, AToolThatWritesSaysSo) {
+    const auto effects = tool(server(), "fake__write")->spec().effects;
+    EXPECT_TRUE(has(effects, ToolEffect::writes));
+}
+
+TEST_F(Servers, AToolThatIsDeclaredToReadDoesNotSayThatItWrites) {
+    auto careful = server();
+    careful.read_only_tools = {"readFile"};
+    EXPECT_FALSE(has(tool(careful, "fake__read_file")->spec().effects, ToolEffect::writes));
+}
+
+TEST_F(Servers, AFormatThatSaysPathMakesAPathParameter) { EXPECT_THAT(tool(server(), "fake__read_file")->spec().path_parameters, ElementsAre("path")); }
+
+TEST_F(Servers, PathsAreMadeAbsoluteForAServerThatWantsThem) {
+    auto absolute = server();
+    absolute.absolute_paths = true;
+    absolute.path_parameters["echo"] = {"words"};
+    const auto found = tool(absolute, "fake__echo");
+    EXPECT_EQ(found->call({{"words", "src/a.txt"}}, context_).output, "src/a.txt") << "and the workspace's own place is not shown to the model";
+    EXPECT_EQ(found->call({{"words", "."}}, context_).output, ".");
+}
+
+TEST_F(Servers, OneServerRunsForOneSetOfRights) {
+    const auto one = server();
+    ASSERT_TRUE(offer(one).ok());
+    ASSERT_TRUE(offer(one).ok());
+    const int once = count_processes(mark_);    // The server and the helper above it.
+    place_.writable = {place_.workspace + "/docs"};
+    ASSERT_TRUE(offer(one).ok());
+    EXPECT_EQ(count_processes(mark_), 2 * once);
+}
+
+// ------------------------------------------------------------------------------------------------ names --
+
+TEST(ServerNames, AreMappedToOurForm) {
+    EXPECT_EQ(mapped_name("getTinyImage"), "get_tiny_image");
+    EXPECT_EQ(mapped_name("list-files.v2"), "list_files_v2");
+    EXPECT_EQ(mapped_name("2fa"), "x_2fa");
+    EXPECT_EQ(mapped_name("URLParse"), "urlparse");
+}
+
+TEST(ServerNames, APrefixHoldsNoSeparator) {
+    EXPECT_EQ(tool_prefix("a__b_"), "a_b");
+    EXPECT_EQ(server_tool_name("a_b", "_x"), "a_b___x");
+    EXPECT_EQ(prefix_of("a_b___x"), "a_b");
+    EXPECT_EQ(prefix_of("read_file"), "");
+}
+
+// ------------------------------------------------------------------------------------------ declarations --
+
+class Declared : public ::testing::Test {
+protected:
+    void SetUp() override {
+        std::string name = "/tmp/agentforge-servers-XXXXXX";
+        folder_ = mkdtemp(name.data());
+        sources_.mcp_json = folder_ / ".mcp.json";
+        sources_.environment = {{"HOME", "/home/me"}, {"EMPTY", ""}};
+        sources_.where = [](const std::string& server) { return "settings.yaml: " + server; };
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+    ServerSet file(const std::string& text) {
+        std::ofstream(sources_.mcp_json) << text;
+        return read_servers(sources_);
+    }
+    static std::string problem(const ServerSet& set) { return set.problems.empty() ? "none" : set.problems.front().to_string(); }
+
+    fs::path folder_;
+    ServerSources sources_;
+};
+
+TEST_F(Declared, AServerOfMcpJsonIsRead) {
+    const auto set = file(R"({"mcpServers": {"My Files": {"type": "stdio", "command": "node", "args": ["${HOME}/x.js", "${NONE:-y}"], "env": {"A": "b"}}}})");
+    ASSERT_EQ(set.servers.size(), 1U) << problem(set);
+    EXPECT_EQ(set.servers[0].prefix, "my_files");
+    EXPECT_THAT(set.servers[0].command, ElementsAre("node", "/home/me/x.js", "y"));
+}
+
+TEST_F(Declared, AnUnknownFieldIsNamedWithItsLine) {
+    const auto set = file("{\n \"mcpServers\": {\n  \"a\": {\"command\": \"x\",\n   \"arg\": []}}}");
+    EXPECT_THAT(problem(set), AllOf(HasSubstr("AF-MCP-002"), HasSubstr(".mcp.json:4:"), HasSubstr("`args`")));
+}
+
+TEST_F(Declared, AnUnknownFieldBesideTheServersIsNamed) { EXPECT_THAT(problem(file(R"({"servers": {}})")), HasSubstr("unknown field `servers`")); }
+TEST_F(Declared, ATextThatIsNotJsonIsNamed) { EXPECT_THAT(problem(file("{")), AllOf(HasSubstr("AF-MCP-002"), HasSubstr("not JSON"))); }
+
+TEST_F(Declared, ARemoteServerIsRefused) {
+    EXPECT_THAT(problem(file(R"({"mcpServers": {"a": {"type": "http", "url": "http://x"}}})")), AllOf(HasSubstr("AF-MCP-003"), HasSubstr("stdio only")));
+}
+
+TEST_F(Declared, ABrokenServerDoesNotHideAnother) {
+    const auto set = file(R"({"mcpServers": {"a": {"type": "sse"}, "b": {"command": "x"}}})");
+    EXPECT_EQ(set.servers.size(), 1U);
+    EXPECT_TRUE(set.refused.contains("a"));
+}
+
+TEST_F(Declared, AVariableThatIsNotSetIsNamed) { EXPECT_THAT(problem(file(R"({"mcpServers": {"a": {"command": "${NOPE}"}}})")), AllOf(HasSubstr("AF-MCP-021"), HasSubstr("NOPE"))); }
+
+TEST_F(Declared, AnEmptyVariableTakesItsDefault) { EXPECT_EQ(file(R"({"mcpServers": {"a": {"command": "${EMPTY:-x}"}}})").servers.at(0).command.at(0), "x"); }
+
+TEST_F(Declared, TheRepositorysServersNeedTrust) {
+    sources_.trusted = false;
+    const auto set = file(R"({"mcpServers": {"a": {"command": "x"}}})");
+    EXPECT_TRUE(set.servers.empty());
+    EXPECT_THAT(set.refused.at("a").to_string(), AllOf(HasSubstr("AF-MCP-004"), HasSubstr("not trusted")));
+}
+
+TEST_F(Declared, SettingsAddToTheRepositorysServer) {
+    sources_.settings = {{"a", json::object{{"timeout_seconds", 5}, {"paths", "absolute"}}}};
+    const auto set = file(R"({"mcpServers": {"a": {"command": "x"}}})");
+    ASSERT_EQ(set.servers.size(), 1U) << problem(set);
+    EXPECT_TRUE(set.servers[0].absolute_paths);
+    EXPECT_EQ(set.servers[0].command.at(0), "x");
+}
+
+TEST_F(Declared, AServerWithoutACommandIsNamed) {
+    sources_.settings = {{"a", json::object{{"timeout_seconds", 5}}}};
+    EXPECT_THAT(problem(read_servers(sources_)), HasSubstr("has no `command`"));
+}
+
+TEST_F(Declared, TwoNamesWithOnePrefixAreNamed) {
+    const auto set = file(R"({"mcpServers": {"my-files": {"command": "x"}, "my_files": {"command": "y"}}})");
+    EXPECT_THAT(problem(set), AllOf(HasSubstr("AF-MCP-016"), HasSubstr("`my-files`"), HasSubstr("`my_files`")));
+}
+
+TEST_F(Declared, TheNetworkNeedsTheUsersOwnLeave) {
+    sources_.settings = {{"a", json::object{{"command", "x"}, {"network", true}}}};
+    EXPECT_THAT(problem(read_servers(sources_)), AllOf(HasSubstr("AF-MCP-004"), HasSubstr("network")));
+    sources_.network_allowed = true;
+    EXPECT_EQ(read_servers(sources_).servers.size(), 1U);
+}
+
+TEST_F(Declared, AServerThatIsSwitchedOffIsNotStarted) {
+    sources_.settings = {{"a", json::object{{"command", "x"}, {"enabled", false}}}};
+    const auto set = read_servers(sources_);
+    EXPECT_TRUE(set.servers.empty());
+    EXPECT_TRUE(set.problems.empty());
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::servers_test

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments against schemas as servers publish them, and what is done to such a schema first.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tools/arguments_check.hpp"
+#include "tools/usable_schema.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// "" where the arguments fit, else the message.
+std::string problem(const char* schema, const char* arguments) {
+    json::object given = json::parse(arguments).as_object();
+    const auto fits = check_arguments("tool", json::parse(schema).as_object(), given);
+    return fits.ok() ? "" : fits.error().code + " " + fits.error().message;
+}
+
+std::string property(const char* rule, const char* value) {
+    return problem((std::string(R"({"type": "object", "properties": {"a": )") + rule + "}}").c_str(), (std::string(R"({"a": )") + value + "}").c_str());
+}
+
+TEST(Arguments, AnyOfTakesEitherForm) {
+    EXPECT_EQ(property(R"({"anyOf": [{"type": "string"}, {"type": "null"}]})", "null"), "");
+    EXPECT_THAT(property(R"({"anyOf": [{"type": "string"}, {"type": "null"}]})", "7"), HasSubstr("none of its 2 forms"));
+}
+
+TEST(Arguments, OneOfTakesExactlyOneForm) {
+    EXPECT_EQ(property(R"({"oneOf": [{"type": "integer"}, {"type": "string"}]})", "7"), "");
+    EXPECT_THAT(property(R"({"oneOf": [{"type": "integer"}, {"minimum": 1}]})", "7"), HasSubstr("more than one"));
+}
+
+TEST(Arguments, AllOfAsksForEveryForm) {
+    const char* rule = R"({"allOf": [{"type": "object", "properties": {"x": {"type": "integer"}}}, {"required": ["y"]}]})";
+    EXPECT_EQ(property(rule, R"({"x": 1, "y": 2})"), "");
+    EXPECT_THAT(property(rule, R"({"x": "1", "y": 2})"), HasSubstr("'a.x'"));
+    EXPECT_THAT(property(rule, R"({"x": 1})"), HasSubstr("'a.y' is missing"));
+}
+
+TEST(Arguments, NotRefusesAForm) { EXPECT_THAT(property(R"({"not": {"const": 3}})", "3"), HasSubstr("must not fit")); }
+
+TEST(Arguments, AReferenceInsideTheSchemaIsFollowed) {
+    const char* schema = R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/name"}}, "$defs": {"name": {"type": "string", "maxLength": 3}}})";
+    EXPECT_EQ(problem(schema, R"({"a": "abc"})"), "");
+    EXPECT_THAT(problem(schema, R"({"a": "abcd"})"), HasSubstr("at most 3"));
+}
+
+TEST(Arguments, AReferenceToNothingIsADefectOfTheSchema) { EXPECT_THAT(property(R"({"$ref": "#/$defs/none"})", "1"), HasSubstr("AF-TOOL-008")); }
+
+TEST(Arguments, AReferenceToItselfEnds) {
+    const char* schema = R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/loop"}}, "$defs": {"loop": {"$ref": "#/$defs/loop"}}})";
+    EXPECT_THAT(problem(schema, R"({"a": 1})"), HasSubstr("too deeply"));
+}
+
+TEST(Arguments, ASchemaThatMultipliesIsStopped) {
+    const char* schema = R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/x"}},
+        "$defs": {"x": {"anyOf": [{"$ref": "#/$defs/x"}, {"$ref": "#/$defs/x"}, {"$ref": "#/$defs/x"}]}}})";
+    EXPECT_THAT(problem(schema, R"({"a": 1})"), AllOf(HasSubstr("AF-TOOL-008"), HasSubstr("too many comparisons")));
+}
+
+TEST(Arguments, ExclusiveLimitsExclude) {
+    EXPECT_EQ(property(R"({"exclusiveMinimum": 0})", "1"), "");
+    EXPECT_THAT(property(R"({"exclusiveMinimum": 0})", "0"), HasSubstr("more than 0"));
+    EXPECT_THAT(property(R"({"exclusiveMaximum": 5})", "5"), HasSubstr("less than 5"));
+}
+
+TEST(Arguments, AMultipleIsAsked) {
+    EXPECT_EQ(property(R"({"multipleOf": 0.5})", "1.5"), "");
+    EXPECT_THAT(property(R"({"multipleOf": 2})", "3"), HasSubstr("multiple of 2"));
+}
+
+TEST(Arguments, UniqueItemsAreAsked) { EXPECT_THAT(property(R"({"type": "array", "uniqueItems": true})", "[1, 1]"), HasSubstr("twice")); }
+
+TEST(Arguments, ADefaultAndAFormatAreForTheReader) { EXPECT_EQ(property(R"({"type": "string", "format": "uri", "default": "x", "deprecated": true})", R"("y")"), ""); }
+
+TEST(Arguments, AValueThatIsForbiddenByFalseIsRefused) { EXPECT_THAT(property("false", "1"), HasSubstr("may not be given")); }
+
+// ---------------------------------------------------------------------------------------- usable_schema --
+
+TEST(UsableSchema, LeavesOutWhatIsNotCheckedAndSaysSo) {
+    const auto made = usable_schema(json::parse(R"x({"type": "object", "properties": {"a": {"type": "string", "if": {}, "pattern": "(?=x)"}}, "x-vendor": 1})x"));
+    ASSERT_TRUE(made.ok());
+    EXPECT_THAT(made->left_out, ElementsAre("properties.a.if", "properties.a.pattern", "x-vendor"));
+    EXPECT_FALSE(made->schema.at("properties").at("a").as_object().contains("if"));
+}
+
+TEST(UsableSchema, APropertyMayBeCalledLikeAKeyword) {
+    const auto made = usable_schema(json::parse(R"({"type": "object", "properties": {"if": {"type": "string"}, "items": {"type": "integer"}}})"));
+    ASSERT_TRUE(made.ok());
+    EXPECT_THAT(made->left_out, IsEmpty());
+}
+
+TEST(UsableSchema, WithoutPropertiesAnythingIsTaken) {
+    const auto made = usable_schema(json::parse(R"({"type": "object"})"));
+    ASSERT_TRUE(made.ok());
+    json::object arguments{{"x", 1}};
+    EXPECT_TRUE(check_arguments("tool", made->schema, arguments).ok());
+}
+
+TEST(UsableSchema, AReferenceOutsideIsLeftOut) {
+    const auto made = usable_schema(json::parse(R"({"type": "object", "properties": {"a": {"$ref": "https://example.org/x.json"}}})"));
+    ASSERT_TRUE(made.ok());
+    EXPECT_THAT(made->left_out, ElementsAre("properties.a.$ref"));
+}
+
+TEST(UsableSchema, AFormatNamesThePaths) {
+    const auto made = usable_schema(json::parse(R"({"type": "object", "properties": {"a": {"type": "string", "format": "file-path"}, "b": {"type": "string"}}})"));
+    ASSERT_TRUE(made.ok());
+    EXPECT_THAT(made->paths, ElementsAre("a"));
+}
+
+TEST(UsableSchema, WhatIsNoObjectIsRefused) {
+    EXPECT_EQ(usable_schema(json::parse("[]")).error().code, "AF-TOOL-008");
+    EXPECT_EQ(usable_schema(json::parse(R"({"type": "string"})")).error().code, "AF-TOOL-008");
+}
+
+TEST(UsableSchema, WhatIsTooDeepIsRefused) {
+    std::string text = "{}";
+    for (int i = 0; i < 100; ++i) { text = R"({"properties": {"a": )" + text + "}}"; }
+    EXPECT_THAT(usable_schema(json::parse(text, {}, {.max_depth = 400})).error().message, HasSubstr("too deep"));
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
