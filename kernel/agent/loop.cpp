@@ -119,7 +119,9 @@ private:
         }
         auto answer = model_.complete(request, context_);
         if (!answer.ok()) {
-            if (answer.error().code != "AF-LLM-101" && answer.error().code != "AF-LLM-102") { return std::move(answer).error(); }
+            // Too long, empty, arguments that are no JSON: the model can do better, so it is told.
+            const std::string& code = answer.error().code;
+            if (code != "AF-LLM-101" && code != "AF-LLM-102" && code != "AF-LLM-105") { return std::move(answer).error(); }
             refuse(record, answer.error());
             return {};
         }

@@ -72,10 +72,10 @@ constexpr std::string_view shared_ignore =
 
 std::string model_help() {
     return "  Claude Code:       agentforge start --set llm.backend=cli --set llm.preset=claude \"…\"   (the `claude` command, logged in)\n"
-           "  Anthropic key:     the same with ANTHROPIC_API_KEY set; `claude` uses it\n"
-           "  OpenAI-compatible: agentforge start --set llm.backend=cli --set 'llm.command=[python3, /path/to/examples/models/openai_chat.py]' \\\n"
-           "                       --set 'llm.settings={environment: [OPENAI_BASE_URL, OPENAI_MODEL, OPENAI_API_KEY]}' \"…\"\n"
-           "  Ollama:            agentforge start --set llm.backend=cli --set 'llm.command=[ollama, run, MODEL]' \"…\"\n"
+           "  Anthropic key:     agentforge start --backend anthropic --model MODEL \"…\"   (with ANTHROPIC_API_KEY set)\n"
+           "  OpenAI key:        agentforge start --backend openai --model MODEL \"…\"   (with OPENAI_API_KEY set)\n"
+           "  OpenAI-compatible: the same with --set llm.base_url=http://HOST:PORT/v1, and --set llm.api_key_env=NAME if it wants a key\n"
+           "  Ollama:            agentforge start --backend openai --set llm.base_url=http://localhost:11434/v1 --model MODEL \"…\"\n"
            "  For good:          put the same keys under `llm:` in .agentforge/config/settings.yaml\n";
 }
 
@@ -195,7 +195,7 @@ Result<std::unique_ptr<Project>> Project::open_for_task(Program& program, EventS
     const json::value* llm = configuration != nullptr && configuration->is_object() ? configuration->get_object().if_contains("llm") : nullptr;
     if (llm == nullptr || !llm->is_object()) { return project; }
     bool found = false;
-    for (const char* key : {"backend", "model", "preset", "transcript"}) {
+    for (const char* key : {"backend", "model", "preset", "transcript", "base_url", "api_key_env"}) {
         const json::value* value = llm->get_object().if_contains(key);
         if (value == nullptr || !value->is_string() || value->get_string().empty()) { continue; }
         program.settings.emplace_back(std::string("llm.") + key, std::string(value->get_string()));
@@ -239,6 +239,10 @@ Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, co
         for (const std::string& word : settings_->list("llm.command")) { command.emplace_back(word); }
         if (!command.empty()) { config["command"] = std::move(command); }
         config["timeout_seconds"] = settings_->integer("llm.timeout_seconds");
+    } else if (name == "anthropic" || name == "openai") {
+        if (const std::string base_url = settings_->text("llm.base_url"); !base_url.empty()) { config["base_url"] = base_url; }
+        if (const std::string variable = settings_->text("llm.api_key_env"); !variable.empty()) { config["api_key_env"] = variable; }
+        if (!config.contains("timeout_seconds")) { config["timeout_seconds"] = settings_->integer("llm.timeout_seconds"); }
     }
     if (name != "replay" && !model_name.empty()) { config["model"] = model_name; }
     return plugins_.backend(name, config);

@@ -231,6 +231,16 @@ TEST(AgentLoop, an_empty_answer_counts_as_unreadable) {
     EXPECT_EQ(outcome.error().code, "AF-AGENT-012");
 }
 
+TEST(AgentLoop, tells_the_model_that_the_arguments_of_its_call_were_no_json) {
+    World world;
+    const auto backend = std::make_shared<FakeBackend>([](const CompletionRequest& request) -> Result<Completion> {
+        if (request.place.step == 1) { return Error{"AF-LLM-105", "the arguments are no JSON object", "", "", ErrorKind::invalid}; }
+        return tool_answer("complete", {{"summary", "done"}});
+    });
+    ASSERT_TRUE(world.run(backend).ok());
+    EXPECT_NE(backend->requests[1].user.find("AF-LLM-105: the arguments are no JSON object"), std::string::npos) << backend->requests[1].user;
+}
+
 TEST(AgentLoop, passes_on_what_the_backend_cannot_do) {
     World world;
     const auto outcome = world.run(std::make_shared<FakeBackend>(

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend.hpp"
+
+#include "answer.hpp"
+
+namespace agentforge::anthropic {
+namespace {
+
+const std::vector<std::string_view> known{"base_url", "model", "api_key_env", "headers", "timeout_seconds", "stream", "max_tokens", "ca_file", "version"};
+constexpr std::string_view default_version = "2023-06-01";
+
+json::object cache_mark() { return {{"type", "ephemeral"}}; }
+
+/// The API wants an object's schema, whatever else it says.
+json::object input_schema(const json::object& parameters) {
+    json::object schema = parameters;
+    if (!schema.contains("type")) { schema["type"] = "object"; }
+    return schema;
+}
+
+}  // namespace
+
+AnthropicBackend::AnthropicBackend(json::object settings)
+    : HttpBackend(settings, {"anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY"}, known) {}
+
+BackendInfo AnthropicBackend::info() const {
+    BackendInfo about;
+    about.name = "anthropic";
+    about.description = "Claude through Anthropic's Messages API";
+    about.native_tool_calls = true;
+    about.config_schema = http::settings_schema(known);
+    return about;
+}
+
+// A base_url with or without /v1 means the same: both are common.
+std::string AnthropicBackend::answer_path() const { return settings().server.path.ends_with("/v1") ? "/messages" : "/v1/messages"; }
+std::string AnthropicBackend::models_path() const { return settings().server.path.ends_with("/v1") ? "/models" : "/v1/models"; }
+
+http::Headers AnthropicBackend::headers() const {
+    http::Headers list{{"anthropic-version", settings().version.empty() ? std::string(default_version) : settings().version}};
+    if (!settings().key.empty()) { list.emplace_back("x-api-key", settings().key); }
+    return list;
+}
+
+json::object AnthropicBackend::body(const CompletionRequest& request, const std::string& model) const {
+    // The order of the keys is the order of the cached prefix: tools, system, messages.
+    json::object body{{"model", model}, {"max_tokens", max_tokens(request)}, {"stream", settings().stream}};
+    if (request.temperature_permille) { body["temperature"] = *request.temperature_permille / 1000.0; }
+    if (!request.tools.empty()) {
+        json::array tools;
+        for (const ToolDescription& tool : request.tools) {
+            tools.push_back(json::object{{"name", tool.name}, {"description", tool.description}, {"input_schema", input_schema(tool.parameters)}});
+        }
+        tools.back().get_object()["cache_control"] = cache_mark();
+        body["tools"] = std::move(tools);
+        body["tool_choice"] = {{"type", "any"}, {"disable_parallel_tool_use", true}};
+    }
+    if (!request.system.empty()) {
+        body["system"] = json::array{json::object{{"type", "text"}, {"text", request.system}, {"cache_control", cache_mark()}}};
+    }
+    body["messages"] = json::array{json::object{{"role", "user"}, {"content", json::array{json::object{{"type", "text"}, {"text", request.user}}}}}};
+    return body;
+}
+
+std::unique_ptr<http::AnswerReader> AnthropicBackend::reader() const { return std::make_unique<Answer>(settings().server); }
+
+}  // namespace agentforge::anthropic

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The `anthropic` backend: the Messages API (https://docs.anthropic.com/en/api/messages, version 2023-06-01).
+//
+// The tools of the request are native tools; the model must call one, and only one (`tool_choice: any` with
+// `disable_parallel_tool_use`). What stays the same from step to step, the tools and the system prompt, comes first and is
+// marked for the prompt cache. Errors and threads: agentforge_http/backend.hpp.
+#pragma once
+
+#include <agentforge_http/backend.hpp>
+
+namespace agentforge::anthropic {
+
+class AnthropicBackend final : public http::HttpBackend {
+public:
+    /// Throws std::invalid_argument naming the setting that is wrong.
+    explicit AnthropicBackend(json::object settings);
+
+    [[nodiscard]] BackendInfo info() const override;
+
+protected:
+    [[nodiscard]] std::string answer_path() const override;
+    [[nodiscard]] std::string models_path() const override;
+    [[nodiscard]] http::Headers headers() const override;
+    [[nodiscard]] json::object body(const CompletionRequest& request, const std::string& model) const override;
+    [[nodiscard]] std::unique_ptr<http::AnswerReader> reader() const override;
+};
+
+}  // namespace agentforge::anthropic

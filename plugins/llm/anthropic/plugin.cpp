@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend.hpp"
+
+#include <agentforge/plugin.hpp>
+
+AGENTFORGE_PLUGIN("org.agentforge.llm.anthropic", "1.0.0", "Apache-2.0", agentforge::provides_llm<agentforge::anthropic::AnthropicBackend>("anthropic"))

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model behind an HTTP API: what Anthropic's and OpenAI's have in common. One call is one exchange and one attempt.
+//
+// A server's request to wait (retry-after, up to 60 s) is honoured before its error is returned, since the host's own delay
+// between attempts knows nothing of it.
+//
+// Errors: AF-LLM-105 arguments of a tool call that are no JSON object, AF-LLM-401 the key is missing or refused, AF-LLM-402 no
+// connection, AF-LLM-403 TLS, AF-LLM-404 model or address unknown, AF-LLM-405 the request is refused, AF-LLM-406 a limit that
+// needs its user, AF-LLM-407 overloaded or broken server, AF-LLM-408 the answer is none of the API, AF-LLM-409 the answer was
+// cut off, AF-LLM-410 not in time, AF-LLM-411 cancelled, AF-LLM-412 answer too long, AF-LLM-413 settings or proxy.
+// No error and no diagnostic holds the key or the value of a configured header.
+//
+// Threads: `complete` may run concurrently on one instance.
+#pragma once
+
+#include <memory>
+
+#include <agentforge/llm_backend.hpp>
+
+#include <agentforge_http/settings.hpp>
+#include <agentforge_http/sse.hpp>
+
+namespace agentforge::http {
+
+/// Reads one answer, streamed or whole. An error that the answer itself carries goes through `refusal`.
+class AnswerReader {
+public:
+    virtual ~AnswerReader() = default;
+    AnswerReader() = default;
+    AnswerReader(const AnswerReader&) = delete;
+    AnswerReader& operator=(const AnswerReader&) = delete;
+
+    /// An event of the stream. False: it was the last.
+    [[nodiscard]] virtual Result<bool> event(const Event& event, StreamSink* sink) = 0;
+    /// The whole answer, where it was not streamed.
+    [[nodiscard]] virtual Result<void> whole(const json::object& answer) = 0;
+    /// The stream ended without an event that says so, but in a whole frame: whether that is an answer.
+    [[nodiscard]] virtual bool may_end() const = 0;
+    [[nodiscard]] virtual Result<Completion> finish() = 0;
+};
+
+class HttpBackend : public LLMBackend {
+public:
+    [[nodiscard]] Result<Completion> complete(const CompletionRequest& request, StreamSink* sink, CallContext& context) final;
+    /// Asks the server for its models: address, number of models, and whether the chosen one is among them.
+    [[nodiscard]] Result<std::string> check(CallContext& context) final;
+
+protected:
+    HttpBackend(const json::object& settings, const Service& service, const std::vector<std::string_view>& known);
+
+    /// Paths below base_url's.
+    [[nodiscard]] virtual std::string answer_path() const = 0;
+    [[nodiscard]] virtual std::string models_path() const = 0;
+    /// The service's own headers, the key's among them.
+    [[nodiscard]] virtual Headers headers() const = 0;
+    [[nodiscard]] virtual json::object body(const CompletionRequest& request, const std::string& model) const = 0;
+    [[nodiscard]] virtual std::unique_ptr<AnswerReader> reader() const = 0;
+
+    [[nodiscard]] const Settings& settings() const { return settings_; }
+    [[nodiscard]] std::uint64_t max_tokens(const CompletionRequest& request) const {
+        return settings_.max_tokens != 0 ? settings_.max_tokens : request.max_output_tokens;
+    }
+
+private:
+    [[nodiscard]] Result<Completion> attempt(const CompletionRequest& request, StreamSink* sink, CallContext& context, Head& head);
+    [[nodiscard]] Result<Call> prepare(std::chrono::steady_clock::duration time, CallContext& context) const;
+    [[nodiscard]] Error without_secrets(Error error) const;
+
+    Settings settings_;
+};
+
+}  // namespace agentforge::http

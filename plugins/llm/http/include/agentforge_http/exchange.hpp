@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// One HTTP exchange: a request, and its answer as it comes.
+//
+// The network is left to a thread of its own, so that nothing on it (name resolution, a handshake, a server that says
+// nothing or a byte a second) keeps the caller longer than its deadline, or than 50 ms once it is cancelled. A thread that is
+// not wanted any more is ended by shutting its connection down; one that is stuck where there is none yet is left behind.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <agentforge_http/address.hpp>
+
+namespace agentforge::http {
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+struct Call {
+    Address server;
+    std::string method = "POST";
+    std::string path;                   ///< Whole, the server's own path included.
+    Headers headers;
+    std::string body;                   ///< JSON, or empty.
+    std::string ca_file;                ///< PEM, trusted besides the system's own certificates; may be empty.
+    std::optional<Proxy> proxy;
+    std::chrono::steady_clock::time_point deadline;     ///< Of the whole exchange.
+    std::chrono::milliseconds connect_timeout{10'000};
+    std::size_t max_body_bytes = 32UL << 20U;
+};
+
+struct Head {
+    int status = 0;
+    std::string reason;
+    Headers headers;                    ///< Names in lower case.
+
+    /// The first header of that name (in lower case), or empty.
+    [[nodiscard]] std::string header(std::string_view name) const;
+};
+
+/// Takes a part of the body, in the caller's thread. False: enough, the rest is not waited for.
+using Take = std::function<Result<bool>(const Head& head, std::string_view part)>;
+
+/// Certificates are checked against the server's name, always. Redirections are answers like others: nothing is sent elsewhere.
+/// Errors: those of `take`; AF-LLM-402 `transient` no connection (name, refused, unreachable, proxy); AF-LLM-403 `unavailable`
+/// TLS; AF-LLM-409 `transient` the connection ended before the answer did; AF-LLM-410 `timeout` the deadline passed;
+/// AF-LLM-411 `cancelled`; AF-LLM-412 `unavailable` the body is longer than the bound.
+[[nodiscard]] Result<Head> exchange(const Call& call, const std::function<bool()>& cancelled, const Take& take);
+
+}  // namespace agentforge::http

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <agentforge_http/backend.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
+#include <agentforge_http/refusal.hpp>
+#include <agentforge_http/tool_call.hpp>
+
+namespace agentforge::http {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr std::size_t longest_complaint = 64UL << 10U;
+constexpr std::chrono::seconds check_time{10};
+constexpr milliseconds nap{20};
+constexpr std::size_t shortest_secret = 6;
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+std::string media_type(const Head& head) {
+    std::string type = head.header("content-type");
+    std::transform(type.begin(), type.end(), type.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return type;
+}
+
+bool page(std::string_view body) {
+    const std::size_t start = body.find_first_not_of(" \t\r\n");
+    return start != std::string_view::npos && body[start] == '<';
+}
+
+void replace_all(std::string& text, const std::string& from, std::string_view to) {
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) { text.replace(at, from.size(), to); }
+}
+
+}  // namespace
+
+HttpBackend::HttpBackend(const json::object& settings, const Service& service, const std::vector<std::string_view>& known)
+    : settings_(read_settings(settings, service, known)) {}
+
+Error HttpBackend::without_secrets(Error error) const {
+    const auto hide = [&error](const std::string& secret, std::string_view name) {
+        if (secret.size() < shortest_secret) { return; }
+        for (std::string* text : {&error.message, &error.where, &error.remedy}) { replace_all(*text, secret, name); }
+    };
+    hide(settings_.key, "[key]");
+    for (const auto& [name, value] : settings_.headers) { hide(value, "[" + name + "]"); }
+    return error;
+}
+
+Result<Call> HttpBackend::prepare(steady_clock::duration time, CallContext& context) const {
+    if (settings_.needs_key && settings_.key.empty()) {
+        return Error{"AF-LLM-401", "no key for " + settings_.server.host + ": the variable " + settings_.key_variable + " is not set", settings_.server.text(),
+                     "Set " + settings_.key_variable + ", or name another variable in api_key_env.", ErrorKind::unavailable};
+    }
+    Call call;
+    call.server = settings_.server;
+    call.ca_file = settings_.ca_file;
+    AF_TRY(call.proxy, proxy_for(settings_.server, [](const std::string& name) {
+        const char* const value = std::getenv(name.c_str());
+        return value == nullptr ? std::string() : std::string(value);
+    }));
+    call.headers = headers();
+    call.headers.emplace_back("User-Agent", "agentforge/0.1");
+    for (const auto& header : settings_.headers) { call.headers.push_back(header); }
+    call.deadline = steady_clock::now() + time;
+    if (const auto deadline = context.deadline()) { call.deadline = std::min(call.deadline, *deadline); }
+    return call;
+}
+
+Result<Completion> HttpBackend::complete(const CompletionRequest& request, StreamSink* sink, CallContext& context) {
+    const auto latest = steady_clock::now() + settings_.timeout;
+    Head head;
+    auto answer = attempt(request, sink, context, head);
+    if (answer.ok()) { return answer; }
+    Error error = without_secrets(std::move(answer).error());
+    if (error.kind != ErrorKind::transient) { return error; }
+    const auto until = steady_clock::now() + asked_to_wait(head);
+    // The host gives up a call that takes longer than llm.timeout_seconds.
+    if (until > latest) { return error; }
+    if (const auto deadline = context.deadline(); deadline && until >= *deadline) { return error; }
+    while (!context.cancelled() && steady_clock::now() < until) {
+        std::this_thread::sleep_for(std::min<steady_clock::duration>(nap, until - steady_clock::now()));
+    }
+    return error;
+}
+
+Result<Completion> HttpBackend::attempt(const CompletionRequest& request, StreamSink* sink, CallContext& context, Head& head) {
+    const std::string model = request.model.empty() ? settings_.model : request.model;
+    if (model.empty()) {
+        return Error{"AF-LLM-413", "no model is named for " + settings_.server.host, "llm.model", "Set llm.model; `agentforge doctor` says which the server has.",
+                     ErrorKind::unavailable};
+    }
+    AF_TRY(Call call, prepare(settings_.timeout, context));
+    call.path = settings_.server.path + answer_path();
+    call.body = json::serialize(body(request, model));
+    call.headers.emplace_back("Accept", settings_.stream ? "text/event-stream, application/json" : "application/json");
+
+    // A server that does not stream though asked to is understood, too.
+    const auto streams = [this](const Head& begun) {
+        const std::string type = media_type(begun);
+        return has(type, "event-stream") || (settings_.stream && !has(type, "json") && !has(type, "html"));
+    };
+    const std::unique_ptr<AnswerReader> answer = reader();
+    EventReader events;
+    std::string whole;
+    bool ended = false;
+    auto exchanged = exchange(call, [&context] { return context.cancelled(); }, [&](const Head& begun, std::string_view part) -> Result<bool> {
+        head = begun;
+        if (begun.status < 200 || begun.status >= 300) {
+            whole += part.substr(0, longest_complaint - std::min(longest_complaint, whole.size()));
+            return whole.size() < longest_complaint;
+        }
+        if (!streams(begun)) {
+            whole += part;
+            return true;
+        }
+        AF_TRY(const bool more, events.feed(part, [&](const Event& event) { return answer->event(event, sink); }));
+        ended = !more;
+        return more;
+    });
+    if (!exchanged.ok()) {
+        Error error = std::move(exchanged).error();
+        // The stage has time left, and a server that hangs once may answer the next time.
+        const auto deadline = context.deadline();
+        if (error.kind == ErrorKind::timeout && (!deadline || *deadline > call.deadline)) { error.kind = ErrorKind::transient; }
+        return error;
+    }
+    head = std::move(exchanged).value();
+    if (head.status < 200 || head.status >= 300) { return refusal(settings_.server, read_complaint(head.status, whole), head); }
+    if (streams(head)) {
+        if (!ended && !answer->may_end()) {
+            return Error{"AF-LLM-409", "the stream of " + settings_.server.host + " ended before the answer did", settings_.server.text(),
+                         "It may succeed when tried again; resume.", ErrorKind::transient};
+        }
+    } else {
+        if (page(whole)) {
+            return Error{"AF-LLM-408", settings_.server.host + " answered with " + read_complaint(200, whole).message + " instead of JSON", settings_.server.text() + answer_path(),
+                         "Check llm.base_url, and whether a proxy wants you to log in; then resume.", ErrorKind::unavailable};
+        }
+        AF_TRY(const json::object object, read_object(whole, "the answer of " + settings_.server.host));
+        AF_CHECK(answer->whole(object));
+    }
+    AF_TRY(Completion completion, answer->finish());
+    if (completion.model.empty()) { completion.model = model; }
+    for (const std::string_view name : {"request-id", "x-request-id"}) {
+        if (const std::string id = head.header(name); !id.empty()) { completion.diagnostics["request_id"] = excerpt(id, 100); }
+    }
+    return completion;
+}
+
+Result<std::string> HttpBackend::check(CallContext& context) {
+    auto call = prepare(check_time, context);
+    if (!call.ok()) { return without_secrets(std::move(call).error()); }
+    call.value().method = "GET";
+    call.value().path = settings_.server.path + models_path();
+    call.value().headers.emplace_back("Accept", "application/json");
+    std::string body;
+    auto exchanged = exchange(call.value(), [&context] { return context.cancelled(); }, [&body](const Head&, std::string_view part) -> Result<bool> {
+        body += part;
+        return true;
+    });
+    if (!exchanged.ok()) { return without_secrets(std::move(exchanged).error()); }
+    const Head& head = exchanged.value();
+    const std::string place = settings_.server.text();
+    if (head.status == 404) { return place + " answers; it lists no models"; }
+    if (head.status < 200 || head.status >= 300) { return without_secrets(refusal(settings_.server, read_complaint(head.status, body), head)); }
+    if (page(body)) {
+        return Error{"AF-LLM-408", settings_.server.host + " answered with " + read_complaint(200, body).message + " instead of JSON", place + models_path(),
+                     "Check llm.base_url.", ErrorKind::unavailable};
+    }
+    auto listed = read_object(body, "the list of models");
+    if (!listed.ok()) { return without_secrets(std::move(listed).error()); }
+    const json::value* const data = listed.value().if_contains("data");
+    if (data == nullptr || !data->is_array()) { return place + " answers; it lists no models"; }
+    std::string names;
+    std::size_t shown = 0;
+    bool known = false;
+    for (const json::value& one : data->get_array()) {
+        const std::string id = one.is_object() ? excerpt(text_of(one.get_object(), "id"), 80) : std::string();
+        known = known || id == settings_.model;
+        if (!id.empty() && shown < 5) {
+            names += (names.empty() ? "" : ", ") + id;
+            ++shown;
+        }
+    }
+    const std::size_t count = data->get_array().size();
+    const std::string models = place + " answers, " + std::to_string(count) + (count == 1 ? " model" : " models");
+    if (settings_.model.empty()) { return models + "; llm.model is not set" + (names.empty() ? "" : ": " + names + (count > shown ? ", …" : "")); }
+    return models + (known ? "; it lists '" : "; it does not list '") + settings_.model + "'" + (known || names.empty() ? "" : " but " + names + (count > shown ? ", …" : ""));
+}
+
+}  // namespace agentforge::http

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <agentforge_http/exchange.hpp>
+
+#include <Poco/Buffer.h>
+#include <Poco/Net/Context.h>
+#include <Poco/Net/HTTPRequest.h>
+#include <Poco/Net/HTTPResponse.h>
+#include <Poco/Net/HTTPSClientSession.h>
+#include <Poco/Net/NetException.h>
+#include <Poco/Net/NetSSL.h>
+#include <Poco/Net/SSLException.h>
+#include <agentforge/process.hpp>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <condition_variable>
+#include <csignal>
+#include <deque>
+#include <fcntl.h>
+#include <memory>
+#include <mutex>
+#include <sstream>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+#include <agentforge_http/body.hpp>
+
+namespace agentforge::http {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds look_up_interval{20};
+constexpr milliseconds farewell{50};
+
+/// Thrown where the caller is gone; nobody reads it.
+struct Abandoned {};
+
+/// What caller and worker share. It lives as long as either of them.
+struct Wire {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::optional<Head> head;
+    std::deque<std::string> parts;
+    std::optional<Error> error;
+    bool done = false;
+    bool abandoned = false;
+    int descriptor = -1;        ///< A second one of the open connection, so that it cannot be another's meanwhile.
+
+    Wire() = default;
+    Wire(const Wire&) = delete;
+    Wire& operator=(const Wire&) = delete;
+    ~Wire() {
+        if (descriptor >= 0) { ::close(descriptor); }
+    }
+
+    void check() {
+        const std::lock_guard lock(mutex);
+        if (abandoned) { throw Abandoned(); }
+    }
+    void opened(int handle) {
+        ::fcntl(handle, F_SETFD, FD_CLOEXEC);
+        const std::lock_guard lock(mutex);
+        if (abandoned) { throw Abandoned(); }
+        descriptor = ::fcntl(handle, F_DUPFD_CLOEXEC, 3);
+    }
+    void abandon() {
+        const std::lock_guard lock(mutex);
+        abandoned = true;
+        if (descriptor >= 0) { ::shutdown(descriptor, SHUT_RDWR); }
+    }
+    void finish(std::optional<Error> failure) {
+        const std::lock_guard lock(mutex);
+        error = std::move(failure);
+        done = true;
+        changed.notify_all();
+    }
+};
+
+Poco::Timespan span(milliseconds time) { return {static_cast<Poco::Timespan::TimeDiff>(std::max<milliseconds::rep>(1, time.count())) * 1000}; }
+
+/// A session that tells the wire about its connection.
+template <class Session>
+class Watched final : public Session {
+public:
+    template <class... Arguments>
+    explicit Watched(Wire& wire, Arguments&&... arguments) : Session(std::forward<Arguments>(arguments)...), wire_(wire) {}
+
+protected:
+    void connect(const Poco::Net::SocketAddress& address) override {
+        wire_.check();
+        Session::connect(address);
+        wire_.opened(this->socket().impl()->sockfd());
+    }
+
+private:
+    Wire& wire_;
+};
+
+Error no_connection(const Call& call, const std::string& why) {
+    const std::string by = call.proxy ? " by the proxy " + call.proxy->host + ":" + std::to_string(call.proxy->port) : "";
+    return {"AF-LLM-402", call.server.host + " cannot be reached" + by + ": " + process::to_utf8(why), call.server.text(),
+            "Check llm.base_url, the network and the proxy variables, and that the server runs; then resume.", ErrorKind::transient};
+}
+
+Error no_trust(const Call& call, const std::string& why) {
+    return {"AF-LLM-403", "no secure connection to " + call.server.host + ": " + process::to_utf8(why), call.server.text(),
+            "Check the address; for a private certificate authority name its file in llm.settings.ca_file.", ErrorKind::unavailable};
+}
+
+Error cut_off(const Call& call, const std::string& why) {
+    return {"AF-LLM-409", "the connection to " + call.server.host + " ended before the answer did" + (why.empty() ? "" : ": " + process::to_utf8(why)),
+            call.server.text(), "It may succeed when tried again; resume.", ErrorKind::transient};
+}
+
+Error too_late(const Call& call) {
+    return {"AF-LLM-410", call.server.host + " did not answer in time", call.server.text(), "Raise llm.timeout_seconds, or use a faster model.", ErrorKind::timeout};
+}
+
+Error too_large(const Call& call) {
+    return {"AF-LLM-412", call.server.host + " answered with more than " + std::to_string(call.max_body_bytes) + " bytes", call.server.text(),
+            "Lower llm.max_output_tokens, or use a model that stops.", ErrorKind::unavailable};
+}
+
+/// The most telling line of an exception: Poco puts the cause into the message or leaves it to the name.
+std::string words(const Poco::Exception& failure) { return failure.displayText(); }
+
+/// Poco keeps the status in an enumeration that a server need not keep to (529): reading it there would be undefined, its text is not.
+int status_of(const Poco::Net::HTTPResponse& response) {
+    std::ostringstream text;
+    response.write(text);
+    const std::string line = text.str();
+    int status = 0;
+    const std::size_t space = line.find(' ');
+    if (space != std::string::npos) { std::from_chars(line.data() + space + 1, line.data() + line.size(), status); }
+    return status;
+}
+
+class Worker {
+public:
+    Worker(Call call, std::shared_ptr<Wire> wire) : call_(std::move(call)), wire_(std::move(wire)) {}
+
+    void operator()() {
+        // Signals are the program's, not this thread's; a connection that breaks while it is written to raises one, too.
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_BLOCK, &all, nullptr);
+        std::optional<Error> failure;
+        try {
+            failure = run();
+        } catch (const Abandoned&) {
+        } catch (const Poco::Net::SSLConnectionUnexpectedlyClosedException& error) {
+            failure = cut_off(call_, words(error));
+        } catch (const Poco::Net::SSLException& error) {
+            failure = connected_ ? cut_off(call_, words(error)) : no_trust(call_, words(error));
+        } catch (const Poco::TimeoutException&) {
+            failure = connected_ ? too_late(call_) : no_connection(call_, "no connection within " + std::to_string(call_.connect_timeout.count()) + " ms");
+        } catch (const Poco::Exception& error) {
+            failure = connected_ ? cut_off(call_, words(error)) : no_connection(call_, words(error));
+        } catch (const std::exception& error) {
+            failure = no_connection(call_, error.what());
+        }
+        session_.reset();
+        wire_->finish(std::move(failure));
+    }
+
+private:
+    [[nodiscard]] milliseconds left() const {
+        return std::max(milliseconds(1), std::chrono::ceil<milliseconds>(call_.deadline - steady_clock::now()));
+    }
+
+    void open() {
+        if (call_.server.secure) {
+            static const bool ready = (Poco::Net::initializeSSL(), true);
+            static_cast<void>(ready);
+            Poco::Net::Context::Ptr trust(new Poco::Net::Context(Poco::Net::Context::TLS_CLIENT_USE, call_.ca_file, Poco::Net::Context::VERIFY_STRICT, 9, true));
+            trust->requireMinimumProtocol(Poco::Net::Context::PROTO_TLSV1_2);
+            session_ = std::make_unique<Watched<Poco::Net::HTTPSClientSession>>(*wire_, call_.server.host, call_.server.port, trust);
+        } else {
+            session_ = std::make_unique<Watched<Poco::Net::HTTPClientSession>>(*wire_, call_.server.host, call_.server.port);
+        }
+        if (call_.proxy) {
+            session_->setProxy(call_.proxy->host, call_.proxy->port);
+            if (!call_.proxy->user.empty()) { session_->setProxyCredentials(call_.proxy->user, call_.proxy->password); }
+        }
+        const milliseconds most = std::min(call_.connect_timeout, left());
+        session_->setTimeout(span(most), span(most), span(most));
+    }
+
+    std::optional<Error> run() {
+        open();
+        Poco::Net::HTTPRequest request(call_.method, call_.path, Poco::Net::HTTPMessage::HTTP_1_1);
+        for (const auto& [name, value] : call_.headers) { request.set(name, value); }
+        request.setKeepAlive(false);
+        if (!call_.body.empty()) {
+            if (!request.has("Content-Type")) { request.setContentType("application/json"); }
+            request.setContentLength64(static_cast<Poco::Int64>(call_.body.size()));
+        }
+        std::ostream& out = session_->sendRequest(request);
+        connected_ = true;
+        // A server may refuse before it has read everything: what it says is worth more than that it stopped listening.
+        out << call_.body << std::flush;
+        session_->socket().setReceiveTimeout(span(left()));
+        Poco::Net::HTTPResponse response;
+        session_->receiveResponse(response);
+        Head head;
+        head.status = status_of(response);
+        head.reason = process::to_utf8(response.getReason());
+        for (const auto& [name, value] : response) {
+            std::string small = name;
+            std::transform(small.begin(), small.end(), small.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+            head.headers.emplace_back(std::move(small), process::to_utf8(value));
+        }
+        const bool chunked = response.getChunkedTransferEncoding();
+        const bool empty = head.status == 204 || head.status == 304;
+        const bool sized = empty || response.hasContentLength();
+        BodyReader body(chunked && !empty ? Framing::chunked : sized ? Framing::length : Framing::until_close,
+                        !empty && sized && !chunked ? static_cast<std::uint64_t>(response.getContentLength64()) : 0);
+        {
+            const std::lock_guard lock(wire_->mutex);
+            wire_->head = std::move(head);
+        }
+        Poco::Buffer<char> rest(0);
+        session_->drainBuffer(rest);
+        std::uint64_t received = 0;
+        std::string_view part(rest.begin(), rest.size());
+        std::array<char, 16'384> buffer{};
+        for (;;) {
+            std::string content;
+            if (auto fed = body.feed(part, content); !fed.ok()) { return std::move(fed).error(); }
+            received += content.size();
+            if (received > call_.max_body_bytes) { return too_large(call_); }
+            hand_over(std::move(content));
+            if (body.whole()) { return std::nullopt; }
+            const int size = session_->socket().receiveBytes(buffer.data(), static_cast<int>(buffer.size()));
+            if (size <= 0) {
+                // Headers that were cut off look like headers without a frame: a body must have come then.
+                const bool ended = body.may_end() && received > 0;
+                return ended ? std::nullopt : std::optional(cut_off(call_, ""));
+            }
+            part = std::string_view(buffer.data(), static_cast<std::size_t>(size));
+        }
+    }
+
+    void hand_over(std::string content) {
+        if (content.empty()) { return; }
+        const std::lock_guard lock(wire_->mutex);
+        if (wire_->abandoned) { throw Abandoned(); }
+        wire_->parts.push_back(std::move(content));
+        wire_->changed.notify_all();
+    }
+
+    Call call_;
+    std::shared_ptr<Wire> wire_;
+    std::unique_ptr<Poco::Net::HTTPClientSession> session_;
+    bool connected_ = false;
+};
+
+}  // namespace
+
+std::string Head::header(std::string_view name) const {
+    const auto found = std::find_if(headers.begin(), headers.end(), [name](const auto& one) { return one.first == name; });
+    return found == headers.end() ? std::string() : found->second;
+}
+
+Result<Head> exchange(const Call& call, const std::function<bool()>& cancelled, const Take& take) {
+    const auto wire = std::make_shared<Wire>();
+    std::thread thread(Worker(call, wire));
+    // However the exchange ends: a worker that ends at once is waited for, another is left behind.
+    const auto part_ways = [&wire, &thread] {
+        wire->abandon();
+        std::unique_lock lock(wire->mutex);
+        const bool ended = wire->changed.wait_for(lock, farewell, [&wire] { return wire->done; });
+        lock.unlock();
+        if (ended) {
+            thread.join();
+        } else {
+            thread.detach();
+        }
+    };
+    for (;;) {
+        std::deque<std::string> parts;
+        std::optional<Head> head;
+        std::optional<Error> error;
+        bool done = false;
+        {
+            std::unique_lock lock(wire->mutex);
+            const auto wake = std::min(steady_clock::now() + look_up_interval, call.deadline);
+            wire->changed.wait_until(lock, wake, [&wire] { return wire->done || !wire->parts.empty(); });
+            parts.swap(wire->parts);
+            head = wire->head;
+            error = wire->error;
+            done = wire->done;
+        }
+        if (cancelled()) {
+            part_ways();
+            return Error{"AF-LLM-411", "the call of " + call.server.host + " was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled};
+        }
+        for (const std::string& part : parts) {
+            auto more = take(*head, part);
+            if (more.ok() && more.value()) { continue; }
+            part_ways();
+            if (!more.ok()) { return std::move(more).error(); }
+            return *std::move(head);
+        }
+        if (done) {
+            thread.join();
+            if (error) { return *std::move(error); }
+            return *std::move(head);
+        }
+        if (steady_clock::now() >= call.deadline) {
+            part_ways();
+            return too_late(call);
+        }
+    }
+}
+
+}  // namespace agentforge::http

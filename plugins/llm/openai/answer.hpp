@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// An answer of the chat completions API, streamed (chunks, then `[DONE]`) or whole. Its first choice counts.
+//
+// Servers differ, so: arguments may come as text in pieces or as an object; a piece belongs to the call of its index, unless it
+// brings another id (some servers give every call index 0) ; a piece without index belongs to the last call; a stream may end
+// without `[DONE]` once a finish reason came. Reasoning is passed over, as is every unknown field.
+#pragma once
+
+#include <agentforge_http/backend.hpp>
+#include <agentforge_http/tool_call.hpp>
+
+namespace agentforge::openai {
+
+class Answer final : public http::AnswerReader {
+public:
+    explicit Answer(http::Address server) : server_(std::move(server)) {}
+
+    [[nodiscard]] Result<bool> event(const http::Event& event, StreamSink* sink) override;
+    [[nodiscard]] Result<void> whole(const json::object& answer) override;
+    [[nodiscard]] bool may_end() const override { return stopped_; }
+    [[nodiscard]] Result<Completion> finish() override;
+
+private:
+    struct Call {
+        std::uint64_t index = 0;
+        http::CallPieces pieces;
+    };
+
+    [[nodiscard]] Result<void> chunk(const json::object& data, std::string_view message_key, StreamSink* sink);
+    void message(const json::object& part, StreamSink* sink);
+    void call(const json::object& piece);
+    void stop(const std::string& reason);
+
+    http::Address server_;
+    Completion completion_;
+    std::vector<Call> calls_;
+    std::string refusal_;
+    bool stopped_ = false;
+};
+
+}  // namespace agentforge::openai

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The `openai` backend: chat completions, of OpenAI and of everything that speaks them (Ollama, LM Studio, llama.cpp's server,
+// vLLM, OpenRouter).
+//
+// The tools of the request are native tools; the model must call one (`tool_choice: required`, unless the settings say `auto`
+// for a server that does not know it), and one at a time. The system prompt and the tools come first and stay the same bytes
+// from step to step, which is what these servers' prompt caches go by. Errors and threads: agentforge_http/backend.hpp.
+#pragma once
+
+#include <agentforge_http/backend.hpp>
+
+namespace agentforge::openai {
+
+class OpenAiBackend final : public http::HttpBackend {
+public:
+    /// Throws std::invalid_argument naming the setting that is wrong.
+    explicit OpenAiBackend(json::object settings);
+
+    [[nodiscard]] BackendInfo info() const override;
+
+protected:
+    [[nodiscard]] std::string answer_path() const override { return "/chat/completions"; }
+    [[nodiscard]] std::string models_path() const override { return "/models"; }
+    [[nodiscard]] http::Headers headers() const override;
+    [[nodiscard]] json::object body(const CompletionRequest& request, const std::string& model) const override;
+    [[nodiscard]] std::unique_ptr<http::AnswerReader> reader() const override;
+};
+
+}  // namespace agentforge::openai

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A model's server on the loopback interface: Anthropic's Messages API and OpenAI's chat completions, streamed and not.
+
+It answers from a transcript as the replay backend would: the stage and the role stand in the system prompt, and the step is how
+often that role has been answered in that stage.
+"""
+
+import collections
+import http.server
+import json
+import re
+import threading
+
+import yaml
+
+KEY = "sk-scripted-5f1d0c7e"
+PIECE = 37
+INPUT_TOKENS, CACHED_TOKENS, OUTPUT_TOKENS = 40, 2000, 30
+
+
+def role_names(config):
+    """What a prompt calls a role -> the role."""
+    names = {}
+    for file in sorted((config / "agents").glob("*.yaml")):
+        agent = (yaml.safe_load(file.read_text(encoding="utf-8")) or {}).get("agent", {})
+        if "display_name" in agent:
+            names[agent["display_name"]] = agent.get("role", file.stem)
+    return names
+
+
+class ModelServer:
+    """`fail` maps the number of a request (from 1) to what happens instead of its answer: `overloaded`, `cut` or `error_event`."""
+
+    def __init__(self, transcript, config, fail=None):
+        self.entries = transcript["entries"]
+        self.roles = role_names(config)
+        self.fail = dict(fail or {})
+        self.requests = []          # (api, headers, body)
+        self.problems = []
+        self.answered = collections.Counter()
+        self.lock = threading.Lock()
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                self.send_json(200, {"data": [{"id": "scripted"}]})
+
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.answer(self, body)
+
+            def send_json(self, status, value, headers=()):
+                data = json.dumps(value).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                for name, content in headers:
+                    self.send_header(name, content)
+                self.end_headers()
+                self.wfile.write(data)
+
+            def send_events(self, events, cut=False):
+                self.send_response(200)
+                self.send_header("Content-Type", "text/event-stream")
+                self.send_header("Transfer-Encoding", "chunked")
+                self.end_headers()
+                for event in events[:len(events) // 2] if cut else events:
+                    data = event.encode()
+                    self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+                    self.wfile.flush()
+                if not cut:
+                    self.wfile.write(b"0\r\n\r\n")
+                self.close_connection = True
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        self.thread.start()
+
+    def close(self):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+    def answer(self, handler, body):
+        with self.lock:
+            api = "anthropic" if handler.path.endswith("/messages") else "openai"
+            self.requests.append((api, dict(handler.headers), body))
+            trouble = self.fail.get(len(self.requests))
+            system = body["system"][0]["text"] if api == "anthropic" else body["messages"][0]["content"]
+            entry = None if trouble == "overloaded" else self.entry(system, count=trouble is None)
+        if trouble == "overloaded":
+            error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+            handler.send_json(529, error, [("retry-after-ms", "10")])
+            return
+        if entry is None:
+            handler.send_json(400, {"error": {"type": "invalid_request_error", "message": "the transcript has no answer for this"}})
+            return
+        make = anthropic if api == "anthropic" else openai
+        whole, events = make(entry)
+        if trouble == "error_event":
+            events = events[:2] + ['event: error\ndata: {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}\n\n']
+        if body.get("stream"):
+            handler.send_events(events, cut=trouble == "cut")
+        else:
+            handler.send_json(200, whole)
+
+    def entry(self, system, count):
+        stage = re.search(r"^Stage: (\S+)$", system, re.M).group(1)
+        role = self.roles.get(re.search(r"^# Role: (.+)$", system, re.M).group(1))
+        step = self.answered[stage, role] + 1
+        for candidate in self.entries:
+            if candidate["stage"] == stage and candidate.get("role") == role and candidate["step"] == step:
+                if count:
+                    self.answered[stage, role] += 1
+                return candidate
+        self.problems.append(f"no answer for {stage}, {role}, step {step}")
+        return None
+
+
+def pieces(text):
+    return [text[at:at + PIECE] for at in range(0, len(text), PIECE)] or [""]
+
+
+def anthropic(entry):
+    content, events = [], []
+
+    def event(kind, **data):
+        events.append(f"event: {kind}\ndata: {json.dumps({'type': kind, **data}, ensure_ascii=False)}\n\n")
+
+    usage = {"input_tokens": INPUT_TOKENS, "cache_read_input_tokens": CACHED_TOKENS, "cache_creation_input_tokens": 0, "output_tokens": 1}
+    event("message_start", message={"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": [], "usage": usage})
+    event("ping")
+    if entry.get("text"):
+        index = len(content)
+        content.append({"type": "text", "text": entry["text"]})
+        event("content_block_start", index=index, content_block={"type": "text", "text": ""})
+        for piece in pieces(entry["text"]):
+            event("content_block_delta", index=index, delta={"type": "text_delta", "text": piece})
+        event("content_block_stop", index=index)
+    for number, call in enumerate(entry.get("tool_calls", [])):
+        index = len(content)
+        content.append({"type": "tool_use", "id": f"toolu_{number}", "name": call["name"], "input": call["arguments"]})
+        event("content_block_start", index=index, content_block={**content[-1], "input": {}})
+        for piece in pieces(json.dumps(call["arguments"], ensure_ascii=False)):
+            event("content_block_delta", index=index, delta={"type": "input_json_delta", "partial_json": piece})
+        event("content_block_stop", index=index)
+    reason = "tool_use" if entry.get("tool_calls") else "end_turn"
+    event("message_delta", delta={"stop_reason": reason, "stop_sequence": None}, usage={"output_tokens": OUTPUT_TOKENS})
+    event("message_stop")
+    whole = {"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": content, "stop_reason": reason,
+             "usage": {**usage, "output_tokens": OUTPUT_TOKENS}}
+    return whole, events
+
+
+def openai(entry):
+    events = []
+
+    def chunk(delta, reason=None):
+        data = {"id": "c1", "object": "chat.completion.chunk", "model": "scripted", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+        events.append(f"data: {json.dumps(data, ensure_ascii=False)}\n\n")
+
+    calls = []
+    chunk({"role": "assistant", "content": ""})
+    for piece in pieces(entry["text"]) if entry.get("text") else []:
+        chunk({"content": piece})
+    for number, call in enumerate(entry.get("tool_calls", [])):
+        arguments = json.dumps(call["arguments"], ensure_ascii=False)
+        calls.append({"id": f"call_{number}", "type": "function", "function": {"name": call["name"], "arguments": arguments}})
+        chunk({"tool_calls": [{"index": number, **calls[-1], "function": {"name": call["name"], "arguments": ""}}]})
+        for piece in pieces(arguments):
+            chunk({"tool_calls": [{"index": number, "function": {"arguments": piece}}]})
+    reason = "tool_calls" if calls else "stop"
+    chunk({}, reason)
+    usage = {"prompt_tokens": INPUT_TOKENS + CACHED_TOKENS, "completion_tokens": OUTPUT_TOKENS, "prompt_tokens_details": {"cached_tokens": CACHED_TOKENS}}
+    events.append(f"data: {json.dumps({'id': 'c1', 'choices': [], 'usage': usage})}\n\n")
+    events.append("data: [DONE]\n\n")
+    message = {"role": "assistant", "content": entry.get("text"), **({"tool_calls": calls} if calls else {})}
+    return {"id": "c1", "model": "scripted", "choices": [{"index": 0, "message": message, "finish_reason": reason}], "usage": usage}, events

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exchange itself: time, cancellation, names that do not resolve, proxies.
+#include <agentforge_http/exchange.hpp>
+#include <dlfcn.h>
+#include <netdb.h>
+
+#include <condition_variable>
+
+#include "server.hpp"
+
+namespace {
+
+/// Name resolution as the tests need it: `stuck.test` waits until the program ends, `unknown.test` does not exist.
+struct StuckNames {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool waiting = false;
+};
+StuckNames& stuck_names() {
+    static auto* const names = new StuckNames();    // A thread that is left behind may use it to the end.
+    return *names;
+}
+
+}  // namespace
+
+// Poco's own calls come here: a program's symbols go before a library's.
+extern "C" __attribute__((visibility("default"))) int getaddrinfo(const char* name, const char* service, const addrinfo* hints, addrinfo** found) {
+    const std::string_view host = name == nullptr ? "" : name;
+    if (host == "unknown.test") { return EAI_NONAME; }
+    if (host == "stuck.test") {
+        StuckNames& names = stuck_names();
+        std::unique_lock lock(names.mutex);
+        names.waiting = true;
+        for (;;) { names.changed.wait(lock); }
+    }
+    using Real = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
+    static const auto real = reinterpret_cast<Real>(::dlsym(RTLD_NEXT, "getaddrinfo"));
+    return real(name, service, hints, found);
+}
+
+namespace agentforge::http {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+using testing::Script;
+using testing::Server;
+
+Call call_of(const std::string& url) {
+    Call call;
+    call.server = read_address(url).value();
+    call.path = "/x";
+    call.body = "{}";
+    call.deadline = steady_clock::now() + 60s;
+    return call;
+}
+
+struct Outcome {
+    Result<Head> head;
+    std::string body;
+};
+
+Outcome run(const Call& call, const std::function<bool()>& cancelled = [] { return false; }) {
+    std::string body;
+    auto head = exchange(call, cancelled, [&body](const Head&, std::string_view part) -> Result<bool> {
+        body += part;
+        return true;
+    });
+    return {std::move(head), std::move(body)};
+}
+
+std::string code(const Outcome& outcome) { return outcome.head.ok() ? "ok" : outcome.head.error().code; }
+
+TEST(Exchange, gives_status_headers_and_body) {
+    const Server server(testing::response(201, "text/plain", "hello", "X-Thing: 7\r\n"));
+    const Outcome outcome = run(call_of(server.url()));
+    ASSERT_TRUE(outcome.head.ok()) << outcome.head.error().to_string();
+    EXPECT_EQ(outcome.head.value().status, 201);
+    EXPECT_EQ(outcome.head.value().header("x-thing"), "7");
+    EXPECT_EQ(outcome.body, "hello");
+}
+
+TEST(Exchange, sends_method_path_headers_and_body) {
+    const Server server(testing::response(200, "text/plain", ""));
+    Call call = call_of(server.url());
+    call.headers = {{"X-Mine", "yes"}};
+    call.body = R"({"a":1})";
+    ASSERT_EQ(code(run(call)), "ok");
+    const std::string asked = server.requests().at(0);
+    EXPECT_TRUE(asked.starts_with("POST /x HTTP/1.1\r\n")) << asked;
+    EXPECT_NE(asked.find("X-Mine: yes\r\n"), std::string::npos) << asked;
+    EXPECT_TRUE(asked.ends_with("\r\n\r\n{\"a\":1}")) << asked;
+}
+
+TEST(Exchange, a_body_without_frame_ends_with_the_connection) {
+    const Server server("HTTP/1.1 200 OK\r\n\r\nhello");
+    EXPECT_EQ(run(call_of(server.url())).body, "hello");
+}
+
+TEST(Exchange, an_answer_cut_at_every_byte_is_a_failed_attempt) {
+    const std::string chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+    for (const std::string& whole : {testing::response(200, "text/plain", "hello"), chunked}) {
+        for (std::size_t cut = 0; cut < whole.size(); ++cut) {
+            const Server server(whole.substr(0, cut));
+            const Outcome outcome = run(call_of(server.url()));
+            ASSERT_FALSE(outcome.head.ok()) << cut;
+            ASSERT_EQ(outcome.head.error().code, "AF-LLM-409") << cut << ": " << outcome.head.error().to_string();
+            ASSERT_EQ(outcome.head.error().kind, ErrorKind::transient) << cut;
+        }
+    }
+}
+
+TEST(Exchange, a_connection_that_is_refused_may_be_tried_again) {
+    std::uint16_t port = 0;
+    { port = Server("").port(); }
+    const Outcome outcome = run(call_of("http://127.0.0.1:" + std::to_string(port)));
+    EXPECT_EQ(code(outcome), "AF-LLM-402");
+    EXPECT_EQ(outcome.head.error().kind, ErrorKind::transient);
+}
+
+TEST(Exchange, a_host_that_does_not_exist_is_named) {
+    const Outcome outcome = run(call_of("http://unknown.test"));
+    ASSERT_EQ(code(outcome), "AF-LLM-402");
+    EXPECT_NE(outcome.head.error().message.find("unknown.test"), std::string::npos);
+}
+
+TEST(Exchange, a_server_that_says_nothing_costs_the_deadline) {
+    const Server server({Script{{}, 0ms, true}});
+    Call call = call_of(server.url());
+    call.deadline = steady_clock::now() + 150ms;
+    const auto begin = steady_clock::now();
+    const Outcome outcome = run(call);
+    EXPECT_EQ(code(outcome), "AF-LLM-410");
+    EXPECT_LT(steady_clock::now() - begin, 5s);
+}
+
+TEST(Exchange, a_server_that_drips_costs_the_deadline) {
+    std::vector<std::string> bytes;
+    for (const char c : testing::response(200, "text/plain", std::string(5'000, 'a'))) { bytes.emplace_back(1, c); }
+    const Server server({Script{bytes, 10ms, false}});
+    Call call = call_of(server.url());
+    call.deadline = steady_clock::now() + 300ms;
+    EXPECT_EQ(code(run(call)), "AF-LLM-410");
+}
+
+TEST(Exchange, ends_soon_after_it_is_cancelled) {
+    const Server server({Script{{"HTTP/1.1 200 OK\r\n"}, 0ms, true}});
+    std::optional<steady_clock::time_point> since;
+    const Outcome outcome = run(call_of(server.url()), [&] {
+        if (!since && server.received() > 0) { since = steady_clock::now(); }
+        return since.has_value();
+    });
+    const auto took = steady_clock::now() - *since;
+    EXPECT_EQ(code(outcome), "AF-LLM-411");
+    EXPECT_LT(took, 2s);
+    RecordProperty("milliseconds", static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
+}
+
+TEST(Exchange, leaves_a_worker_behind_that_is_stuck_in_name_resolution) {
+    std::optional<steady_clock::time_point> since;
+    const Outcome outcome = run(call_of("http://stuck.test"), [&since] {
+        const std::lock_guard lock(stuck_names().mutex);
+        if (!since && stuck_names().waiting) { since = steady_clock::now(); }
+        return since.has_value();
+    });
+    EXPECT_EQ(code(outcome), "AF-LLM-411");
+    EXPECT_LT(steady_clock::now() - *since, 2s);
+}
+
+TEST(Exchange, an_answer_beyond_the_bound_is_refused) {
+    const Server server(testing::response(200, "text/plain", std::string(100'001, 'a')));
+    Call call = call_of(server.url());
+    call.max_body_bytes = 100'000;
+    EXPECT_EQ(code(run(call)), "AF-LLM-412");
+}
+
+TEST(Exchange, does_not_wait_for_what_is_not_wanted) {
+    const Server server({Script{{"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"}, 0ms, true}});
+    const auto head = exchange(call_of(server.url()), [] { return false; }, [](const Head&, std::string_view) -> Result<bool> { return false; });
+    EXPECT_TRUE(head.ok());
+}
+
+TEST(Exchange, goes_through_the_proxy) {
+    const Server proxy(testing::response(200, "text/plain", "by proxy"));
+    Call call = call_of("http://unknown.test");
+    call.proxy = Proxy{"127.0.0.1", proxy.port(), "user", "secret"};
+    const Outcome outcome = run(call);
+    ASSERT_EQ(code(outcome), "ok");
+    EXPECT_TRUE(proxy.requests().at(0).starts_with("POST http://unknown.test:80/x HTTP/1.1") ||
+                proxy.requests().at(0).starts_with("POST http://unknown.test/x HTTP/1.1")) << proxy.requests().at(0);
+    EXPECT_NE(proxy.requests().at(0).find("Proxy-Authorization: Basic dXNlcjpzZWNyZXQ="), std::string::npos);
+}
+
+TEST(Exchange, asks_the_proxy_for_a_tunnel_to_a_secure_server) {
+    const Server proxy(testing::response(407, "text/plain", ""));
+    Call call = call_of("https://unknown.test");
+    call.proxy = Proxy{"127.0.0.1", proxy.port(), "", ""};
+    const Outcome outcome = run(call);
+    EXPECT_EQ(code(outcome), "AF-LLM-402");
+    EXPECT_TRUE(proxy.requests().at(0).starts_with("CONNECT unknown.test:443")) << proxy.requests().at(0);
+}
+
+TEST(Exchange, a_server_that_is_none_is_a_failed_attempt) {
+    const Server server("SSH-2.0-OpenSSH_9.2\r\n");
+    EXPECT_EQ(code(run(call_of(server.url()))), "AF-LLM-409");
+}
+
+TEST(Exchange, a_length_that_is_none_is_a_failed_attempt) {
+    const Server server("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\nabc");
+    EXPECT_EQ(code(run(call_of(server.url()))), "AF-LLM-409");
+}
+
+}  // namespace
+}  // namespace agentforge::http
