@@ -34,7 +34,7 @@ def files(*patterns, folder=ROOT):
 
 
 def sources():
-    return [file for file in files("kernel", "sdk", "plugins", "config", "scripts", "examples/models") if file.suffix != ".md"]
+    return [file for file in files("kernel", "sdk", "plugins", "config", "scripts", "examples/plugins") if file.suffix != ".md"]
 
 
 def pages():
