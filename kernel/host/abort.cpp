@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <ostream>
 
+#include "host/command_line.hpp"
 #include "host/outcome.hpp"
 
 namespace agentforge::kernel {
@@ -27,10 +27,10 @@ void add_abort(CLI::App& app, Program& program) {
         std::string reason = "asked to by the user";
     };
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand("abort", "End a task for good; its journal stays");
-    command->add_option("task", arguments->task, "The task's id, or enough of it")->required();
-    command->add_option("--reason", arguments->reason, "Why; goes into the journal")->type_name("TEXT");
-    command->add_flag("--json", program.json_output, "Answer as JSON");
+    const Command command = add_subcommand(app, "abort", "End a task for good; its journal stays");
+    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->required();
+    add_option(*command, "--reason", arguments->reason, "Why; goes into the journal")->type_name("TEXT");
+    add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge abort 1f2e3d4c --reason \"wrong request\"");
     command->callback([&program, arguments] {
         program.command = [&program, arguments] {

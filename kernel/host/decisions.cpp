@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 
+#include "host/command_line.hpp"
 #include "host/outcome.hpp"
 
 namespace agentforge::kernel {
@@ -21,10 +21,10 @@ int decide_and_resume(Program& program, const std::string& task, const Decide& d
 void add_decisions(CLI::App& app, Program& program) {
     const auto add = [&](const char* name, const char* help, const char* example) {
         auto task = std::make_shared<std::string>();
-        CLI::App* command = app.add_subcommand(name, help);
-        command->add_option("task", *task, "The task's id, or enough of it")->required();
-        command->add_flag("--json", program.json_output, "Answer as JSON");
-        command->add_flag("--quiet,-q", program.quiet, "No progress");
+        const Command command = add_subcommand(app, name, help);
+        add_option(*command, "task", *task, "The task's id, or enough of it")->required();
+        add_flag(*command, "--json", program.json_output, "Answer as JSON");
+        add_flag(*command, "--quiet,-q", program.quiet, "No progress");
         command->footer(example);
         return std::pair{command, task};
     };
@@ -43,7 +43,7 @@ void add_decisions(CLI::App& app, Program& program) {
     const auto [feedback, revised] = add("feedback", "Say what to change in what the task shows; its stage runs again",
                                          "Example:  agentforge feedback 1f2e3d4c \"Add rate limiting to the specification\"");
     auto text = std::make_shared<std::string>();
-    feedback->add_option("text", *text, "What to change")->required();
+    add_option(*feedback, "text", *text, "What to change")->required();
     feedback->callback([&program, task = revised, text] {
         program.command = [&program, task, text] {
             return decide_and_resume(program, *task, [text](PipelineController& controller, const std::string& id) {

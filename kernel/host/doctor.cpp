@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ostream>
 
 #include "base/text.hpp"
+#include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/project.hpp"
 #include "host/servers.hpp"
@@ -134,8 +134,8 @@ int run_doctor(Program& program) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Program& program) {
-    CLI::App* command = app.add_subcommand("doctor", "Check what is needed: repository, sandbox, configuration, plugins, model");
-    command->add_flag("--json", program.json_output, "Answer as JSON");
+    const Command command = add_subcommand(app, "doctor", "Check what is needed: repository, sandbox, configuration, plugins, model");
+    add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge doctor");
     command->callback([&program] { program.command = [&program] { return run_doctor(program); }; });
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
 #include <ostream>
 
+#include "host/command_line.hpp"
 #include "host/outcome.hpp"
 
 namespace agentforge::kernel {
@@ -95,21 +95,21 @@ int run_resolve(Program& program, const ResolveArguments& arguments) {
 }  // namespace
 
 void add_escalations(CLI::App& app, Program& program) {
-    CLI::App* group = app.add_subcommand("escalations", "What waits for a person");
-    group->require_subcommand(1);
-    CLI::App* list = group->add_subcommand("list", "List open questions and approvals");
-    list->add_flag("--json", program.json_output, "Answer as JSON");
+    const Command group = add_subcommand(app, "escalations", "What waits for a person");
+    group->require_subcommand();
+    const Command list = add_subcommand(*group, "list", "List open questions and approvals");
+    add_flag(*list, "--json", program.json_output, "Answer as JSON");
     list->footer("Example:  agentforge escalations list --json");
     list->callback([&program] { program.command = [&program] { return list_escalations(program); }; });
 
     auto arguments = std::make_shared<ResolveArguments>();
-    CLI::App* resolve = app.add_subcommand("resolve", "Answer an escalation; the task goes on");
-    resolve->add_option("id", arguments->id, "The escalation's id (ESC-…)")->required();
-    resolve->add_option("answer", arguments->answer, "The answer");
-    resolve->add_flag("--abort", arguments->abort, "End the task instead");
-    resolve->add_flag("--no-resume", arguments->no_resume, "Only answer; `agentforge resume` goes on later");
-    resolve->add_flag("--json", program.json_output, "Answer as JSON");
-    resolve->add_flag("--quiet,-q", program.quiet, "No progress");
+    const Command resolve = add_subcommand(app, "resolve", "Answer an escalation; the task goes on");
+    add_option(*resolve, "id", arguments->id, "The escalation's id (ESC-…)")->required();
+    add_option(*resolve, "answer", arguments->answer, "The answer");
+    add_flag(*resolve, "--abort", arguments->abort, "End the task instead");
+    add_flag(*resolve, "--no-resume", arguments->no_resume, "Only answer; `agentforge resume` goes on later");
+    add_flag(*resolve, "--json", program.json_output, "Answer as JSON");
+    add_flag(*resolve, "--quiet,-q", program.quiet, "No progress");
     resolve->footer("Example:  agentforge resolve ESC-20260102-add-oauth2-1f2e3d4c-clarify-1 \"Yes, require PKCE\"");
     resolve->callback([&program, arguments] { program.command = [&program, arguments] { return run_resolve(program, *arguments); }; });
 }

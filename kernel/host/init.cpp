@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <ostream>
 
 #include "base/files.hpp"
+#include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/project.hpp"
 
@@ -48,8 +48,8 @@ int run_init(Program& program) {
 }  // namespace
 
 void add_init(CLI::App& app, Program& program) {
-    CLI::App* command = app.add_subcommand("init", "Set up this repository: makes .agentforge with settings to keep in git");
-    command->add_flag("--json", program.json_output, "Answer as JSON");
+    const Command command = add_subcommand(app, "init", "Set up this repository: makes .agentforge with settings to keep in git");
+    add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge init");
     command->callback([&program] { program.command = [&program] { return run_init(program); }; });
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <ostream>
 
 #include "base/text.hpp"
+#include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/project.hpp"
 
@@ -151,12 +151,12 @@ int run_inspect(Program& program, const InspectArguments& arguments) {
 
 void add_inspect(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<InspectArguments>();
-    CLI::App* command = app.add_subcommand("inspect", "Show a task's journal, verified, or one step of it");
-    command->add_option("task", arguments->task, "The task's id, or enough of it")->required();
-    command->add_option("--step", arguments->step, "This step, with all that was sent and answered")->type_name("N")->check(CLI::PositiveNumber);
-    command->add_option("--show", arguments->show, "Only this part of the step")
-        ->check(CLI::IsMember({"system", "context", "answer", "result", "diff"}))->needs("--step");
-    command->add_flag("--json", program.json_output, "Answer as JSON");
+    const Command command = add_subcommand(app, "inspect", "Show a task's journal, verified, or one step of it");
+    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->required();
+    add_option(*command, "--step", arguments->step, "This step, with all that was sent and answered")->type_name("N")->positive();
+    add_option(*command, "--show", arguments->show, "Only this part of the step")
+        ->one_of({"system", "context", "answer", "result", "diff"})->needs("--step");
+    add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Examples:\n  agentforge inspect 1f2e3d4c\n  agentforge inspect 1f2e3d4c --step 7 --show context");
     command->callback([&program, arguments] { program.command = [&program, arguments] { return run_inspect(program, *arguments); }; });
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/plugins.hpp"
 
-#include <CLI/CLI.hpp>
 
+#include "host/command_line.hpp"
 #include "host/plugins_check.hpp"
 #include "host/plugins_new.hpp"
 #include "plugins/lock.hpp"
@@ -66,8 +66,8 @@ json::object plugin_json(const PluginManifest& plugin, const PluginCondition& co
 }
 
 void add_plugins(CLI::App& app, Program& program) {
-    CLI::App* group = app.add_subcommand("plugins", "Stages, tools, model backends and escalation handlers");
-    group->require_subcommand(1);
+    const Command group = add_subcommand(app, "plugins", "Stages, tools, model backends and escalation handlers");
+    group->require_subcommand();
     add_plugins_list(*group, program);
     add_plugins_show(*group, program);
     add_plugins_lock(*group, program);

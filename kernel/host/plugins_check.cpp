@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/plugins_check.hpp"
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
 #include <ostream>
 
+#include "host/command_line.hpp"
 #include "host/program.hpp"
 #include "plugins/check.hpp"
 #include "tools/arguments_check.hpp"
@@ -43,13 +43,13 @@ int child() {
 void add_plugins_check(CLI::App& group, Program& program) {
     struct Given { std::string file; double timeout_s = 5; };
     const auto given = std::make_shared<Given>();
-    CLI::App* check_command = group.add_subcommand("check", "Try one plugin out in a process of its own");
-    check_command->add_option("FILE", given->file, "The plugin's library, its plugin.json, or their folder")->required();
-    check_command->add_flag("--json", program.json_output, "Answer as JSON");
-    check_command->add_option("--timeout", given->timeout_s, "How long one call may take, in seconds (5)")->type_name("SECONDS")->check(CLI::Range(0.05, 3600.0));
+    const Command check_command = add_subcommand(group, "check", "Try one plugin out in a process of its own");
+    add_option(*check_command, "FILE", given->file, "The plugin's library, its plugin.json, or their folder")->required();
+    add_flag(*check_command, "--json", program.json_output, "Answer as JSON");
+    add_option(*check_command, "--timeout", given->timeout_s, "How long one call may take, in seconds (5)")->type_name("SECONDS")->between(0.05, 3600.0);
     check_command->footer("Example:  agentforge plugins check build/plugins/tool/my_tool");
     check_command->callback([given, &program] { program.command = [given, &program] { return check(program, given->file, given->timeout_s); }; });
-    CLI::App* child_app = group.add_subcommand(child_command, "")->group("");
+    const Command child_app = *add_subcommand(group, child_command, "")->hidden();
     child_app->callback([&program] { program.command = [] { return child(); }; });
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <ostream>
 
+#include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/plugins.hpp"
 
@@ -58,8 +58,8 @@ int list_plugins(Program& program) {
 }  // namespace
 
 void add_plugins_list(CLI::App& group, Program& program) {
-    CLI::App* list = group.add_subcommand("list", "List the plugins in reach, used or not");
-    list->add_flag("--json", program.json_output, "Answer as JSON");
+    const Command list = add_subcommand(group, "list", "List the plugins in reach, used or not");
+    add_flag(*list, "--json", program.json_output, "Answer as JSON");
     list->footer("Example:  agentforge plugins list");
     list->callback([&program] { program.command = [&program] { return list_plugins(program); }; });
 }

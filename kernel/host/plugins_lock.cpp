@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <ostream>
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
+#include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/plugins.hpp"
 #include "plugins/lock.hpp"
@@ -61,8 +61,8 @@ int lock_plugins(Program& program) {
 }  // namespace
 
 void add_plugins_lock(CLI::App& group, Program& program) {
-    CLI::App* lock = group.add_subcommand("lock", "Write plugins.lock: this project's plugins with the hash of each file");
-    lock->add_flag("--json", program.json_output, "Answer as JSON");
+    const Command lock = add_subcommand(group, "lock", "Write plugins.lock: this project's plugins with the hash of each file");
+    add_flag(*lock, "--json", program.json_output, "Answer as JSON");
     lock->footer("Example:  agentforge plugins lock");
     lock->callback([&program] { program.command = [&program] { return lock_plugins(program); }; });
 }

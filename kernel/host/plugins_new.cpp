@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/plugins_new.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <map>
@@ -11,6 +10,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "config/settings.hpp"
+#include "host/command_line.hpp"
 #include "host/display.hpp"
 
 namespace agentforge::kernel {
@@ -183,12 +183,12 @@ int run_new(Program& program, const Wanted& wanted) {
 }  // namespace
 
 void add_plugins_new(CLI::App& group, Program& program) {
-    CLI::App* command = group.add_subcommand("new", "Make a plugin's folder from a template: stage, tool, llm or escalation");
+    const Command command = add_subcommand(group, "new", "Make a plugin's folder from a template: stage, tool, llm or escalation");
     const auto wanted = std::make_shared<Wanted>();
-    command->add_option("kind", wanted->kind, "stage, tool, llm or escalation")->required();
-    command->add_option("name", wanted->name, "Its name: small letters, digits and `_`")->required();
-    command->add_option("--directory", wanted->directory, "Make the folder in this one instead of the current one")->type_name("DIR");
-    command->add_flag("--json", program.json_output, "Answer as JSON");
+    add_option(*command, "kind", wanted->kind, "stage, tool, llm or escalation")->required();
+    add_option(*command, "name", wanted->name, "Its name: small letters, digits and `_`")->required();
+    add_option(*command, "--directory", wanted->directory, "Make the folder in this one instead of the current one")->type_name("DIR");
+    add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge plugins new tool word_count");
     command->callback([&program, wanted] { program.command = [&program, wanted] { return run_new(program, *wanted); }; });
 }

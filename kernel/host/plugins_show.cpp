@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <ostream>
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/plugins.hpp"
 #include "plugins/lock.hpp"
@@ -126,9 +126,9 @@ int show_plugin(Program& program, const std::string& name) {
 
 void add_plugins_show(CLI::App& group, Program& program) {
     auto name = std::make_shared<std::string>();
-    CLI::App* show = group.add_subcommand("show", "Show all there is to know about a plugin, without loading it");
-    show->add_option("plugin", *name, "Its id, or the name of what it provides")->required();
-    show->add_flag("--json", program.json_output, "Answer as JSON");
+    const Command show = add_subcommand(group, "show", "Show all there is to know about a plugin, without loading it");
+    add_option(*show, "plugin", *name, "Its id, or the name of what it provides")->required();
+    add_flag(*show, "--json", program.json_output, "Answer as JSON");
     show->footer("Example:  agentforge plugins show read_file");
     show->callback([&program, name] { program.command = [&program, name] { return show_plugin(program, *name); }; });
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ostream>
 
+#include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/plugins.hpp"
 #include "plugins/lock.hpp"
@@ -86,8 +86,8 @@ int verify_plugins(Program& program) {
 }  // namespace
 
 void add_plugins_verify(CLI::App& group, Program& program) {
-    CLI::App* verify = group.add_subcommand("verify", "Hold every plugin that is not the product's own against plugins.lock");
-    verify->add_flag("--json", program.json_output, "Answer as JSON");
+    const Command verify = add_subcommand(group, "verify", "Hold every plugin that is not the product's own against plugins.lock");
+    add_flag(*verify, "--json", program.json_output, "Answer as JSON");
     verify->footer("Example:  agentforge plugins verify");
     verify->callback([&program] { program.command = [&program] { return verify_plugins(program); }; });
 }

@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "base/text.hpp"
+#include "host/command_line.hpp"
 #include "host/display.hpp"
 
 #ifndef AGENTFORGE_VERSION
@@ -123,9 +124,9 @@ int run_program(int argc, const char* const* argv, Program& program) {
     app.footer("Start with:  agentforge init  and then  agentforge start \"Add a --version flag\"\n"
                "Exit codes:  0 done, 1 failed, 2 usage, 20 stage timeout, 21 cycle limit, 22 a person is needed, 23 cancelled");
     std::string directory;
-    app.add_option("-C", directory, "Work on the repository around this folder instead of the current one")->type_name("DIR");
+    add_option(app, "-C", directory, "Work on the repository around this folder instead of the current one")->type_name("DIR");
     add_settings_flag(app, program);
-    app.add_flag("--trust", program.trust_project, "Use what the project's own files want to run, for this run, though you have not trusted it");
+    add_flag(app, "--trust", program.trust_project, "Use what the project's own files want to run, for this run, though you have not trusted it");
 
     add_init(app, program);
     add_start(app, program);

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <ostream>
 
 #include "base/text.hpp"
+#include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "pipeline/agent_tools.hpp"
 #include "pipeline/process_stage.hpp"
@@ -182,17 +182,17 @@ std::vector<ServerReport> try_servers(Project& project, const Program& program, 
 }
 
 void add_servers(CLI::App& app, Program& program) {
-    CLI::App* group = app.add_subcommand("servers", "Tool servers of the project, and plugins that are processes");
-    group->require_subcommand(1);
-    CLI::App* list = group->add_subcommand("list", "List the declared tool servers; none is started");
-    list->add_flag("--json", program.json_output, "Answer as JSON");
+    const Command group = add_subcommand(app, "servers", "Tool servers of the project, and plugins that are processes");
+    group->require_subcommand();
+    const Command list = add_subcommand(*group, "list", "List the declared tool servers; none is started");
+    add_flag(*list, "--json", program.json_output, "Answer as JSON");
     list->footer("Example:  agentforge servers list");
     list->callback([&program] { program.command = [&program] { return list_servers(program); }; });
 
     auto name = std::make_shared<std::string>();
-    CLI::App* check = group->add_subcommand("check", "Start each tool server in the sandbox, list its tools and say what is wrong");
-    check->add_option("name", *name, "Only this one");
-    check->add_flag("--json", program.json_output, "Answer as JSON");
+    const Command check = add_subcommand(*group, "check", "Start each tool server in the sandbox, list its tools and say what is wrong");
+    add_option(*check, "name", *name, "Only this one");
+    add_flag(*check, "--json", program.json_output, "Answer as JSON");
     check->footer("Example:  agentforge servers check files");
     check->callback([&program, name] { program.command = [&program, name] { return check_servers(program, *name); }; });
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "git/repository.hpp"
+#include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/outcome.hpp"
 #include "pipeline/agent_tools.hpp"
@@ -177,30 +177,29 @@ int run_start(Program& program, const StartArguments& arguments) {
 
 void add_start(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<StartArguments>();
-    CLI::App* command = app.add_subcommand("start", "Take a request to a verified commit");
-    command->add_option("request", arguments->request, "What is to be done, in your own words; `-` reads it from standard input")->required();
-    command->add_option("--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default, `implement`)")->type_name("NAME");
-    auto* exit_after = command->add_option("--exit-after", arguments->exit_after, "End after this stage, with its verified artifact")->type_name("STAGE");
-    command->add_option("--through", arguments->exit_after, "The same as --exit-after")->type_name("STAGE")->excludes(exit_after);
-    command->add_flag("--supervised", arguments->supervised, "Ask for approval between stages");
-    command->add_option("--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->expected(1)
-        ->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    command->add_flag("--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
-    command->add_option_function<std::string>("--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
-                                              "Model backend for this run: cli or replay")->type_name("NAME");
-    command->add_option_function<std::string>("--model", [&program](const std::string& name) { program.settings.emplace_back("llm.model", name); },
+    const Command command = add_subcommand(app, "start", "Take a request to a verified commit");
+    add_option(*command, "request", arguments->request, "What is to be done, in your own words; `-` reads it from standard input")->required();
+    add_option(*command, "--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default, `implement`)")->type_name("NAME");
+    const Option exit_after = *add_option(*command, "--exit-after", arguments->exit_after, "End after this stage, with its verified artifact")->type_name("STAGE");
+    add_option(*command, "--through", arguments->exit_after, "The same as --exit-after")->type_name("STAGE")->excludes(exit_after);
+    add_flag(*command, "--supervised", arguments->supervised, "Ask for approval between stages");
+    add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->repeatable();
+    add_flag(*command, "--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
+    add_option_function(*command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
+                                              "Model backend for this run: anthropic, openai, cli or replay")->type_name("NAME");
+    add_option_function(*command, "--model", [&program](const std::string& name) { program.settings.emplace_back("llm.model", name); },
                                               "Model name for this run")->type_name("NAME");
-    command->add_option_function<std::string>("--transcript",
+    add_option_function(*command, "--transcript",
                                               [&program](const std::string& file) {
                                                   program.settings.emplace_back("llm.backend", "replay");
                                                   program.settings.emplace_back("llm.transcript", file);
                                               },
                                               "Answer from this recorded transcript (the replay backend)")->type_name("FILE");
-    command->add_option_function<std::string>("--record", [&program](const std::string& file) { program.settings.emplace_back("llm.record", file); },
+    add_option_function(*command, "--record", [&program](const std::string& file) { program.settings.emplace_back("llm.record", file); },
                                               "Record the model's answers into this transcript")->type_name("FILE");
-    command->add_flag("--json", program.json_output, "Answer as JSON on standard output, without progress");
-    command->add_flag("--quiet,-q", program.quiet, "No progress");
-    command->add_flag("--skip-verify", arguments->skip_verify)->group("");
+    add_flag(*command, "--json", program.json_output, "Answer as JSON on standard output, without progress");
+    add_flag(*command, "--quiet,-q", program.quiet, "No progress");
+    add_flag(*command, "--skip-verify", arguments->skip_verify)->hidden();
     command->footer("Examples:\n"
                     "  agentforge start \"Add OAuth2 authentication\"\n"
                     "  agentforge start \"Add a cache\" --supervised --exit-after spec\n"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <ostream>
 
 #include "base/text.hpp"
 #include "base/clock.hpp"
+#include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/project.hpp"
 
@@ -125,11 +125,11 @@ int show_task(Program& program, const ProjectPlace& place, const std::string& ta
 
 void add_status(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<StatusArguments>();
-    CLI::App* command = app.add_subcommand("status", "Show all tasks, or one");
-    command->add_option("task", arguments->task, "The task's id, or enough of it; without it: all tasks");
-    command->add_option("--state", arguments->state, "Only tasks with this status")->type_name("STATUS");
-    command->add_flag("--all", arguments->all, "All tasks, not only the newest 20");
-    command->add_flag("--json", program.json_output, "Answer as JSON");
+    const Command command = add_subcommand(app, "status", "Show all tasks, or one");
+    add_option(*command, "task", arguments->task, "The task's id, or enough of it; without it: all tasks");
+    add_option(*command, "--state", arguments->state, "Only tasks with this status")->type_name("STATUS");
+    add_flag(*command, "--all", arguments->all, "All tasks, not only the newest 20");
+    add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Examples:\n  agentforge status\n  agentforge status 1f2e3d4c --json");
     command->callback([&program, arguments] {
         program.command = [&program, arguments] {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <ostream>
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/project_trust.hpp"
 #include "plugins/host.hpp"
@@ -151,10 +151,10 @@ int run_trust(Program& program, const TrustArguments& arguments) {
 
 void add_trust(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<TrustArguments>();
-    CLI::App* command = app.add_subcommand("trust", "Allow the plugins, servers and commands that this project's own files name");
-    CLI::Option* show = command->add_flag("--show", arguments->show, "Only show what would be allowed");
-    command->add_flag("--revoke", arguments->revoke, "Take it back")->excludes(show);
-    command->add_flag("--json", program.json_output, "Answer as JSON");
+    const Command command = add_subcommand(app, "trust", "Allow the plugins, servers and commands that this project's own files name");
+    const Option show = add_flag(*command, "--show", arguments->show, "Only show what would be allowed");
+    add_flag(*command, "--revoke", arguments->revoke, "Take it back")->excludes(show);
+    add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge trust --show");
     command->callback([&program, arguments] { program.command = [&program, arguments] { return run_trust(program, *arguments); }; });
 }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace agentforge::kernel {
+
+namespace {
+
+CLI::App& app_of(const Command& command) { return command; }
+
+}  // namespace
+
+const Option* Option::required() const {
+    option_->required();
+    return this;
+}
+
+const Option* Option::type_name(const std::string& name) const {
+    option_->type_name(name);
+    return this;
+}
+
+const Option* Option::one_of(std::initializer_list<std::string> words) const {
+    option_->check(CLI::IsMember(std::vector<std::string>(words)));
+    return this;
+}
+
+const Option* Option::positive() const {
+    option_->check(CLI::PositiveNumber);
+    return this;
+}
+
+const Option* Option::between(double low, double high) const {
+    option_->check(CLI::Range(low, high));
+    return this;
+}
+
+const Option* Option::needs(const std::string& other) const {
+    option_->needs(other);
+    return this;
+}
+
+const Option* Option::excludes(const Option& other) const {
+    option_->excludes(other.option_);
+    return this;
+}
+
+const Option* Option::hidden() const {
+    option_->group("");
+    return this;
+}
+
+const Option* Option::repeatable() const {
+    option_->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    return this;
+}
+
+const Command* Command::footer(const std::string& text) const {
+    app_->footer(text);
+    return this;
+}
+
+const Command* Command::callback(std::function<void()> run) const {
+    app_->callback(std::move(run));
+    return this;
+}
+
+const Command* Command::require_subcommand() const {
+    app_->require_subcommand(1);
+    return this;
+}
+
+const Command* Command::hidden() const {
+    app_->group("");
+    return this;
+}
+
+Command add_subcommand(const Command& command, const std::string& name, const std::string& description) {
+    return *app_of(command).add_subcommand(name, description);
+}
+
+Option add_option(const Command& command, const std::string& name, std::string& variable, const std::string& description) {
+    return Option(app_of(command).add_option(name, variable, description));
+}
+
+Option add_option(const Command& command, const std::string& name, double& variable, const std::string& description) {
+    return Option(app_of(command).add_option(name, variable, description));
+}
+
+Option add_option(const Command& command, const std::string& name, std::uint64_t& variable, const std::string& description) {
+    return Option(app_of(command).add_option(name, variable, description));
+}
+
+Option add_option(const Command& command, const std::string& name, std::vector<std::string>& variable, const std::string& description) {
+    return Option(app_of(command).add_option(name, variable, description));
+}
+
+Option add_option_function(const Command& command, const std::string& name, const std::function<void(const std::string&)>& use, const std::string& description) {
+    return Option(app_of(command).add_option_function<std::string>(name, use, description));
+}
+
+Option add_flag(const Command& command, const std::string& name, bool& variable, const std::string& description) {
+    return Option(app_of(command).add_flag(name, variable, description));
+}
+
+Option add_flag_callback(const Command& command, const std::string& name, const std::function<void()>& use, const std::string& description) {
+    return Option(app_of(command).add_flag_callback(name, use, description));
+}
+
+}  // namespace agentforge::kernel

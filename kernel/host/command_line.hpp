@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of CLI11 that commands use, compiled once: its header holds whole programs' worth of inline code, which every file that
+// includes it compiles again. Handles are copied freely; what they stand for lives in the application.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace agentforge::kernel {
+
+/// An option or a positional. Functions are CLI::Option's where they have its names.
+class Option {
+public:
+    explicit Option(CLI::Option* option) noexcept : option_(option) {}
+    const Option* operator->() const noexcept { return this; }
+
+    const Option* required() const;
+    const Option* type_name(const std::string& name) const;
+    const Option* one_of(std::initializer_list<std::string> words) const;
+    const Option* positive() const;
+    const Option* between(double low, double high) const;
+    const Option* needs(const std::string& other) const;
+    const Option* excludes(const Option& other) const;
+    const Option* hidden() const;           ///< Not in the help.
+    const Option* repeatable() const;       ///< May stand several times, one word each: the next word is something else.
+
+private:
+    CLI::Option* option_;
+};
+
+/// A command, or the application.
+class Command {
+public:
+    Command(CLI::App& app) noexcept : app_(&app) {}
+    operator CLI::App&() const noexcept { return *app_; }
+    const Command* operator->() const noexcept { return this; }
+    const Command& operator*() const noexcept { return *this; }
+
+    const Command* footer(const std::string& text) const;
+    const Command* callback(std::function<void()> run) const;
+    const Command* require_subcommand() const;
+    const Command* hidden() const;          ///< Not in the help.
+
+private:
+    CLI::App* app_;
+};
+
+// A variable must live as long as the command line.
+Command add_subcommand(const Command& command, const std::string& name, const std::string& description);
+Option add_option(const Command& command, const std::string& name, std::string& variable, const std::string& description);
+Option add_option(const Command& command, const std::string& name, double& variable, const std::string& description);
+Option add_option(const Command& command, const std::string& name, std::uint64_t& variable, const std::string& description);
+Option add_option(const Command& command, const std::string& name, std::vector<std::string>& variable, const std::string& description);
+Option add_option_function(const Command& command, const std::string& name, const std::function<void(const std::string&)>& use, const std::string& description);
+Option add_flag(const Command& command, const std::string& name, bool& variable, const std::string& description = "");
+Option add_flag_callback(const Command& command, const std::string& name, const std::function<void()>& use, const std::string& description);
+
+}  // namespace agentforge::kernel
