@@ -3,4 +3,7 @@
 
 #include "faulty.hpp"
 
-FAULTY_ENTRY(factory.destroy = [](void*) { throw std::runtime_error("no exception may leave"); })
+FAULTY_ENTRY(factory.destroy = [](void* object) {
+    delete static_cast<agentforge::Tool*>(object);
+    throw std::runtime_error("no exception may leave");
+})
