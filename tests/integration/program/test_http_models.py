@@ -65,6 +65,10 @@ class Delivery(HttpModel):
     def test_a_server_that_stumbles_costs_a_retry_each(self):
         self.assertEqual(len(self.server.requests), len(load_transcript()["entries"]) + 3)
 
+    def test_connections_are_kept(self):
+        # Those that break off, and those that a long gate let grow old, cost a new one.
+        self.assertLess(self.server.connections, len(self.server.requests) / 2)
+
     def test_every_request_is_one_of_this_api_and_streamed(self):
         self.assertEqual({(api, body["stream"]) for api, _, body in self.server.requests}, {(self.backend, True)})
 

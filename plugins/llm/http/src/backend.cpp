@@ -39,7 +39,7 @@ void replace_all(std::string& text, const std::string& from, std::string_view to
 }  // namespace
 
 HttpBackend::HttpBackend(const json::object& settings, const Service& service, const std::vector<std::string_view>& known)
-    : settings_(read_settings(settings, service, known)) {}
+    : settings_(read_settings(settings, service, known)), connections_(std::make_shared<Connections>()) {}
 
 Error HttpBackend::without_secrets(Error error) const {
     const auto hide = [&error](const std::string& secret, std::string_view name) {
@@ -59,6 +59,7 @@ Result<Call> HttpBackend::prepare(steady_clock::duration time, CallContext& cont
     Call call;
     call.server = settings_.server;
     call.ca_file = settings_.ca_file;
+    call.connections = connections_;
     AF_TRY(call.proxy, proxy_for(settings_.server, [](const std::string& name) {
         const char* const value = std::getenv(name.c_str());
         return value == nullptr ? std::string() : std::string(value);
