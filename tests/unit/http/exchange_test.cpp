@@ -143,28 +143,57 @@ TEST(Exchange, a_server_that_drips_costs_the_deadline) {
     EXPECT_EQ(code(run(call)), "AF-LLM-410");
 }
 
-TEST(Exchange, ends_soon_after_it_is_cancelled) {
-    const Server server({Script{{"HTTP/1.1 200 OK\r\n"}, 0ms, true}});
-    std::optional<steady_clock::time_point> since;
-    const Outcome outcome = run(call_of(server.url()), [&] {
-        if (!since && server.received() > 0) { since = steady_clock::now(); }
-        return since.has_value();
-    });
-    const auto took = steady_clock::now() - *since;
-    EXPECT_EQ(code(outcome), "AF-LLM-411");
-    EXPECT_LT(took, 2s);
-    RecordProperty("milliseconds", static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
+/// The shortest time from the moment at which `begun` says yes (the call is cancelled then) to the call's end, of a few: a busy machine may
+/// lengthen any of them.
+template <class Try>
+steady_clock::duration fastest(Try&& attempt) {
+    auto best = steady_clock::duration::max();
+    for (int round = 0; round < 4; ++round) { best = std::min(best, attempt()); }
+    return best;
 }
 
-TEST(Exchange, leaves_a_worker_behind_that_is_stuck_in_name_resolution) {
+/// How long a call goes on after it is cancelled, as soon as `begun`.
+steady_clock::duration time_to_end(const Call& call, const std::function<bool()>& begun) {
     std::optional<steady_clock::time_point> since;
-    const Outcome outcome = run(call_of("http://stuck.test"), [&since] {
-        const std::lock_guard lock(stuck_names().mutex);
-        if (!since && stuck_names().waiting) { since = steady_clock::now(); }
+    const Outcome outcome = run(call, [&] {
+        if (!since && begun()) { since = steady_clock::now(); }
         return since.has_value();
     });
     EXPECT_EQ(code(outcome), "AF-LLM-411");
-    EXPECT_LT(steady_clock::now() - *since, 2s);
+    return steady_clock::now() - *since;
+}
+
+TEST(Exchange, ends_within_200_ms_of_being_cancelled) {
+    const auto took = fastest([] {
+        const Server server({Script{{"HTTP/1.1 200 OK\r\n"}, 0ms, true}});
+        return time_to_end(call_of(server.url()), [&server] { return server.received() > 0; });
+    });
+    EXPECT_LT(took, 200ms);
+}
+
+TEST(Exchange, ends_within_200_ms_of_being_cancelled_while_an_answer_comes) {
+    const auto took = fastest([] {
+        const Server server({Script{std::vector<std::string>(100'000, "HTTP/1.1 200 OK\r\n\r\nabc"), 1ms, false}});
+        return time_to_end(call_of(server.url()), [&server] { return server.received() > 0; });
+    });
+    EXPECT_LT(took, 200ms);
+}
+
+TEST(Exchange, leaves_a_worker_behind_that_is_stuck_in_name_resolution_within_200_ms) {
+    const auto took = fastest([] {
+        { const std::lock_guard lock(stuck_names().mutex); stuck_names().waiting = false; }
+        return time_to_end(call_of("http://stuck.test"), [] {
+            const std::lock_guard lock(stuck_names().mutex);
+            return stuck_names().waiting;
+        });
+    });
+    EXPECT_LT(took, 200ms);
+}
+
+TEST(Exchange, leaves_a_worker_behind_that_is_stuck_in_name_resolution_at_the_deadline) {
+    Call call = call_of("http://stuck.test");
+    call.deadline = steady_clock::now() + 100ms;
+    EXPECT_EQ(code(run(call)), "AF-LLM-410");
 }
 
 TEST(Exchange, an_answer_beyond_the_bound_is_refused) {

@@ -79,10 +79,14 @@ Result<Completion> HttpBackend::complete(const CompletionRequest& request, Strea
     if (answer.ok()) { return answer; }
     Error error = without_secrets(std::move(answer).error());
     if (error.kind != ErrorKind::transient) { return error; }
-    const auto until = steady_clock::now() + asked_to_wait(head);
+    const milliseconds asked = asked_to_wait(head);
+    const auto until = steady_clock::now() + asked;
     // The host gives up a call that takes longer than llm.timeout_seconds.
     if (until > latest) { return error; }
     if (const auto deadline = context.deadline(); deadline && until >= *deadline) { return error; }
+    if (asked >= std::chrono::seconds(1)) {
+        context.progress(settings_.server.host + " asks to wait " + std::to_string(std::chrono::ceil<std::chrono::seconds>(asked).count()) + " s: " + error.message);
+    }
     while (!context.cancelled() && steady_clock::now() < until) {
         std::this_thread::sleep_for(std::min<steady_clock::duration>(nap, until - steady_clock::now()));
     }
