@@ -174,9 +174,8 @@ Poco::Net::Context::Ptr trusting(const std::string& ca_file) {
     return trust;
 }
 
-}  // namespace
-
-struct Connections::State {
+/// What `Connections` keeps.
+struct KeptConnections {
     std::mutex mutex;
     std::multimap<std::string, Connection> idle;
     std::map<std::string, Poco::Net::Context::Ptr> trust;       ///< By file of certificates: reading the system's takes longer than a handshake.
@@ -203,11 +202,6 @@ struct Connections::State {
         return kept;
     }
 };
-
-Connections::Connections() : state_(std::make_unique<State>()) {}
-Connections::~Connections() = default;
-
-namespace {
 
 class Worker {
 public:
@@ -254,7 +248,7 @@ private:
         duty->wire = wire_.get();
         std::unique_ptr<Poco::Net::HTTPClientSession> session;
         if (call_.server.secure) {
-            const Poco::Net::Context::Ptr trust = call_.connections ? call_.connections->state().trust_of(call_.ca_file) : trusting(call_.ca_file);
+            const Poco::Net::Context::Ptr trust = call_.connections ? call_.connections->state<KeptConnections>().trust_of(call_.ca_file) : trusting(call_.ca_file);
             session = std::make_unique<Watched<Poco::Net::HTTPSClientSession>>(duty, call_.server.host, call_.server.port, trust);
         } else {
             session = std::make_unique<Watched<Poco::Net::HTTPClientSession>>(duty, call_.server.host, call_.server.port);
@@ -272,7 +266,7 @@ private:
 
     std::optional<Error> run() {
         if (call_.connections) {
-            if (auto kept = call_.connections->state().take(purpose())) {
+            if (auto kept = call_.connections->state<KeptConnections>().take(purpose())) {
                 connection_ = *std::move(kept);
                 connection_.duty->wire = wire_.get();
                 wire_->opened(connection_.session->socket().impl()->sockfd());
@@ -358,7 +352,7 @@ private:
     void keep(bool good) {
         if (!good || !call_.connections) { return; }
         wire_->check();
-        call_.connections->state().give(purpose(), std::move(connection_));
+        call_.connections->state<KeptConnections>().give(purpose(), std::move(connection_));
     }
 
     void hand_over(std::string content) {
@@ -378,11 +372,6 @@ private:
 };
 
 }  // namespace
-
-std::string Head::header(std::string_view name) const {
-    const auto found = std::find_if(headers.begin(), headers.end(), [name](const auto& one) { return one.first == name; });
-    return found == headers.end() ? std::string() : found->second;
-}
 
 Result<Head> exchange(const Call& call, const std::function<bool()>& cancelled, const Take& take) {
     const auto wire = std::make_shared<Wire>();

@@ -4,10 +4,16 @@
 // The network is left to a thread of its own, so that nothing on it (name resolution, a handshake, a server that says
 // nothing or a byte a second) keeps the caller longer than its deadline, or than 50 ms once it is cancelled. A thread that is
 // not wanted any more is ended by shutting its connection down; one that is stuck where there is none yet is left behind.
+//
+// What speaks to the network (Poco's Net and NetSSL, OpenSSL) stands in a library of its own, `libagentforge-net.so` beside
+// `libagentforge-abi.so`. The first exchange loads it: a backend that is only made, listed or checked does not wait for some
+// five thousand symbols that it does not use.
 #pragma once
 
 #include <chrono>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,16 +33,20 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 /// Threads: any. An exchange that is left behind may outlive the last owner elsewhere.
 class Connections {
 public:
-    Connections();
-    ~Connections();
+    Connections() = default;
     Connections(const Connections&) = delete;
     Connections& operator=(const Connections&) = delete;
 
-    struct State;
-    [[nodiscard]] State& state() const { return *state_; }
+    /// Only for `exchange`, which makes the state when it first needs one.
+    template <class State>
+    [[nodiscard]] State& state() {
+        std::call_once(made_, [this] { state_ = std::make_shared<State>(); });
+        return *static_cast<State*>(state_.get());
+    }
 
 private:
-    std::unique_ptr<State> state_;
+    std::once_flag made_;
+    std::shared_ptr<void> state_;
 };
 
 struct Call {
@@ -59,7 +69,12 @@ struct Head {
     Headers headers;                    ///< Names in lower case.
 
     /// The first header of that name (in lower case), or empty.
-    [[nodiscard]] std::string header(std::string_view name) const;
+    [[nodiscard]] std::string header(std::string_view name) const {
+        for (const auto& [found, value] : headers) {
+            if (found == name) { return value; }
+        }
+        return {};
+    }
 };
 
 /// Takes a part of the body, in the caller's thread. False: enough; the rest is waited for no longer than 50 ms, so that a
@@ -69,7 +84,8 @@ using Take = std::function<Result<bool>(const Head& head, std::string_view part)
 /// Certificates are checked against the server's name, always. Redirections are answers like others: nothing is sent elsewhere.
 /// Errors: those of `take`; AF-LLM-402 `transient` no connection (name, refused, unreachable, proxy); AF-LLM-403 `unavailable`
 /// TLS; AF-LLM-409 `transient` the connection ended before the answer did; AF-LLM-410 `timeout` the deadline passed;
-/// AF-LLM-411 `cancelled`; AF-LLM-412 `unavailable` the body is longer than the bound.
+/// AF-LLM-411 `cancelled`; AF-LLM-412 `unavailable` the body is longer than the bound; AF-LLM-415 `unavailable` the library of
+/// the network is missing or another build's.
 [[nodiscard]] Result<Head> exchange(const Call& call, const std::function<bool()>& cancelled, const Take& take);
 
 }  // namespace agentforge::http
