@@ -20,6 +20,8 @@ struct RetryPolicy {
     std::chrono::milliseconds max_delay{8000};
 };
 
+class Redactor;
+
 class ModelClient {
 public:
     virtual ~ModelClient() = default;
@@ -35,6 +37,10 @@ public:
 
 /// Wraps a client and appends every answer to a transcript that the `replay` backend reads (YAML, one entry a request).
 [[nodiscard]] std::unique_ptr<ModelClient> make_recorder(std::unique_ptr<ModelClient> inner, std::string transcript_file);
+
+/// Wraps a client so that no secret goes to the model, and none that it answers with, or that its error holds, comes back.
+/// Innermost: what is recorded holds none either. `redactor` outlives it.
+[[nodiscard]] std::unique_ptr<ModelClient> make_redacting_client(std::unique_ptr<ModelClient> inner, const Redactor& redactor);
 
 /// Hash of what does not depend on earlier answers: stage, role, system prompt, offered tools.
 [[nodiscard]] std::string frame_hash(const CompletionRequest& request);

@@ -83,6 +83,14 @@ Check check_model(Project& project, Program& program) {
     return from("model", answer, name + ": " + (answer.ok() ? *answer : ""), Verdict::warning);
 }
 
+Check check_secrets(const Project& project) {
+    const ProjectSecrets& secrets = project.secrets();
+    std::string detail = std::to_string(secrets.known) + " known values and " + std::to_string(secrets.rules) + " shapes of keys are hidden";
+    for (const std::string& weak : secrets.too_weak) { detail += "\n" + weak + ", so it is not looked for"; }
+    for (const std::string& file : secrets.missing) { detail += "\n" + file + " of secrets.files is not there"; }
+    return {"secrets", secrets.too_weak.empty() && secrets.missing.empty() ? Verdict::good : Verdict::warning, printable_lines(detail)};
+}
+
 int run_doctor(Program& program) {
     std::vector<Check> checks;
     const auto product = ProductPaths::find();
@@ -104,6 +112,7 @@ int run_doctor(Program& program) {
             const auto& plugins = (*project)->plugins();
             checks.push_back({"plugins", plugins.problems().empty() ? Verdict::good : Verdict::warning,
                               std::to_string(plugins.plugins().size()) + " found, " + std::to_string(plugins.problems().size()) + " with problems"});
+            checks.push_back(check_secrets(**project));
             checks.push_back(check_model(**project, program));
             for (const ServerReport& server : try_servers(**project, program)) {
                 const Verdict verdict = server.error || !server.problems.empty() ? Verdict::warning : Verdict::good;

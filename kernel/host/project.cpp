@@ -128,6 +128,11 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     }
     AF_TRY(project->log_, Log::open(log, events));
 
+    AF_TRY(const std::string state, state_directory(program.environment));
+    AF_TRY(project->secrets_, project_secrets(program, project->place_, project->product_, *project->settings_, state, project->ids_));
+    const Redactor& redactor = *project->secrets_.redactor;
+    project->events_ = std::make_unique<RedactingSink>(redactor, *project->log_);
+
     AF_TRY(project->contracts_, ContractSet::load({config + "/contracts", (own / "contracts").string()}));
     AF_TRY(project->agents_, AgentSet::load(config + "/agents", (own / "agents").string(), project->contracts_));
     AF_TRY(project->pipelines_, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(),
@@ -141,7 +146,6 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     for (const Error& problem : project->servers_.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
 
     project->processes_ = make_process_runner(project->product_.exec_helper);
-    AF_TRY(const std::string state, state_directory(program.environment));
     GitWorkshopOptions workshops;
     workshops.repository = project->place_.root.string();
     workshops.state_directory = state;
@@ -160,7 +164,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .plugins = project->plugins_,
         .contracts = project->contracts_,
         .agents = project->agents_,
-        .events = *project->log_,
+        .events = *project->events_,
         .cancel = *program.cancel,
         .clock = project->clock_,
         .model = [self](const AgentDefinition& agent) { return self->model(agent); },
@@ -169,6 +173,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .environment = program.environment,
         .servers = &project->servers_,
         .exec_helper = project->product_.exec_helper,
+        .redactor = redactor,
         .model_limit = std::chrono::seconds(project->settings_->integer("llm.timeout_seconds"))});
 
     std::shared_ptr<EscalationHandler> handler;
@@ -267,6 +272,7 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
     }
     CancelToken* const cancel = program_.cancel;
     auto client = make_model_client(std::move(plugin), RetryPolicy{}, [cancel](std::chrono::milliseconds time) { wait_interruptibly(*cancel, time); });
+    client = make_redacting_client(std::move(client), *secrets_.redactor);
     if (const std::string record = settings_->text("llm.record"); !record.empty()) {
         const std::filesystem::path file = std::filesystem::path(record).is_absolute() ? std::filesystem::path(record) : program_.directory / record;
         client = make_recorder(std::move(client), file.string());

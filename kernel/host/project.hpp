@@ -16,6 +16,7 @@
 #include "escalation/store.hpp"
 #include "host/log.hpp"
 #include "host/program.hpp"
+#include "host/project_secrets.hpp"
 #include "host/project_trust.hpp"
 #include "pipeline/controller.hpp"
 #include "plugins/host.hpp"
@@ -51,6 +52,9 @@ public:
     /// Whether what the project's own files want to run may run: plugins, servers, commands. What else asks (`.mcp.json`) asks here.
     [[nodiscard]] const ProjectTrust& trust() const noexcept { return trust_; }
 
+    /// What is hidden from the model, the journal and the log.
+    [[nodiscard]] const ProjectSecrets& secrets() const noexcept { return secrets_; }
+
     /// The model that a role talks to; one that works offline (a transcript) is checked first.
     /// Errors (`unavailable`): AF-LLM-001 none is configured (says how), AF-LLM-2xx of the transcript; AF-PLUG-….
     [[nodiscard]] Result<ModelClient*> model(const AgentDefinition& agent);
@@ -66,6 +70,8 @@ private:
     std::unique_ptr<Settings> settings_;
     ProjectTrust trust_;
     std::unique_ptr<Log> log_;
+    ProjectSecrets secrets_;
+    std::unique_ptr<EventSink> events_;         ///< To the log, without secrets.
     ContractSet contracts_;
     AgentSet agents_;
     PipelineSet pipelines_;

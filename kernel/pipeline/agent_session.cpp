@@ -92,8 +92,8 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& 
     result.exit_code = outcome.exit_code;
     result.timed_out = outcome.timed_out;
     result.output_truncated = outcome.out_truncated || outcome.err_truncated;
-    result.out = sanitize_utf8(outcome.out);
-    result.err = sanitize_utf8(outcome.err);
+    result.out = services.redactor.redact_cut(sanitize_utf8(outcome.out));
+    result.err = services.redactor.redact_cut(sanitize_utf8(outcome.err));
     result.duration = outcome.duration;
     result.confinement = outcome.confinement;
     return std::pair{std::move(result), std::move(kept)};
@@ -120,7 +120,7 @@ public:
         // Who reviews an artifact changes nothing, whatever the role may write elsewhere: what was measured stays as it is.
         const bool reviews = who_.mode == "review";
         AF_TRY(RolePaths rules, reviews ? RolePaths::make(agent_.role, {{"review", "!*"}}) : RolePaths::make(agent_.role, agent_.path_constraints, locked));
-        AF_TRY(workspace_, RoleWorkspace::open(workshop_.root(), std::move(rules)));
+        AF_TRY(workspace_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
         AF_TRY(artifacts_, session_.artifacts());
         tree_ = session_.state().tree;
         return {};
@@ -212,8 +212,8 @@ public:
         } else {
             record.tree = before;
         }
-        AF_TRY(const std::string context_blob, session_.blobs().put(record.context));
-        AF_TRY(const std::string system_blob, session_.blobs().put(record.system));
+        AF_TRY(const std::string context_blob, session_.put_text(record.context));
+        AF_TRY(const std::string system_blob, session_.put_text(record.system));
         AF_TRY(const std::string record_blob, session_.put(to_json(record)));
         AF_TRY(const std::string arguments_blob, session_.put(record.arguments));
         json::object result{{"status", record.success ? "success" : "failure"}, {"summary", record.summary}};
@@ -326,6 +326,7 @@ public:
     void log(LogLevel level, std::string_view message, const json::object& fields) override { context_.log(level, message, fields); }
     void progress(std::string_view text) override { context_.progress(text); }
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return context_.now(); }
+    [[nodiscard]] const Redactor& redactor() const noexcept override { return services_.redactor; }
     [[nodiscard]] bool cancelled() const noexcept override { return context_.cancelled(); }
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return context_.deadline(); }
 
@@ -359,7 +360,8 @@ private:
     }
 
     Result<std::string> save_patch(std::uint64_t step, const std::string& before, const std::string& after) {
-        AF_TRY(const std::string patch, workshop_.patch(before, after));
+        AF_TRY(const std::string raw, workshop_.patch(before, after));
+        const std::string patch = services_.redactor.redact(raw);
         std::string number = std::to_string(step);
         number.insert(0, number.size() < 3 ? 3 - number.size() : 0, '0');
         const std::filesystem::path file = session_.paths().snapshots() / ("step_" + number + ".patch");
@@ -406,7 +408,7 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_process_as_role(TaskSe
     AF_TRY(const AgentDefinition agent, services.agents.get(role));
     AF_TRY(const auto locked, locked_tests(session));
     AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked));
-    AF_TRY(auto workspace, RoleWorkspace::open(workshop.root(), std::move(rules)));
+    AF_TRY(auto workspace, RoleWorkspace::open(workshop.root(), std::move(rules), services.redactor));
     const RecordAgent who{agent.role, agent.version, ""};
     return run_confined(session, workshop, services, *workspace, who, session.state().tree, spec);
 }

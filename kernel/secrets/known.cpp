@@ -12,7 +12,7 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::array<std::string_view, 10> secret_words{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS", "CREDENTIAL", "APIKEY", "PAT"};
-constexpr std::array<std::string_view, 6> harmless_ends{"_FILE", "_PATH", "_DIR", "_URL", "_ID", "_NAME"};
+constexpr std::array<std::string_view, 7> harmless_ends{"_ENV", "_FILE", "_PATH", "_DIR", "_URL", "_ID", "_NAME"};
 constexpr std::size_t shortest_value = 8;
 constexpr std::size_t shortest_word = 16;
 constexpr std::size_t shortest_number = 12;
@@ -81,6 +81,7 @@ std::vector<Secret> values_of(std::string_view text, const std::string& file) {
 
 bool names_a_secret(std::string_view variable) {
     const std::string name = upper(variable);
+    if (name.starts_with("AGENTFORGE_")) { return false; }     // Settings, such as the name of a key's variable.
     if (std::any_of(harmless_ends.begin(), harmless_ends.end(), [&name](std::string_view end) { return name.ends_with(end); })) { return false; }
     std::size_t begin = 0;
     while (begin <= name.size()) {

@@ -30,7 +30,7 @@ struct KnownSecrets {
 };
 
 /// Whether a variable of that name is secret unless one says otherwise: one of its words is KEY, TOKEN, SECRET, PASSWORD, PASSWD, PASSPHRASE, CREDENTIAL(S), APIKEY or
-/// PAT, and it does not end in _FILE, _PATH, _DIR, _URL, _ID or _NAME.
+/// PAT, and it does not begin with AGENTFORGE_ or end in _ENV, _FILE, _PATH, _DIR, _URL, _ID or _NAME.
 [[nodiscard]] bool names_a_secret(std::string_view variable);
 
 /// Empty where the value can be looked for, else why not: shorter than 8 bytes, an address or a path, a word of fewer than 16 letters, fewer than 12 digits.

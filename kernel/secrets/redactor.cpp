@@ -23,7 +23,9 @@ constexpr std::string_view rules_key = "agentforge: shapes of keys, 1";
 constexpr std::size_t head_bytes = 3;               ///< Of a pattern: what the first look at a place compares.
 constexpr unsigned table_bits = 15;
 constexpr std::size_t shortest_wrapped_line = 16;   ///< Base64 in lines shorter than this is not seen through.
-constexpr std::size_t shortest_cut = 6;             ///< Of a known value's beginning at a cut end.
+constexpr std::size_t shortest_cut = 6;             ///< Of a part of a known value at a cut.
+constexpr std::string_view left_out_begins = "\n[… ";
+constexpr std::string_view left_out_ends = " bytes left out …]\n";
 
 std::string digits_of(std::string_view key, std::string_view name, std::string_view text) {
     std::string inner(key);
@@ -177,6 +179,31 @@ struct Redactor::State {
         }
     }
 
+    /// A hash or git object id of the kernel's: what a known value has in common with it is chance.
+    [[nodiscard]] bool is_ours(std::string_view text) const { return is_object_name(text) && std::find(values.begin(), values.end(), text) == values.end(); }
+
+    /// The longest part of a known value that ends at `end` and is its beginning.
+    void hide_beginning(std::string& text, std::size_t end) const {
+        hide_part(text, [&](std::string_view value, std::size_t size) { return size <= end && text.compare(end - size, size, value.substr(0, size)) == 0 ? end - size : std::string::npos; });
+    }
+    void hide_ending(std::string& text, std::size_t begin) const {
+        hide_part(text, [&](std::string_view value, std::size_t size) { return text.compare(begin, size, value.substr(value.size() - size)) == 0 ? begin : std::string::npos; });
+    }
+    template <class Find>
+    void hide_part(std::string& text, Find find) const {
+        std::size_t longest = 0;
+        std::size_t place = 0;
+        for (const std::string& value : values) {
+            for (std::size_t size = value.size() - 1; size >= shortest_cut && size > longest; --size) {
+                if (const std::size_t at = find(value, size); at != std::string::npos) {
+                    longest = size;
+                    place = at;
+                }
+            }
+        }
+        if (longest > 0) { text.replace(place, longest, placeholder(key, "part", std::string_view(text).substr(place, longest))); }
+    }
+
     [[nodiscard]] bool fits(const SecretRule& rule, std::string_view secret) const {
         if (secret.find(opening) != std::string_view::npos) { return false; }
         if (rule.digits > 0 && static_cast<unsigned>(std::count_if(secret.begin(), secret.end(), [](char c) { return c >= '0' && c <= '9'; })) < rule.digits) { return false; }
@@ -287,24 +314,37 @@ std::string Redactor::redact(std::string text) const {
 
 std::string Redactor::redact_cut(std::string text) const {
     std::string made = redact(std::move(text));
-    std::size_t longest = 0;
-    for (const std::string& value : state_->values) {
-        for (std::size_t size = std::min(value.size() - 1, made.size()); size >= shortest_cut && size > longest; --size) {
-            if (std::string_view(made).substr(made.size() - size) == std::string_view(value).substr(0, size)) { longest = size; }
-        }
-    }
-    if (longest > 0) {
-        const std::string end = made.substr(made.size() - longest);
-        made.replace(made.size() - longest, longest, placeholder(state_->key, "part", end));
+    if (state_->values.empty()) { return made; }
+    state_->hide_beginning(made, made.size());
+    const std::size_t mark = made.find(left_out_begins);
+    const std::size_t end = mark == std::string::npos ? mark : made.find(left_out_ends, mark);
+    if (end != std::string::npos) {
+        state_->hide_ending(made, end + left_out_ends.size());
+        state_->hide_beginning(made, mark);
     }
     return made;
+}
+
+bool Redactor::finds(const json::value& value) const {
+    if (value.is_string()) {
+        const std::string_view view(value.get_string().data(), value.get_string().size());
+        return !state_->is_ours(view) && redacted(view).has_value();
+    }
+    if (value.is_array()) {
+        return std::any_of(value.get_array().begin(), value.get_array().end(), [this](const json::value& item) { return finds(item); });
+    }
+    if (value.is_object()) {
+        return std::any_of(value.get_object().begin(), value.get_object().end(),
+                           [this](const auto& field) { return redacted({field.key().data(), field.key().size()}).has_value() || finds(field.value()); });
+    }
+    return false;
 }
 
 void Redactor::redact(json::value& value) const {
     if (value.is_string()) {
         json::string& text = value.get_string();
         const std::string_view view(text.data(), text.size());
-        if (is_object_name(view) && std::find(state_->values.begin(), state_->values.end(), view) == state_->values.end()) { return; }
+        if (state_->is_ours(view)) { return; }
         if (const auto made = redacted(view)) { text = *made; }
     } else if (value.is_array()) {
         for (json::value& item : value.get_array()) { redact(item); }
@@ -328,6 +368,11 @@ void Redactor::redact(json::object& object) const {
 Error Redactor::redact(Error error) const {
     for (std::string* text : {&error.message, &error.where, &error.remedy}) { *text = redact(std::move(*text)); }
     return error;
+}
+
+const Redactor& nothing_hidden() {
+    static const Redactor none;
+    return none;
 }
 
 void RedactingSink::event(std::string_view name, const json::object& fields) {

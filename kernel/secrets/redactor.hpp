@@ -53,13 +53,19 @@ public:
     void redact(json::value& value) const;
     void redact(json::object& object) const;
     [[nodiscard]] Error redact(Error error) const;
-    /// As `redact`, for text whose end was cut off before it came here: the beginning of a known value at the end goes, too.
+    /// Whether there is anything to hide; a walk without copies.
+    [[nodiscard]] bool finds(const json::value& value) const;
+    /// As `redact`, for text that was cut before it came here: what may be part of a known value (6 bytes or more) at its end, and
+    /// on either side of a line `[… N bytes left out …]`, goes, too.
     [[nodiscard]] std::string redact_cut(std::string text) const;
 
 private:
     struct State;
     std::unique_ptr<const State> state_;
 };
+
+/// The redactor that hides nothing.
+[[nodiscard]] const Redactor& nothing_hidden();
 
 /// Passes on events without their secrets.
 class RedactingSink final : public EventSink {

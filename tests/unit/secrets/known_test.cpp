@@ -30,7 +30,7 @@ protected:
 
 TEST(SecretNames, AreTheOnesWithAWordForASecret) {
     for (const std::string_view name : {"OPENAI_API_KEY", "GITHUB_TOKEN", "db_password", "AWS_SECRET_ACCESS_KEY", "GH_PAT", "KEY"}) { EXPECT_TRUE(names_a_secret(name)) << name; }
-    for (const std::string_view name : {"PATH", "KEYBOARD", "TOKENIZERS_PARALLELISM", "AWS_ACCESS_KEY_ID", "SECRET_FILE", "MONKEY", "XPC_FLAGS"}) { EXPECT_FALSE(names_a_secret(name)) << name; }
+    for (const std::string_view name : {"PATH", "KEYBOARD", "TOKENIZERS_PARALLELISM", "AWS_ACCESS_KEY_ID", "SECRET_FILE", "MONKEY", "XPC_FLAGS", "AGENTFORGE_LLM_API_KEY_ENV", "LLM_API_KEY_ENV"}) { EXPECT_FALSE(names_a_secret(name)) << name; }
 }
 
 TEST(KnownSecrets, AreVariablesThatSoundSecret) {

@@ -179,6 +179,19 @@ TEST(Redactor, HidesTheBeginningOfAValueAtAnEndThatWasCutOff) {
     }
 }
 
+TEST(Redactor, HidesThePartsOfAValueOnEitherSideOfWhatWasLeftOut) {
+    const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
+    const auto redactor = knowing({{"SHOP_KEY", secret}});
+    const std::string shown = redactor->redact_cut("a " + secret.substr(0, 9) + "\n[… 12 bytes left out …]\n" + secret.substr(9) + " z");
+    EXPECT_THAT(shown, testing::AllOf(Not(HasSubstr(secret.substr(0, 6))), Not(HasSubstr(secret.substr(12))), HasSubstr("\n[… 12 bytes left out …]\n")));
+}
+
+TEST(Redactor, SaysWhetherThereIsAnythingToHide) {
+    const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
+    EXPECT_TRUE(redactor->finds(json::parse(R"({"a": [1, {"b": "xZx8Cv5Bn2Mq1"}]})")));
+    EXPECT_FALSE(redactor->finds(json::parse(R"({"a": [1, {"b": "x"}]})")));
+}
+
 TEST(Redactor, AnEventIsPassedOnWithoutSecrets) {
     struct Kept final : EventSink {
         void event(std::string_view, const json::object& fields) override { text = json::serialize(fields); }
