@@ -17,36 +17,39 @@ constexpr std::array<std::pair<const char*, const char*>, 4> servers{{{"ollama",
 
 }  // namespace
 
-Result<std::vector<ModelCandidate>> model_candidates(const AutoModelSettings& settings, const std::map<std::string, std::string>& environment) {
+Result<std::vector<ModelCandidate>> model_candidates(const ModelSettings& settings, const std::map<std::string, std::string>& environment) {
     std::vector<ModelCandidate> found;
     if (!settings.base_url.empty()) {
-        ModelCandidate named{"llm.base_url", "openai", settings.model, settings.settings, "", settings.model.empty()};
-        named.config["base_url"] = settings.base_url;
-        if (!settings.api_key_env.empty()) { named.config["api_key_env"] = settings.api_key_env; }
-        found.push_back(std::move(named));
-        return found;
+        ModelCandidate named{"llm.base_url", settings, "", settings.model.empty()};
+        named.settings.backend = "openai";
+        return std::vector{std::move(named)};
     }
     if (!settings.command.empty() || !settings.preset.empty()) {
-        ModelCandidate named{settings.command.empty() ? "llm.preset" : "llm.command", "cli", settings.model, settings.settings, "", false};
-        if (!settings.preset.empty()) { named.config["preset"] = settings.preset; }
-        json::array words;
-        for (const std::string& word : settings.command) { words.emplace_back(word); }
-        if (!words.empty()) { named.config["command"] = std::move(words); }
-        found.push_back(std::move(named));
-        return found;
+        ModelCandidate named{settings.command.empty() ? "llm.preset" : "llm.command", settings, "", false};
+        named.settings.backend = "cli";
+        return std::vector{std::move(named)};
     }
     if (!settings.settings.empty() || !settings.api_key_env.empty()) {
         const std::string key = settings.api_key_env.empty() ? "llm.settings" : "llm.api_key_env";
-        return Error{"AF-LLM-002", "`llm.backend: auto` cannot tell which backend `" + key + "` belongs to", key, "name the backend, or llm.base_url, too", ErrorKind::invalid};
+        return Error{"AF-LLM-002", "`llm.backend: auto` cannot tell which backend `" + key + "` belongs to", key, "name the backend, or llm.base_url, too", ErrorKind::unavailable};
     }
     for (const Service& service : services) {
         const auto key = environment.find(service.variable);
         const bool set = key != environment.end() && !key->second.empty();
-        found.push_back({service.name, service.name, settings.model.empty() ? service.model : settings.model, {},
-                         set ? "" : std::string(service.variable) + " is not set", false});
+        ModelCandidate& one = found.emplace_back(ModelCandidate{service.name, settings, set ? "" : std::string(service.variable) + " is not set", false});
+        one.settings.backend = service.name;
+        if (one.settings.model.empty()) { one.settings.model = service.model; }
     }
-    for (const char* const command : commands) { found.push_back({command, "cli", settings.model, {{"preset", command}}, "", false}); }
-    for (const auto& [name, address] : servers) { found.push_back({name, "openai", settings.model, {{"base_url", address}}, "", settings.model.empty()}); }
+    for (const char* const command : commands) {
+        ModelCandidate& one = found.emplace_back(ModelCandidate{command, settings, "", false});
+        one.settings.backend = "cli";
+        one.settings.preset = command;
+    }
+    for (const auto& [name, address] : servers) {
+        ModelCandidate& one = found.emplace_back(ModelCandidate{name, settings, "", settings.model.empty()});
+        one.settings.backend = "openai";
+        one.settings.base_url = address;
+    }
     return found;
 }
 

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <ctime>
+#include <random>
 
 #include "base/files.hpp"
+#include "config/settings_schema.hpp"
 #include "git/repository.hpp"
 #include "plugins/bounded.hpp"
 #include "host/display.hpp"
@@ -35,7 +37,8 @@ private:
 };
 
 /// Tool servers of the settings and of `.mcp.json`.
-ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, const ProjectTrust& trust, const std::map<std::string, std::string>& environment) {
+ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, const ProjectTrust& trust, const NetworkRule& network,
+                           const std::map<std::string, std::string>& environment) {
     ServerSources sources;
     sources.settings = settings.section("mcp_servers");
     sources.where = [&settings](const std::string& name) {
@@ -51,7 +54,7 @@ ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, 
     sources.trusted = trust.allowed();
     // The network is the user's to give, not the repository's.
     const auto origin = settings.origin("servers.allow_network");
-    sources.network_allowed = settings.boolean("servers.allow_network") && origin && origin->layer != "project";
+    sources.network_allowed = network.network == Network::any && settings.boolean("servers.allow_network") && origin && origin->layer != "project";
     ServerSet set = read_servers(sources);
     if (trust.allowed()) { return set; }
     // What the project's settings say of servers was left out: whoever asks for one of these reads why.
@@ -76,6 +79,7 @@ std::string model_help() {
            "  OpenAI key:        agentforge start --backend openai --model MODEL \"…\"   (with OPENAI_API_KEY set)\n"
            "  OpenAI-compatible: the same with --set llm.base_url=http://HOST:PORT/v1, and --set llm.api_key_env=NAME if it wants a key\n"
            "  Ollama:            agentforge start --backend openai --set llm.base_url=http://localhost:11434/v1 --model MODEL \"…\"\n"
+           "  Whatever there is: agentforge start --backend auto \"…\"   (the first of these that is reachable; `agentforge doctor` shows them)\n"
            "  For good:          put the same keys under `llm:` in .agentforge/config/settings.yaml\n";
 }
 
@@ -138,11 +142,14 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     AF_TRY(project->pipelines_, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(),
                                                   (own / "orchestration" / "pipeline.yaml").string(), project->contracts_));
 
+    static const std::vector<GuardedSetting> nothing_left_out;
+    project->network_ = network_rule(*project->settings_, project->trust_.allowed() ? nothing_left_out : project->trust_.settings, program.environment);
+
     project->plugins_ = PluginRegistry::discover(plugin_search(program, project->place_, project->product_, *project->settings_, project->trust_));
     for (const Error& problem : project->plugins_.problems()) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
     AF_CHECK(check_plugin_settings(project->plugins_, *project->settings_));
 
-    project->servers_ = declared_servers(*project->settings_, project->place_, project->trust_, program.environment);
+    project->servers_ = declared_servers(*project->settings_, project->place_, project->trust_, project->network_, program.environment);
     for (const Error& problem : project->servers_.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
 
     project->processes_ = make_process_runner(project->product_.exec_helper);
@@ -160,6 +167,9 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     project->tasks_ = std::make_unique<TaskStore>(own);
     project->escalations_ = std::make_unique<EscalationStore>(own);
     Project* const self = project.get();
+    // Roles may have times of their own; a call that takes longer than any of them hangs.
+    std::int64_t longest = project->settings_->integer("llm.timeout_seconds");
+    for (const std::string& role : project->agents_.roles()) { longest = std::max(longest, read_model_settings(*project->settings_, role).timeout_seconds); }
     project->services_ = std::make_unique<TaskServices>(TaskServices{
         .plugins = project->plugins_,
         .contracts = project->contracts_,
@@ -174,7 +184,8 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .servers = &project->servers_,
         .exec_helper = project->product_.exec_helper,
         .redactor = redactor,
-        .model_limit = std::chrono::seconds(project->settings_->integer("llm.timeout_seconds"))});
+        .model_limit = std::chrono::seconds(longest),
+        .output_limit = [self](const std::string& role) { return static_cast<std::uint64_t>(read_model_settings(*self->settings_, role).max_output_tokens); }});
 
     std::shared_ptr<EscalationHandler> handler;
     AF_TRY(handler, project->plugins_.escalation(project->settings_->text("escalation.handler")));
@@ -197,14 +208,23 @@ Result<std::unique_ptr<Project>> Project::open_for_task(Program& program, EventS
     if (!id.ok()) { return project; }       // The command says so.
     AF_TRY(const json::object started, project->tasks().load(*id));
     const json::value* configuration = started.if_contains("configuration");
-    const json::value* llm = configuration != nullptr && configuration->is_object() ? configuration->get_object().if_contains("llm") : nullptr;
-    if (llm == nullptr || !llm->is_object()) { return project; }
+    if (configuration == nullptr || !configuration->is_object()) { return project; }
     bool found = false;
-    for (const char* key : {"backend", "model", "preset", "transcript", "base_url", "api_key_env"}) {
-        const json::value* value = llm->get_object().if_contains(key);
-        if (value == nullptr || !value->is_string() || value->get_string().empty()) { continue; }
-        program.settings.emplace_back(std::string("llm.") + key, std::string(value->get_string()));
-        found = true;
+    const auto take = [&program, &found](const json::object& of, const std::string& prefix) {
+        const json::value* llm = of.if_contains("llm");
+        if (llm == nullptr || !llm->is_object()) { return; }
+        for (const char* key : {"backend", "model", "preset", "transcript", "base_url", "api_key_env"}) {
+            const json::value* value = llm->get_object().if_contains(key);
+            if (value == nullptr || !value->is_string() || value->get_string().empty()) { continue; }
+            program.settings.emplace_back(prefix + "llm." + key, std::string(value->get_string()));
+            found = true;
+        }
+    };
+    take(configuration->get_object(), "");
+    if (const json::value* roles = configuration->get_object().if_contains("agents"); roles != nullptr && roles->is_object()) {
+        for (const auto& [role, own] : roles->get_object()) {
+            if (own.is_object()) { take(own.get_object(), "agents." + join_key({std::string(role)}) + "."); }
+        }
     }
     return found ? open(program, events) : std::move(project);
 }
@@ -221,48 +241,101 @@ Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Pr
                  "choose another backend, or mend the plugin: it must watch deadline()", ErrorKind::timeout};
 }
 
-Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, const std::string& model_name) {
+std::string Project::from_here(const std::string& path) const {
+    return path.empty() || std::filesystem::path(path).is_absolute() ? path : (program_.directory / path).string();
+}
+
+Result<json::object> Project::backend_config(const std::string& name, const std::string& model_name, const ModelSettings& chosen, const std::string& role) const {
     if (name.empty()) {
         return Error{"AF-LLM-001", "no model is configured", "llm.backend", "choose one:\n" + model_help(), ErrorKind::unavailable};
     }
-    json::object config = settings_->section("llm.settings");
-    const auto path_setting = [&](const std::string& key) {
-        const std::string path = settings_->text(key);
-        return path.empty() || std::filesystem::path(path).is_absolute() ? path : (program_.directory / path).string();
-    };
+    json::object config = chosen.settings;
     if (name == "replay") {
-        config["transcript"] = path_setting("llm.transcript");
-        config["match"] = settings_->text("llm.replay.match");
+        config["transcript"] = from_here(chosen.transcript);
+        config["match"] = chosen.replay_match;
+        if (!role.empty()) { config["role"] = role; }
     } else if (name == "cli") {
-        const auto withheld = [&](const GuardedSetting& setting) { return setting.key.starts_with("llm.command") || setting.key.starts_with("llm.settings"); };
-        if (!trust_.allowed() && settings_->text("llm.command").empty() && settings_->text("llm.preset").empty() &&
-            std::ranges::any_of(trust_.settings, withheld)) {
-            return trust_.refusal();
-        }
-        if (const std::string preset = settings_->text("llm.preset"); !preset.empty()) { config["preset"] = preset; }
+        const auto withheld = [](const GuardedSetting& setting) {
+            return setting.key.find("llm.command") != std::string::npos || setting.key.find("llm.settings") != std::string::npos;
+        };
+        if (!trust_.allowed() && chosen.command.empty() && chosen.preset.empty() && std::ranges::any_of(trust_.settings, withheld)) { return trust_.refusal(); }
+        if (!chosen.preset.empty()) { config["preset"] = chosen.preset; }
         json::array command;
-        for (const std::string& word : settings_->list("llm.command")) { command.emplace_back(word); }
+        for (const std::string& word : chosen.command) { command.emplace_back(word); }
         if (!command.empty()) { config["command"] = std::move(command); }
-        config["timeout_seconds"] = settings_->integer("llm.timeout_seconds");
+        config["timeout_seconds"] = chosen.timeout_seconds;
     } else if (name == "anthropic" || name == "openai") {
-        if (const std::string base_url = settings_->text("llm.base_url"); !base_url.empty()) { config["base_url"] = base_url; }
-        if (const std::string variable = settings_->text("llm.api_key_env"); !variable.empty()) { config["api_key_env"] = variable; }
-        if (!config.contains("timeout_seconds")) { config["timeout_seconds"] = settings_->integer("llm.timeout_seconds"); }
+        if (!chosen.base_url.empty()) { config["base_url"] = chosen.base_url; }
+        if (!chosen.api_key_env.empty()) { config["api_key_env"] = chosen.api_key_env; }
+        if (!config.contains("timeout_seconds")) { config["timeout_seconds"] = chosen.timeout_seconds; }
     }
     if (name != "replay" && !model_name.empty()) { config["model"] = model_name; }
+    return config;
+}
+
+Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, const std::string& model_name, const std::string& role) {
+    ModelSettings chosen = read_model_settings(*settings_, role);
+    chosen.backend = name;
+    chosen.model = model_name;
+    AF_TRY(chosen, settled(std::move(chosen)));
+    AF_TRY(const json::object config, backend_config(chosen.backend, chosen.model, chosen, role));
+    return make_backend(chosen.backend, config);
+}
+
+Result<std::shared_ptr<LLMBackend>> Project::make_backend(const std::string& name, const json::object& config) {
+    AF_CHECK(check_network(network_, name, config));
     return plugins_.backend(name, config);
 }
 
+Result<std::vector<Project::Reached>> Project::reach_models(const ModelSettings& settings, bool first_only) {
+    AF_TRY(std::vector<ModelCandidate> candidates, model_candidates(settings, program_.environment));
+    std::vector<Reached> reached;
+    for (ModelCandidate& candidate : candidates) {
+        const auto ask = [&]() -> Result<std::string> {
+            if (!candidate.missing.empty()) { return Error{"AF-LLM-002", candidate.missing, "", "", ErrorKind::unavailable}; }
+            AF_TRY(const json::object config, backend_config(candidate.settings.backend, candidate.settings.model, candidate.settings, ""));
+            AF_TRY(const std::shared_ptr<LLMBackend> plugin, make_backend(candidate.settings.backend, config));
+            AF_TRY(std::string said, check_backend(plugin, program_));
+            if (candidate.needs_model) { return Error{"AF-LLM-002", std::move(said), "llm.model", "set llm.model", ErrorKind::unavailable}; }
+            return said;
+        };
+        Result<std::string> answer = ask();
+        const bool found = answer.ok();
+        reached.push_back({std::move(candidate), std::move(answer)});
+        if ((found && first_only) || program_.leave_at_once) { break; }
+    }
+    return reached;
+}
+
+Result<ModelSettings> Project::settled(ModelSettings chosen) {
+    if (chosen.backend != "auto") { return chosen; }
+    for (const auto& [asked, became] : settled_) {
+        if (asked == chosen) { return became; }
+    }
+    AF_TRY(const std::vector<Reached> reached, reach_models(chosen, true));
+    std::string tried;
+    for (const Reached& one : reached) {
+        if (!one.answer.ok()) {
+            tried += "\n  " + one.candidate.name + ": " + secrets_.redactor->redact(one.answer.error()).message;
+            continue;
+        }
+        const ModelSettings& became = one.candidate.settings;
+        if (!program_.quiet) {
+            program_.err << "agentforge: the model is " << printable(one.candidate.name, 60) << (became.model.empty() ? "" : " (" + printable(became.model, 100) + ")") << ", found by `llm.backend: auto`\n";
+        }
+        settled_.emplace_back(std::move(chosen), became);
+        return became;
+    }
+    return Error{"AF-LLM-002", "`llm.backend: auto` found no model that is reachable:" + tried, "llm.backend", "set one up, or name a backend:\n" + model_help(), ErrorKind::unavailable};
+}
+
 Result<ModelClient*> Project::model(const AgentDefinition& agent) {
-    const auto setting = [&](const std::string& key) {
-        const std::string own = settings_->text("agents." + agent.role + ".llm." + key);
-        return own.empty() ? settings_->text("llm." + key) : own;
-    };
-    const std::string name = setting("backend");
-    const std::string model_name = setting("model");
-    const std::string key = name + "\n" + model_name;
+    AF_TRY(const ModelSettings chosen, settled(read_model_settings(*settings_, agent.role)));
+    AF_TRY(const json::object config, backend_config(chosen.backend, chosen.model, chosen, agent.role));
+    const std::string record = from_here(chosen.record);
+    const std::string key = chosen.backend + "\n" + json::serialize(config) + "\n" + record;
     if (const auto known = models_.find(key); known != models_.end()) { return known->second.get(); }
-    AF_TRY(std::shared_ptr<LLMBackend> plugin, backend(name, model_name));
+    AF_TRY(std::shared_ptr<LLMBackend> plugin, make_backend(chosen.backend, config));
     if (plugin->info().offline) {
         if (const auto answer = check_backend(plugin, program_); !answer.ok()) {
             Error error = answer.error();
@@ -271,11 +344,17 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
         }
     }
     CancelToken* const cancel = program_.cancel;
-    auto client = make_model_client(std::move(plugin), RetryPolicy{}, [cancel](std::chrono::milliseconds time) { wait_interruptibly(*cancel, time); });
+    // One for each server, whatever the models and roles are that meet there.
+    std::shared_ptr<CircuitBreaker>& breaker = breakers_[chosen.backend + "\n" + chosen.base_url];
+    if (!breaker) { breaker = std::make_shared<CircuitBreaker>(); }
+    RetryPolicy retries;
+    retries.random = [source = std::make_shared<std::minstd_rand>(std::random_device()())] { return std::generate_canonical<double, 32>(*source); };
+    auto client = make_model_client(std::move(plugin), std::move(retries), [cancel](std::chrono::milliseconds time) { wait_interruptibly(*cancel, time); }, breaker);
     client = make_redacting_client(std::move(client), *secrets_.redactor);
-    if (const std::string record = settings_->text("llm.record"); !record.empty()) {
-        const std::filesystem::path file = std::filesystem::path(record).is_absolute() ? std::filesystem::path(record) : program_.directory / record;
-        client = make_recorder(std::move(client), file.string());
+    if (!record.empty()) {
+        std::shared_ptr<Recording>& recording = recordings_[record];
+        if (!recording) { recording = make_recording(record); }
+        client = make_recorder(std::move(client), recording);
     }
     ModelClient* const made = client.get();
     models_.emplace(key, std::move(client));

@@ -167,6 +167,32 @@ public:
         return session_.record("answer", std::move(fields), &who_);
     }
 
+    [[nodiscard]] SpentAttempts spent_attempts(unsigned step) override {
+        SpentAttempts spent;
+        std::int64_t halves = 0;
+        for (const Record& record : session_.records()) {
+            if (record.type() == "task_paused") {       // Who resumes a task that paused has looked at it: all begins anew.
+                spent = {};
+                halves = 0;
+            } else if (record.type() == "answer") {
+                halves = std::max<std::int64_t>(0, halves - 1);
+            } else if (record.type() == "attempt_failed") {
+                halves += 2;
+                if (!is_mine(record.body) || number_field(record.body, "run_step") != step) { continue; }
+                ++spent.here;
+                spent.last = Error{text_field(record.body, "code"), text_field(record.body, "message"), text_field(record.body, "where"),
+                                   "It was tried before the process died; resume.", ErrorKind::transient};
+            }
+        }
+        spent.of_task = static_cast<unsigned>(halves / 2);
+        return spent;
+    }
+
+    [[nodiscard]] Result<void> attempt_failed(unsigned step, unsigned attempt, const Error& error) override {
+        return session_.record("attempt_failed", {{"phase", session_.state().stage().name}, {"visit", visit_}, {"run", number_}, {"run_step", step},
+                                                  {"attempt", attempt}, {"code", error.code}, {"message", error.message}, {"where", error.where}}, &who_);
+    }
+
     [[nodiscard]] std::vector<Change> take_changes() override {
         std::vector<Change> changes = workspace_->take_changes();
         changes.insert(changes.end(), process_changes_.begin(), process_changes_.end());
@@ -450,7 +476,7 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     spec.contract = contract;
     spec.budget = services.budget;
     spec.max_steps = run.max_steps != 0 ? run.max_steps : stage.max_steps;
-    spec.max_output_tokens = services.max_output_tokens;
+    spec.max_output_tokens = services.output_limit ? services.output_limit(role) : services.max_output_tokens;
 
     ToolBridge bridge(agent, std::move(tools), host.workspace(), host, contract ? contract->model_schema() : json::object());
     return agentforge::kernel::run_agent(spec, bridge, *model, host, context, services.events);

@@ -38,6 +38,7 @@ struct TaskServices {
     const Redactor& redactor = nothing_hidden();            ///< Hides secrets in all that is journaled, shown and sent.
     std::chrono::milliseconds hang_grace{5'000};            ///< How long after its deadline a plugin's call may still return.
     std::chrono::milliseconds model_limit{0};               ///< How long one model call may take (`llm.timeout_seconds`); 0: as long as its stage.
+    std::function<std::uint64_t(const std::string& role)> output_limit = {};    ///< In place of max_output_tokens, by role.
 };
 
 /// A stage's clock (FR-063): it counts agent time. While a gate measures it stands still, so that a long test suite does not

@@ -207,6 +207,7 @@ private:
             {"snapshot", &Application::snapshot},
             {"delivered", &Application::delivered},
             {"answer", &Application::recorded},
+            {"attempt_failed", &Application::recorded},
             {"call_started", &Application::recorded},
             {"call_finished", &Application::call_finished},
             {"recovered", &Application::recorded},

@@ -37,12 +37,17 @@ class ModelServer:
         self.fail = dict(fail or {})
         self.requests = []          # (api, headers, body)
         self.problems = []
+        self.connections = 0
         self.answered = collections.Counter()
         self.lock = threading.Lock()
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def setup(self):
+                super().setup()
+                outer.connections += 1
 
             def do_GET(self):
                 self.send_json(200, {"data": [{"id": "scripted"}]})
@@ -72,7 +77,7 @@ class ModelServer:
                     self.wfile.flush()
                 if not cut:
                     self.wfile.write(b"0\r\n\r\n")
-                self.close_connection = True
+                self.close_connection = cut
 
             def log_message(self, *_):
                 pass

@@ -4,6 +4,8 @@
 
 #include "anthropic/backend.hpp"
 #include "openai/backend.hpp"
+#include <agentforge_http/refusal.hpp>
+
 #include "server.hpp"
 
 namespace agentforge::http {
@@ -113,6 +115,29 @@ TEST_P(Both, waits_as_long_as_it_is_asked_to) {
     EXPECT_LT(took, 20s);
 }
 
+struct Wait {
+    const char* called;
+    Headers headers;
+    std::chrono::milliseconds wait;
+};
+class AskedToWait : public ::testing::TestWithParam<Wait> {};
+TEST_P(AskedToWait, is_understood) { EXPECT_EQ(asked_to_wait(Head{503, "", GetParam().headers}), GetParam().wait); }
+constexpr const char* server_time = "Wed, 21 Oct 2015 07:28:00 GMT";
+INSTANTIATE_TEST_SUITE_P(All, AskedToWait, ::testing::Values(
+    Wait{"not", {}, 0ms}, Wait{"seconds", {{"retry-after", "2"}}, 2000ms}, Wait{"milliseconds_first", {{"retry-after-ms", "15"}, {"retry-after", "2"}}, 15ms},
+    Wait{"a_minute", {{"retry-after", "60"}}, 60'000ms}, Wait{"longer", {{"retry-after", "61"}}, 0ms}, Wait{"negative", {{"retry-after", "-1"}}, 0ms},
+    Wait{"words", {{"retry-after", "soon"}}, 0ms}, Wait{"date", {{"date", server_time}, {"retry-after", "Wed, 21 Oct 2015 07:28:30 GMT"}}, 30'000ms},
+    Wait{"date_that_has_passed", {{"date", server_time}, {"retry-after", "Wed, 21 Oct 2015 07:27:59 GMT"}}, 0ms},
+    Wait{"date_far_away", {{"date", server_time}, {"retry-after", "Wed, 21 Oct 2015 08:28:00 GMT"}}, 0ms},
+    Wait{"date_long_ago_by_our_clock", {{"retry-after", server_time}}, 0ms}), [](const auto& one) { return std::string(one.param.called); });
+
+TEST_P(Both, a_wait_until_a_date_that_is_an_hour_away_pauses_the_task) {
+    const Server server(testing::json_response("{}", 429, "Date: Wed, 21 Oct 2015 07:28:00 GMT\r\nRetry-After: Wed, 21 Oct 2015 08:28:00 GMT\r\n"));
+    const auto answer = ask(GetParam(), server.url());
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().code, "AF-LLM-406") << answer.error().to_string();
+}
+
 TEST_P(Both, does_not_wait_where_the_deadline_comes_first) {
     const Server server(testing::json_response("{}", 429, "Retry-After: 50\r\n"));
     Context context;
@@ -137,6 +162,18 @@ TEST_P(Both, an_answer_of_fifty_megabytes_is_refused) {
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().code, "AF-LLM-412");
     EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
+}
+
+TEST_P(Both, a_stream_that_repeats_itself_for_ever_is_refused) {
+    const std::string again = "data: " + (GetParam() == "anthropic"
+        ? R"({"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":")" + std::string(1'000'000, 'a') + R"("}})"
+        : R"({"choices":[{"index":0,"delta":{"content":")" + std::string(1'000'000, 'a') + R"("}}]})") + "\n\n";
+    Script script{{"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"}, 0ms, true};
+    for (int number = 0; number < 36; ++number) { script.pieces.push_back(again); }
+    const Server server({script});
+    const auto answer = ask(GetParam(), server.url());
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().code, "AF-LLM-412");
 }
 
 TEST_P(Both, a_stream_without_line_ends_is_refused) {

@@ -39,7 +39,7 @@ void replace_all(std::string& text, const std::string& from, std::string_view to
 }  // namespace
 
 HttpBackend::HttpBackend(const json::object& settings, const Service& service, const std::vector<std::string_view>& known)
-    : settings_(read_settings(settings, service, known)) {}
+    : settings_(read_settings(settings, service, known)), connections_(std::make_shared<Connections>()) {}
 
 Error HttpBackend::without_secrets(Error error) const {
     const auto hide = [&error](const std::string& secret, std::string_view name) {
@@ -59,6 +59,7 @@ Result<Call> HttpBackend::prepare(steady_clock::duration time, CallContext& cont
     Call call;
     call.server = settings_.server;
     call.ca_file = settings_.ca_file;
+    call.connections = connections_;
     AF_TRY(call.proxy, proxy_for(settings_.server, [](const std::string& name) {
         const char* const value = std::getenv(name.c_str());
         return value == nullptr ? std::string() : std::string(value);
@@ -78,10 +79,14 @@ Result<Completion> HttpBackend::complete(const CompletionRequest& request, Strea
     if (answer.ok()) { return answer; }
     Error error = without_secrets(std::move(answer).error());
     if (error.kind != ErrorKind::transient) { return error; }
-    const auto until = steady_clock::now() + asked_to_wait(head);
+    const milliseconds asked = asked_to_wait(head);
+    const auto until = steady_clock::now() + asked;
     // The host gives up a call that takes longer than llm.timeout_seconds.
     if (until > latest) { return error; }
     if (const auto deadline = context.deadline(); deadline && until >= *deadline) { return error; }
+    if (asked >= std::chrono::seconds(1)) {
+        context.progress(settings_.server.host + " asks to wait " + std::to_string(std::chrono::ceil<std::chrono::seconds>(asked).count()) + " s: " + error.message);
+    }
     while (!context.cancelled() && steady_clock::now() < until) {
         std::this_thread::sleep_for(std::min<steady_clock::duration>(nap, until - steady_clock::now()));
     }

@@ -67,6 +67,7 @@ private:
     [[nodiscard]] Error without_secrets(Error error) const;
 
     Settings settings_;
+    std::shared_ptr<Connections> connections_;      ///< Kept open from call to call.
 };
 
 }  // namespace agentforge::http
