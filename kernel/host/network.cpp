@@ -7,7 +7,7 @@
 namespace agentforge::kernel {
 namespace {
 
-Network network_of(std::string_view text) { return text == "none" ? Network::none : text == "local" ? Network::local : Network::any; }
+ModelNetwork network_of(std::string_view text) { return text == "none" ? ModelNetwork::none : text == "local" ? ModelNetwork::local : ModelNetwork::any; }
 
 std::string lower(std::string_view text) {
     std::string made(text);
@@ -99,11 +99,11 @@ NetworkRule network_rule(const Settings& settings, const std::vector<GuardedSett
 }
 
 Result<void> check_network(const NetworkRule& rule, std::string_view backend, const json::object& config) {
-    if (rule.network == Network::any || backend == "replay") { return {}; }
+    if (rule.network == ModelNetwork::any || backend == "replay") { return {}; }
     const auto refused = [&backend](const std::string& why, std::string remedy) {
         return Error{"AF-LLM-003", "the backend '" + std::string(backend) + "' is not used: " + why, "network", std::move(remedy), ErrorKind::unavailable};
     };
-    if (rule.network == Network::none) {
+    if (rule.network == ModelNetwork::none) {
         return refused("`network: none` allows recorded answers only", "use the backend `replay`, or set `network` to local or any");
     }
     if (backend != "anthropic" && backend != "openai") {

@@ -15,14 +15,14 @@
 namespace agentforge::kernel {
 
 /// The later, the stricter.
-enum class Network : unsigned char {
+enum class ModelNetwork : unsigned char {
     any = 1,
     local,      ///< Loopback addresses and `private_hosts` only.
     none        ///< Recorded answers only.
 };
 
 struct NetworkRule {
-    Network network = Network::any;
+    ModelNetwork network = ModelNetwork::any;
     std::vector<std::string> private_hosts;             ///< Names and addresses as they stand in `base_url`.
     std::map<std::string, std::string> environment;     ///< For proxies.
 };

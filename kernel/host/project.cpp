@@ -54,7 +54,7 @@ ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, 
     sources.trusted = trust.allowed();
     // The network is the user's to give, not the repository's.
     const auto origin = settings.origin("servers.allow_network");
-    sources.network_allowed = network.network == Network::any && settings.boolean("servers.allow_network") && origin && origin->layer != "project";
+    sources.network_allowed = network.network == ModelNetwork::any && settings.boolean("servers.allow_network") && origin && origin->layer != "project";
     ServerSet set = read_servers(sources);
     if (trust.allowed()) { return set; }
     // What the project's settings say of servers was left out: whoever asks for one of these reads why.
