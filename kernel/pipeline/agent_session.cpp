@@ -2,10 +2,12 @@
 #include "pipeline/agent_session.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "pipeline/agent_tools.hpp"
 #include "pipeline/codec.hpp"
+#include "secrets/restore.hpp"
 
 namespace agentforge::kernel {
 
@@ -45,6 +47,30 @@ std::vector<std::string> writable_entries(RoleWorkspace& workspace, const std::s
     return writable;
 }
 
+/// The file that got a placeholder of a secret since `tree` though it had none like it, or empty: a program was told the placeholder and wrote it,
+/// and the file would hold that in place of the secret.
+Result<std::string> file_with_new_placeholder(Workshop& workshop, const std::string& tree, const std::string& after) {
+    AF_TRY(const std::string patch, workshop.patch(tree, after));
+    if (!may_hold_placeholder(patch)) { return std::string(); }
+    std::string file;
+    std::set<std::string, std::less<>> had;
+    std::vector<std::pair<std::string, std::string>> got;       // File and placeholder.
+    for (std::size_t begin = 0; begin < patch.size();) {
+        const std::size_t end = std::min(patch.find('\n', begin), patch.size());
+        const std::string_view line = std::string_view(patch).substr(begin, end - begin);
+        begin = end + 1;
+        if (line.starts_with("+++ ")) { file = line.starts_with("+++ b/") ? line.substr(6) : line.substr(4); }
+        for (PlaceholderAt at = find_placeholder(line); at.size > 0; at = find_placeholder(line, at.begin + at.size)) {
+            std::string found(line.substr(at.begin, at.size));
+            if (line.starts_with('+')) { got.emplace_back(file, std::move(found)); } else { had.insert(std::move(found)); }
+        }
+    }
+    for (const auto& [where, placeholder] : got) {
+        if (!had.contains(placeholder)) { return where; }
+    }
+    return std::string();
+}
+
 /// What was written since `tree`, by whatever program: what the role may not write takes it all back and is recorded. Returns
 /// what it wrote where it may.
 Result<std::vector<Change>> settle_writes(TaskSession& session, Workshop& workshop, RoleWorkspace& workspace, const RecordAgent& who, const std::string& tree) {
@@ -57,6 +83,15 @@ Result<std::vector<Change>> settle_writes(TaskSession& session, Workshop& worksh
             kept.push_back(Change{change.path, "", "", change.lines_added, change.lines_removed, change.status == 'A'});
         } else {
             forbidden.emplace_back(change.path);
+        }
+    }
+    if (forbidden.empty() && !kept.empty()) {
+        AF_TRY(const std::string file, file_with_new_placeholder(workshop, tree, after));
+        if (!file.empty()) {
+            AF_CHECK(workshop.restore(tree));
+            AF_CHECK(session.record("violation", {{"stage", session.state().stage().name}, {"paths", json::array{json::value(file)}}}, &who));
+            return Error{"AF-SEC-007", "the program wrote the placeholder of a secret into '" + file + "'; it does not know the secret behind it", file,
+                         "all it wrote was taken back; edit such lines with the product's own tools, which put secrets back", ErrorKind::denied};
         }
     }
     if (!forbidden.empty()) {

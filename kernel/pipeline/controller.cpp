@@ -478,7 +478,9 @@ private:
                                     ErrorKind::internal};
             return fail_stage(result.error ? *result.error : unexplained, spent);
         }
-        return accept(*result.artifact, spent);
+        json::object artifact = *result.artifact;
+        services_.redactor.redact(artifact);        // It becomes a file, too.
+        return accept(std::move(artifact), spent);
     }
 
     Step fail_stage(const Error& error, std::uint64_t spent) {
