@@ -72,6 +72,8 @@ protected:
     ~ModelCallContext() = default;
 };
 
+class Redactor;
+
 class ModelClient {
 public:
     virtual ~ModelClient() = default;
@@ -97,6 +99,10 @@ class Recording;
 /// Wraps a client and appends every answer to the recording, with all that the journal keeps of it, also one that could not be used
 /// (`told_to_model`). Attempts that failed are not recorded.
 [[nodiscard]] std::unique_ptr<ModelClient> make_recorder(std::unique_ptr<ModelClient> inner, std::shared_ptr<Recording> recording);
+
+/// Wraps a client so that no secret goes to the model, and none that it answers with, or that its error holds, comes back.
+/// Innermost: what is recorded holds none either. `redactor` outlives it.
+[[nodiscard]] std::unique_ptr<ModelClient> make_redacting_client(std::unique_ptr<ModelClient> inner, const Redactor& redactor);
 
 /// Hash of what does not depend on earlier answers: stage, role, system prompt, offered tools.
 [[nodiscard]] std::string frame_hash(const CompletionRequest& request);

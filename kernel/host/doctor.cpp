@@ -14,7 +14,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-enum class Verdict : unsigned char { good = 1, warning, bad };
+enum class Verdict : unsigned char { good = 1, absent, warning, bad };
 
 struct Check {
     std::string name;
@@ -25,6 +25,7 @@ struct Check {
 std::string_view word(Verdict verdict) {
     switch (verdict) {
         case Verdict::good: return "ok";
+        case Verdict::absent: return "-";
         case Verdict::warning: return "warning";
         case Verdict::bad: return "FAILED";
     }
@@ -75,12 +76,37 @@ Check check_program(const ProductPaths& product, const std::string& folder, std:
     return {std::move(name), outcome->exit_code == 0 ? Verdict::good : Verdict::warning, printable(said, 100)};
 }
 
-Check check_model(Project& project, Program& program) {
-    const std::string name = project.settings().text("llm.backend");
-    auto backend = project.backend(name, project.settings().text("llm.model"));
-    if (!backend.ok()) { return {"model", Verdict::warning, backend.error().to_string()}; }
-    const auto answer = check_backend(*backend, program);
-    return from("model", answer, name + ": " + (answer.ok() ? *answer : ""), Verdict::warning);
+/// The model in use; where it is `auto`, or none is named, also all that could be.
+std::vector<Check> check_model(Project& project, Program& program) {
+    const ModelSettings settings = read_model_settings(project.settings(), "");
+    std::vector<Check> checks;
+    if (!settings.backend.empty() && settings.backend != "auto") {
+        auto backend = project.backend(settings.backend, settings.model);
+        const auto answer = backend.ok() ? check_backend(*backend, program) : Result<std::string>(backend.error());
+        checks.push_back(from("model", answer, settings.backend + ": " + (answer.ok() ? *answer : ""), Verdict::warning));
+        return checks;
+    }
+    const auto reached = project.reach_models(settings, false);
+    if (!reached.ok()) { return {{"model", Verdict::warning, reached.error().to_string()}}; }
+    std::string first;
+    for (const auto& one : *reached) {
+        if (first.empty() && one.answer.ok()) { first = one.candidate.name; }
+        checks.push_back(one.answer.ok() ? Check{"model " + one.candidate.name, Verdict::good, *one.answer}
+                                         : Check{"model " + one.candidate.name, Verdict::absent, one.answer.error().message + (one.candidate.needs_model && one.answer.error().code == "AF-LLM-002" ? "; set llm.model to use it" : "")});
+    }
+    const bool chosen = settings.backend == "auto";
+    const std::string found = first.empty() ? "none of these is reachable" : (chosen ? "auto: " : "llm.backend is not set; `auto` would be ") + first;
+    const auto none = project.backend(settings.backend, settings.model);
+    checks.insert(checks.begin(), {"model", chosen && !first.empty() ? Verdict::good : Verdict::warning, chosen || none.ok() ? found : found + "\n" + none.error().to_string()});
+    return checks;
+}
+
+Check check_secrets(const Project& project) {
+    const ProjectSecrets& secrets = project.secrets();
+    std::string detail = std::to_string(secrets.known) + " known values and " + std::to_string(secrets.rules) + " shapes of keys are hidden";
+    for (const std::string& weak : secrets.too_weak) { detail += "\n" + weak + ", so it is not looked for"; }
+    for (const std::string& file : secrets.missing) { detail += "\n" + file + " of secrets.files is not there"; }
+    return {"secrets", secrets.too_weak.empty() && secrets.missing.empty() ? Verdict::good : Verdict::warning, printable_lines(detail)};
 }
 
 /// Models of roles that are not the project's, each once.
@@ -119,8 +145,10 @@ int run_doctor(Program& program) {
             const auto& plugins = (*project)->plugins();
             checks.push_back({"plugins", plugins.problems().empty() ? Verdict::good : Verdict::warning,
                               std::to_string(plugins.plugins().size()) + " found, " + std::to_string(plugins.problems().size()) + " with problems"});
-            checks.push_back(check_model(**project, program));
+            checks.push_back(check_secrets(**project));
+            for (Check& check : check_model(**project, program)) { checks.push_back(std::move(check)); }
             for (Check& check : check_models_of_roles(**project, program)) { checks.push_back(std::move(check)); }
+            for (Check& check : checks) { check.detail = (*project)->secrets().redactor->redact(std::move(check.detail)); }
             for (const ServerReport& server : try_servers(**project, program)) {
                 const Verdict verdict = server.error || !server.problems.empty() ? Verdict::warning : Verdict::good;
                 std::string detail = server.error ? server.error->to_string() : std::to_string(server.tools.size()) + " tools; " + server.about;

@@ -76,7 +76,7 @@ int run_resolve(Program& program, const ResolveArguments& arguments) {
     if (!project.ok()) { return program.fail(project.error()); }
     Resolution resolution;
     resolution.abort = arguments.abort;
-    if (!arguments.answer.empty()) { resolution.context["answer"] = arguments.answer; }
+    if (!arguments.answer.empty()) { resolution.context["answer"] = (*project)->secrets().redactor->redact(arguments.answer); }
     resolution.resolved_by = "user";
     if (const auto written = (*project)->escalations().resolve(arguments.id, resolution); !written.ok()) { return program.fail(written.error()); }
     const bool running = TaskLock::holder((*project)->tasks().paths(escalation->task_id)).has_value();

@@ -37,7 +37,8 @@ private:
 };
 
 /// Tool servers of the settings and of `.mcp.json`.
-ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, const ProjectTrust& trust, const std::map<std::string, std::string>& environment) {
+ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, const ProjectTrust& trust, const NetworkRule& network,
+                           const std::map<std::string, std::string>& environment) {
     ServerSources sources;
     sources.settings = settings.section("mcp_servers");
     sources.where = [&settings](const std::string& name) {
@@ -53,7 +54,7 @@ ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, 
     sources.trusted = trust.allowed();
     // The network is the user's to give, not the repository's.
     const auto origin = settings.origin("servers.allow_network");
-    sources.network_allowed = settings.boolean("servers.allow_network") && origin && origin->layer != "project";
+    sources.network_allowed = network.network == ModelNetwork::any && settings.boolean("servers.allow_network") && origin && origin->layer != "project";
     ServerSet set = read_servers(sources);
     if (trust.allowed()) { return set; }
     // What the project's settings say of servers was left out: whoever asks for one of these reads why.
@@ -78,6 +79,7 @@ std::string model_help() {
            "  OpenAI key:        agentforge start --backend openai --model MODEL \"…\"   (with OPENAI_API_KEY set)\n"
            "  OpenAI-compatible: the same with --set llm.base_url=http://HOST:PORT/v1, and --set llm.api_key_env=NAME if it wants a key\n"
            "  Ollama:            agentforge start --backend openai --set llm.base_url=http://localhost:11434/v1 --model MODEL \"…\"\n"
+           "  Whatever there is: agentforge start --backend auto \"…\"   (the first of these that is reachable; `agentforge doctor` shows them)\n"
            "  For good:          put the same keys under `llm:` in .agentforge/config/settings.yaml\n";
 }
 
@@ -130,20 +132,27 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     }
     AF_TRY(project->log_, Log::open(log, events));
 
+    AF_TRY(const std::string state, state_directory(program.environment));
+    AF_TRY(project->secrets_, project_secrets(program, project->place_, project->product_, *project->settings_, state, project->ids_));
+    const Redactor& redactor = *project->secrets_.redactor;
+    project->events_ = std::make_unique<RedactingSink>(redactor, *project->log_);
+
     AF_TRY(project->contracts_, ContractSet::load({config + "/contracts", (own / "contracts").string()}));
     AF_TRY(project->agents_, AgentSet::load(config + "/agents", (own / "agents").string(), project->contracts_));
     AF_TRY(project->pipelines_, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(),
                                                   (own / "orchestration" / "pipeline.yaml").string(), project->contracts_));
 
+    static const std::vector<GuardedSetting> nothing_left_out;
+    project->network_ = network_rule(*project->settings_, project->trust_.allowed() ? nothing_left_out : project->trust_.settings, program.environment);
+
     project->plugins_ = PluginRegistry::discover(plugin_search(program, project->place_, project->product_, *project->settings_, project->trust_));
     for (const Error& problem : project->plugins_.problems()) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
     AF_CHECK(check_plugin_settings(project->plugins_, *project->settings_));
 
-    project->servers_ = declared_servers(*project->settings_, project->place_, project->trust_, program.environment);
+    project->servers_ = declared_servers(*project->settings_, project->place_, project->trust_, project->network_, program.environment);
     for (const Error& problem : project->servers_.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
 
     project->processes_ = make_process_runner(project->product_.exec_helper);
-    AF_TRY(const std::string state, state_directory(program.environment));
     GitWorkshopOptions workshops;
     workshops.repository = project->place_.root.string();
     workshops.state_directory = state;
@@ -165,7 +174,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .plugins = project->plugins_,
         .contracts = project->contracts_,
         .agents = project->agents_,
-        .events = *project->log_,
+        .events = *project->events_,
         .cancel = *program.cancel,
         .clock = project->clock_,
         .model = [self](const AgentDefinition& agent) { return self->model(agent); },
@@ -174,6 +183,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .environment = program.environment,
         .servers = &project->servers_,
         .exec_helper = project->product_.exec_helper,
+        .redactor = redactor,
         .model_limit = std::chrono::seconds(longest),
         .output_limit = [self](const std::string& role) { return static_cast<std::uint64_t>(read_model_settings(*self->settings_, role).max_output_tokens); }});
 
@@ -264,17 +274,68 @@ Result<json::object> Project::backend_config(const std::string& name, const std:
 }
 
 Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, const std::string& model_name, const std::string& role) {
-    AF_TRY(const json::object config, backend_config(name, model_name, read_model_settings(*settings_, role), role));
+    ModelSettings chosen = read_model_settings(*settings_, role);
+    chosen.backend = name;
+    chosen.model = model_name;
+    AF_TRY(chosen, settled(std::move(chosen)));
+    AF_TRY(const json::object config, backend_config(chosen.backend, chosen.model, chosen, role));
+    return make_backend(chosen.backend, config);
+}
+
+Result<std::shared_ptr<LLMBackend>> Project::make_backend(const std::string& name, const json::object& config) {
+    AF_CHECK(check_network(network_, name, config));
     return plugins_.backend(name, config);
 }
 
+Result<std::vector<Project::Reached>> Project::reach_models(const ModelSettings& settings, bool first_only) {
+    AF_TRY(std::vector<ModelCandidate> candidates, model_candidates(settings, program_.environment));
+    std::vector<Reached> reached;
+    for (ModelCandidate& candidate : candidates) {
+        const auto ask = [&]() -> Result<std::string> {
+            if (!candidate.missing.empty()) { return Error{"AF-LLM-002", candidate.missing, "", "", ErrorKind::unavailable}; }
+            AF_TRY(const json::object config, backend_config(candidate.settings.backend, candidate.settings.model, candidate.settings, ""));
+            AF_TRY(const std::shared_ptr<LLMBackend> plugin, make_backend(candidate.settings.backend, config));
+            AF_TRY(std::string said, check_backend(plugin, program_));
+            if (candidate.needs_model) { return Error{"AF-LLM-002", std::move(said), "llm.model", "set llm.model", ErrorKind::unavailable}; }
+            return said;
+        };
+        Result<std::string> answer = ask();
+        const bool found = answer.ok();
+        reached.push_back({std::move(candidate), std::move(answer)});
+        if ((found && first_only) || program_.leave_at_once) { break; }
+    }
+    return reached;
+}
+
+Result<ModelSettings> Project::settled(ModelSettings chosen) {
+    if (chosen.backend != "auto") { return chosen; }
+    for (const auto& [asked, became] : settled_) {
+        if (asked == chosen) { return became; }
+    }
+    AF_TRY(const std::vector<Reached> reached, reach_models(chosen, true));
+    std::string tried;
+    for (const Reached& one : reached) {
+        if (!one.answer.ok()) {
+            tried += "\n  " + one.candidate.name + ": " + secrets_.redactor->redact(one.answer.error()).message;
+            continue;
+        }
+        const ModelSettings& became = one.candidate.settings;
+        if (!program_.quiet) {
+            program_.err << "agentforge: the model is " << printable(one.candidate.name, 60) << (became.model.empty() ? "" : " (" + printable(became.model, 100) + ")") << ", found by `llm.backend: auto`\n";
+        }
+        settled_.emplace_back(std::move(chosen), became);
+        return became;
+    }
+    return Error{"AF-LLM-002", "`llm.backend: auto` found no model that is reachable:" + tried, "llm.backend", "set one up, or name a backend:\n" + model_help(), ErrorKind::unavailable};
+}
+
 Result<ModelClient*> Project::model(const AgentDefinition& agent) {
-    const ModelSettings chosen = read_model_settings(*settings_, agent.role);
+    AF_TRY(const ModelSettings chosen, settled(read_model_settings(*settings_, agent.role)));
     AF_TRY(const json::object config, backend_config(chosen.backend, chosen.model, chosen, agent.role));
     const std::string record = from_here(chosen.record);
     const std::string key = chosen.backend + "\n" + json::serialize(config) + "\n" + record;
     if (const auto known = models_.find(key); known != models_.end()) { return known->second.get(); }
-    AF_TRY(std::shared_ptr<LLMBackend> plugin, plugins_.backend(chosen.backend, config));
+    AF_TRY(std::shared_ptr<LLMBackend> plugin, make_backend(chosen.backend, config));
     if (plugin->info().offline) {
         if (const auto answer = check_backend(plugin, program_); !answer.ok()) {
             Error error = answer.error();
@@ -289,6 +350,7 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
     RetryPolicy retries;
     retries.random = [source = std::make_shared<std::minstd_rand>(std::random_device()())] { return std::generate_canonical<double, 32>(*source); };
     auto client = make_model_client(std::move(plugin), std::move(retries), [cancel](std::chrono::milliseconds time) { wait_interruptibly(*cancel, time); }, breaker);
+    client = make_redacting_client(std::move(client), *secrets_.redactor);
     if (!record.empty()) {
         std::shared_ptr<Recording>& recording = recordings_[record];
         if (!recording) { recording = make_recording(record); }

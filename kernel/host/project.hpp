@@ -15,8 +15,11 @@
 #include "contracts/contract.hpp"
 #include "escalation/store.hpp"
 #include "host/log.hpp"
+#include "host/auto_model.hpp"
 #include "host/model_settings.hpp"
+#include "host/network.hpp"
 #include "host/program.hpp"
+#include "host/project_secrets.hpp"
 #include "host/project_trust.hpp"
 #include "pipeline/controller.hpp"
 #include "plugins/host.hpp"
@@ -52,17 +55,29 @@ public:
     /// Whether what the project's own files want to run may run: plugins, servers, commands. What else asks (`.mcp.json`) asks here.
     [[nodiscard]] const ProjectTrust& trust() const noexcept { return trust_; }
 
+    /// What is hidden from the model, the journal and the log.
+    [[nodiscard]] const ProjectSecrets& secrets() const noexcept { return secrets_; }
+
     /// The model that a role talks to; one that works offline (a transcript) is checked first.
     /// Errors (`unavailable`): AF-LLM-001 none is configured (says how), AF-LLM-2xx of the transcript; AF-PLUG-….
     [[nodiscard]] Result<ModelClient*> model(const AgentDefinition& agent);
-    /// A backend plugin with its settings from `llm:`, or those of a role. Errors as above.
+    /// A backend plugin with its settings from `llm:`, or those of a role; `auto` is the first that is reachable. Errors as above; AF-LLM-002 none is, AF-LLM-003 `network`.
     [[nodiscard]] Result<std::shared_ptr<LLMBackend>> backend(const std::string& name, const std::string& model_name, const std::string& role = "");
+
+    /// One way to a model and what came of trying it: what it says, or why not.
+    struct Reached { ModelCandidate candidate; Result<std::string> answer; };
+    /// Tries what `llm.backend: auto` chooses from, in its order; until one is reachable where `first_only`. Waits 10 s for each at most. Errors: AF-LLM-002.
+    [[nodiscard]] Result<std::vector<Reached>> reach_models(const ModelSettings& settings, bool first_only);
 
 private:
     explicit Project(Program& program) : program_(program) {}
 
     /// The settings that a backend plugin is made with.
     [[nodiscard]] Result<json::object> backend_config(const std::string& name, const std::string& model_name, const ModelSettings& chosen, const std::string& role) const;
+    /// Decides about the network before any code of the backend runs.
+    [[nodiscard]] Result<std::shared_ptr<LLMBackend>> make_backend(const std::string& name, const json::object& config);
+    /// `auto` replaced by what it stands for; decided once.
+    [[nodiscard]] Result<ModelSettings> settled(ModelSettings chosen);
     [[nodiscard]] std::string from_here(const std::string& path) const;      ///< A path of the settings, from the folder that the command is given in.
 
     Program& program_;
@@ -70,7 +85,11 @@ private:
     ProductPaths product_;
     std::unique_ptr<Settings> settings_;
     ProjectTrust trust_;
+    NetworkRule network_;
+    std::vector<std::pair<ModelSettings, ModelSettings>> settled_;      ///< What `auto` became.
     std::unique_ptr<Log> log_;
+    ProjectSecrets secrets_;
+    std::unique_ptr<EventSink> events_;         ///< To the log, without secrets.
     ContractSet contracts_;
     AgentSet agents_;
     PipelineSet pipelines_;

@@ -2,10 +2,12 @@
 #include "pipeline/agent_session.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "pipeline/agent_tools.hpp"
 #include "pipeline/codec.hpp"
+#include "secrets/restore.hpp"
 
 namespace agentforge::kernel {
 
@@ -45,6 +47,30 @@ std::vector<std::string> writable_entries(RoleWorkspace& workspace, const std::s
     return writable;
 }
 
+/// The file that got a placeholder of a secret since `tree` though it had none like it, or empty: a program was told the placeholder and wrote it,
+/// and the file would hold that in place of the secret.
+Result<std::string> file_with_new_placeholder(Workshop& workshop, const std::string& tree, const std::string& after) {
+    AF_TRY(const std::string patch, workshop.patch(tree, after));
+    if (!may_hold_placeholder(patch)) { return std::string(); }
+    std::string file;
+    std::set<std::string, std::less<>> had;
+    std::vector<std::pair<std::string, std::string>> got;       // File and placeholder.
+    for (std::size_t begin = 0; begin < patch.size();) {
+        const std::size_t end = std::min(patch.find('\n', begin), patch.size());
+        const std::string_view line = std::string_view(patch).substr(begin, end - begin);
+        begin = end + 1;
+        if (line.starts_with("+++ ")) { file = line.starts_with("+++ b/") ? line.substr(6) : line.substr(4); }
+        for (PlaceholderAt at = find_placeholder(line); at.size > 0; at = find_placeholder(line, at.begin + at.size)) {
+            std::string found(line.substr(at.begin, at.size));
+            if (line.starts_with('+')) { got.emplace_back(file, std::move(found)); } else { had.insert(std::move(found)); }
+        }
+    }
+    for (const auto& [where, placeholder] : got) {
+        if (!had.contains(placeholder)) { return where; }
+    }
+    return std::string();
+}
+
 /// What was written since `tree`, by whatever program: what the role may not write takes it all back and is recorded. Returns
 /// what it wrote where it may.
 Result<std::vector<Change>> settle_writes(TaskSession& session, Workshop& workshop, RoleWorkspace& workspace, const RecordAgent& who, const std::string& tree) {
@@ -57,6 +83,15 @@ Result<std::vector<Change>> settle_writes(TaskSession& session, Workshop& worksh
             kept.push_back(Change{change.path, "", "", change.lines_added, change.lines_removed, change.status == 'A'});
         } else {
             forbidden.emplace_back(change.path);
+        }
+    }
+    if (forbidden.empty() && !kept.empty()) {
+        AF_TRY(const std::string file, file_with_new_placeholder(workshop, tree, after));
+        if (!file.empty()) {
+            AF_CHECK(workshop.restore(tree));
+            AF_CHECK(session.record("violation", {{"stage", session.state().stage().name}, {"paths", json::array{json::value(file)}}}, &who));
+            return Error{"AF-SEC-007", "the program wrote the placeholder of a secret into '" + file + "'; it does not know the secret behind it", file,
+                         "all it wrote was taken back; edit such lines with the product's own tools, which put secrets back", ErrorKind::denied};
         }
     }
     if (!forbidden.empty()) {
@@ -92,8 +127,8 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& 
     result.exit_code = outcome.exit_code;
     result.timed_out = outcome.timed_out;
     result.output_truncated = outcome.out_truncated || outcome.err_truncated;
-    result.out = sanitize_utf8(outcome.out);
-    result.err = sanitize_utf8(outcome.err);
+    result.out = services.redactor.redact_cut(sanitize_utf8(outcome.out));
+    result.err = services.redactor.redact_cut(sanitize_utf8(outcome.err));
     result.duration = outcome.duration;
     result.confinement = outcome.confinement;
     return std::pair{std::move(result), std::move(kept)};
@@ -120,7 +155,7 @@ public:
         // Who reviews an artifact changes nothing, whatever the role may write elsewhere: what was measured stays as it is.
         const bool reviews = who_.mode == "review";
         AF_TRY(RolePaths rules, reviews ? RolePaths::make(agent_.role, {{"review", "!*"}}) : RolePaths::make(agent_.role, agent_.path_constraints, locked));
-        AF_TRY(workspace_, RoleWorkspace::open(workshop_.root(), std::move(rules)));
+        AF_TRY(workspace_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
         AF_TRY(artifacts_, session_.artifacts());
         tree_ = session_.state().tree;
         return {};
@@ -238,8 +273,8 @@ public:
         } else {
             record.tree = before;
         }
-        AF_TRY(const std::string context_blob, session_.blobs().put(record.context));
-        AF_TRY(const std::string system_blob, session_.blobs().put(record.system));
+        AF_TRY(const std::string context_blob, session_.put_text(record.context));
+        AF_TRY(const std::string system_blob, session_.put_text(record.system));
         AF_TRY(const std::string record_blob, session_.put(to_json(record)));
         AF_TRY(const std::string arguments_blob, session_.put(record.arguments));
         json::object result{{"status", record.success ? "success" : "failure"}, {"summary", record.summary}};
@@ -352,6 +387,7 @@ public:
     void log(LogLevel level, std::string_view message, const json::object& fields) override { context_.log(level, message, fields); }
     void progress(std::string_view text) override { context_.progress(text); }
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return context_.now(); }
+    [[nodiscard]] const Redactor& redactor() const noexcept override { return services_.redactor; }
     [[nodiscard]] bool cancelled() const noexcept override { return context_.cancelled(); }
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return context_.deadline(); }
 
@@ -385,7 +421,8 @@ private:
     }
 
     Result<std::string> save_patch(std::uint64_t step, const std::string& before, const std::string& after) {
-        AF_TRY(const std::string patch, workshop_.patch(before, after));
+        AF_TRY(const std::string raw, workshop_.patch(before, after));
+        const std::string patch = services_.redactor.redact(raw);
         std::string number = std::to_string(step);
         number.insert(0, number.size() < 3 ? 3 - number.size() : 0, '0');
         const std::filesystem::path file = session_.paths().snapshots() / ("step_" + number + ".patch");
@@ -432,7 +469,7 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_process_as_role(TaskSe
     AF_TRY(const AgentDefinition agent, services.agents.get(role));
     AF_TRY(const auto locked, locked_tests(session));
     AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked));
-    AF_TRY(auto workspace, RoleWorkspace::open(workshop.root(), std::move(rules)));
+    AF_TRY(auto workspace, RoleWorkspace::open(workshop.root(), std::move(rules), services.redactor));
     const RecordAgent who{agent.role, agent.version, ""};
     return run_confined(session, workshop, services, *workspace, who, session.state().tree, spec);
 }

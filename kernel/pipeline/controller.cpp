@@ -479,7 +479,9 @@ private:
                                     ErrorKind::internal};
             return fail_stage(result.error ? *result.error : unexplained, spent);
         }
-        return accept(*result.artifact, spent);
+        json::object artifact = *result.artifact;
+        services_.redactor.redact(artifact);        // It becomes a file, too.
+        return accept(std::move(artifact), spent);
     }
 
     Step fail_stage(const Error& error, std::uint64_t spent) {
@@ -783,12 +785,13 @@ private:
         AF_CHECK(save_version(version));
         const std::filesystem::path folder = session_->paths().root / "iteration_history" / stage_name();
         AF_CHECK(make_directories(folder));
-        const json::object entry{{"feedback", {{"task_id", state().task_id},
+        json::object entry{{"feedback", {{"task_id", state().task_id},
                                                {"stage", stage_name()},
                                                {"iteration", state().stage().versions + 1},
                                                {"decision", "revise"},
                                                {"overall_comments", feedback},
                                                {"timestamp", format_time(services_.clock.now())}}}};
+        services_.redactor.redact(entry);
         return write_file_atomic(folder / (version + "_feedback.yaml"), to_yaml(entry), Durability::synced);
     }
 
@@ -808,7 +811,7 @@ private:
             if (auto artifact = session_->artifact(state().exit_stage); artifact.ok()) { result.deliverable = std::move(*artifact); }
         }
         if (paused_by_) {
-            result.error = paused_by_;
+            result.error = services_.redactor.redact(*paused_by_);
         } else if (!state().error.empty()) {
             const char* without_code = state().status == TaskStatus::aborted ? "AF-ORCH-007" : "AF-ORCH-001";
             result.error = Error{state().error_code.empty() ? without_code : state().error_code, state().error, "task " + state().task_id,
@@ -861,7 +864,7 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
     const std::string now = format_time(setup_.services.clock.now());
     std::string day = now.substr(0, 10);
     std::erase(day, '-');
-    const std::string task_id = make_task_id(request, day, setup_.ids);
+    const std::string task_id = make_task_id(setup_.services.redactor.redact(std::string(request)), day, setup_.ids);
     const json::object task{{"format", 1},
                             {"task_id", task_id},
                             {"request", request},
@@ -883,17 +886,17 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
                          {"supervised", options.supervised},
                          {"approve_stages", texts(approve)}};
     if (options.exit_after) { created["exit_after"] = *options.exit_after; }
-    AF_TRY(auto session, TaskSession::create(setup_.store, task, std::move(created), setup_.services.clock, setup_.command));
+    AF_TRY(auto session, TaskSession::create(setup_.store, task, std::move(created), setup_.services.clock, setup_.command, setup_.services.redactor));
     return Run(setup_, std::move(session)).drive();
 }
 
 Result<PipelineResult> PipelineController::resume(std::string_view task_id) {
-    AF_TRY(auto session, TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command));
+    AF_TRY(auto session, TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor));
     return Run(setup_, std::move(session)).drive();
 }
 
 Result<void> PipelineController::abort(std::string_view task_id, std::string_view reason) {
-    auto session = TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command);
+    auto session = TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor);
     if (!session.ok()) {
         if (session.error().code != "AF-TASK-003") { return session.error(); }
         // Another process runs it: it looks for this file at every host call.
@@ -925,7 +928,7 @@ Result<void> PipelineController::decide(std::string_view task_id, bool approved,
     }
     Approval approval;
     approval.approved = approved;
-    if (!feedback.empty()) { approval.feedback = std::string(feedback); }
+    if (!feedback.empty()) { approval.feedback = setup_.services.redactor.redact(std::string(feedback)); }
     approval.artifact_hash = state.approval->artifact_hash;
     approval.decided_by = "user";
     return setup_.escalations.decide(state.approval->id, approval);

@@ -16,6 +16,7 @@
 #include "config/agents.hpp"
 #include "contracts/contract.hpp"
 #include "plugins/host.hpp"
+#include "secrets/redactor.hpp"
 #include "servers/definition.hpp"
 
 namespace agentforge::kernel {
@@ -34,6 +35,7 @@ struct TaskServices {
     std::map<std::string, std::string> environment;         ///< The whole one; children get the allow-listed part.
     const ServerSet* servers = nullptr;                     ///< Tool servers that are declared; null: none.
     std::string exec_helper = {};                           ///< agentforge-exec, for servers and plugins that are processes.
+    const Redactor& redactor = nothing_hidden();            ///< Hides secrets in all that is journaled, shown and sent.
     std::chrono::milliseconds hang_grace{5'000};            ///< How long after its deadline a plugin's call may still return.
     std::chrono::milliseconds model_limit{0};               ///< How long one model call may take (`llm.timeout_seconds`); 0: as long as its stage.
     std::function<std::uint64_t(const std::string& role)> output_limit = {};    ///< In place of max_output_tokens, by role.

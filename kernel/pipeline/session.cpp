@@ -39,11 +39,14 @@ std::string item_line(const json::object& record) {
 
 }  // namespace
 
-TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock)
-    : store_(store), paths_(std::move(paths)), lock_(std::move(lock)), journal_(std::move(journal)), blobs_(paths_.blobs()), clock_(clock) {}
+TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock, const Redactor& redactor)
+    : store_(store), paths_(std::move(paths)), lock_(std::move(lock)), journal_(std::move(journal)), blobs_(paths_.blobs()), clock_(clock),
+      redactor_(redactor) {}
 
-Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const json::object& task, json::object created, Clock& clock,
-                                                         std::string_view command) {
+Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const json::object& given, json::object created, Clock& clock,
+                                                         std::string_view command, const Redactor& redactor) {
+    json::object task = given;
+    redactor.redact(task);
     const std::string task_id(task.at("task_id").as_string());
     AF_TRY(TaskPaths paths, store.create(task_id, task));
     AF_TRY(TaskLock lock, TaskLock::acquire(paths, command, format_time(clock.now())));
@@ -52,17 +55,17 @@ Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const
                               {"started_at", format_time(clock.now())},
                               {"pipeline", task.at("pipeline")}};
     AF_TRY(Journal journal, Journal::create(paths.journal(), header));
-    std::unique_ptr<TaskSession> session(new TaskSession(store, std::move(paths), std::move(lock), std::move(journal), clock));
+    std::unique_ptr<TaskSession> session(new TaskSession(store, std::move(paths), std::move(lock), std::move(journal), clock, redactor));
     AF_CHECK(session->record("task_created", std::move(created)));
     return session;
 }
 
-Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::string_view task_id, Clock& clock, std::string_view command) {
+Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::string_view task_id, Clock& clock, std::string_view command, const Redactor& redactor) {
     AF_CHECK(store.load(task_id));
     TaskPaths paths = store.paths(task_id);
     AF_TRY(TaskLock lock, TaskLock::acquire(paths, command, format_time(clock.now())));
     AF_TRY(Journal journal, Journal::open(paths.journal()));
-    std::unique_ptr<TaskSession> session(new TaskSession(store, std::move(paths), std::move(lock), std::move(journal), clock));
+    std::unique_ptr<TaskSession> session(new TaskSession(store, std::move(paths), std::move(lock), std::move(journal), clock, redactor));
     AF_TRY(session->state_, fold_all(session->journal_.records()));
     session->remember_items();
     if (session->state_.task_id.empty()) {
@@ -85,6 +88,7 @@ Result<void> TaskSession::record(std::string_view type, json::object fields, con
         if (!agent->mode.empty()) { who["mode"] = agent->mode; }
         body["agent"] = std::move(who);
     }
+    redactor_.redact(fields);
     for (auto& [key, value] : fields) { body[key] = std::move(value); }
     const std::lock_guard guard(writing_);
     if (given_up_) {
@@ -134,7 +138,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::take_over() {
         projector_wakes_.notify_one();
     }
     AF_TRY(Journal journal, Journal::open(paths_.journal()));
-    std::unique_ptr<TaskSession> session(new TaskSession(store_, paths_, std::nullopt, std::move(journal), clock_));
+    std::unique_ptr<TaskSession> session(new TaskSession(store_, paths_, std::nullopt, std::move(journal), clock_, redactor_));
     AF_TRY(session->state_, fold_all(session->journal_.records()));
     session->remember_items();
     return session;
@@ -169,7 +173,17 @@ Result<void> TaskSession::project() {
     return {};
 }
 
-Result<std::string> TaskSession::put(const json::value& value) { return blobs_.put(json::serialize(value)); }
+Result<std::string> TaskSession::put(const json::value& value) {
+    if (!redactor_.finds(value)) { return blobs_.put(json::serialize(value)); }
+    json::value clean = value;
+    redactor_.redact(clean);
+    return blobs_.put(json::serialize(clean));
+}
+
+Result<std::string> TaskSession::put_text(std::string_view text) {
+    const auto clean = redactor_.redacted(text);
+    return blobs_.put(clean ? *clean : text);
+}
 
 Result<json::value> TaskSession::get(std::string_view blob) const {
     AF_TRY(const std::string text, blobs_.get(blob));
@@ -177,6 +191,7 @@ Result<json::value> TaskSession::get(std::string_view blob) const {
 }
 
 Result<void> TaskSession::keep(json::object& fields, std::string_view key, json::value value) {
+    redactor_.redact(value);
     std::string text = json::serialize(value);
     if (text.size() <= largest_inside && is_storable(value)) {
         fields[key] = std::move(value);

@@ -2,7 +2,8 @@
 // A task that this process owns: its lock, its journal, its state, its blobs.
 //
 // `record` is the only way anything about a task changes: journal first, then the fold, then the
-// projections. Nothing else writes `actions.yaml` or `state.yaml`.
+// projections. Nothing else writes `actions.yaml` or `state.yaml`. Records, blobs and the task's file hold no secrets:
+// the session's redactor hides them before they are written.
 #pragma once
 
 #include <condition_variable>
@@ -18,6 +19,7 @@
 #include "base/events.hpp"
 #include "journal/blobs.hpp"
 #include "journal/journal.hpp"
+#include "secrets/redactor.hpp"
 #include "task/state.hpp"
 #include "task/store.hpp"
 
@@ -39,11 +41,11 @@ public:
 
     /// Creates the task's folder and journal and records `task_created`. Errors: AF-TASK-001, AF-TASK-003, `io`.
     [[nodiscard]] static Result<std::unique_ptr<TaskSession>> create(TaskStore& store, const json::object& task, json::object created,
-                                                                     Clock& clock, std::string_view command);
+                                                                     Clock& clock, std::string_view command, const Redactor& redactor = nothing_hidden());
     /// Takes the lock, opens the journal (recovering a torn tail, which is recorded) and folds it.
     /// Errors: AF-TASK-002 no such task, AF-TASK-003 another process owns it, AF-JRNL-002 the journal does not verify.
     [[nodiscard]] static Result<std::unique_ptr<TaskSession>> open(TaskStore& store, std::string_view task_id, Clock& clock,
-                                                                   std::string_view command);
+                                                                   std::string_view command, const Redactor& redactor = nothing_hidden());
 
     [[nodiscard]] const TaskState& state() const noexcept { return state_; }
     [[nodiscard]] const std::vector<Record>& records() const noexcept { return journal_.records(); }
@@ -51,6 +53,7 @@ public:
     [[nodiscard]] const TaskPaths& paths() const noexcept { return paths_; }
     [[nodiscard]] BlobStore& blobs() noexcept { return blobs_; }
     [[nodiscard]] Clock& clock() noexcept { return clock_; }
+    [[nodiscard]] const Redactor& redactor() const noexcept { return redactor_; }
 
     /// Appends a record (type, time, agent, fields) and folds it in. The projections show it when this returns where the task's status changed, else
     /// within 100 ms. A record that the state refuses is not written. Errors: AF-TASK-010…, AF-JRNL-…, and what hindered a projection since the call
@@ -64,6 +67,7 @@ public:
 
     /// Stores a value as a blob and returns its hash. It is on disk before the next record is.
     [[nodiscard]] Result<std::string> put(const json::value& value);
+    [[nodiscard]] Result<std::string> put_text(std::string_view text);
     [[nodiscard]] Result<json::value> get(std::string_view blob) const;
     /// Puts a value into the fields of a record to be: as `key` where it is small and a record can hold it, else as a blob whose hash is `<key>_blob`.
     [[nodiscard]] Result<void> keep(json::object& fields, std::string_view key, json::value value);
@@ -76,7 +80,7 @@ public:
     [[nodiscard]] Result<std::map<std::string, json::object, std::less<>>> artifacts() const;
 
 private:
-    TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock);
+    TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock, const Redactor& redactor);
     void remember_item(const Record& record);
     void remember_items();
     /// Guarded by `writing_`, but for the destructor.
@@ -89,6 +93,7 @@ private:
     Journal journal_;
     BlobStore blobs_;
     Clock& clock_;
+    const Redactor& redactor_;
     TaskState state_;
     std::string template_text_;             ///< The end of `state.yaml`; made once.
     std::deque<std::string> items_;         ///< Of `working_memory.yaml`, the newest last.

@@ -53,7 +53,7 @@ public:
             AF_TRY(const AgentDefinition agent, services_.agents.get(stage.agent));
             AF_TRY(const auto locked, locked_tests(session_));
             AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked));
-            AF_TRY(files_, RoleWorkspace::open(workshop_.root(), std::move(rules)));
+            AF_TRY(files_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
         }
         return {};
     }
@@ -73,6 +73,12 @@ public:
         }
         written_.reset();
         Result<json::value> result = run();
+        // What the stage is told is what the journal holds, so that it does the same after a crash.
+        if (result.ok()) {
+            services_.redactor.redact(*result);
+        } else {
+            result = services_.redactor.redact(std::move(result).error());
+        }
         if (abandoned_) { return cancelled_error(name); }
         if (!result.ok() && result.error().kind == ErrorKind::timeout && clock_.expired()) { return remember(expired_error()); }
         if (!result.ok() && ends_the_visit(result.error())) { return remember(result.error()); }

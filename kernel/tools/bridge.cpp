@@ -298,6 +298,11 @@ ToolResult ToolBridge::call(std::string_view tool, const json::object& arguments
     } else if (!result.success) {
         result.error = Error{"AF-TOOL-007", "Tool '" + spec.name + "' failed without saying why.", spec.name, "Try other arguments or another tool.", ErrorKind::internal};
     }
+    const Redactor& redactor = state_->services.redactor();      // Before anything is cut.
+    result.output = redactor.redact_cut(std::move(result.output));
+    result.summary = redactor.redact(std::move(result.summary));
+    if (result.error) { result.error = redactor.redact(*std::move(result.error)); }
+    if (redactor.finds(result.data)) { redactor.redact(result.data); }
     if (result.error) {
         result.error->message = head_and_tail(sanitize_utf8(result.error->message), max_output_bytes / 2);
         result.error->where = ellipsis(sanitize_utf8(result.error->where), 500);

@@ -13,6 +13,7 @@
 #include <agentforge/tool.hpp>
 
 #include "config/agents.hpp"
+#include "secrets/redactor.hpp"
 #include "tools/workspace.hpp"
 
 namespace agentforge::kernel {
@@ -31,6 +32,8 @@ public:
     [[nodiscard]] virtual std::chrono::system_clock::time_point now() = 0;
     [[nodiscard]] virtual bool cancelled() const noexcept = 0;
     [[nodiscard]] virtual std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept = 0;
+    /// Hides secrets in what a tool answers.
+    [[nodiscard]] virtual const Redactor& redactor() const noexcept { return nothing_hidden(); }
 };
 
 /// One role's tools. In this order a call is refused:
@@ -43,7 +46,7 @@ public:
 /// 5. AF-TOOL-005 the tool did what it does not declare (then the call fails whatever the tool answers), AF-TOOL-006 it threw, AF-TOOL-007 it said
 ///    that it failed and not why, AF-TOOL-008 its schema cannot be read or uses a keyword that is not checked here.
 ///
-/// Output and data are bounded to 16 KiB each and are valid UTF-8.
+/// Output, data and error hold no secrets (the services' redactor), are bounded to 16 KiB each and are valid UTF-8.
 /// Threads: one at a time. Cost beside the tool's own work: some microseconds.
 class ToolBridge {
 public:

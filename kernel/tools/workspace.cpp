@@ -17,6 +17,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "secrets/restore.hpp"
 #include "tools/text_edit.hpp"
 
 namespace agentforge::kernel {
@@ -166,6 +167,7 @@ std::string cut_around(std::string_view line, std::size_t at) {
 struct RoleWorkspace::State {
     FileDescriptor root;
     RolePaths rules;
+    const Redactor* redactor = nullptr;
     bool writes_allowed = true;
     std::uint64_t next_temporary = 0;
     std::vector<Change> changes;
@@ -180,8 +182,17 @@ struct RoleWorkspace::State {
     [[nodiscard]] static Result<std::vector<Entry>> entries(int directory, const std::string& path);
     template <class Visit>
     [[nodiscard]] Result<bool> walk(int directory, const std::string& prefix, std::size_t depth, bool recursive, Visit&& visit) const;
+    /// `text` with the secrets in place of their placeholders; `before`: the file as it is now, `hidden`: what is hidden of it.
+    [[nodiscard]] Result<std::string> restored(std::string_view text, std::string_view before, const std::vector<Hidden>& hidden, const std::string& path) const;
+    /// What a placeholder stands for in some file of the workspace; within the budget of a search.
+    [[nodiscard]] std::optional<std::string> hidden_somewhere(std::string_view placeholder) const;
     void record(const Change& change) { changes.push_back(change); }
 };
+
+Result<std::string> RoleWorkspace::State::restored(std::string_view text, std::string_view before, const std::vector<Hidden>& hidden, const std::string& path) const {
+    if (!may_hold_placeholder(text)) { return std::string(text); }
+    return restore_secrets(text, before, hidden, [this](std::string_view placeholder) { return hidden_somewhere(placeholder); }, path);
+}
 
 /// Names the link, the missing part or the file in the way: only for messages, so it may race.
 Error RoleWorkspace::State::open_error(const std::string& path, int error, std::string_view doing) const {
@@ -373,10 +384,36 @@ Result<bool> RoleWorkspace::State::walk(int directory, const std::string& prefix
     return complete;
 }
 
+std::optional<std::string> RoleWorkspace::State::hidden_somewhere(std::string_view placeholder) const {
+    const auto folder = open_folder(".", "search");
+    if (!folder.ok()) { return std::nullopt; }
+    std::optional<std::string> found;
+    std::uint64_t files = 0;
+    std::uint64_t bytes_read = 0;
+    const auto visit = [&](int parent, const Entry& entry, const std::string& path) {
+        if (!S_ISREG(entry.mode) || entry.size > max_whole_read_bytes) { return true; }
+        if (++files > search_file_budget || bytes_read + entry.size > search_byte_budget) { return false; }
+        OpenFile file;
+        file.descriptor = open_beneath(parent, entry.name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+        if (!file.descriptor.valid() || ::fstat(file.descriptor.get(), &file.status) != 0 || !S_ISREG(file.status.st_mode)) { return true; }
+        const auto text = contents(file, path);
+        if (!text.ok()) { return true; }
+        bytes_read += text->size();
+        std::vector<Hidden> hidden;
+        static_cast<void>(redactor->redacted(*text, &hidden));
+        for (Hidden& one : hidden) {
+            if (one.placeholder == placeholder) { found = std::move(one.text); }
+        }
+        return !found;
+    };
+    static_cast<void>(walk(folder->get(), "", 0, true, visit));
+    return found;
+}
+
 RoleWorkspace::RoleWorkspace(std::unique_ptr<State> state) : state_(std::move(state)) {}
 RoleWorkspace::~RoleWorkspace() = default;
 
-Result<std::unique_ptr<RoleWorkspace>> RoleWorkspace::open(const std::string& root, RolePaths rules) {
+Result<std::unique_ptr<RoleWorkspace>> RoleWorkspace::open(const std::string& root, RolePaths rules, const Redactor& redactor) {
     const auto refused = [&](std::string why, std::string remedy) {
         return Error{"AF-TOOL-030", "The workspace '" + root + "' cannot be opened: " + std::move(why) + ".", root, std::move(remedy), ErrorKind::io};
     };
@@ -392,6 +429,7 @@ Result<std::unique_ptr<RoleWorkspace>> RoleWorkspace::open(const std::string& ro
         return refused("openat2 failed: " + errno_text(errno), "AgentForge needs Linux 5.6 or later, and a container that allows openat2.");
     }
     state->rules = std::move(rules);
+    state->redactor = &redactor;
     return std::unique_ptr<RoleWorkspace>(new RoleWorkspace(std::move(state)));
 }
 
@@ -402,12 +440,13 @@ Result<FileView> RoleWorkspace::read(std::string_view path, const ReadOptions& o
     if (size > max_whole_read_bytes && options.first_line <= 1 && options.last_line == 0) {
         return size_error(normal, size, max_whole_read_bytes, "Give a line range: first_line and last_line.");
     }
-    AF_TRY(const auto bytes, State::contents(file, normal));
+    AF_TRY(auto bytes, State::contents(file, normal));
     if (is_binary(bytes)) { return binary_error(normal, bytes.size()); }
     FileView view;
     view.path = normal;
     view.sha256 = sha256(bytes);
     view.size_bytes = bytes.size();
+    if (auto shown = state_->redactor->redacted(bytes)) { bytes = *std::move(shown); }      // Whole, so that no range cuts a secret in two.
     view.total_lines = count_lines(bytes);
     view.first_line = std::max<std::uint64_t>(options.first_line, 1);
     const auto last = options.last_line == 0 ? view.total_lines : std::min(options.last_line, view.total_lines);
@@ -489,6 +528,7 @@ Result<SearchHits> RoleWorkspace::search(const SearchQuery& query) {
         AF_TRY(filter, PathRule::parse(query.glob));
     }
     AF_TRY(const auto root, state_->open_folder(".", "search"));
+    const bool names_placeholder = query.pattern.find("REDACTED") != std::string::npos;
     SearchHits result;
     std::uint64_t files = 0;
     std::uint64_t bytes_read = 0;
@@ -505,6 +545,10 @@ Result<SearchHits> RoleWorkspace::search(const SearchQuery& query) {
         if (!read.ok() || is_binary(*read)) { return true; }
         std::string text = std::move(read).value();
         bytes_read += text.size();
+        // Only where there may be a hit: most files are not read twice.
+        if (names_placeholder || pattern.Match(text, 0, text.size(), RE2::UNANCHORED, nullptr, 0)) {
+            if (auto shown = state_->redactor->redacted(text)) { text = *std::move(shown); }
+        }
         if (text.find('\r') != std::string::npos) {     // `$` is to match before CRLF too.
             std::size_t out = 0;
             for (std::size_t i = 0; i < text.size(); ++i) {
@@ -552,9 +596,11 @@ Result<Change> RoleWorkspace::create(std::string_view path, std::string_view con
     struct stat old{};
     Change change;
     change.path = normal;
-    change.after_sha256 = sha256(content);
     if (::fstatat(parent.get(), name.c_str(), &old, AT_SYMLINK_NOFOLLOW) != 0) {
         if (errno != ENOENT) { return system_error(normal, "write", errno); }
+        AF_TRY(const std::string whole, state_->restored(content, {}, {}, normal));
+        content = whole;
+        change.after_sha256 = sha256(content);
         AF_CHECK(state_->replace(parent.get(), name, normal, content, nullptr));
         change.created = true;
         change.lines_added = count_lines(content);
@@ -567,6 +613,11 @@ Result<Change> RoleWorkspace::create(std::string_view path, std::string_view con
     if (!overwrite) { return exists_error(normal); }
     AF_TRY(const auto file, state_->open_file(normal));
     AF_TRY(const auto before, State::contents(file, normal));
+    std::vector<Hidden> hidden;
+    static_cast<void>(state_->redactor->redacted(before, &hidden));
+    AF_TRY(const std::string whole, state_->restored(content, before, hidden, normal));
+    content = whole;
+    change.after_sha256 = sha256(content);
     AF_CHECK(state_->replace(parent.get(), name, normal, content, &file.status));
     change.before_sha256 = sha256(before);
     const auto counts = count_changes(before, content);
@@ -582,7 +633,10 @@ Result<Change> RoleWorkspace::edit(std::string_view path, std::string_view searc
     AF_TRY(const auto file, state_->open_file(normal));
     AF_TRY(const auto before, State::contents(file, normal));
     if (is_binary(before)) { return binary_error(normal, before.size()); }
-    AF_TRY(const auto edit, replace_once(before, search, replace, normal));
+    std::vector<Hidden> hidden;
+    const auto shown = state_->redactor->redacted(before, &hidden);
+    AF_TRY(auto edit, replace_once(shown ? *shown : before, search, replace, normal));
+    AF_TRY(edit.content, state_->restored(edit.content, before, hidden, normal));
     AF_TRY(const auto parent, state_->open_folder(folder, "open"));
     AF_CHECK(state_->replace(parent.get(), name, normal, edit.content, &file.status));
     Change change;

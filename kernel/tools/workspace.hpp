@@ -10,6 +10,7 @@
 #include <agentforge/host.hpp>
 
 #include "base/files.hpp"
+#include "secrets/redactor.hpp"
 #include "tools/path_rules.hpp"
 
 namespace agentforge::kernel {
@@ -22,6 +23,8 @@ namespace agentforge::kernel {
 /// - All is relative to the folder as it was opened, even if its name is given to another one meanwhile.
 /// - Bytes stay bytes: no line end, encoding or missing last newline is changed by an edit elsewhere in the file.
 /// - Only files are moved and deleted, never folders.
+/// - Secrets are shown as placeholders, searched and edited as such, and put back where a placeholder is written (secrets/restore.hpp). So neither a search
+///   nor an edit tells what a secret begins with. Hashes and sizes are the file's own.
 ///
 /// Errors, beside those of path_rules.hpp: AF-TOOL-014 writing is not allowed now; 021 malformed search pattern; 031 not found;
 /// 032 symbolic link; 033 pipe, device or socket; 034 a folder where a file is needed or the other way round; 035 exists already;
@@ -37,8 +40,8 @@ public:
     static constexpr std::uint64_t search_byte_budget = 128ULL << 20U;      ///< or so many bytes. Files beyond max_whole_read_bytes are skipped.
     static constexpr std::size_t max_depth = 100;                           ///< `list` goes no deeper, and says `truncated`.
 
-    /// Errors: AF-TOOL-030 the folder cannot be opened, or is a link.
-    [[nodiscard]] static Result<std::unique_ptr<RoleWorkspace>> open(const std::string& root, RolePaths rules);
+    /// Errors: AF-TOOL-030 the folder cannot be opened, or is a link. `redactor` outlives it.
+    [[nodiscard]] static Result<std::unique_ptr<RoleWorkspace>> open(const std::string& root, RolePaths rules, const Redactor& redactor = nothing_hidden());
     ~RoleWorkspace();
 
     [[nodiscard]] Result<FileView> read(std::string_view path, const ReadOptions& options = {}) override;

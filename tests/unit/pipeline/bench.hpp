@@ -135,7 +135,16 @@ public:
         }
         return changes;
     }
-    [[nodiscard]] Result<std::string> patch(const std::string& from, const std::string& to) override { return from + ".." + to + "\n"; }
+    /// A file's old text before its new one.
+    [[nodiscard]] Result<std::string> patch(const std::string& from, const std::string& to) override {
+        std::string text = from + ".." + to + "\n";
+        for (const auto& [path, content] : memory_.trees.at(to)) {
+            const auto old = memory_.trees.at(from).find(path);
+            const bool there = old != memory_.trees.at(from).end();
+            if (!there || old->second != content) { text += "+++ b/" + path + "\n" + (there ? "-" + old->second + "\n" : "") + "+" + content + "\n"; }
+        }
+        return text;
+    }
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop&) override {
         memory_.gates_run.push_back(call.request.gate);
         return memory_.gate(call, memory_.trees.at(call.tree));

@@ -994,6 +994,19 @@ TEST_F(ControllerTest, a_program_that_writes_where_its_role_may_not_is_taken_bac
     EXPECT_EQ(bench.count(result.task_id, "violation"), 1U);
 }
 
+TEST_F(ControllerTest, a_program_that_writes_the_placeholder_of_a_secret_is_taken_back) {
+    bench.memory.program = [](const std::string& root) { std::ofstream(root + "/a.env") << "KEY=[REDACTED:SHOP_KEY:01234567]\n"; };
+    bench.stage("a", [&](StageContext& context) {
+        const auto outcome = context.run_process(ProcessSpec{{"true"}, "", {}, "", std::chrono::seconds(1), 1000});
+        EXPECT_EQ(outcome.error().code, "AF-SEC-007");
+        EXPECT_FALSE(context.workspace().exists("a.env"));
+        return note();
+    });
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].agent = "software_developer";
+    EXPECT_TRUE(bench.start(options).success);
+}
+
 TEST_F(ControllerTest, delivery_commits_once_and_anchors_the_journal) {
     bench.stage("deliver", [&](StageContext& context) {
         EXPECT_TRUE(context.workspace().create("CHANGELOG.md", "x\n").ok());

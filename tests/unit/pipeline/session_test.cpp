@@ -30,7 +30,7 @@ protected:
                                         {"base_tree", std::string(40, 'b')},
                                         {"supervised", false},
                                         {"approve_stages", json::array()}},
-                                       clock_, "test")
+                                       clock_, "test", redactor_)
                        .value();
     }
 
@@ -39,6 +39,7 @@ protected:
     TemporaryDirectory folder_{"session-test"};
     TaskStore store_{folder_.path()};
     SystemClock clock_;
+    Redactor redactor_{{{"SHOP_KEY", "Zx8Cv5Bn2Mq1We4Rt7"}}, {}, "k"};
     std::unique_ptr<TaskSession> session_;
 };
 
@@ -47,6 +48,25 @@ TEST_F(SessionTest, a_small_value_stands_in_the_record) {
     ASSERT_TRUE(session_->keep(fields, "answer", {{"text", "yes"}}).ok());
     EXPECT_EQ(fields, (json::object{{"answer", {{"text", "yes"}}}}));
     EXPECT_EQ(session_->kept(fields, "answer").value(), (json::value{{"text", "yes"}}));
+}
+
+TEST_F(SessionTest, no_secret_comes_into_the_tasks_files) {
+    const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
+    json::object fields{{"text", secret}};
+    ASSERT_TRUE(session_->keep(fields, "small", {{"a", secret}}).ok());
+    ASSERT_TRUE(session_->keep(fields, "large", {{"a", std::string(10'000, 'x') + secret}}).ok());
+    ASSERT_TRUE(session_->put(json::array{secret}).ok());
+    ASSERT_TRUE(session_->put_text("a " + secret).ok());
+    ASSERT_TRUE(session_->record("note", std::move(fields)).ok());
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path())) {
+        if (!entry.is_regular_file()) { continue; }
+        EXPECT_EQ(read_file(entry.path()).value().find(secret), std::string::npos) << entry.path();
+    }
+}
+
+TEST_F(SessionTest, a_journal_with_placeholders_verifies) {
+    ASSERT_TRUE(session_->record("note", {{"text", "Zx8Cv5Bn2Mq1We4Rt7"}}).ok());
+    EXPECT_TRUE(Journal::read(session_->paths().journal()).ok());
 }
 
 TEST_F(SessionTest, a_large_value_becomes_a_blob) {

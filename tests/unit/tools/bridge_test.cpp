@@ -33,6 +33,8 @@ public:
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return {}; }
     [[nodiscard]] bool cancelled() const noexcept override { return false; }
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return {}; }
+    [[nodiscard]] const Redactor& redactor() const noexcept override { return hides; }
+    Redactor hides{{{"SHOP_KEY", "Zx8Cv5Bn2Mq1We4Rt7"}}, {}, "k"};
     int processes = 0;
     int gates = 0;
     int escalations = 0;
@@ -84,6 +86,23 @@ TEST_F(BridgeTest, runs_an_allowed_tool) {
     const auto result = call("read_file", R"({"path":"a.py"})");
     EXPECT_TRUE(result.success);
     EXPECT_EQ(result.output, R"({"path":"a.py"})");
+}
+TEST_F(BridgeTest, secrets_are_hidden_in_all_that_a_tool_answers) {
+    allow({"leak", "Leaks.", {}, ToolEffect::reads, {}}, [](const json::object&, ToolContext&) {
+        ToolResult result = ToolResult::done("out Zx8Cv5Bn2Mq1We4Rt7", "sum Zx8Cv5Bn2Mq1We4Rt7", {{"data", "Zx8Cv5Bn2Mq1We4Rt7"}});
+        result.error = Error{"AF-X-001", "it was Zx8Cv5Bn2Mq1We4Rt7", "", "", ErrorKind::invalid};
+        return result;
+    });
+    const auto result = call("leak", "{}");
+    EXPECT_EQ((result.output + result.summary + json::serialize(result.data) + result.error->to_string()).find("Zx8C"), std::string::npos);
+}
+TEST_F(BridgeTest, a_secret_is_hidden_before_the_output_is_cut) {
+    allow({"leak", "Leaks.", {}, ToolEffect::reads, {}}, [](const json::object&, ToolContext&) {
+        std::string text;
+        while (text.size() < 4 * ToolBridge::max_output_bytes) { text += "Zx8Cv5Bn2Mq1We4Rt7 "; }
+        return ToolResult::done(text, "s", {});
+    });
+    EXPECT_EQ(call("leak", "{}").output.find("Zx8C"), std::string::npos);
 }
 TEST_F(BridgeTest, forbidden_tool_is_refused_with_the_allowed_ones) {
     const auto result = call("create_file", "{}");

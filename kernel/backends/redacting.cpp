@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/client.hpp"
+#include "secrets/redactor.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+class RedactingClient final : public ModelClient {
+public:
+    RedactingClient(std::unique_ptr<ModelClient> inner, const Redactor& redactor) : inner_(std::move(inner)), redactor_(redactor) {}
+
+    const BackendInfo& info() const noexcept override { return inner_->info(); }
+
+    Result<Completion> complete(CompletionRequest request, CallContext& context) override {
+        request.system = redactor_.redact(std::move(request.system));
+        request.user = redactor_.redact(std::move(request.user));
+        for (ToolDescription& tool : request.tools) {
+            tool.description = redactor_.redact(std::move(tool.description));
+            if (redactor_.finds(tool.parameters)) { redactor_.redact(tool.parameters); }
+        }
+        Result<Completion> answer = inner_->complete(std::move(request), context);
+        if (!answer.ok()) { return redactor_.redact(std::move(answer).error()); }
+        Completion& completion = answer.value();
+        completion.text = redactor_.redact(std::move(completion.text));
+        for (ToolCall& call : completion.tool_calls) {
+            if (redactor_.finds(call.arguments)) { redactor_.redact(call.arguments); }
+        }
+        if (redactor_.finds(completion.diagnostics)) { redactor_.redact(completion.diagnostics); }
+        return answer;
+    }
+
+private:
+    std::unique_ptr<ModelClient> inner_;
+    const Redactor& redactor_;
+};
+
+}  // namespace
+
+std::unique_ptr<ModelClient> make_redacting_client(std::unique_ptr<ModelClient> inner, const Redactor& redactor) {
+    return std::make_unique<RedactingClient>(std::move(inner), redactor);
+}
+
+}  // namespace agentforge::kernel

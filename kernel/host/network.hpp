@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a model may be: the setting `network`.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <agentforge/json.hpp>
+#include <agentforge/result.hpp>
+
+#include "config/settings.hpp"
+
+namespace agentforge::kernel {
+
+/// The later, the stricter.
+enum class ModelNetwork : unsigned char {
+    any = 1,
+    local,      ///< Loopback addresses and `private_hosts` only.
+    none        ///< Recorded answers only.
+};
+
+struct NetworkRule {
+    ModelNetwork network = ModelNetwork::any;
+    std::vector<std::string> private_hosts;             ///< Names and addresses as they stand in `base_url`.
+    std::map<std::string, std::string> environment;     ///< For proxies.
+};
+
+/// The rule in force. What an untrusted project says of `network` (`left_out`) counts where it is stricter, unless the environment or the command line
+/// says something.
+[[nodiscard]] NetworkRule network_rule(const Settings& settings, const std::vector<GuardedSetting>& left_out, std::map<std::string, std::string> environment);
+
+/// Whether a backend with these settings may be made at all; decided before its code runs, from the text of the address alone: a name is loopback only as
+/// `localhost`, an address only as `127.a.b.c` or `[::1]`. A program's address is not known, so `local` allows none; nor does it allow a way through a proxy.
+/// Errors (`unavailable`): AF-LLM-003.
+[[nodiscard]] Result<void> check_network(const NetworkRule& rule, std::string_view backend, const json::object& config);
+
+}  // namespace agentforge::kernel

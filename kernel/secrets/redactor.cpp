@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secrets/redactor.hpp"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+
+#include "base/hash.hpp"
+#include "secrets/forms.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+constexpr std::string_view opening = "[REDACTED:";
+constexpr std::string_view rules_key = "agentforge: shapes of keys, 1";
+constexpr std::size_t head_bytes = 3;               ///< Of a pattern: what the first look at a place compares.
+constexpr unsigned table_bits = 15;
+constexpr std::size_t shortest_wrapped_line = 16;   ///< Base64 in lines shorter than this is not seen through.
+constexpr std::size_t shortest_cut = 6;             ///< Of a part of a known value at a cut.
+constexpr std::string_view left_out_begins = "\n[… ";
+constexpr std::string_view left_out_ends = " bytes left out …]\n";
+
+std::string digits_of(std::string_view key, std::string_view name, std::string_view text) {
+    std::string inner(key);
+    inner.append("\n").append(name).append("\n").append(text);
+    return sha256(std::string(key) + "\n" + sha256(inner)).substr(0, 8);
+}
+
+std::string placeholder(std::string_view key, const std::string& name, std::string_view text) {
+    return std::string(opening) + name + ":" + digits_of(key, name, text) + "]";
+}
+
+/// What may stand in a placeholder.
+std::string shown_name(std::string_view name) {
+    std::string shown;
+    for (const char c : name.substr(0, 60)) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '/';
+        shown += plain ? c : '_';
+    }
+    return shown;
+}
+
+std::size_t head_of(const char* at) {
+    const auto byte = [at](unsigned i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(at[i])); };
+    return ((byte(0) | (byte(1) << 8U) | (byte(2) << 16U)) * 2'654'435'761U) >> (32U - table_bits);
+}
+
+bool is_base64(char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/' || c == '-' || c == '_' || c == '=';
+}
+
+bool is_object_name(std::string_view text) {
+    return (text.size() == 40 || text.size() == 64) &&
+           std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+struct Pattern {
+    std::string text;
+    std::string placeholder;        ///< Of a known form.
+    std::size_t rule = 0;           ///< Of a keyword: 1 + its rule's place.
+};
+
+/// Compiled when its keyword is met first: most runs meet none.
+struct Rule {
+    explicit Rule(SecretRule rule) : says(std::move(rule)) {}
+    [[nodiscard]] const RE2& pattern() const {
+        std::call_once(once, [this] {
+            compiled = std::make_unique<RE2>(says.pattern, RE2::Quiet);
+            if (compiled->ok()) { return; }     // Going on would show secrets.
+            std::fprintf(stderr, "agentforge: AF-SEC-001: the rule `%s` for secrets is no RE2 expression: %s\n", says.name.c_str(), compiled->error().c_str());
+            std::abort();
+        });
+        return *compiled;
+    }
+    SecretRule says;
+    mutable std::once_flag once;
+    mutable std::unique_ptr<RE2> compiled;
+};
+
+struct Range {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::string placeholder;
+};
+
+}  // namespace
+
+struct Redactor::State {
+    std::vector<Pattern> patterns;
+    std::vector<std::uint64_t> heads = std::vector<std::uint64_t>((1UL << table_bits) / 64);       ///< Which heads begin a pattern.
+    std::unordered_map<std::size_t, std::vector<std::uint32_t>> buckets;                            ///< By head, the longest pattern first.
+    std::deque<Rule> rules;
+    std::vector<std::string> values;        ///< As they are; for cut ends.
+    std::string key;
+    bool encoded = false;                   ///< There are forms in base64 or hexadecimal.
+
+    void add(Pattern pattern) {
+        const std::size_t head = head_of(pattern.text.data());
+        heads[head / 64] |= 1ULL << (head % 64);
+        buckets[head].push_back(static_cast<std::uint32_t>(patterns.size()));
+        patterns.push_back(std::move(pattern));
+    }
+
+    /// Known forms in the text, leftmost and longest first, and the rules whose keywords are there.
+    void scan(std::string_view text, std::vector<Range>& known, std::vector<bool>& wanted) const {
+        if (text.size() < head_bytes) { return; }
+        const char* const bytes = text.data();
+        const std::size_t last = text.size() - head_bytes;
+        for (std::size_t i = 0; i <= last; ++i) {
+            const std::size_t head = head_of(bytes + i);
+            if (((heads[head / 64] >> (head % 64)) & 1U) == 0) { continue; }
+            for (const std::uint32_t index : buckets.find(head)->second) {
+                const Pattern& pattern = patterns[index];
+                if (pattern.text.size() > text.size() - i || std::memcmp(pattern.text.data(), bytes + i, pattern.text.size()) != 0) { continue; }
+                if (pattern.rule != 0) {
+                    if (wanted.empty()) { wanted.resize(rules.size()); }
+                    wanted[pattern.rule - 1] = true;
+                    continue;
+                }
+                known.push_back({i, i + pattern.text.size(), pattern.placeholder});
+                i += pattern.text.size() - 1;
+                break;
+            }
+        }
+    }
+
+    /// Known forms that stand across line ends: each line's part becomes a placeholder of its own.
+    void scan_wrapped(std::string_view text, std::vector<Range>& known) const {
+        std::size_t at = 0;
+        while (at < text.size()) {
+            std::string joined;
+            std::vector<std::pair<std::size_t, std::size_t>> lines;     // Where each begins in `joined` and in `text`.
+            std::size_t begin = at;
+            while (begin < text.size()) {
+                std::size_t first = begin;
+                while (first < text.size() && (text[first] == ' ' || text[first] == '\t')) { ++first; }
+                std::size_t end = first;
+                while (end < text.size() && is_base64(text[end])) { ++end; }
+                std::size_t next = end;
+                if (next < text.size() && text[next] == '\r') { ++next; }
+                if (end == first || (next < text.size() && text[next] != '\n')) { break; }
+                lines.emplace_back(joined.size(), first);
+                joined += text.substr(first, end - first);
+                begin = next + 1;
+                if (end - first < shortest_wrapped_line) { break; }     // The last line may be short.
+            }
+            if (lines.size() > 1) { find_across(joined, lines, known); }
+            if (begin > at) {
+                at = begin;
+                continue;
+            }
+            const std::size_t end = text.find('\n', at);
+            if (end == std::string_view::npos) { return; }
+            at = end + 1;
+        }
+    }
+
+    void find_across(const std::string& joined, const std::vector<std::pair<std::size_t, std::size_t>>& lines, std::vector<Range>& known) const {
+        std::vector<Range> found;
+        std::vector<bool> ignored;
+        scan(joined, found, ignored);
+        for (const Range& range : found) {
+            for (std::size_t i = 0; i < lines.size(); ++i) {
+                const std::size_t line_end = i + 1 < lines.size() ? lines[i + 1].first : joined.size();
+                const std::size_t begin = std::max(range.begin, lines[i].first);
+                const std::size_t end = std::min(range.end, line_end);
+                if (begin >= end) { continue; }
+                const std::size_t shift = lines[i].second - lines[i].first;
+                if (begin == range.begin && end == range.end) { continue; }     // In one line: found already.
+                known.push_back({begin + shift, end + shift, placeholder(key, "part", std::string_view(joined).substr(begin, end - begin))});
+            }
+        }
+    }
+
+    /// A hash or git object id of the kernel's: what a known value has in common with it is chance.
+    [[nodiscard]] bool is_ours(std::string_view text) const { return is_object_name(text) && std::find(values.begin(), values.end(), text) == values.end(); }
+
+    /// The longest part of a known value that ends at `end` and is its beginning.
+    void hide_beginning(std::string& text, std::size_t end) const {
+        hide_part(text, [&](std::string_view value, std::size_t size) { return size <= end && text.compare(end - size, size, value.substr(0, size)) == 0 ? end - size : std::string::npos; });
+    }
+    void hide_ending(std::string& text, std::size_t begin) const {
+        hide_part(text, [&](std::string_view value, std::size_t size) { return text.compare(begin, size, value.substr(value.size() - size)) == 0 ? begin : std::string::npos; });
+    }
+    template <class Find>
+    void hide_part(std::string& text, Find find) const {
+        std::size_t longest = 0;
+        std::size_t place = 0;
+        for (const std::string& value : values) {
+            for (std::size_t size = value.size() - 1; size >= shortest_cut && size > longest; --size) {
+                if (const std::size_t at = find(value, size); at != std::string::npos) {
+                    longest = size;
+                    place = at;
+                }
+            }
+        }
+        if (longest > 0) { text.replace(place, longest, placeholder(key, "part", std::string_view(text).substr(place, longest))); }
+    }
+
+    [[nodiscard]] bool fits(const SecretRule& rule, std::string_view secret) const {
+        if (secret.find(opening) != std::string_view::npos) { return false; }
+        if (rule.digits > 0 && static_cast<unsigned>(std::count_if(secret.begin(), secret.end(), [](char c) { return c >= '0' && c <= '9'; })) < rule.digits) { return false; }
+        return rule.entropy <= 0 || shannon_entropy(secret) >= rule.entropy;
+    }
+
+    void add_lines(const std::string& name, std::string_view text, std::size_t begin, std::size_t end, std::vector<Range>& found) const {
+        while (begin < end) {
+            std::size_t line_end = std::min(text.find('\n', begin), end);
+            std::size_t first = begin;
+            begin = line_end + 1;
+            while (first < line_end && (text[first] == ' ' || text[first] == '\t')) { ++first; }
+            while (line_end > first && (text[line_end - 1] == '\r' || text[line_end - 1] == ' ')) { --line_end; }
+            const std::string_view line = text.substr(first, line_end - first);
+            if (line.empty() || line.find(opening) != std::string_view::npos) { continue; }
+            found.push_back({first, line_end, placeholder(rules_key, name, line)});
+        }
+    }
+
+    [[nodiscard]] std::vector<Range> matches(const Rule& rule, std::string_view text) const {
+        std::vector<Range> found;
+        const int group = rule.pattern().NumberOfCapturingGroups() > 0 ? 1 : 0;
+        std::array<re2::StringPiece, 2> parts;
+        const re2::StringPiece whole(text.data(), text.size());
+        std::size_t at = 0;
+        while (at < text.size() && rule.pattern().Match(whole, at, text.size(), RE2::UNANCHORED, parts.data(), group + 1)) {
+            const re2::StringPiece secret = parts[static_cast<std::size_t>(group)];
+            const auto begin = static_cast<std::size_t>(secret.data() - text.data());
+            const std::size_t end = begin + secret.size();
+            if (rule.says.lines) {
+                add_lines(rule.says.name, text, begin, end, found);
+            } else if (!secret.empty() && fits(rule.says, {secret.data(), secret.size()})) {
+                found.push_back({begin, end, placeholder(rules_key, rule.says.name, {secret.data(), secret.size()})});
+            }
+            at = std::max(end, at + 1);
+        }
+        return found;
+    }
+};
+
+namespace {
+
+/// Puts the placeholders in. Ranges that begin inside an earlier one are left out.
+std::string replaced(std::string_view text, std::vector<Range>& ranges, std::vector<Hidden>* hidden) {
+    std::stable_sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
+    std::string made;
+    made.reserve(text.size());
+    std::size_t at = 0;
+    for (const Range& range : ranges) {
+        if (range.begin < at) { continue; }
+        made += text.substr(at, range.begin - at);
+        made += range.placeholder;
+        if (hidden != nullptr) { hidden->push_back({range.placeholder, std::string(text.substr(range.begin, range.end - range.begin))}); }
+        at = range.end;
+    }
+    made += text.substr(at);
+    return made;
+}
+
+}  // namespace
+
+Redactor::Redactor() : state_(std::make_unique<const State>()) {}
+Redactor::~Redactor() = default;
+
+Redactor::Redactor(const std::vector<Secret>& known, const std::vector<SecretRule>& rules, std::string key) {
+    auto state = std::make_unique<State>();
+    state->key = std::move(key);
+    for (const Secret& secret : known) {
+        for (const SecretForm& form : forms_of(secret.value)) {
+            const auto same = [&form](const Pattern& pattern) { return pattern.text == form.text; };
+            if (std::any_of(state->patterns.begin(), state->patterns.end(), same)) { continue; }    // Two names for one value: the first counts.
+            const std::string name = shown_name(secret.name) + (form.name.empty() ? "" : "." + form.name);
+            state->add({form.text, placeholder(state->key, name, form.text), 0});
+        }
+        state->values.push_back(secret.value);
+        state->encoded = true;
+    }
+    for (const SecretRule& rule : rules) {
+        state->rules.emplace_back(rule);
+        for (const std::string& keyword : rule.keywords) { state->add({keyword, "", state->rules.size()}); }
+    }
+    const auto longer = [&state](std::uint32_t a, std::uint32_t b) { return state->patterns[a].text.size() > state->patterns[b].text.size(); };
+    for (auto& [head, bucket] : state->buckets) { std::stable_sort(bucket.begin(), bucket.end(), longer); }
+    state_ = std::move(state);
+}
+
+std::optional<std::string> Redactor::redacted(std::string_view text, std::vector<Hidden>* hidden) const {
+    if (state_->patterns.empty()) { return std::nullopt; }
+    std::vector<Range> known;
+    std::vector<bool> wanted;
+    state_->scan(text, known, wanted);
+    if (state_->encoded && text.find('\n') != std::string_view::npos) { state_->scan_wrapped(text, known); }
+    std::optional<std::string> made;
+    if (!known.empty()) { made = replaced(text, known, hidden); }
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (!wanted[i]) { continue; }
+        const std::string_view now = made ? std::string_view(*made) : text;
+        std::vector<Range> found = state_->matches(state_->rules[i], now);
+        if (!found.empty()) { made = replaced(now, found, hidden); }
+    }
+    return made;
+}
+
+std::string Redactor::redact(std::string text) const {
+    auto made = redacted(text);
+    return made ? *std::move(made) : std::move(text);
+}
+
+std::string Redactor::redact_cut(std::string text) const {
+    std::string made = redact(std::move(text));
+    if (state_->values.empty()) { return made; }
+    state_->hide_beginning(made, made.size());
+    const std::size_t mark = made.find(left_out_begins);
+    const std::size_t end = mark == std::string::npos ? mark : made.find(left_out_ends, mark);
+    if (end != std::string::npos) {
+        state_->hide_ending(made, end + left_out_ends.size());
+        state_->hide_beginning(made, mark);
+    }
+    return made;
+}
+
+bool Redactor::finds(const json::value& value) const {
+    if (value.is_string()) {
+        const std::string_view view(value.get_string().data(), value.get_string().size());
+        return !state_->is_ours(view) && redacted(view).has_value();
+    }
+    if (value.is_array()) {
+        return std::any_of(value.get_array().begin(), value.get_array().end(), [this](const json::value& item) { return finds(item); });
+    }
+    if (value.is_object()) {
+        return std::any_of(value.get_object().begin(), value.get_object().end(),
+                           [this](const auto& field) { return redacted({field.key().data(), field.key().size()}).has_value() || finds(field.value()); });
+    }
+    return false;
+}
+
+void Redactor::redact(json::value& value) const {
+    if (value.is_string()) {
+        json::string& text = value.get_string();
+        const std::string_view view(text.data(), text.size());
+        if (state_->is_ours(view)) { return; }
+        if (const auto made = redacted(view)) { text = *made; }
+    } else if (value.is_array()) {
+        for (json::value& item : value.get_array()) { redact(item); }
+    } else if (value.is_object()) {
+        redact(value.get_object());
+    }
+}
+
+void Redactor::redact(json::object& object) const {
+    bool keys = false;
+    for (auto& [key, value] : object) {
+        keys = keys || redacted({key.data(), key.size()}).has_value();
+        redact(value);
+    }
+    if (!keys) { return; }
+    json::object renamed(object.storage());
+    for (auto& [key, value] : object) { renamed[redact(std::string(key))] = std::move(value); }
+    object = std::move(renamed);
+}
+
+Error Redactor::redact(Error error) const {
+    for (std::string* text : {&error.message, &error.where, &error.remedy}) { *text = redact(std::move(*text)); }
+    return error;
+}
+
+const Redactor& nothing_hidden() {
+    static const Redactor none;
+    return none;
+}
+
+void RedactingSink::event(std::string_view name, const json::object& fields) {
+    json::object clean = fields;
+    redactor_.redact(clean);
+    next_.event(name, clean);
+}
+
+}  // namespace agentforge::kernel

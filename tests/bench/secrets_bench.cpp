@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hiding secrets costs where there are none, which is nearly everywhere: a prompt's bytes are looked at once.
+#include "secrets/redactor.hpp"
+
+#include "base/hash.hpp"
+#include "bench/figures.hpp"
+
+namespace agentforge::bench {
+namespace {
+
+using namespace kernel;
+
+void redact_a_prompt(benchmark::State& state) {
+    std::vector<Secret> known;
+    for (int i = 0; i < 10; ++i) { known.push_back({"KEY_" + std::to_string(i), "kR4tY7uI0pL3jH6gF9dS2aZx8Cv5Bn2Mq1We4" + std::to_string(1000 + i)}); }
+    const Redactor redactor(known, must(load_secret_rules(AGENTFORGE_SOURCE_DIR "/config/secrets/rules.yaml")), "k");
+    std::string text;
+    for (int line = 0; text.size() < 32UL * 1024; ++line) { text += "    return words(text)[" + std::to_string(line) + "]  # one more line of a file\n"; }
+    Samples ours;
+    Samples floor;
+    for (auto _ : state) {
+        floor.add(microseconds([&] { benchmark::DoNotOptimize(sha256(text)); }));
+        const double spent = microseconds([&] {
+            if (redactor.redacted(text)) { give_up("the text holds a secret"); }
+        });
+        ours.add(spent);
+        state.SetIterationTime(spent / 1e6);
+    }
+    report(state, {"looking for secrets in a prompt of 32 KiB", "µs", ours.median(), floor.median(), "SHA-256 of the same bytes", {}});
+}
+BENCHMARK(redact_a_prompt)->Iterations(1000)->UseManualTime()->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace agentforge::bench

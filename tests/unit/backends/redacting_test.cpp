@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "backends/client.hpp"
+#include "secrets/redactor.hpp"
+#include "unit/backends/fakes.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
+
+struct Asked {
+    FakeContext context;
+    Redactor redactor{{{"SHOP_KEY", secret}}, {}, "k"};
+    std::shared_ptr<FakeBackend> backend;
+
+    Result<Completion> run(FakeBackend::Answer answer) {
+        backend = std::make_shared<FakeBackend>(std::move(answer));
+        const auto client = make_redacting_client(make_model_client(backend, {}, [](std::chrono::milliseconds) {}), redactor);
+        CompletionRequest request;
+        request.system = "system " + secret;
+        request.user = "user " + secret;
+        request.tools = {{"t", "description " + secret, {{"default", secret}}}};
+        return client->complete(request, context);
+    }
+};
+
+TEST(RedactingClient, SendsNoSecret) {
+    Asked asked;
+    ASSERT_TRUE(asked.run([](const CompletionRequest&) { return text_answer("yes"); }).ok());
+    const CompletionRequest& sent = asked.backend->requests.at(0);
+    EXPECT_THAT(sent.system + sent.user + sent.tools.at(0).description + json::serialize(sent.tools.at(0).parameters), Not(HasSubstr(secret)));
+}
+
+TEST(RedactingClient, AnswersWithNoSecret) {
+    Asked asked;
+    const auto answer = asked.run([](const CompletionRequest&) {
+        Completion completion = text_answer("text " + secret);
+        completion.tool_calls = {{"t", {{"a", secret}}}};
+        completion.diagnostics = {{"stderr", secret}};
+        return completion;
+    });
+    ASSERT_TRUE(answer.ok());
+    EXPECT_THAT(answer->text + json::serialize(answer->tool_calls.at(0).arguments) + json::serialize(answer->diagnostics), Not(HasSubstr(secret)));
+}
+
+TEST(RedactingClient, FailsWithNoSecret) {
+    Asked asked;
+    const auto answer = asked.run([](const CompletionRequest&) -> Result<Completion> { return Error{"AF-LLM-902", "key " + secret + " is wrong", "at " + secret, "not " + secret, ErrorKind::unavailable}; });
+    ASSERT_FALSE(answer.ok());
+    EXPECT_THAT(answer.error().to_string(), Not(HasSubstr(secret)));
+}
+
+TEST(RedactingClient, SendsTheSameBytesForTheSamePrompt) {
+    Asked one;
+    Asked two;
+    ASSERT_TRUE(one.run([](const CompletionRequest&) { return text_answer("yes"); }).ok());
+    ASSERT_TRUE(two.run([](const CompletionRequest&) { return text_answer("yes"); }).ok());
+    EXPECT_EQ(one.backend->requests.at(0).user, two.backend->requests.at(0).user);
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing

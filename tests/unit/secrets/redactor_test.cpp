@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secrets/redactor.hpp"
+
+#include "base/files.hpp"
+#include "secrets/forms.hpp"
+#include "secrets/restore.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr std::string_view value = "zq7-Kx/9 \"w\\Rt+3é$Lm";       // With what every encoding must encode.
+
+const std::vector<SecretRule>& rules() {
+    static const std::vector<SecretRule> all = load_secret_rules(AGENTFORGE_SOURCE_DIR "/config/secrets/rules.yaml").value();
+    return all;
+}
+
+std::unique_ptr<Redactor> knowing(std::vector<Secret> known) { return std::make_unique<Redactor>(known, rules(), "a key for tests"); }
+
+std::string base64_of(std::string_view bytes) {     // Independent of the code under test.
+    static constexpr char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string text;
+    unsigned bits = 0;
+    unsigned held = 0;
+    for (const char c : bytes) {
+        held = (held << 8U) | static_cast<unsigned char>(c);
+        for (bits += 8; bits >= 6; bits -= 6) { text += letters[(held >> (bits - 6)) & 63U]; }
+    }
+    if (bits > 0) { text += letters[(held << (6 - bits)) & 63U]; }
+    while (text.size() % 4 != 0) { text += '='; }
+    return text;
+}
+
+TEST(Redactor, HidesAKnownValue) {
+    const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
+    EXPECT_THAT(redactor->redact("key=Zx8Cv5Bn2Mq1;"), testing::MatchesRegex(R"(key=\[REDACTED:SHOP_KEY:[0-9a-f]{8}\];)"));
+}
+
+TEST(Redactor, LeavesOtherTextAlone) {
+    const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
+    EXPECT_EQ(redactor->redacted("def slug(text):\n    return text.lower()\n"), std::nullopt);
+}
+
+TEST(Redactor, HidesEveryFormOfAKnownValueWithinOtherText) {
+    const auto redactor = knowing({{"SHOP_KEY", std::string(value)}});
+    for (const SecretForm& form : forms_of(value)) {
+        EXPECT_THAT(redactor->redact("<" + form.text + ">"), Not(HasSubstr(form.text))) << form.name;
+    }
+}
+
+TEST(Redactor, HidesBase64AtEachOffset) {
+    const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
+    const auto redactor = knowing({{"SHOP_KEY", secret}});
+    for (const std::string before : {"", "a", "ab", "abc"}) {
+        for (const std::string after : {"", "y", "yz"}) {
+            const std::string shown = redactor->redact(base64_of(before + secret + after));
+            EXPECT_THAT(shown, HasSubstr("[REDACTED:SHOP_KEY.base64")) << before << "|" << after;
+            EXPECT_LE(shown.size(), std::string("[REDACTED:SHOP_KEY.base64+1:01234567]").size() + before.size() * 2 + 8);
+        }
+    }
+}
+
+TEST(Redactor, SeesThroughBase64InLines) {
+    const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7Yu0Io3PaSd9FgHj5Kl8Qp1WsEd4Rf7TgYh6Uj3Ik0Ol2PmZx8Cv5Bn2Mq1We4Rt7";
+    const auto redactor = knowing({{"SHOP_KEY", secret}});
+    const std::string whole = base64_of("user:" + secret + "\n");
+    const std::string shown = redactor->redact("-\n" + whole.substr(0, 76) + "\n" + whole.substr(76) + "\n-\n");
+    for (std::size_t at = 8; at + 8 < whole.size() - 8; ++at) { ASSERT_THAT(shown, Not(HasSubstr(whole.substr(at, 8)))) << at; }
+}
+
+TEST(Redactor, KeepsTheNumberOfLines) {
+    const auto redactor = knowing({});
+    std::string key;
+    for (const SecretRule& rule : rules()) {
+        if (rule.lines) { key = "a\n" + rule.example + "b\n"; }
+    }
+    const std::string shown = redactor->redact(key);
+    EXPECT_EQ(std::count(shown.begin(), shown.end(), '\n'), std::count(key.begin(), key.end(), '\n'));
+}
+
+TEST(Redactor, FindsTheExampleOfEveryRule) {
+    const auto redactor = knowing({});
+    for (const SecretRule& rule : rules()) {
+        const std::string shown = redactor->redact("x = '" + rule.example + "'\n");
+        EXPECT_THAT(shown, HasSubstr("[REDACTED:")) << rule.name << ": " << shown;
+    }
+}
+
+TEST(Redactor, NamesTheRuleInThePlaceholder) {
+    for (const SecretRule& rule : rules()) {
+        const Redactor alone({}, {rule}, "k");
+        EXPECT_THAT(alone.redact(rule.example), HasSubstr("[REDACTED:" + rule.name + ":")) << rule.name;
+    }
+}
+
+TEST(Redactor, LooksForARulesShapeOnlyWhereItsKeywordIs) {
+    for (const SecretRule& rule : rules()) {
+        const auto has = [&rule](const std::string& keyword) { return rule.example.find(keyword) != std::string::npos; };
+        EXPECT_TRUE(std::any_of(rule.keywords.begin(), rule.keywords.end(), has)) << rule.name;
+    }
+}
+
+TEST(Redactor, TakesNoOrdinaryTextForAKey) {
+    const auto redactor = knowing({});
+    for (const std::string_view text : {"sk-estimator-doc-link-and-more-of-it", "task-20260102-add-oauth2-authentication-1f2e3d4c", "https://example.com:8080/a@b", "postgres://user:secret@localhost/db",
+                                        "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", "authorization: required", "xoxb-", "eyJhbGciOiJIUzI1NiJ9", "AKIAEXAMPLE",
+                                        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}) {
+        EXPECT_EQ(redactor->redacted(text), std::nullopt) << text;
+    }
+}
+
+TEST(Redactor, RedactingTwiceIsRedactingOnce) {
+    const auto redactor = knowing({{"SHOP_KEY", std::string(value)}});
+    std::string text;
+    for (const SecretRule& rule : rules()) { text += rule.example + "\n"; }
+    for (const SecretForm& form : forms_of(value)) { text += form.text + "\n"; }
+    const std::string once = redactor->redact(text);
+    EXPECT_EQ(redactor->redact(once), once);
+}
+
+TEST(Redactor, GivesAValueTheSamePlaceholderInEveryRun) {
+    EXPECT_EQ(knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}})->redact("Zx8Cv5Bn2Mq1"), knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}})->redact("Zx8Cv5Bn2Mq1"));
+}
+
+TEST(Redactor, GivesAnotherValueOfTheSameNameAnotherPlaceholder) {
+    EXPECT_NE(knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}})->redact("Zx8Cv5Bn2Mq1"), knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq2"}})->redact("Zx8Cv5Bn2Mq2"));
+}
+
+TEST(Redactor, PlaceholdersOfKnownValuesDependOnTheInstallationsKey) {
+    const std::vector<Secret> known{{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}};
+    EXPECT_NE(Redactor(known, {}, "one").redact("Zx8Cv5Bn2Mq1"), Redactor(known, {}, "two").redact("Zx8Cv5Bn2Mq1"));
+}
+
+TEST(Redactor, PlaceholdersOfRulesAreTheSameEverywhere) {
+    EXPECT_EQ(Redactor({}, rules(), "one").redact(rules()[1].example), Redactor({}, rules(), "two").redact(rules()[1].example));
+}
+
+TEST(Redactor, TheLongestOfTwoValuesThatBeginAlikeIsHiddenWhole) {
+    const auto redactor = knowing({{"SHORT_KEY", "Zx8Cv5Bn"}, {"LONG_KEY", "Zx8Cv5Bn2Mq1"}});
+    EXPECT_THAT(redactor->redact("Zx8Cv5Bn2Mq1"), StartsWith("[REDACTED:LONG_KEY:"));
+}
+
+TEST(Redactor, HidesInTextsAndKeysOfJson) {
+    const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
+    json::value found = json::parse(R"({"a": ["Zx8Cv5Bn2Mq1"], "Zx8Cv5Bn2Mq1": 1})");
+    redactor->redact(found);
+    EXPECT_THAT(json::serialize(found), Not(HasSubstr("Zx8Cv5Bn2Mq1")));
+}
+
+TEST(Redactor, LeavesAHashInARecordThoughPartOfItIsAValue) {
+    const auto redactor = knowing({{"SHOP_KEY", "fb92427ae41e"}});
+    const json::object record{{"blob", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}};
+    json::object same = record;
+    redactor->redact(same);
+    EXPECT_EQ(same, record);
+}
+
+TEST(Redactor, HidesAValueThatIsAHash) {
+    const std::string hash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    json::object record{{"key", hash}};
+    knowing({{"SHOP_KEY", hash}})->redact(record);
+    EXPECT_THAT(json::serialize(record), Not(HasSubstr(hash)));
+}
+
+TEST(Redactor, HidesInEveryPartOfAnError) {
+    const Error error = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}})->redact(Error{"AF-X-1", "m Zx8Cv5Bn2Mq1", "w Zx8Cv5Bn2Mq1", "r Zx8Cv5Bn2Mq1", ErrorKind::io});
+    EXPECT_THAT(error.message + error.where + error.remedy, Not(HasSubstr("Zx8Cv5Bn2Mq1")));
+}
+
+TEST(Redactor, HidesTheBeginningOfAValueAtAnEndThatWasCutOff) {
+    const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
+    const auto redactor = knowing({{"SHOP_KEY", secret}});
+    for (std::size_t size = 6; size <= secret.size(); ++size) {
+        EXPECT_THAT(redactor->redact_cut("output: " + secret.substr(0, size)), Not(HasSubstr(secret.substr(0, 6)))) << size;
+    }
+}
+
+TEST(Redactor, HidesThePartsOfAValueOnEitherSideOfWhatWasLeftOut) {
+    const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
+    const auto redactor = knowing({{"SHOP_KEY", secret}});
+    const std::string shown = redactor->redact_cut("a " + secret.substr(0, 9) + "\n[… 12 bytes left out …]\n" + secret.substr(9) + " z");
+    EXPECT_THAT(shown, testing::AllOf(Not(HasSubstr(secret.substr(0, 6))), Not(HasSubstr(secret.substr(12))), HasSubstr("\n[… 12 bytes left out …]\n")));
+}
+
+TEST(Redactor, SaysWhetherThereIsAnythingToHide) {
+    const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
+    EXPECT_TRUE(redactor->finds(json::parse(R"({"a": [1, {"b": "xZx8Cv5Bn2Mq1"}]})")));
+    EXPECT_FALSE(redactor->finds(json::parse(R"({"a": [1, {"b": "x"}]})")));
+}
+
+TEST(Redactor, AnEventIsPassedOnWithoutSecrets) {
+    struct Kept final : EventSink {
+        void event(std::string_view, const json::object& fields) override { text = json::serialize(fields); }
+        std::string text;
+    } kept;
+    const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
+    RedactingSink(*redactor, kept).event("log", {{"message", "it is Zx8Cv5Bn2Mq1"}});
+    EXPECT_THAT(kept.text, testing::AllOf(HasSubstr("it is "), Not(HasSubstr("Zx8Cv5Bn2Mq1"))));
+}
+
+TEST(Redactor, TheOneThatHidesNothingHidesNothing) { EXPECT_EQ(Redactor().redacted(rules()[1].example), std::nullopt); }
+
+// ------------------------------------------------------------------------------------------ canaries --
+
+/// Any form of a value or shape of a key, in any surroundings and at any place, is not there afterwards, and comes back byte by byte.
+TEST(RedactorProperty, WhatIsHiddenComesBackWhole) {
+    const auto redactor = knowing({{"SHOP_KEY", std::string(value)}, {"OTHER_TOKEN", "Zx8Cv5Bn2Mq1We4Rt7Yu0Io3Pa"}});
+    std::vector<std::string> canaries;
+    for (const SecretForm& form : forms_of(value)) { canaries.push_back(form.text); }
+    for (const SecretForm& form : forms_of("Zx8Cv5Bn2Mq1We4Rt7Yu0Io3Pa")) { canaries.push_back(form.text); }
+    for (const SecretRule& rule : rules()) { canaries.push_back(rule.example); }
+    std::uint64_t state = 88172645463325252ULL;
+    const auto below = [&state](std::size_t limit) {
+        state ^= state << 13U;
+        state ^= state >> 7U;
+        state ^= state << 17U;
+        return static_cast<std::size_t>(state % limit);
+    };
+    for (unsigned round = 0; round < 300; ++round) {
+        std::string text;
+        for (std::size_t piece = below(6); piece < 6; ++piece) {
+            for (std::size_t i = below(40); i < 40; ++i) { text += "abz09_-+/=\n \t\"'\\{}[]:,.é%"[below(26)]; }
+            text += "\n" + canaries[below(canaries.size())] + "\n";
+        }
+        std::vector<Hidden> hidden;
+        const auto shown = redactor->redacted(text, &hidden);
+        ASSERT_TRUE(shown.has_value());
+        const auto back = restore_secrets(*shown, text, hidden, {}, "f");
+        ASSERT_TRUE(back.ok()) << back.error().to_string();
+        ASSERT_EQ(*back, text);
+    }
+}
+
+TEST(RedactorProperty, SurvivesAnyBytes) {
+    const auto redactor = knowing({{"SHOP_KEY", std::string(value)}});
+    std::uint64_t state = 1;
+    for (unsigned round = 0; round < 300; ++round) {
+        std::string text;
+        for (unsigned i = 0; i < 200; ++i) {
+            state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+            text += static_cast<char>(state >> 56U);
+        }
+        for (std::size_t size = 0; size < 6; ++size) { static_cast<void>(redactor->redacted(std::string_view(text).substr(0, size))); }
+        const std::string once = redactor->redact(text);
+        ASSERT_EQ(redactor->redact(once), once);
+    }
+}
+
+// ------------------------------------------------------------------------------------------- restore --
+
+class Restore : public testing::Test {
+protected:
+    const std::string secret_ = "Zx8Cv5Bn2Mq1";
+    std::unique_ptr<Redactor> redactor_ = knowing({{"SHOP_KEY", secret_}});
+    const std::string placeholder_ = redactor_->redact(secret_);
+    const std::vector<Hidden> hidden_{{placeholder_, secret_}};
+};
+
+TEST_F(Restore, PutsTheFilesOwnSecretBack) {
+    EXPECT_EQ(restore_secrets("a " + placeholder_ + " c", "a " + secret_ + " b", hidden_, {}, "f").value(), "a " + secret_ + " c");
+}
+
+TEST_F(Restore, PutsASecretBackThatIsElsewhereInTheWorkspace) {
+    const FindHidden elsewhere = [this](std::string_view asked) { return asked == placeholder_ ? std::optional(secret_) : std::nullopt; };
+    EXPECT_EQ(restore_secrets(placeholder_, "", {}, elsewhere, "f").value(), secret_);
+}
+
+TEST_F(Restore, RefusesASecretThatIsNotInTheWorkspace) {
+    const auto made = restore_secrets(placeholder_, "", {}, [](std::string_view) { return std::nullopt; }, "f");
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.error().code, "AF-SEC-003");
+}
+
+TEST_F(Restore, LeavesATextThatLooksLikeAPlaceholderAndIsInTheFile) {
+    const std::string text = "docs say [REDACTED:x:01234567] here";
+    EXPECT_EQ(restore_secrets(text + "!", text, {}, {}, "f").value(), text + "!");
+}
+
+TEST_F(Restore, RefusesAPlaceholderThatWasCutInAFileWithSecrets) {
+    const auto made = restore_secrets("k = [REDACTED:SHOP_KEY]", "k = " + secret_, hidden_, {}, "f");
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.error().code, "AF-SEC-004");
+}
+
+TEST_F(Restore, LetsANewFileSayRedacted) {
+    EXPECT_EQ(restore_secrets("return '[REDACTED:email]'", "", {}, {}, "f").value(), "return '[REDACTED:email]'");
+}
+
+TEST_F(Restore, RefusesAFileWhereSecretAndLookalikeCannotBeToldApart) {
+    const auto made = restore_secrets(placeholder_, secret_ + placeholder_, hidden_, {}, "f");
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.error().code, "AF-SEC-005");
+}
+
+// --------------------------------------------------------------------------------------------- rules --
+
+std::string rule_error(const std::string& text) {
+    const TemporaryDirectory folder("rules");
+    EXPECT_TRUE(write_file_atomic(folder.path() / "rules.yaml", text, Durability::cached).ok());
+    const auto read = load_secret_rules((folder.path() / "rules.yaml").string());
+    return read.ok() ? "" : read.error().code + " " + read.error().message + " " + read.error().where;
+}
+
+TEST(SecretRules, AnUnknownFieldIsNamedWithItsLine) {
+    EXPECT_THAT(rule_error("rules:\n  - name: a\n    colour: red\n"), testing::AllOf(StartsWith("AF-SEC-001"), HasSubstr("`colour`"), HasSubstr("rules.yaml:3:")));
+}
+
+TEST(SecretRules, APatternThatRe2DoesNotTakeIsRefused) {
+    SecretRule rule;
+    rule.name = "a";
+    rule.pattern = "a(?=b)";
+    const auto checked = check_secret_rules({rule});
+    ASSERT_FALSE(checked.ok());
+    EXPECT_THAT(checked.error().message, HasSubstr("rule `a` is no RE2 expression"));
+}
+
+TEST(SecretRules, TheOnesThatShipAreUsable) { EXPECT_TRUE(check_secret_rules(rules()).ok()); }
+
+TEST(SecretRules, ANameTwiceIsRefused) {
+    EXPECT_THAT(rule_error("rules:\n  - {name: a, keywords: [abc], pattern: abc, example: [x]}\n  - {name: a, keywords: [abc], pattern: abc, example: [x]}\n"), HasSubstr("twice"));
+}
+
+TEST(SecretRules, AKeywordOfTwoBytesIsRefused) {
+    EXPECT_THAT(rule_error("rules:\n  - {name: a, keywords: [ab], pattern: abc, example: [x]}\n"), HasSubstr("three bytes"));
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
