@@ -117,16 +117,43 @@ private:
             record.completion = *std::move(pending);
             return {};
         }
-        auto answer = model_.complete(request, context_);
+        AF_CHECK(host_.before_call(number, request));
+        auto answer = complete(request);
         if (!answer.ok()) {
+            Error error = host_.call_failed(number, request, std::move(answer).error());
             // Too long, empty, arguments that are no JSON: the model can do better, so it is told.
-            const std::string& code = answer.error().code;
-            if (code != "AF-LLM-101" && code != "AF-LLM-102" && code != "AF-LLM-105") { return std::move(answer).error(); }
-            refuse(record, answer.error());
+            const std::string& code = error.code;
+            if (code != "AF-LLM-101" && code != "AF-LLM-102" && code != "AF-LLM-105") { return error; }
+            refuse(record, error);
             return {};
         }
         record.completion = std::move(answer).value();
         return host_.answer_received(number, request, record.completion);
+    }
+
+    /// The context of one call: the run's, with an earlier deadline.
+    class HurriedContext final : public CallContext {
+    public:
+        HurriedContext(CallContext& inner, std::chrono::steady_clock::time_point end) : inner_(inner), end_(end) {}
+        [[nodiscard]] bool cancelled() const noexcept override { return inner_.cancelled(); }
+        [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override {
+            const auto own = inner_.deadline();
+            return own && *own < end_ ? own : end_;
+        }
+        void log(LogLevel level, std::string_view message, const json::object& fields) override { inner_.log(level, message, fields); }
+        void progress(std::string_view text) override { inner_.progress(text); }
+        [[nodiscard]] std::chrono::system_clock::time_point now() override { return inner_.now(); }
+
+    private:
+        CallContext& inner_;
+        std::chrono::steady_clock::time_point end_;
+    };
+
+    Result<Completion> complete(const CompletionRequest& request) {
+        const auto end = host_.call_deadline();
+        if (!end) { return model_.complete(request, context_); }
+        HurriedContext hurried(context_, *end);
+        return model_.complete(request, hurried);
     }
 
     static void refuse(StepRecord& record, const Error& error) {

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "git/repository.hpp"
 #include "plugins/bounded.hpp"
 #include "host/display.hpp"
@@ -103,6 +104,44 @@ void remove_empty_project_folder(const ProjectPlace& place) {
     std::filesystem::remove(place.agentforge, error);
 }
 
+Result<PriceTable> load_prices(const ProjectPlace& place, const ProductPaths& product, const Settings& settings) {
+    std::filesystem::path own = settings.text("cost.prices");
+    if (own.empty()) { return PriceTable::load(product.config + "/prices.yaml"); }
+    const auto origin = settings.origin("cost.prices");
+    if (!own.is_absolute()) { own = place.root / own; }
+    auto table = PriceTable::load(product.config + "/prices.yaml", own.string());
+    if (!table.ok() && table.error().code.starts_with("AF-BASE-")) {
+        return Error{"AF-COST-001", "the table of prices cannot be read: " + table.error().message, origin ? origin->where : "cost.prices",
+                     "Name a file that exists, or take the setting out.", ErrorKind::invalid};
+    }
+    return table;
+}
+
+Result<TaskLimits> load_limits(const Settings& settings, const PipelineSet& pipelines) {
+    const auto where = [&settings](const std::string& key) {
+        const auto origin = settings.origin(key);
+        return origin ? origin->where : key;
+    };
+    AF_TRY(TaskLimits limits, read_limits(settings.section("limits"), where));
+    std::vector<std::string> stages;
+    for (const std::string& name : pipelines.names()) {
+        AF_TRY(const PipelineTemplate pipeline, pipelines.get(name));
+        for (const StageTemplate& stage : pipeline.stages) { stages.push_back(stage.name); }
+    }
+    for (const auto& [name, stage] : limits.stages) {
+        if (std::ranges::find(stages, name) != stages.end()) { continue; }
+        std::string place;
+        for (const char* key : {"max_cost_usd", "max_tokens", "max_steps", "max_wall_time"}) {
+            const std::string whole = "limits.stages." + name + "." + key;
+            if (place.empty() && settings.origin(whole)) { place = where(whole); }
+        }
+        const std::string near = nearest(name, stages);
+        return Error{"AF-COST-003", "limits.stages names `" + printable(name, 60) + "`, and no pipeline has a stage of that name", place,
+                     near.empty() ? "Name a stage of one of the pipelines." : "Did you mean `" + near + "`?", ErrorKind::invalid};
+    }
+    return limits;
+}
+
 Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& events) {
     std::unique_ptr<Project> project(new Project(program));
     AF_TRY(project->place_, ProjectPlace::find(program));
@@ -140,6 +179,9 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     project->servers_ = declared_servers(*project->settings_, project->place_, project->trust_, program.environment);
     for (const Error& problem : project->servers_.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
 
+    AF_TRY(project->prices_, load_prices(project->place_, project->product_, *project->settings_));
+    AF_TRY(TaskLimits limits, load_limits(*project->settings_, project->pipelines_));
+
     project->processes_ = make_process_runner(project->product_.exec_helper);
     AF_TRY(const std::string state, state_directory(program.environment));
     GitWorkshopOptions workshops;
@@ -169,7 +211,10 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .environment = program.environment,
         .servers = &project->servers_,
         .exec_helper = project->product_.exec_helper,
-        .model_limit = std::chrono::seconds(project->settings_->integer("llm.timeout_seconds"))});
+        .model_limit = std::chrono::seconds(project->settings_->integer("llm.timeout_seconds")),
+        .limits = std::move(limits),
+        .prices = &project->prices_,
+        .model_name = [self](const AgentDefinition& agent) { return self->model_name(agent); }});
 
     std::shared_ptr<EscalationHandler> handler;
     AF_TRY(handler, project->plugins_.escalation(project->settings_->text("escalation.handler")));
@@ -246,6 +291,22 @@ Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, co
     }
     if (name != "replay" && !model_name.empty()) { config["model"] = model_name; }
     return plugins_.backend(name, config);
+}
+
+std::string Project::model_name(const AgentDefinition& agent) const {
+    const std::string own = settings_->text("agents." + agent.role + ".llm.model");
+    return own.empty() ? settings_->text("llm.model") : own;
+}
+
+Result<void> Project::check_price(const AgentDefinition& agent) const {
+    if (!services_->limits.limits_cost()) { return {}; }
+    const std::string own = settings_->text("agents." + agent.role + ".llm.backend");
+    const std::string backend = own.empty() ? settings_->text("llm.backend") : own;
+    // Of these two it is known that they never say what a call has cost; of another, its first answer tells.
+    if (backend != "anthropic" && backend != "openai") { return {}; }
+    const std::string model = model_name(agent);
+    if (prices_.find(model) != nullptr) { return {}; }
+    return price_is_unknown(model);
 }
 
 Result<ModelClient*> Project::model(const AgentDefinition& agent) {
