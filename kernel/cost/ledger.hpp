@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <agentforge/json.hpp>
-#include <agentforge/result.hpp>
 
 namespace agentforge::kernel {
 
@@ -70,8 +69,8 @@ public:
     /// Models with a call whose cost is not known.
     [[nodiscard]] std::vector<std::string> unpriced_models() const;
     [[nodiscard]] json::array to_json() const;
-    /// Errors: AF-COST-004 where it is none.
-    [[nodiscard]] static Result<Ledger> from_json(const json::array& value);
+    /// Empty where it is none.
+    [[nodiscard]] static std::optional<Ledger> from_json(const json::array& value);
     bool operator==(const Ledger&) const = default;
 
 private:

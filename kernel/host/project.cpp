@@ -232,20 +232,25 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
 
 Result<std::unique_ptr<Project>> Project::open_for_task(Program& program, EventSink& events, std::string_view task) {
     AF_TRY(std::unique_ptr<Project> project, open(program, events));
-    if (!project->settings().text("llm.backend").empty()) { return project; }
+    const bool needs_model = project->settings().text("llm.backend").empty();
+    const bool needs_prices = project->settings().text("cost.prices").empty();
+    if (!needs_model && !needs_prices) { return project; }
     const auto id = project->tasks().resolve(task);
     if (!id.ok()) { return project; }       // The command says so.
     AF_TRY(const json::object started, project->tasks().load(*id));
     const json::value* configuration = started.if_contains("configuration");
-    const json::value* llm = configuration != nullptr && configuration->is_object() ? configuration->get_object().if_contains("llm") : nullptr;
-    if (llm == nullptr || !llm->is_object()) { return project; }
     bool found = false;
-    for (const char* key : {"backend", "model", "preset", "transcript", "base_url", "api_key_env"}) {
-        const json::value* value = llm->get_object().if_contains(key);
-        if (value == nullptr || !value->is_string() || value->get_string().empty()) { continue; }
-        program.settings.emplace_back(std::string("llm.") + key, std::string(value->get_string()));
-        found = true;
-    }
+    const auto take_over = [&](const char* section, std::initializer_list<const char*> keys) {
+        const json::value* part = configuration != nullptr && configuration->is_object() ? configuration->get_object().if_contains(section) : nullptr;
+        for (const char* key : keys) {
+            const json::value* value = part != nullptr && part->is_object() ? part->get_object().if_contains(key) : nullptr;
+            if (value == nullptr || !value->is_string() || value->get_string().empty()) { continue; }
+            program.settings.emplace_back(std::string(section) + "." + key, std::string(value->get_string()));
+            found = true;
+        }
+    };
+    if (needs_model) { take_over("llm", {"backend", "model", "preset", "transcript", "base_url", "api_key_env"}); }
+    if (needs_prices) { take_over("cost", {"prices"}); }
     return found ? open(program, events) : std::move(project);
 }
 

@@ -1148,8 +1148,9 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     state.hash = fields.text("hash");
     if (value.contains("spend")) {
         const json::value& spend = value.at("spend");
-        if (!spend.is_array()) { return broken("its spending is not a list"); }
-        AF_TRY(state.ledger, Ledger::from_json(spend.get_array()));
+        auto ledger = spend.is_array() ? Ledger::from_json(spend.get_array()) : std::nullopt;
+        if (!ledger) { return broken("its spending is not a list of maps"); }
+        state.ledger = std::move(*ledger);
         state.costing = fields.object("costing");
         state.answer_counted = fields.boolean("answer_counted");
         state.died_running = fields.boolean("died_running");

@@ -192,9 +192,9 @@ TEST(LedgerTest, is_read_back_to_the_same) {
     ledger.add("a", "b", known);
     ledger.add("a", "b", call("", 4, 5, std::nullopt), true);
     const auto read = Ledger::from_json(ledger.to_json());
-    ASSERT_TRUE(read.ok());
+    ASSERT_TRUE(read.has_value());
     EXPECT_EQ(*read, ledger);
-    EXPECT_FALSE(Ledger::from_json(json::array{1}).ok());
+    EXPECT_FALSE(Ledger::from_json(json::array{1}));
 }
 
 TEST(LedgerTest, a_call_is_read_back_to_the_same) {
