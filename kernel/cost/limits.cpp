@@ -84,7 +84,7 @@ struct Amount {
     const char* verb;                       ///< `use`
     const char* past;                       ///< `has used`
     const char* unit;                       ///< ` tokens`
-    bool shared;
+    bool shared;                            ///< Divided among the stages.
     std::uint64_t (*of)(const StageStanding&);
 };
 
@@ -109,17 +109,16 @@ constexpr Amount amounts[] = {
     {"AF-COST-013", "max_wall_time", &Limits::wall_ms, "run for", "has run for", "", false, [](const StageStanding& stage) { return stage.wall_ms; }},
 };
 
-/// `used` and `next` against `limit`; who is `the task` or `stage x`.
-std::optional<Error> over_limit(const Amount& what, const std::string& who, const std::string& allowed_by, const std::string& key, std::uint64_t limit,
-                                std::uint64_t raise_from, std::uint64_t used, std::uint64_t next, bool asks, const Standing& standing) {
-    const bool time = what.field == &Limits::wall_ms;
-    if (time ? used < limit : !asks || used + next <= limit) { return std::nullopt; }
-    std::string message = who + " may " + what.verb + " " + written(what, limit) + " (" + allowed_by + "); it " + what.past + " " + written(what, used);
-    if (!time && used < limit) { message += ", and the next call may take up to " + written(what, next) + " more"; }
-    const std::string place = standing.task_id.empty() ? "TASK" : standing.task_id;
-    return Error{what.code, std::move(message), key,
-                 "nothing is lost; raise the limit and go on: agentforge resume " + place + " --set " + key + "=" + raised(what, raise_from, used + next) + "   (or in the settings)",
-                 ErrorKind::unavailable};
+/// `used` and `next` against `limit`; who is `the task` or `stage x`. A share (`next` is nothing) is passed only once it is used up.
+std::optional<Error> over_limit(const Amount& what, const std::string& who, const std::string& key, std::uint64_t limit, std::uint64_t used, std::uint64_t next) {
+    if (used < limit && used + next <= limit) { return std::nullopt; }
+    std::string message = who + " may " + what.verb + " " + written(what, limit) + "; it " + what.past + " " + written(what, used);
+    if (used < limit) { message += ", and the next call may take up to " + written(what, next) + " more"; }
+    return Error{what.code, std::move(message), key, "", ErrorKind::unavailable};
+}
+
+std::string go_on(const Standing& standing, const std::string& key, const std::string& value) {
+    return "agentforge resume " + (standing.task_id.empty() ? std::string("TASK") : standing.task_id) + " --set " + key + "=" + value;
 }
 
 }  // namespace
@@ -214,33 +213,39 @@ std::optional<Error> limit_reached(const TaskLimits& limits, const Standing& sta
         return price_is_unknown(call->model);
     }
     for (const Amount& what : amounts) {
-        const std::uint64_t next = call == nullptr ? 0 : what.field == &Limits::cost_microusd ? call->cost_microusd : what.field == &Limits::tokens ? call->tokens : 1;
-        const auto check = [&](const std::string& who, const std::string& by, const std::string& key, std::uint64_t limit, std::uint64_t raise_from, std::uint64_t used) {
-            return over_limit(what, who, by, key, limit, raise_from, used, next, call != nullptr, standing);
-        };
+        const bool time = what.field == &Limits::wall_ms;
+        if (call == nullptr && !time) { continue; }
+        const std::uint64_t next = time ? 0 : what.field == &Limits::cost_microusd ? call->cost_microusd : what.field == &Limits::tokens ? call->tokens : 1;
         const std::string task_key = std::string("limits.") + what.key;
         const std::string stage_key = "limits.stages." + stage.name + "." + what.key;
         const std::optional<std::uint64_t>& stage_limit = own.*what.field;
+        const auto check = [&](const std::string& who, const std::string& key, std::uint64_t limit, std::uint64_t used, std::uint64_t needed) {
+            auto error = over_limit(what, who, key, limit, used, next);
+            if (error) { error->remedy = "nothing is lost; raise the limit, here or in the settings, and go on: " + go_on(standing, key, raised(what, limit, needed)); }
+            return error;
+        };
         if (const auto& limit = limits.task.*what.field) {
             std::uint64_t used = 0;
-            for (const StageStanding& one : standing.stages) { used += what.of(one); }
-            if (auto error = check("the task", task_key, task_key, *limit, *limit, used)) { return error; }
-            const std::uint64_t part = share_of(*limit, standing);
-            if (what.shared && !stage_limit && part < *limit) {
-                used = 0;
-                for (std::size_t index = 0; index <= standing.current && index < standing.stages.size(); ++index) { used += what.of(standing.stages[index]); }
-                const std::string by = std::to_string(part * 100 / *limit) + " % of " + task_key + ", its share with that of the stages before it";
-                if (auto error = check("stage `" + stage.name + "` and those before it", by, task_key, part, *limit, used)) {
-                    const std::uint64_t needed = (used + next) * (*limit / std::max<std::uint64_t>(part, 1) + 1);
-                    error->remedy = "nothing is lost; raise the limit, or give this stage one of its own, and go on: agentforge resume " +
-                                    (standing.task_id.empty() ? std::string("TASK") : standing.task_id) + " --set " + task_key + "=" + raised(what, *limit, needed) + "   or   --set " +
-                                    stage_key + "=" + raised(what, what.of(stage), what.of(stage) + next);
+            std::uint64_t used_so_far = 0;
+            for (std::size_t index = 0; index < standing.stages.size(); ++index) {
+                used += what.of(standing.stages[index]);
+                if (index <= standing.current) { used_so_far = used; }
+            }
+            const std::uint64_t part = what.shared && !stage_limit ? share_of(*limit, standing) : *limit;
+            const std::uint64_t needed = std::max(used + next, part < *limit ? used_so_far * (*limit / std::max<std::uint64_t>(part, 1) + 1) : 0);
+            if (auto error = check("the task", task_key, *limit, used, needed)) { return error; }
+            if (part < *limit) {
+                if (auto error = over_limit(what, "stage `" + stage.name + "` with those before it", task_key, part, used_so_far, 0)) {
+                    error->message += " (" + std::to_string(part * 100 / *limit) + " % of the task's limit)";
+                    const std::uint64_t mine = what.of(stage);
+                    error->remedy = "nothing is lost; raise the limit, or give this stage one of its own, and go on: " + go_on(standing, task_key, raised(what, *limit, needed)) + "   or   " +
+                                    go_on(standing, stage_key, raised(what, mine, mine + next));
                     return error;
                 }
             }
         }
         if (stage_limit) {
-            if (auto error = check("stage `" + stage.name + "`", stage_key, stage_key, *stage_limit, *stage_limit, what.of(stage))) { return error; }
+            if (auto error = check("stage `" + stage.name + "`", stage_key, *stage_limit, what.of(stage), what.of(stage) + next)) { return error; }
         }
     }
     return std::nullopt;

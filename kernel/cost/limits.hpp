@@ -2,7 +2,8 @@
 // How much a task and each of its stages may use (Task 012: FR-047 to FR-053), and whether the next model call still fits.
 //
 // A limit is never passed: a call is made only where the most it may use still fits. What a stage of the pipeline gets of
-// the task's tokens and money is its share (`budget_share`); what earlier stages left over is added to it.
+// the task's tokens and money is its share (`budget_share`); what earlier stages left over is added to it. A share stops a
+// stage once it is used up: the most that one call may use is often more than the whole share of a small stage.
 #pragma once
 
 #include <chrono>

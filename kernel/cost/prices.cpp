@@ -75,15 +75,19 @@ std::uint64_t ModelPrice::at_most(std::uint64_t input_tokens, std::uint64_t outp
     return sum.up();
 }
 
-Result<PriceTable> PriceTable::load(const std::string& shipped, const std::string& own) {
+Result<PriceTable> PriceTable::load(const std::string& shipped, const std::string& own, const std::string& named_at) {
     PriceTable table;
-    AF_CHECK(table.add(shipped));
-    if (!own.empty()) { AF_CHECK(table.add(own)); }
+    AF_CHECK(table.add(shipped, shipped));
+    if (!own.empty()) { AF_CHECK(table.add(own, named_at)); }
     return table;
 }
 
-Result<void> PriceTable::add(const std::string& file) {
-    AF_TRY(const std::string text, read_file(file));
+Result<void> PriceTable::add(const std::string& file, const std::string& named_at) {
+    const auto read = read_file(file);
+    if (!read.ok()) {
+        return Error{"AF-COST-001", "the table of prices cannot be read: " + read.error().to_string(), named_at, "Name a file that exists, or take the setting out.", ErrorKind::invalid};
+    }
+    const std::string& text = *read;
     AF_TRY(const YamlDocument document, parse_yaml(text, file));
     const auto wrong = [&](std::string_view pointer, std::string message, std::string remedy) {
         return Error{"AF-COST-001", "the table of prices is wrong: " + std::move(message), document.where(pointer), std::move(remedy), ErrorKind::invalid};

@@ -50,8 +50,9 @@ struct PriceSource {
 class PriceTable {
 public:
     /// Reads the shipped table and, over it, a person's own ("": none), which replaces prices model by model.
-    /// Errors: AF-COST-001 with file, line, column and field; AF-CONF-00x where it is no YAML; `io`.
-    [[nodiscard]] static Result<PriceTable> load(const std::string& shipped, const std::string& own = {});
+    /// `named_at` says where the setting stands that names the latter.
+    /// Errors: AF-COST-001 with file, line, column and field, or that place where the file cannot be read; AF-CONF-00x where it is no YAML.
+    [[nodiscard]] static Result<PriceTable> load(const std::string& shipped, const std::string& own = {}, const std::string& named_at = {});
 
     /// The price of a model as a server or the settings name it: by its name, else without the date at its end
     /// (`-20250929`, `-2025-08-07`, `@20250929`) or `-latest`. Null: unknown.
@@ -61,7 +62,7 @@ public:
     [[nodiscard]] std::string as_of() const;
 
 private:
-    [[nodiscard]] Result<void> add(const std::string& file);
+    [[nodiscard]] Result<void> add(const std::string& file, const std::string& named_at);
     std::map<std::string, ModelPrice, std::less<>> models_;
     std::vector<PriceSource> sources_;
 };

@@ -115,7 +115,8 @@ int tell(Program& program, Project& project, const PipelineResult& result) {
     } else {
         program.out << "Not done: " << result.task_id << ", " << to_string(result.status) << " at stage " << result.current_stage << "\n";
         if (result.error) { program.err << "agentforge: " << result.error->to_string() << "\n"; }
-        if (result.status == TaskStatus::paused || result.status == TaskStatus::failed) {
+        const bool told = result.error && result.error->remedy.find("agentforge resume") != std::string::npos;
+        if (!told && (result.status == TaskStatus::paused || result.status == TaskStatus::failed)) {
             program.out << "  go on with: agentforge resume " << result.task_id << "\n";
         }
         if (!result.error || result.error->remedy.find("agentforge inspect") == std::string::npos) {

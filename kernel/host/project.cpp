@@ -109,12 +109,7 @@ Result<PriceTable> load_prices(const ProjectPlace& place, const ProductPaths& pr
     if (own.empty()) { return PriceTable::load(product.config + "/prices.yaml"); }
     const auto origin = settings.origin("cost.prices");
     if (!own.is_absolute()) { own = place.root / own; }
-    auto table = PriceTable::load(product.config + "/prices.yaml", own.string());
-    if (!table.ok() && table.error().code.starts_with("AF-BASE-")) {
-        return Error{"AF-COST-001", "the table of prices cannot be read: " + table.error().message, origin ? origin->where : "cost.prices",
-                     "Name a file that exists, or take the setting out.", ErrorKind::invalid};
-    }
-    return table;
+    return PriceTable::load(product.config + "/prices.yaml", own.string(), origin ? origin->where : "cost.prices");
 }
 
 Result<TaskLimits> load_limits(const Settings& settings, const PipelineSet& pipelines) {

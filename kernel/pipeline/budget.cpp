@@ -108,10 +108,11 @@ CallUsage usage_of(const NextCall& call, const CompletionRequest& request, const
 }
 
 bool may_have_cost(const Error& error) {
-    // No key, no connection, no such model, a refused request, no credit, an overloaded server; nothing recorded, no program.
-    static constexpr std::string_view free_of_charge[] = {"AF-LLM-001", "AF-LLM-201", "AF-LLM-202", "AF-LLM-203", "AF-LLM-204", "AF-LLM-205",
-                                                          "AF-LLM-301", "AF-LLM-306", "AF-LLM-308", "AF-LLM-401", "AF-LLM-402", "AF-LLM-403", "AF-LLM-404",
-                                                          "AF-LLM-405", "AF-LLM-406", "AF-LLM-408", "AF-LLM-413"};
+    // No connection, no such model, a refused request, no credit, an overloaded server; nothing recorded, no program.
+    static constexpr std::string_view free_of_charge[] = {
+        "AF-LLM-201", "AF-LLM-202", "AF-LLM-203", "AF-LLM-204", "AF-LLM-205",
+        "AF-LLM-301", "AF-LLM-306", "AF-LLM-308", "AF-LLM-401", "AF-LLM-402", "AF-LLM-403", "AF-LLM-404",
+        "AF-LLM-405", "AF-LLM-406", "AF-LLM-408", "AF-LLM-413"};
     if (error.kind == ErrorKind::unavailable || error.kind == ErrorKind::denied) { return false; }
     return std::ranges::find(free_of_charge, std::string_view(error.code)) == std::end(free_of_charge);
 }

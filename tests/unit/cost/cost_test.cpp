@@ -103,6 +103,14 @@ TEST_F(Prices, a_longer_name_is_another_model) {
     for (const char* name : {"", "gpt-y-mini", "gpt-y-2025", "gpt-y-2025-99-99", "gpt", "gpt-y-1234567", "other/gpt-y"}) { EXPECT_EQ(prices->find(name), nullptr) << name; }
 }
 
+TEST_F(Prices, a_table_that_is_not_there_is_an_error_at_the_setting_that_names_it) {
+    const auto prices = PriceTable::load(file(table("    a: {input: 1, output: 1}\n")), (folder.path() / "none.yaml").string(), "settings.yaml:2:3");
+    ASSERT_FALSE(prices.ok());
+    EXPECT_EQ(prices.error().code, "AF-COST-001");
+    EXPECT_EQ(prices.error().where, "settings.yaml:2:3");
+    EXPECT_THAT(prices.error().message, HasSubstr("none.yaml"));
+}
+
 TEST_F(Prices, a_table_of_ones_own_replaces_model_by_model) {
     const auto prices = PriceTable::load(file(table("    a: {input: 1, output: 1}\n    b: {input: 1, output: 1}\n")),
                                          file("prices: {as_of: \"2026-11-01\", models: {b: {input: 9, output: 9}, \"qwen3:8b\": {input: 0, output: 0}}}\n", "own.yaml"));
@@ -319,7 +327,7 @@ TEST(LimitReached, a_call_that_may_pass_the_limit_is_not_made) {
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->code, "AF-COST-011");
     EXPECT_EQ(error->kind, ErrorKind::unavailable) << "the task pauses";
-    EXPECT_THAT(error->message, HasSubstr("may use 1,000 tokens (limits.max_tokens); it has used 600 tokens, and the next call may take up to 401 tokens more"));
+    EXPECT_THAT(error->message, HasSubstr("may use 1,000 tokens; it has used 600 tokens, and the next call may take up to 401 tokens more"));
     EXPECT_THAT(error->remedy, HasSubstr("agentforge resume task-1 --set limits.max_tokens=2000"));
 }
 
@@ -341,21 +349,27 @@ TEST(LimitReached, without_a_call_only_time_counts) {
 TEST(LimitReached, a_stage_has_its_share_and_what_those_before_it_left_over) {
     const NextCall call = next_call(100);
     const TaskLimits limits{{.tokens = 1'000}, {}};
-    EXPECT_FALSE(limit_reached(limits, standing(0, 0, 0, 0), &call)) << "10 %";
-    EXPECT_TRUE(limit_reached(limits, standing(0, 1, 0, 0), &call));
-    EXPECT_FALSE(limit_reached(limits, standing(1, 50, 250, 0), &call)) << "10 % and 30 %, half of the first left over";
-    const auto error = limit_reached(limits, standing(1, 50, 251, 0), &call);
+    EXPECT_FALSE(limit_reached(limits, standing(0, 99, 0, 0), &call)) << "10 %";
+    EXPECT_TRUE(limit_reached(limits, standing(0, 100, 0, 0), &call));
+    EXPECT_FALSE(limit_reached(limits, standing(1, 50, 349, 0), &call)) << "10 % and 30 %, half of the first left over";
+    const auto error = limit_reached(limits, standing(1, 50, 350, 0), &call);
     ASSERT_TRUE(error.has_value());
-    EXPECT_THAT(error->message, HasSubstr("stage `b` and those before it may use 400 tokens (40 % of limits.max_tokens"));
+    EXPECT_THAT(error->message, HasSubstr("stage `b` with those before it may use 400 tokens; it has used 400 tokens (40 % of the task's limit)"));
     EXPECT_THAT(error->remedy, HasSubstr("--set limits.stages.b.max_tokens="));
 }
 
-TEST(LimitReached, a_raised_limit_that_the_message_names_is_enough) {
+TEST(LimitReached, what_the_message_says_to_raise_it_to_is_enough) {
     const NextCall call = next_call(100);
-    const auto error = limit_reached({{.tokens = 1'000}, {}}, standing(0, 95, 0, 0), &call);
+    const auto value_after = [](const std::string& text, const std::string& key) { return std::stoull(text.substr(text.find(key + "=") + key.size() + 1)); };
+    for (const Standing& where : {standing(0, 1'000, 0, 0), standing(1, 50, 700, 0), standing(2, 0, 0, 950)}) {
+        const auto error = limit_reached({{.tokens = 1'000}, {}}, where, &call);
+        ASSERT_TRUE(error.has_value());
+        EXPECT_FALSE(limit_reached({{.tokens = value_after(error->remedy, "limits.max_tokens")}, {}}, where, &call)) << error->remedy;
+    }
+    const Standing where = standing(1, 50, 400, 0);
+    const auto error = limit_reached({{.tokens = 1'000}, {}}, where, &call);
     ASSERT_TRUE(error.has_value());
-    const auto at = error->remedy.find("limits.max_tokens=") + 18;
-    EXPECT_FALSE(limit_reached({{.tokens = std::stoull(error->remedy.substr(at))}, {}}, standing(0, 95, 0, 0), &call)) << error->remedy;
+    EXPECT_FALSE(limit_reached({{.tokens = 1'000}, {{"b", {.tokens = value_after(error->remedy, "limits.stages.b.max_tokens")}}}}, where, &call)) << error->remedy;
 }
 
 TEST(LimitReached, the_last_stage_may_use_all_that_is_left) {

@@ -1196,8 +1196,8 @@ TEST_F(BudgetTest, a_stage_stops_at_its_share_and_leaves_the_rest_to_the_later_o
     const auto paused = bench.start(options);
     EXPECT_EQ(paused.error->code, "AF-COST-011");
     EXPECT_EQ(paused.current_stage, "a");
-    EXPECT_LE(spent(paused).tokens(), 4'000U);
-    EXPECT_GE(spent(paused).tokens(), 2'000U);
+    EXPECT_GE(spent(paused).tokens(), 4'000U) << "20 %";
+    EXPECT_LT(spent(paused).tokens(), 4'000U + 55);
 }
 
 TEST_F(BudgetTest, time_that_the_task_runs_is_limited_and_waiting_is_not_counted) {
