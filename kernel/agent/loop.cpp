@@ -15,6 +15,49 @@ constexpr std::size_t most_output_bytes = 32UL * 1024;
 constexpr std::size_t most_error_bytes = 500;           // North Star 3.5.
 constexpr std::size_t most_summary_bytes = 300;
 
+/// The context of one call of the model: the run's, which keeps failed attempts and shows how the answer comes; where time is limited
+/// with an earlier deadline.
+class StepContext final : public ModelCallContext {
+public:
+    StepContext(CallContext& inner, StepHost& host, EventSink& events, const RequestPlace& place, std::optional<std::chrono::steady_clock::time_point> end)
+        : inner_(inner), host_(host), events_(events), place_(place), end_(end) {}
+
+    [[nodiscard]] bool cancelled() const noexcept override { return inner_.cancelled(); }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override {
+        const auto own = inner_.deadline();
+        return own && end_ ? std::min(*own, *end_) : own ? own : end_;
+    }
+    void log(LogLevel level, std::string_view message, const json::object& fields) override { inner_.log(level, message, fields); }
+    void progress(std::string_view text) override { inner_.progress(text); }
+    [[nodiscard]] std::chrono::system_clock::time_point now() override { return inner_.now(); }
+
+    [[nodiscard]] SpentAttempts spent() override { return host_.spent_attempts(place_.step); }
+    [[nodiscard]] Result<void> attempt_failed(unsigned attempt, const Error& error) override {
+        bytes_ = 0;
+        return host_.attempt_failed(place_.step, attempt, error);
+    }
+    void answering(std::string_view part) override {
+        bytes_ += part.size();
+        const auto now = std::chrono::steady_clock::now();
+        if (now < shown_ + between_shows) { return; }
+        shown_ = now;
+        show();
+    }
+    /// The event `answering`: nothing has come yet, then how much.
+    void show() { events_.event("answering", {{"stage", place_.stage}, {"role", place_.role}, {"step", place_.step}, {"bytes", bytes_}}); }
+
+private:
+    static constexpr std::chrono::milliseconds between_shows{200};
+
+    CallContext& inner_;
+    StepHost& host_;
+    EventSink& events_;
+    const RequestPlace& place_;
+    const std::optional<std::chrono::steady_clock::time_point> end_;
+    std::uint64_t bytes_ = 0;
+    std::chrono::steady_clock::time_point shown_{};
+};
+
 class Loop {
 public:
     Loop(const RunSpec& spec, ActionTaker& actions, ModelClient& model, StepHost& host, CallContext& context, EventSink& events)
@@ -118,12 +161,13 @@ private:
             return {};
         }
         AF_CHECK(host_.before_call(number, request));
-        auto answer = complete(request);
+        StepContext watched(context_, host_, events_, request.place, host_.call_deadline());
+        watched.show();
+        auto answer = model_.complete(request, watched);
         if (!answer.ok()) {
             Error error = host_.call_failed(number, request, std::move(answer).error());
             // Too long, empty, arguments that are no JSON: the model can do better, so it is told.
-            const std::string& code = error.code;
-            if (code != "AF-LLM-101" && code != "AF-LLM-102" && code != "AF-LLM-105") { return error; }
+            if (!told_to_model(error)) { return error; }
             refuse(record, error);
             return {};
         }
@@ -131,29 +175,12 @@ private:
         return host_.answer_received(number, request, record.completion);
     }
 
-    /// The context of one call: the run's, with an earlier deadline.
-    class HurriedContext final : public CallContext {
-    public:
-        HurriedContext(CallContext& inner, std::chrono::steady_clock::time_point end) : inner_(inner), end_(end) {}
-        [[nodiscard]] bool cancelled() const noexcept override { return inner_.cancelled(); }
-        [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override {
-            const auto own = inner_.deadline();
-            return own && *own < end_ ? own : end_;
-        }
-        void log(LogLevel level, std::string_view message, const json::object& fields) override { inner_.log(level, message, fields); }
-        void progress(std::string_view text) override { inner_.progress(text); }
-        [[nodiscard]] std::chrono::system_clock::time_point now() override { return inner_.now(); }
-
-    private:
-        CallContext& inner_;
-        std::chrono::steady_clock::time_point end_;
-    };
-
-    Result<Completion> complete(const CompletionRequest& request) {
-        const auto end = host_.call_deadline();
-        if (!end) { return model_.complete(request, context_); }
-        HurriedContext hurried(context_, *end);
-        return model_.complete(request, hurried);
+    /// What a model that refuses says of it is all that there is; half an action may stand before it.
+    static Result<void> not_refused(const Completion& answer) {
+        if (answer.stop_reason != StopReason::refused) { return {}; }
+        const std::string why = ellipsis(answer.text, most_summary_bytes);
+        return Error{"AF-AGENT-025", "the model refused to answer" + (why.empty() ? std::string() : ": " + why), "",
+                     "Say what you can do within the request, and do that with one action.", ErrorKind::invalid};
     }
 
     static void refuse(StepRecord& record, const Error& error) {
@@ -162,6 +189,10 @@ private:
     }
 
     void act(StepRecord& record) {
+        if (const auto refused = not_refused(record.completion); !refused.ok()) {
+            refuse(record, refused.error());
+            return;
+        }
         if (spec_.run.text_answer) {
             record.success = record.completion.text.find_first_not_of(" \t\r\n") != std::string::npos;
             if (!record.success) {

@@ -59,6 +59,16 @@ public:
     }
     /// When a limit on time ends the call, if there is one; it is not the stage's own deadline.
     [[nodiscard]] virtual std::optional<std::chrono::steady_clock::time_point> call_deadline() { return std::nullopt; }
+    /// What the journal knows of attempts of the model that failed, since the task was last paused; for step `step` of this run.
+    [[nodiscard]] virtual SpentAttempts spent_attempts(unsigned step) {
+        static_cast<void>(step);
+        return {};
+    }
+    /// Journals an attempt at step `step` that failed and may be repeated.
+    [[nodiscard]] virtual Result<void> attempt_failed(unsigned step, unsigned attempt, const Error& error) {
+        static_cast<void>(step), static_cast<void>(attempt), static_cast<void>(error);
+        return {};
+    }
     /// Journals the model's answer before its action is done.
     [[nodiscard]] virtual Result<void> answer_received(unsigned step, const CompletionRequest& request, const Completion& completion) = 0;
     /// Journals the step; snapshots the workspace where `changes` is not empty (sets `tree`).

@@ -39,41 +39,65 @@ std::size_t answer_bytes(const Completion& answer) {
     return bytes;
 }
 
+/// Hands the parts of an answer on to whoever watches the call.
+class Listener final : public StreamSink {
+public:
+    explicit Listener(ModelCallContext* context) : context_(context) {}
+    void text(std::string_view part) override {
+        if (context_ != nullptr) { context_->answering(part); }
+    }
+
+private:
+    ModelCallContext* context_;
+};
+
 class Client final : public ModelClient {
 public:
-    Client(std::shared_ptr<LLMBackend> backend, RetryPolicy retries, std::function<void(std::chrono::milliseconds)> sleep)
-        : backend_(std::move(backend)), retries_(retries), sleep_(std::move(sleep)), info_(backend_->info()) {}
+    Client(std::shared_ptr<LLMBackend> backend, RetryPolicy retries, std::function<void(std::chrono::milliseconds)> sleep,
+           std::shared_ptr<CircuitBreaker> breaker)
+        : backend_(std::move(backend)), retries_(std::move(retries)), sleep_(std::move(sleep)), breaker_(std::move(breaker)), info_(backend_->info()) {}
 
     const BackendInfo& info() const noexcept override { return info_; }
 
     Result<Completion> complete(CompletionRequest request, CallContext& context) override {
         request.frame_hash = frame_hash(request);
         request.context_hash = context_hash(request);
+        auto* const kept = dynamic_cast<ModelCallContext*>(&context);
+        SpentAttempts spent = kept != nullptr ? kept->spent() : SpentAttempts();
         const unsigned attempts = std::max(1U, retries_.attempts);
         std::chrono::milliseconds delay = retries_.first_delay;
-        for (unsigned attempt = 1;; ++attempt) {
+        for (unsigned before = 0; before < spent.here; ++before) { delay = std::min(delay * 2, retries_.max_delay); }
+        if (spent.here >= attempts && spent.last) { return given_up(*std::move(spent.last), spent.here); }
+        for (unsigned attempt = spent.here + 1;; ++attempt) {
             AF_CHECK(still_wanted(context));
-            Result<Completion> answer = one_attempt(request, context);
-            if (answer.ok()) {
-                AF_CHECK(accept(request, answer.value()));
+            if (breaker_) { AF_CHECK(breaker_->admit()); }
+            Result<Completion> answer = one_attempt(request, kept, context);
+            if (answer.ok() || answer.error().kind != ErrorKind::transient) {
+                const bool own = !answer.ok() && (answer.error().kind == ErrorKind::cancelled || answer.error().kind == ErrorKind::timeout);
+                if (breaker_ && own) { breaker_->undecided(); }
+                if (breaker_ && !own) { breaker_->succeeded(); }    // It answered, if only to refuse.
+                if (answer.ok()) { AF_CHECK(accept(request, answer.value())); }
                 return answer;
             }
             Error error = std::move(answer).error();
-            if (error.kind != ErrorKind::transient) { return error; }
+            if (breaker_) { breaker_->failed(error); }
             AF_CHECK(still_wanted(context));
-            if (attempt >= attempts) {
-                error.message += "; tried " + std::to_string(attempts) + (attempts == 1 ? " time" : " times");
-                return error;
+            if (kept != nullptr) { AF_CHECK(kept->attempt_failed(attempt, error)); }
+            if (attempt >= attempts) { return given_up(std::move(error), attempt); }
+            if (++spent.of_task > SpentAttempts::most_of_task) {
+                return Error{"AF-LLM-109", "'" + info_.name + "' fails too often: " + std::to_string(spent.of_task) + " attempts of this task more than its answers make up for; the last: " +
+                             error.code + ": " + error.message, error.where, "Resume when the server is better, or choose another model.", ErrorKind::unavailable};
             }
             delay = std::min(delay, retries_.max_delay);
-            if (const auto deadline = context.deadline(); deadline && std::chrono::steady_clock::now() + delay >= *deadline) {
+            const std::chrono::milliseconds wait = shortened(delay);
+            if (const auto deadline = context.deadline(); deadline && std::chrono::steady_clock::now() + wait >= *deadline) {
                 return Error{"AF-LLM-103", "the next attempt at '" + info_.name + "' would start after the deadline; the last failed with " +
                              error.code + ": " + error.message, error.where, "Raise the stage's timeout, or try again when the model answers faster.",
                              ErrorKind::timeout};
             }
-            context.log(LogLevel::warning, "the model failed and is tried again",
-                        {{"backend", info_.name}, {"attempt", attempt}, {"delay_ms", delay.count()}, {"error", error.code + ": " + error.message}});
-            sleep_(delay);
+            context.log(LogLevel::warning, "the model failed and is tried again: " + error.message,
+                        {{"backend", info_.name}, {"attempt", attempt}, {"delay_ms", wait.count()}, {"error", error.code + ": " + error.message}});
+            sleep_(wait);
             delay *= 2;
         }
     }
@@ -90,9 +114,20 @@ private:
         return {};
     }
 
-    Result<Completion> one_attempt(const CompletionRequest& request, CallContext& context) {
+    static Error given_up(Error error, unsigned attempts) {
+        error.message += "; tried " + std::to_string(attempts) + (attempts == 1 ? " time" : " times");
+        return error;
+    }
+
+    std::chrono::milliseconds shortened(std::chrono::milliseconds delay) const {
+        if (!retries_.random) { return delay; }
+        return std::chrono::milliseconds(static_cast<std::chrono::milliseconds::rep>(static_cast<double>(delay.count()) * (1 - retries_.random() / 4)));
+    }
+
+    Result<Completion> one_attempt(const CompletionRequest& request, ModelCallContext* kept, CallContext& context) {
+        Listener listener(kept);
         try {
-            return backend_->complete(request, nullptr, context);
+            return backend_->complete(request, &listener, context);
         } catch (const std::exception& failure) {
             return Error{"AF-LLM-106", "the backend '" + info_.name + "' threw an exception: " + sanitize_utf8(failure.what()), "",
                          "Report it to the plugin's author; choose another backend meanwhile.", ErrorKind::internal};
@@ -137,14 +172,49 @@ private:
     std::shared_ptr<LLMBackend> backend_;
     RetryPolicy retries_;
     std::function<void(std::chrono::milliseconds)> sleep_;
+    std::shared_ptr<CircuitBreaker> breaker_;
     BackendInfo info_;
 };
 
 }  // namespace
 
+bool told_to_model(const Error& error) noexcept { return error.code == "AF-LLM-101" || error.code == "AF-LLM-102" || error.code == "AF-LLM-105"; }
+
+Result<void> CircuitBreaker::admit() {
+    const std::lock_guard lock(mutex_);
+    if (failures_ < failures_in_a_row) { return {}; }
+    const auto now = now_();
+    if (now >= open_until_ && !trying_) {
+        trying_ = true;
+        return {};
+    }
+    const auto left = std::chrono::ceil<std::chrono::seconds>(open_until_ - now).count();
+    return Error{"AF-LLM-108", "the model failed " + std::to_string(failures_) + " times in a row and is left alone" +
+                 (left > 0 ? " for another " + std::to_string(left) + " s" : " until another call has come back") + "; the last failure: " + last_, "",
+                 "Resume when it is better, or choose another model.", ErrorKind::unavailable};
+}
+
+void CircuitBreaker::succeeded() {
+    const std::lock_guard lock(mutex_);
+    failures_ = 0;
+    trying_ = false;
+}
+
+void CircuitBreaker::undecided() {
+    const std::lock_guard lock(mutex_);
+    trying_ = false;
+}
+
+void CircuitBreaker::failed(const Error& error) {
+    const std::lock_guard lock(mutex_);
+    trying_ = false;
+    last_ = error.code + ": " + error.message;
+    if (++failures_ >= failures_in_a_row) { open_until_ = now_() + rest; }
+}
+
 std::unique_ptr<ModelClient> make_model_client(std::shared_ptr<LLMBackend> backend, RetryPolicy retries,
-                                               std::function<void(std::chrono::milliseconds)> sleep) {
-    return std::make_unique<Client>(std::move(backend), retries, std::move(sleep));
+                                               std::function<void(std::chrono::milliseconds)> sleep, std::shared_ptr<CircuitBreaker> breaker) {
+    return std::make_unique<Client>(std::move(backend), std::move(retries), std::move(sleep), std::move(breaker));
 }
 
 }  // namespace agentforge::kernel

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 
 #include <agentforge/llm_backend.hpp>
@@ -14,27 +16,87 @@
 
 namespace agentforge::kernel {
 
+/// What is `transient` is tried again after min(first_delay·2ⁿ, max_delay). Source: shared research, LLM transport.
 struct RetryPolicy {
     unsigned attempts = 4;
     std::chrono::milliseconds first_delay{500};
     std::chrono::milliseconds max_delay{8000};
+    std::function<double()> random = {};    ///< From 0 to 1, of which a quarter is taken off each delay, so that many clients do not come back at once; none: nothing is.
+};
+
+/// Keeps calls away from a server that failed five times in a row: for 30 s each is refused at once, then one is let through; its
+/// success closes the circuit, its failure opens it again. Shared by the clients of one server; any thread.
+class CircuitBreaker {
+public:
+    using Now = std::function<std::chrono::steady_clock::time_point()>;
+    explicit CircuitBreaker(Now now = [] { return std::chrono::steady_clock::now(); }) : now_(std::move(now)) {}
+
+    /// Errors (`unavailable`): AF-LLM-108, with the server's last failure.
+    [[nodiscard]] Result<void> admit();
+    void succeeded();
+    void undecided();           ///< The call ended for a reason of its own: cancelled, out of time.
+    void failed(const Error& error);
+
+    static constexpr unsigned failures_in_a_row = 5;
+    static constexpr std::chrono::seconds rest{30};
+
+private:
+    Now now_;
+    std::mutex mutex_;
+    unsigned failures_ = 0;
+    std::string last_;
+    std::chrono::steady_clock::time_point open_until_{};
+    bool trying_ = false;       ///< One call was let through and has not come back.
+};
+
+/// What the journal knows of attempts that failed: none of it is lost when the process dies.
+struct SpentAttempts {
+    unsigned here = 0;                      ///< At this request.
+    unsigned of_task = 0;                   ///< In the whole task, less one for every two answers, never below 0.
+    std::optional<Error> last;
+
+    static constexpr unsigned most_of_task = 12;        ///< With more, no attempt that fails is repeated.
+};
+
+/// A call's context that keeps count of its attempts and hears the answer come. Where a call gets another context, attempts before are
+/// unknown, and none are kept.
+class ModelCallContext : public CallContext {
+public:
+    [[nodiscard]] virtual SpentAttempts spent() = 0;
+    /// Keeps one more that failed, before the next one is waited for. Errors end the call.
+    [[nodiscard]] virtual Result<void> attempt_failed(unsigned attempt, const Error& error) = 0;
+    /// A part of the answer's text or of a call's arguments came.
+    virtual void answering(std::string_view part) = 0;
+
+protected:
+    ~ModelCallContext() = default;
 };
 
 class ModelClient {
 public:
     virtual ~ModelClient() = default;
-    /// Fills frame_hash and context_hash of the request, calls the backend, retries what is `transient`.
-    /// Errors: AF-LLM-….
+    /// Fills frame_hash and context_hash of the request, calls the backend, retries what is `transient` within the budget that
+    /// SpentAttempts says. Errors: AF-LLM-….
     [[nodiscard]] virtual Result<Completion> complete(CompletionRequest request, CallContext& context) = 0;
     [[nodiscard]] virtual const BackendInfo& info() const noexcept = 0;
 };
 
-/// `sleep` waits (or returns early when cancelled), so that tests need not.
+/// `sleep` waits (or returns early when cancelled), so that tests need not. Without a breaker no call is refused.
 [[nodiscard]] std::unique_ptr<ModelClient> make_model_client(std::shared_ptr<LLMBackend> backend, RetryPolicy retries,
-                                                             std::function<void(std::chrono::milliseconds)> sleep);
+                                                             std::function<void(std::chrono::milliseconds)> sleep,
+                                                             std::shared_ptr<CircuitBreaker> breaker = nullptr);
 
-/// Wraps a client and appends every answer to a transcript that the `replay` backend reads (YAML, one entry a request).
-[[nodiscard]] std::unique_ptr<ModelClient> make_recorder(std::unique_ptr<ModelClient> inner, std::string transcript_file);
+/// Whether the model is told of this error and answers again: it answered, but with something that cannot be used (AF-LLM-101,
+/// AF-LLM-102, AF-LLM-105).
+[[nodiscard]] bool told_to_model(const Error& error) noexcept;
+
+/// A transcript that the `replay` backend reads (YAML, one entry a request), written by any number of clients.
+class Recording;
+[[nodiscard]] std::shared_ptr<Recording> make_recording(std::string transcript_file);
+
+/// Wraps a client and appends every answer to the recording, with all that the journal keeps of it, also one that could not be used
+/// (`told_to_model`). Attempts that failed are not recorded.
+[[nodiscard]] std::unique_ptr<ModelClient> make_recorder(std::unique_ptr<ModelClient> inner, std::shared_ptr<Recording> recording);
 
 /// Hash of what does not depend on earlier answers: stage, role, system prompt, offered tools.
 [[nodiscard]] std::string frame_hash(const CompletionRequest& request);

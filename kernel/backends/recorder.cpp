@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recorder keeps the whole transcript in memory and writes it anew after each answer, so that the file is a valid
 // document at every moment. An answer to a place that is in the file already takes its place: a task that was killed and
-// asks again records once.
+// asks again records once. The clients of one run share a recording: each role may have a backend of its own.
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <set>
 #include <tuple>
 
 #include "backends/client.hpp"
@@ -34,7 +35,18 @@ Place place_of(const json::object& entry) {
     return {text_of(entry, "stage"), number_of(entry, "visit"), text_of(entry, "role"), number_of(entry, "run"), number_of(entry, "step")};
 }
 
-json::object entry_of(const CompletionRequest& request, const Completion& answer) {
+std::string_view name_of(StopReason reason) {
+    switch (reason) {
+    case StopReason::finished: return "finished";
+    case StopReason::tool_call: return "tool_call";
+    case StopReason::length: return "length";
+    case StopReason::refused: return "refused";
+    case StopReason::other: break;
+    }
+    return "other";
+}
+
+json::object entry_of(const CompletionRequest& request) {
     json::object entry{{"stage", request.place.stage}};
     if (!request.place.role.empty()) { entry["role"] = request.place.role; }
     entry["visit"] = request.place.visit;
@@ -42,42 +54,62 @@ json::object entry_of(const CompletionRequest& request, const Completion& answer
     entry["step"] = request.place.step;
     entry["frame_hash"] = frame_hash(request);
     entry["context_hash"] = context_hash(request);
+    return entry;
+}
+
+json::object entry_of(const CompletionRequest& request, const Completion& answer) {
+    json::object entry = entry_of(request);
     if (!answer.text.empty() || answer.tool_calls.empty()) { entry["text"] = answer.text; }
     if (!answer.tool_calls.empty()) {
         json::array calls;
         for (const ToolCall& call : answer.tool_calls) { calls.push_back(json::object{{"name", call.name}, {"arguments", call.arguments}}); }
         entry["tool_calls"] = std::move(calls);
     }
-    entry["usage"] = json::object{{"input_tokens", answer.usage.input_tokens}, {"output_tokens", answer.usage.output_tokens}};
+    // What the reader takes for granted is left out.
+    if (answer.stop_reason != (answer.tool_calls.empty() ? StopReason::finished : StopReason::tool_call)) { entry["stop_reason"] = name_of(answer.stop_reason); }
+    json::object usage{{"input_tokens", answer.usage.input_tokens}, {"output_tokens", answer.usage.output_tokens}};
+    if (answer.usage.cached_input_tokens != 0) { usage["cached_input_tokens"] = answer.usage.cached_input_tokens; }
+    if (answer.usage.cost_microusd) { usage["cost_microusd"] = *answer.usage.cost_microusd; }
+    if (answer.usage.estimated) { usage["estimated"] = true; }
+    entry["usage"] = std::move(usage);
+    entry["model"] = answer.model;
+    if (!answer.session_id.empty()) { entry["session_id"] = answer.session_id; }
+    if (!answer.diagnostics.empty()) { entry["diagnostics"] = answer.diagnostics; }
+    return entry;
+}
+
+json::object entry_of(const CompletionRequest& request, const Error& error) {
+    json::object entry = entry_of(request);
+    entry["error"] = json::object{{"code", error.code}, {"message", error.message}, {"where", error.where}, {"remedy", error.remedy}};
     return entry;
 }
 
 /// to_yaml of a list with this one entry, indented under `entries:`.
 std::string entry_text(const json::object& entry) { return to_yaml(json::object{{"entries", json::array{entry}}}).substr(std::string_view("entries:\n").size()); }
 
-class Recorder final : public ModelClient {
+}  // namespace
+
+class Recording {
 public:
-    Recorder(std::unique_ptr<ModelClient> inner, std::string file) : inner_(std::move(inner)), file_(std::move(file)) {}
+    explicit Recording(std::string file) : file_(std::move(file)) {}
 
-    const BackendInfo& info() const noexcept override { return inner_->info(); }
+    /// Whether it could be written to, before anything is asked.
+    Result<void> open() {
+        const std::lock_guard lock(mutex_);
+        return take_over();
+    }
 
-    Result<Completion> complete(CompletionRequest request, CallContext& context) override {
-        {
-            const std::lock_guard lock(mutex_);
-            AF_CHECK(open());
-        }
-        CompletionRequest asked = request;
-        Result<Completion> answer = inner_->complete(std::move(request), context);
-        if (answer.ok()) {
-            const std::lock_guard lock(mutex_);
-            AF_CHECK(record(entry_of(asked, answer.value())));
-        }
-        return answer;
+    /// `text_protocol`: the role was shown its tools in the prompt.
+    Result<void> record(const json::object& entry, bool text_protocol) {
+        const std::lock_guard lock(mutex_);
+        put(entry);
+        if (text_protocol) { text_protocol_.insert(text_of(entry, "role")); }
+        return write();
     }
 
 private:
     /// Takes over what is in the file from an earlier process.
-    Result<void> open() {
+    Result<void> take_over() {
         if (opened_) { return {}; }
         std::error_code ignored;
         if (std::filesystem::exists(file_, ignored)) {
@@ -92,6 +124,11 @@ private:
             if (version == nullptr || !version->is_int64() || version->get_int64() != 1 || entries == nullptr || !entries->is_array()) {
                 return Error{"AF-LLM-111", "the file to record into is no transcript of version 1", file_,
                              "Move the file away or name another.", ErrorKind::invalid};
+            }
+            if (const json::value* roles = root->if_contains("text_protocol"); roles != nullptr && roles->is_array()) {
+                for (const json::value& role : roles->get_array()) {
+                    if (role.is_string()) { text_protocol_.emplace(role.get_string()); }
+                }
             }
             for (const json::value& entry : entries->get_array()) {
                 if (!entry.is_object()) {
@@ -111,9 +148,14 @@ private:
         texts_[place->second] = entry_text(entry);
     }
 
-    Result<void> record(const json::object& entry) {
-        put(entry);
-        std::string text = "# Answers of a model, for the `replay` backend (docs/agents.md).\nagentforge_transcript: 1\nentries:\n";
+    Result<void> write() {
+        std::string text = "# Answers of a model, for the `replay` backend (docs/agents.md).\nagentforge_transcript: 1\n";
+        if (!text_protocol_.empty()) {
+            json::array roles;
+            for (const std::string& role : text_protocol_) { roles.emplace_back(role); }
+            text += to_yaml(json::object{{"text_protocol", std::move(roles)}});
+        }
+        text += "entries:\n";
         for (const std::string& one : texts_) { text += one; }
         if (const auto written = write_file_atomic(file_, text, Durability::cached); !written.ok()) {
             return Error{"AF-LLM-110", "the answer could not be recorded: " + written.error().message, file_,
@@ -122,18 +164,45 @@ private:
         return {};
     }
 
-    std::unique_ptr<ModelClient> inner_;
     std::string file_;
     std::mutex mutex_;
     bool opened_ = false;
+    std::set<std::string> text_protocol_;
     std::map<Place, std::size_t> places_;
     std::vector<std::string> texts_;
 };
 
+namespace {
+
+class Recorder final : public ModelClient {
+public:
+    Recorder(std::unique_ptr<ModelClient> inner, std::shared_ptr<Recording> recording) : inner_(std::move(inner)), recording_(std::move(recording)) {}
+
+    const BackendInfo& info() const noexcept override { return inner_->info(); }
+
+    Result<Completion> complete(CompletionRequest request, CallContext& context) override {
+        AF_CHECK(recording_->open());
+        CompletionRequest asked = request;
+        Result<Completion> answer = inner_->complete(std::move(request), context);
+        if (answer.ok()) {
+            AF_CHECK(recording_->record(entry_of(asked, answer.value()), !info().native_tool_calls));
+        } else if (told_to_model(answer.error())) {
+            AF_CHECK(recording_->record(entry_of(asked, answer.error()), !info().native_tool_calls));
+        }
+        return answer;
+    }
+
+private:
+    std::unique_ptr<ModelClient> inner_;
+    std::shared_ptr<Recording> recording_;
+};
+
 }  // namespace
 
-std::unique_ptr<ModelClient> make_recorder(std::unique_ptr<ModelClient> inner, std::string transcript_file) {
-    return std::make_unique<Recorder>(std::move(inner), std::move(transcript_file));
+std::shared_ptr<Recording> make_recording(std::string transcript_file) { return std::make_shared<Recording>(std::move(transcript_file)); }
+
+std::unique_ptr<ModelClient> make_recorder(std::unique_ptr<ModelClient> inner, std::shared_ptr<Recording> recording) {
+    return std::make_unique<Recorder>(std::move(inner), std::move(recording));
 }
 
 }  // namespace agentforge::kernel

@@ -179,6 +179,9 @@ void Display::event(std::string_view name, const json::object& fields) {
             clear_live();
             out_ << "    " << printable(text_of(fields, "message"), 2000) << "\n" << std::flush;
         }
+    } else if (name == "answering") {
+        const std::uint64_t bytes = number_of(fields, "bytes");
+        live("    " + text("role") + (bytes == 0 ? std::string(": the model is asked") : fmt::format(": the model answers, {} bytes so far", bytes)));
     } else if (name == "tool") {
         live("    " + text("tool") + ": " + text("summary"));
     }

@@ -83,6 +83,21 @@ Check check_model(Project& project, Program& program) {
     return from("model", answer, name + ": " + (answer.ok() ? *answer : ""), Verdict::warning);
 }
 
+/// Models of roles that are not the project's, each once.
+std::vector<Check> check_models_of_roles(Project& project, Program& program) {
+    std::vector<ModelSettings> seen{read_model_settings(project.settings(), "")};
+    std::vector<Check> checks;
+    for (const std::string& role : project.agents().roles()) {
+        const ModelSettings chosen = read_model_settings(project.settings(), role);
+        if (std::find(seen.begin(), seen.end(), chosen) != seen.end()) { continue; }
+        seen.push_back(chosen);
+        auto backend = project.backend(chosen.backend, chosen.model, role);
+        const auto answer = backend.ok() ? check_backend(*backend, program) : Result<std::string>(backend.error());
+        checks.push_back(from("model of " + role, answer, chosen.backend + ": " + (answer.ok() ? *answer : ""), Verdict::warning));
+    }
+    return checks;
+}
+
 int run_doctor(Program& program) {
     std::vector<Check> checks;
     const auto product = ProductPaths::find();
@@ -105,6 +120,7 @@ int run_doctor(Program& program) {
             checks.push_back({"plugins", plugins.problems().empty() ? Verdict::good : Verdict::warning,
                               std::to_string(plugins.plugins().size()) + " found, " + std::to_string(plugins.problems().size()) + " with problems"});
             checks.push_back(check_model(**project, program));
+            for (Check& check : check_models_of_roles(**project, program)) { checks.push_back(std::move(check)); }
             for (const ServerReport& server : try_servers(**project, program)) {
                 const Verdict verdict = server.error || !server.problems.empty() ? Verdict::warning : Verdict::good;
                 std::string detail = server.error ? server.error->to_string() : std::to_string(server.tools.size()) + " tools; " + server.about;

@@ -36,6 +36,7 @@ spdlog::level::level_enum level_of(std::string_view name, const json::object& fi
         }
     }
     if (name == "stage_failed" || name == "artifact_rejected") { return spdlog::level::warn; }
+    if (name == "answering") { return spdlog::level::trace; }
     if (name == "step" || name == "tool" || name == "gate_started") { return spdlog::level::debug; }
     return spdlog::level::info;
 }

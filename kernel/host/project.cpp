@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <ctime>
+#include <random>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "config/settings_schema.hpp"
 #include "git/repository.hpp"
 #include "plugins/bounded.hpp"
 #include "host/display.hpp"
@@ -193,6 +195,9 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     project->tasks_ = std::make_unique<TaskStore>(own);
     project->escalations_ = std::make_unique<EscalationStore>(own);
     Project* const self = project.get();
+    // Roles may have times of their own; a call that takes longer than any of them hangs.
+    std::int64_t longest = project->settings_->integer("llm.timeout_seconds");
+    for (const std::string& role : project->agents_.roles()) { longest = std::max(longest, read_model_settings(*project->settings_, role).timeout_seconds); }
     project->services_ = std::make_unique<TaskServices>(TaskServices{
         .plugins = project->plugins_,
         .contracts = project->contracts_,
@@ -206,7 +211,8 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .environment = program.environment,
         .servers = &project->servers_,
         .exec_helper = project->product_.exec_helper,
-        .model_limit = std::chrono::seconds(project->settings_->integer("llm.timeout_seconds")),
+        .model_limit = std::chrono::seconds(longest),
+        .output_limit = [self](const std::string& role) { return static_cast<std::uint64_t>(read_model_settings(*self->settings_, role).max_output_tokens); },
         .limits = std::move(limits),
         .prices = &project->prices_,
         .model_name = [self](const AgentDefinition& agent) { return self->model_name(agent); }});
@@ -234,18 +240,31 @@ Result<std::unique_ptr<Project>> Project::open_for_task(Program& program, EventS
     if (!id.ok()) { return project; }       // The command says so.
     AF_TRY(const json::object started, project->tasks().load(*id));
     const json::value* configuration = started.if_contains("configuration");
+    if (configuration == nullptr || !configuration->is_object()) { return project; }
     bool found = false;
-    const auto take_over = [&](const char* section, std::initializer_list<const char*> keys) {
-        const json::value* part = configuration != nullptr && configuration->is_object() ? configuration->get_object().if_contains(section) : nullptr;
-        for (const char* key : keys) {
-            const json::value* value = part != nullptr && part->is_object() ? part->get_object().if_contains(key) : nullptr;
+    const auto take = [&program, &found](const json::object& of, const std::string& prefix) {
+        const json::value* llm = of.if_contains("llm");
+        if (llm == nullptr || !llm->is_object()) { return; }
+        for (const char* key : {"backend", "model", "preset", "transcript", "base_url", "api_key_env"}) {
+            const json::value* value = llm->get_object().if_contains(key);
             if (value == nullptr || !value->is_string() || value->get_string().empty()) { continue; }
-            program.settings.emplace_back(std::string(section) + "." + key, std::string(value->get_string()));
+            program.settings.emplace_back(prefix + "llm." + key, std::string(value->get_string()));
             found = true;
         }
     };
-    if (needs_model) { take_over("llm", {"backend", "model", "preset", "transcript", "base_url", "api_key_env"}); }
-    if (needs_prices) { take_over("cost", {"prices"}); }
+    if (needs_model) { take(configuration->get_object(), ""); }
+    if (const json::value* roles = configuration->get_object().if_contains("agents"); needs_model && roles != nullptr && roles->is_object()) {
+        for (const auto& [role, own] : roles->get_object()) {
+            if (own.is_object()) { take(own.get_object(), "agents." + join_key({std::string(role)}) + "."); }
+        }
+    }
+    if (const json::value* cost = configuration->get_object().if_contains("cost"); needs_prices && cost != nullptr && cost->is_object()) {
+        const json::value* prices = cost->get_object().if_contains("prices");
+        if (prices != nullptr && prices->is_string() && !prices->get_string().empty()) {
+            program.settings.emplace_back("cost.prices", std::string(prices->get_string()));
+            found = true;
+        }
+    }
     return found ? open(program, events) : std::move(project);
 }
 
@@ -261,64 +280,60 @@ Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Pr
                  "choose another backend, or mend the plugin: it must watch deadline()", ErrorKind::timeout};
 }
 
-Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, const std::string& model_name) {
+std::string Project::from_here(const std::string& path) const {
+    return path.empty() || std::filesystem::path(path).is_absolute() ? path : (program_.directory / path).string();
+}
+
+Result<json::object> Project::backend_config(const std::string& name, const std::string& model_name, const ModelSettings& chosen, const std::string& role) const {
     if (name.empty()) {
         return Error{"AF-LLM-001", "no model is configured", "llm.backend", "choose one:\n" + model_help(), ErrorKind::unavailable};
     }
-    json::object config = settings_->section("llm.settings");
-    const auto path_setting = [&](const std::string& key) {
-        const std::string path = settings_->text(key);
-        return path.empty() || std::filesystem::path(path).is_absolute() ? path : (program_.directory / path).string();
-    };
+    json::object config = chosen.settings;
     if (name == "replay") {
-        config["transcript"] = path_setting("llm.transcript");
-        config["match"] = settings_->text("llm.replay.match");
+        config["transcript"] = from_here(chosen.transcript);
+        config["match"] = chosen.replay_match;
+        if (!role.empty()) { config["role"] = role; }
     } else if (name == "cli") {
-        const auto withheld = [&](const GuardedSetting& setting) { return setting.key.starts_with("llm.command") || setting.key.starts_with("llm.settings"); };
-        if (!trust_.allowed() && settings_->text("llm.command").empty() && settings_->text("llm.preset").empty() &&
-            std::ranges::any_of(trust_.settings, withheld)) {
-            return trust_.refusal();
-        }
-        if (const std::string preset = settings_->text("llm.preset"); !preset.empty()) { config["preset"] = preset; }
+        const auto withheld = [](const GuardedSetting& setting) {
+            return setting.key.find("llm.command") != std::string::npos || setting.key.find("llm.settings") != std::string::npos;
+        };
+        if (!trust_.allowed() && chosen.command.empty() && chosen.preset.empty() && std::ranges::any_of(trust_.settings, withheld)) { return trust_.refusal(); }
+        if (!chosen.preset.empty()) { config["preset"] = chosen.preset; }
         json::array command;
-        for (const std::string& word : settings_->list("llm.command")) { command.emplace_back(word); }
+        for (const std::string& word : chosen.command) { command.emplace_back(word); }
         if (!command.empty()) { config["command"] = std::move(command); }
-        config["timeout_seconds"] = settings_->integer("llm.timeout_seconds");
+        config["timeout_seconds"] = chosen.timeout_seconds;
     } else if (name == "anthropic" || name == "openai") {
-        if (const std::string base_url = settings_->text("llm.base_url"); !base_url.empty()) { config["base_url"] = base_url; }
-        if (const std::string variable = settings_->text("llm.api_key_env"); !variable.empty()) { config["api_key_env"] = variable; }
-        if (!config.contains("timeout_seconds")) { config["timeout_seconds"] = settings_->integer("llm.timeout_seconds"); }
+        if (!chosen.base_url.empty()) { config["base_url"] = chosen.base_url; }
+        if (!chosen.api_key_env.empty()) { config["api_key_env"] = chosen.api_key_env; }
+        if (!config.contains("timeout_seconds")) { config["timeout_seconds"] = chosen.timeout_seconds; }
     }
     if (name != "replay" && !model_name.empty()) { config["model"] = model_name; }
+    return config;
+}
+
+Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, const std::string& model_name, const std::string& role) {
+    AF_TRY(const json::object config, backend_config(name, model_name, read_model_settings(*settings_, role), role));
     return plugins_.backend(name, config);
 }
 
-std::string Project::model_name(const AgentDefinition& agent) const {
-    const std::string own = settings_->text("agents." + agent.role + ".llm.model");
-    return own.empty() ? settings_->text("llm.model") : own;
-}
+std::string Project::model_name(const AgentDefinition& agent) const { return read_model_settings(*settings_, agent.role).model; }
 
 Result<void> Project::check_price(const AgentDefinition& agent) const {
     if (!services_->limits.limits_cost()) { return {}; }
-    const std::string own = settings_->text("agents." + agent.role + ".llm.backend");
-    const std::string backend = own.empty() ? settings_->text("llm.backend") : own;
+    const ModelSettings chosen = read_model_settings(*settings_, agent.role);
     // Of these two it is known that they never say what a call has cost; of another, its first answer tells.
-    if (backend != "anthropic" && backend != "openai") { return {}; }
-    const std::string model = model_name(agent);
-    if (prices_.find(model) != nullptr) { return {}; }
-    return price_is_unknown(model);
+    if ((chosen.backend != "anthropic" && chosen.backend != "openai") || prices_.find(chosen.model) != nullptr) { return {}; }
+    return price_is_unknown(chosen.model);
 }
 
 Result<ModelClient*> Project::model(const AgentDefinition& agent) {
-    const auto setting = [&](const std::string& key) {
-        const std::string own = settings_->text("agents." + agent.role + ".llm." + key);
-        return own.empty() ? settings_->text("llm." + key) : own;
-    };
-    const std::string name = setting("backend");
-    const std::string model_name = setting("model");
-    const std::string key = name + "\n" + model_name;
+    const ModelSettings chosen = read_model_settings(*settings_, agent.role);
+    AF_TRY(const json::object config, backend_config(chosen.backend, chosen.model, chosen, agent.role));
+    const std::string record = from_here(chosen.record);
+    const std::string key = chosen.backend + "\n" + json::serialize(config) + "\n" + record;
     if (const auto known = models_.find(key); known != models_.end()) { return known->second.get(); }
-    AF_TRY(std::shared_ptr<LLMBackend> plugin, backend(name, model_name));
+    AF_TRY(std::shared_ptr<LLMBackend> plugin, plugins_.backend(chosen.backend, config));
     if (plugin->info().offline) {
         if (const auto answer = check_backend(plugin, program_); !answer.ok()) {
             Error error = answer.error();
@@ -327,10 +342,16 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
         }
     }
     CancelToken* const cancel = program_.cancel;
-    auto client = make_model_client(std::move(plugin), RetryPolicy{}, [cancel](std::chrono::milliseconds time) { wait_interruptibly(*cancel, time); });
-    if (const std::string record = settings_->text("llm.record"); !record.empty()) {
-        const std::filesystem::path file = std::filesystem::path(record).is_absolute() ? std::filesystem::path(record) : program_.directory / record;
-        client = make_recorder(std::move(client), file.string());
+    // One for each server, whatever the models and roles are that meet there.
+    std::shared_ptr<CircuitBreaker>& breaker = breakers_[chosen.backend + "\n" + chosen.base_url];
+    if (!breaker) { breaker = std::make_shared<CircuitBreaker>(); }
+    RetryPolicy retries;
+    retries.random = [source = std::make_shared<std::minstd_rand>(std::random_device()())] { return std::generate_canonical<double, 32>(*source); };
+    auto client = make_model_client(std::move(plugin), std::move(retries), [cancel](std::chrono::milliseconds time) { wait_interruptibly(*cancel, time); }, breaker);
+    if (!record.empty()) {
+        std::shared_ptr<Recording>& recording = recordings_[record];
+        if (!recording) { recording = make_recording(record); }
+        client = make_recorder(std::move(client), recording);
     }
     ModelClient* const made = client.get();
     models_.emplace(key, std::move(client));

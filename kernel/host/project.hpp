@@ -16,6 +16,7 @@
 #include "cost/prices.hpp"
 #include "escalation/store.hpp"
 #include "host/log.hpp"
+#include "host/model_settings.hpp"
 #include "host/program.hpp"
 #include "host/project_trust.hpp"
 #include "pipeline/controller.hpp"
@@ -61,11 +62,15 @@ public:
     /// Whether a limit on cost can be kept with the model of this role. Errors: AF-COST-014 where its price is unknown and its backend does not say
     /// what a call has cost.
     [[nodiscard]] Result<void> check_price(const AgentDefinition& agent) const;
-    /// A backend plugin with its settings from `llm:`. Errors as above.
-    [[nodiscard]] Result<std::shared_ptr<LLMBackend>> backend(const std::string& name, const std::string& model_name);
+    /// A backend plugin with its settings from `llm:`, or those of a role. Errors as above.
+    [[nodiscard]] Result<std::shared_ptr<LLMBackend>> backend(const std::string& name, const std::string& model_name, const std::string& role = "");
 
 private:
     explicit Project(Program& program) : program_(program) {}
+
+    /// The settings that a backend plugin is made with.
+    [[nodiscard]] Result<json::object> backend_config(const std::string& name, const std::string& model_name, const ModelSettings& chosen, const std::string& role) const;
+    [[nodiscard]] std::string from_here(const std::string& path) const;      ///< A path of the settings, from the folder that the command is given in.
 
     Program& program_;
     ProjectPlace place_;
@@ -87,7 +92,9 @@ private:
     std::unique_ptr<EscalationStore> escalations_;
     std::unique_ptr<TaskServices> services_;
     std::unique_ptr<PipelineController> controller_;
-    std::map<std::string, std::unique_ptr<ModelClient>> models_;        ///< By backend and model name.
+    std::map<std::string, std::unique_ptr<ModelClient>> models_;        ///< By backend and all its settings.
+    std::map<std::string, std::shared_ptr<CircuitBreaker>> breakers_;   ///< By backend and address.
+    std::map<std::string, std::shared_ptr<Recording>> recordings_;      ///< By file.
 };
 
 /// The shipped prices with the user's own (`cost.prices`, relative to the project's root) over them. Errors: AF-COST-001.

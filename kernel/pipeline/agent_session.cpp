@@ -166,11 +166,14 @@ public:
         // The process before died while it ran: what it may have asked and never wrote down is counted, at the most it can have been.
         if (session_.state().died_running) { AF_CHECK(lose(step, call, request, "the process ended while the call may have been under way")); }
         if (auto reached = limit_reached(limits_in_force(session_.state(), services_), standing_of(session_.state(), services_.clock.now()), &call)) { return std::move(*reached); }
+        asked_ = usage_of(call, request, services_.prices);
+        attempts_recorded_ = false;
         return {};
     }
 
     [[nodiscard]] Error call_failed(unsigned step, const CompletionRequest& request, Error error) override {
-        if (may_have_cost(error)) {
+        // An attempt that may be repeated is counted with its own record.
+        if (may_have_cost(error) && !(attempts_recorded_ && error.kind == ErrorKind::transient)) {
             const auto lost = lose(step, at_most(session_.state(), services_, model_, request, offline_), request, error.code);
             if (!lost.ok()) { return lost.error(); }
         }
@@ -193,6 +196,36 @@ public:
                             {"usage", usage_of(completion, model_, services_.prices).to_json()}};
         AF_CHECK(session_.keep(fields, "answer", to_json(completion)));
         return session_.record("answer", std::move(fields), &who_);
+    }
+
+    [[nodiscard]] SpentAttempts spent_attempts(unsigned step) override {
+        SpentAttempts spent;
+        std::int64_t halves = 0;
+        for (const Record& record : session_.records()) {
+            if (record.type() == "task_paused") {       // Who resumes a task that paused has looked at it: all begins anew.
+                spent = {};
+                halves = 0;
+            } else if (record.type() == "answer") {
+                halves = std::max<std::int64_t>(0, halves - 1);
+            } else if (record.type() == "attempt_failed") {
+                halves += 2;
+                if (!is_mine(record.body) || number_field(record.body, "run_step") != step) { continue; }
+                ++spent.here;
+                spent.last = Error{text_field(record.body, "code"), text_field(record.body, "message"), text_field(record.body, "where"),
+                                   "It was tried before the process died; resume.", ErrorKind::transient};
+            }
+        }
+        spent.of_task = static_cast<unsigned>(halves / 2);
+        return spent;
+    }
+
+    [[nodiscard]] Result<void> attempt_failed(unsigned step, unsigned attempt, const Error& error) override {
+        json::object fields{{"phase", session_.state().stage().name}, {"visit", visit_}, {"run", number_}, {"run_step", step},
+                            {"attempt", attempt}, {"code", error.code}, {"message", error.message}, {"where", error.where}};
+        // The model may have begun, and what it did is paid for.
+        if (may_have_cost(error)) { fields["usage"] = asked_.to_json(); }
+        attempts_recorded_ = true;
+        return session_.record("attempt_failed", std::move(fields), &who_);
     }
 
     [[nodiscard]] std::vector<Change> take_changes() override {
@@ -420,6 +453,8 @@ private:
     RecordAgent who_;
     std::string model_;                 ///< As configured; the answer may name another.
     bool offline_ = false;
+    CallUsage asked_;                   ///< The most that the call under way may use.
+    bool attempts_recorded_ = false;    ///< Of that call.
     std::unique_ptr<RoleWorkspace> workspace_;
     std::map<std::string, json::object, std::less<>> artifacts_;
     std::string tree_;
@@ -490,7 +525,7 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     spec.contract = contract;
     spec.budget = services.budget;
     spec.max_steps = run.max_steps != 0 ? run.max_steps : stage.max_steps;
-    spec.max_output_tokens = services.max_output_tokens;
+    spec.max_output_tokens = services.output_limit ? services.output_limit(role) : services.max_output_tokens;
 
     ToolBridge bridge(agent, std::move(tools), host.workspace(), host, contract ? contract->model_schema() : json::object());
     return agentforge::kernel::run_agent(spec, bridge, *model, host, context, services.events);

@@ -38,6 +38,7 @@ struct TaskServices {
     std::string exec_helper = {};                           ///< agentforge-exec, for servers and plugins that are processes.
     std::chrono::milliseconds hang_grace{5'000};            ///< How long after its deadline a plugin's call may still return.
     std::chrono::milliseconds model_limit{0};               ///< How long one model call may take (`llm.timeout_seconds`); 0: as long as its stage.
+    std::function<std::uint64_t(const std::string& role)> output_limit = {};    ///< In place of max_output_tokens, by role.
     TaskLimits limits = {};                                 ///< As the settings have them now.
     const PriceTable* prices = nullptr;                     ///< Null: nothing has a price.
     std::function<std::string(const AgentDefinition&)> model_name = {};     ///< The model that is configured for a role; unset: none is named.

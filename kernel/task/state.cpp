@@ -214,6 +214,7 @@ private:
             {"answer", &Application::answer},
             {"call_lost", &Application::call_lost},
             {"costing", &Application::costing},
+            {"attempt_failed", &Application::attempt_failed},
             {"call_started", &Application::recorded},
             {"call_finished", &Application::call_finished},
             {"recovered", &Application::recorded},
@@ -749,6 +750,12 @@ private:
     Result<void> answer() {
         if (!record_.contains("usage")) { return {}; }
         return count_call(false);
+    }
+
+    /// An attempt that was refused before the model began says nothing of usage.
+    Result<void> attempt_failed() {
+        if (!record_.contains("usage")) { return {}; }
+        return count_call(true);
     }
 
     Result<void> call_lost() { return count_call(true); }

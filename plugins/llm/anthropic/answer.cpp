@@ -76,7 +76,9 @@ Result<bool> Answer::event(const http::Event& event, StreamSink* sink) {
             blocks_[index_of(data)].text += text;
             if (sink != nullptr) { sink->text(text); }
         } else if (kind == "input_json_delta") {
-            blocks_[index_of(data)].pieces.arguments += text_of(*delta, "partial_json");
+            const std::string part = text_of(*delta, "partial_json");
+            blocks_[index_of(data)].pieces.arguments += part;
+            if (sink != nullptr && !part.empty()) { sink->text(part); }
         }
     } else if (type == "message_delta") {
         if (const json::object* const delta = object_of(data, "delta")) { stop(text_of(*delta, "stop_reason")); }

@@ -38,7 +38,7 @@ void Answer::stop(const std::string& reason) {
     completion_.diagnostics["stop_reason"] = http::excerpt(reason, 60);
 }
 
-void Answer::call(const json::object& piece) {
+void Answer::call(const json::object& piece, StreamSink* sink) {
     const std::string id = text_of(piece, "id");
     const bool indexed = piece.contains("index") && piece.at("index").is_number();
     const std::uint64_t index = http::count_of(piece, "index");
@@ -56,7 +56,9 @@ void Answer::call(const json::object& piece) {
     if (const json::object* const arguments = object_of(*function, "arguments")) {
         known->pieces.arguments += json::serialize(*arguments);
     } else {
-        known->pieces.arguments += text_of(*function, "arguments");
+        const std::string part = text_of(*function, "arguments");
+        known->pieces.arguments += part;
+        if (sink != nullptr && !part.empty()) { sink->text(part); }
     }
 }
 
@@ -67,7 +69,7 @@ void Answer::message(const json::object& part, StreamSink* sink) {
     refusal_ += text_of(part, "refusal");
     if (const json::value* const calls = part.if_contains("tool_calls"); calls != nullptr && calls->is_array()) {
         for (const json::value& piece : calls->get_array()) {
-            if (piece.is_object()) { call(piece.get_object()); }
+            if (piece.is_object()) { call(piece.get_object(), sink); }
         }
     }
 }

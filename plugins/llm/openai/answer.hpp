@@ -28,7 +28,7 @@ private:
 
     [[nodiscard]] Result<void> chunk(const json::object& data, std::string_view message_key, StreamSink* sink);
     void message(const json::object& part, StreamSink* sink);
-    void call(const json::object& piece);
+    void call(const json::object& piece, StreamSink* sink);
     void stop(const std::string& reason);
 
     http::Address server_;

@@ -20,9 +20,23 @@ std::string words(const agentforge::RequestPlace& place) {
            ", step " + std::to_string(place.step);
 }
 
+/// The reading that another backend of this process still holds, else a new one.
+Result<std::shared_ptr<const Transcript>> shared_transcript(const std::string& file) {
+    static std::mutex mutex;
+    static std::map<std::string, std::weak_ptr<const Transcript>> held;
+    const std::lock_guard lock(mutex);
+    if (auto known = held[file].lock()) { return known; }
+    AF_TRY(Transcript read, Transcript::load(file));
+    std::shared_ptr<const Transcript> made = std::make_shared<const Transcript>(std::move(read));
+    held[file] = made;
+    return made;
+}
+
 }  // namespace
 
 ReplayBackend::ReplayBackend(const json::object& settings) {
+    std::string role;
+    bool told = false;
     for (const auto& [key, value] : settings) {
         if (key == "transcript" && value.is_string()) {
             file_ = std::string(value.get_string());
@@ -30,12 +44,18 @@ ReplayBackend::ReplayBackend(const json::object& settings) {
             strict_ = value == "strict";
         } else if (key == "native_tool_calls" && value.is_bool()) {
             native_tool_calls_ = value.get_bool();
+            told = true;
+        } else if (key == "role" && value.is_string()) {
+            role = std::string(value.get_string());
         } else {
             throw std::runtime_error("replay: the setting '" + std::string(key) +
-                                     "' is unknown or of the wrong type; known are transcript (a file), match (frame or strict), native_tool_calls (true or false)");
+                                     "' is unknown or of the wrong type; known are transcript (a file), match (frame or strict), role, native_tool_calls (true or false)");
         }
     }
     if (file_.empty()) { throw std::runtime_error("replay: the setting 'transcript' is missing; name the recorded file"); }
+    if (told || role.empty()) { return; }
+    // A file that cannot be read is an error once it is asked for something.
+    if (const auto recorded = transcript(); recorded.ok()) { native_tool_calls_ = !recorded.value()->text_protocol(role); }
 }
 
 agentforge::BackendInfo ReplayBackend::info() const {
@@ -50,6 +70,7 @@ agentforge::BackendInfo ReplayBackend::info() const {
                           {"properties",
                            json::object{{"transcript", json::object{{"type", "string"}, {"minLength", 1}}},
                                         {"match", json::object{{"enum", json::array{"frame", "strict"}}}},
+                                        {"role", json::object{{"type", "string"}}},
                                         {"native_tool_calls", json::object{{"type", "boolean"}}}}}};
     return info;
 }
@@ -57,9 +78,9 @@ agentforge::BackendInfo ReplayBackend::info() const {
 Result<const Transcript*> ReplayBackend::transcript() {
     const std::lock_guard lock(mutex_);
     if (!transcript_) {
-        AF_TRY(transcript_, Transcript::load(file_));
+        AF_TRY(transcript_, shared_transcript(file_));
     }
-    return &*transcript_;
+    return transcript_.get();
 }
 
 Result<Completion> ReplayBackend::complete(const CompletionRequest& request, agentforge::StreamSink* sink, CallContext& context) {
@@ -77,6 +98,7 @@ Result<Completion> ReplayBackend::complete(const CompletionRequest& request, age
                      "; recorded is " + words(entry->place) + " with frame " + entry->frame_hash, where,
                      "The request, the role's prompt or its tools changed since the recording: record anew.", ErrorKind::unavailable};
     }
+    if (entry->error) { return *entry->error; }
     Completion answer = entry->answer;
     if (!entry->context_hash.empty() && entry->context_hash != request.context_hash) {
         if (strict_) {

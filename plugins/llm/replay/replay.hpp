@@ -4,11 +4,14 @@
 // An answer belongs to a place: stage, role, visit, run, step. A place that was never recorded is AF-LLM-201. Where the
 // entry carries a frame hash (what was asked, by whom, with which tools) another one is AF-LLM-202: the answer was given to
 // another question. The context hash may differ where the repository does; `match: strict` makes that AF-LLM-203, otherwise
-// the answer's diagnostics name it (`context_mismatch`).
+// the answer's diagnostics name it (`context_mismatch`). An entry with an error gives that error, as the recorded backend did.
+//
+// Backends for several roles share one reading of a transcript, for as long as one of them lives.
 #pragma once
 
 #include <agentforge/llm_backend.hpp>
 
+#include <memory>
 #include <mutex>
 
 #include "transcript.hpp"
@@ -17,7 +20,8 @@ namespace replay {
 
 class ReplayBackend final : public agentforge::LLMBackend {
 public:
-    /// Settings: transcript (file), match (frame | strict), native_tool_calls. Throws std::runtime_error on others.
+    /// Settings: transcript (file), match (frame | strict), role (whom it answers), native_tool_calls (where unset: as the transcript
+    /// says of the role, else true). Throws std::runtime_error on others.
     explicit ReplayBackend(const agentforge::json::object& settings);
 
     [[nodiscard]] agentforge::BackendInfo info() const override;
@@ -33,7 +37,7 @@ private:
     bool strict_ = false;
     bool native_tool_calls_ = true;
     std::mutex mutex_;
-    std::optional<Transcript> transcript_;
+    std::shared_ptr<const Transcript> transcript_;
 };
 
 }  // namespace replay

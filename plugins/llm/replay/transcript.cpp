@@ -106,8 +106,39 @@ std::string text_of(const YAML::Node& node, const std::string& what) {
     return node.Scalar();
 }
 
+bool flag_of(const YAML::Node& node, const std::string& what) {
+    const json::value value = node.IsScalar() ? scalar_of(node) : json::value();
+    if (!value.is_bool()) { fail(node, what + " is neither true nor false"); }
+    return value.get_bool();
+}
+
+agentforge::StopReason stop_reason_of(const YAML::Node& node) {
+    using agentforge::StopReason;
+    const std::string name = text_of(node, "stop_reason");
+    if (name == "finished") { return StopReason::finished; }
+    if (name == "tool_call") { return StopReason::tool_call; }
+    if (name == "length") { return StopReason::length; }
+    if (name == "refused") { return StopReason::refused; }
+    if (name == "other") { return StopReason::other; }
+    fail(node, "stop_reason is none of finished, tool_call, length, refused and other");
+}
+
+Error error_of(const YAML::Node& node) {
+    const auto parts = fields_of(node, "error", {"code", "message", "where", "remedy"});
+    for (const char* name : {"code", "message"}) {
+        if (!parts.contains(name)) { fail(node, std::string("the error has no ") + name); }
+    }
+    Error error;
+    error.kind = ErrorKind::invalid;
+    for (const auto& [name, value] : parts) {
+        (name == "code" ? error.code : name == "message" ? error.message : name == "where" ? error.where : error.remedy) = text_of(value, name);
+    }
+    return error;
+}
+
 Entry entry_of(const YAML::Node& node) {
-    static const std::set<std::string> known{"stage", "role", "visit", "run", "step", "frame_hash", "context_hash", "text", "tool_calls", "usage"};
+    static const std::set<std::string> known{"stage", "role", "visit", "run", "step", "frame_hash", "context_hash", "text", "tool_calls", "usage",
+                                             "stop_reason", "model", "session_id", "diagnostics", "error"};
     const auto fields = fields_of(node, "an entry", known);
     Entry entry;
     entry.line = static_cast<unsigned>(node.Mark().line) + 1;
@@ -126,6 +157,13 @@ Entry entry_of(const YAML::Node& node) {
     if (const auto* value = field("role")) { entry.place.role = text_of(*value, "role"); }
     if (const auto* value = field("frame_hash")) { entry.frame_hash = text_of(*value, "frame_hash"); }
     if (const auto* value = field("context_hash")) { entry.context_hash = text_of(*value, "context_hash"); }
+    if (const auto* error = field("error")) {
+        for (const char* name : {"text", "tool_calls", "usage", "stop_reason", "model", "session_id", "diagnostics"}) {
+            if (const auto* other = field(name)) { fail(*other, std::string(name) + " stands beside error"); }
+        }
+        entry.error = error_of(*error);
+        return entry;
+    }
     if (field("text") == nullptr && field("tool_calls") == nullptr) { fail(node, "the entry has neither text nor tool_calls"); }
     if (const auto* value = field("text")) { entry.answer.text = text_of(*value, "text"); }
     if (const auto* calls = field("tool_calls")) {
@@ -146,13 +184,26 @@ Entry entry_of(const YAML::Node& node) {
         if (!entry.answer.tool_calls.empty()) { entry.answer.stop_reason = agentforge::StopReason::tool_call; }
     }
     if (const auto* usage = field("usage")) {
-        const auto parts = fields_of(*usage, "usage", {"input_tokens", "output_tokens"});
+        const auto parts = fields_of(*usage, "usage", {"input_tokens", "output_tokens", "cached_input_tokens", "cost_microusd", "estimated"});
         constexpr std::int64_t most_tokens = 1'000'000'000;
+        constexpr std::int64_t most_cost = 1'000'000'000'000;
+        agentforge::Usage& counts = entry.answer.usage;
         for (const auto& [name, value] : parts) {
-            (name == "input_tokens" ? entry.answer.usage.input_tokens : entry.answer.usage.output_tokens) = count_of(value, name, 0, most_tokens);
+            if (name == "input_tokens") { counts.input_tokens = count_of(value, name, 0, most_tokens); }
+            else if (name == "output_tokens") { counts.output_tokens = count_of(value, name, 0, most_tokens); }
+            else if (name == "cached_input_tokens") { counts.cached_input_tokens = count_of(value, name, 0, most_tokens); }
+            else if (name == "cost_microusd") { counts.cost_microusd = count_of(value, name, 0, most_cost); }
+            else { counts.estimated = flag_of(value, name); }
         }
     }
-    entry.answer.model = "replay";
+    if (const auto* value = field("stop_reason")) { entry.answer.stop_reason = stop_reason_of(*value); }
+    entry.answer.model = field("model") == nullptr ? "replay" : text_of(*field("model"), "model");
+    if (const auto* value = field("session_id")) { entry.answer.session_id = text_of(*value, "session_id"); }
+    if (const auto* value = field("diagnostics")) {
+        json::value read = value_of(*value);
+        if (!read.is_object()) { fail(*value, "diagnostics is not a mapping"); }
+        entry.answer.diagnostics = std::move(read.get_object());
+    }
     return entry;
 }
 
@@ -208,7 +259,7 @@ Result<Transcript> Transcript::parse(const std::string& text, const std::string&
     try {
         refuse_what_yaml_hides(text);
         const YAML::Node root = YAML::Load(text);
-        const auto fields = fields_of(root, "the transcript", {"agentforge_transcript", "entries"});
+        const auto fields = fields_of(root, "the transcript", {"agentforge_transcript", "text_protocol", "entries"});
         const auto version = fields.find("agentforge_transcript");
         if (version == fields.end()) { fail(root, "`agentforge_transcript: 1` is missing"); }
         if (!version->second.IsScalar() || version->second.Scalar() != "1") { fail(version->second, "its version is not 1, the only one this reader knows"); }
@@ -217,6 +268,10 @@ Result<Transcript> Transcript::parse(const std::string& text, const std::string&
         if (!entries->second.IsSequence()) { fail(entries->second, "`entries` is not a list"); }
         Transcript transcript;
         transcript.path_ = path;
+        if (const auto roles = fields.find("text_protocol"); roles != fields.end()) {
+            if (!roles->second.IsSequence()) { fail(roles->second, "text_protocol is not a list of roles"); }
+            for (const YAML::Node& role : roles->second) { transcript.text_protocol_.insert(text_of(role, "a role of text_protocol")); }
+        }
         for (const YAML::Node& node : entries->second) {
             Entry entry = entry_of(node);
             const auto& place = entry.place;

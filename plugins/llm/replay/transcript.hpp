@@ -2,6 +2,7 @@
 // A recorded transcript: which answer was given at which place of a task.
 //
 //   agentforge_transcript: 1
+//   text_protocol: [software_developer]      # optional: roles whose backend had no tool calls
 //   entries:
 //     - stage: green
 //       role: software_developer      # optional: any role of the stage
@@ -15,12 +16,21 @@
 //       tool_calls:
 //         - name: edit_file
 //           arguments: {path: a.py, search: x, replace: y}
-//       usage: {input_tokens: 4210, output_tokens: 310}
+//       stop_reason: length           # optional: tool_call with tool_calls, finished without; refused, other
+//       usage: {input_tokens: 4210, output_tokens: 310, cached_input_tokens: 0, cost_microusd: 12, estimated: false}
+//       model: some-model             # optional: replay
+//       session_id: "…"               # optional
+//       diagnostics: {…}              # optional
+//     - stage: green
+//       step: 3
+//       error: {code: AF-LLM-105, message: "…", remedy: "…"}     # an answer that could not be used; then nothing else
 #pragma once
 
 #include <agentforge/llm_backend.hpp>
 
 #include <map>
+#include <optional>
+#include <set>
 #include <tuple>
 
 namespace replay {
@@ -30,6 +40,7 @@ struct Entry {
     std::string frame_hash;         ///< Empty: not recorded.
     std::string context_hash;       ///< Empty: not recorded.
     agentforge::Completion answer;
+    std::optional<agentforge::Error> error;     ///< In place of an answer.
     unsigned line = 0;
 };
 
@@ -45,6 +56,8 @@ public:
     /// "visit 1, run 1, role software_developer: steps 1–4; …", or "nothing".
     [[nodiscard]] std::string describe_stage(const std::string& stage) const;
     [[nodiscard]] std::vector<std::string> stages() const;
+    /// Whether the role was shown its tools in the prompt when it was recorded.
+    [[nodiscard]] bool text_protocol(const std::string& role) const { return text_protocol_.contains(role); }
     [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
@@ -52,6 +65,7 @@ private:
     using Key = std::tuple<std::string, unsigned, unsigned, std::string, unsigned>;     ///< stage, visit, run, role, step
     std::map<Key, Entry> entries_;
     std::vector<std::string> stages_;       ///< In the file's order.
+    std::set<std::string> text_protocol_;
     std::string path_;
 };
 

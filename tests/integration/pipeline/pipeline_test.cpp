@@ -3,6 +3,7 @@
 #include <agentforge/stage_helpers.hpp>
 
 #include "base/text.hpp"
+#include "unit/backends/fakes.hpp"
 #include "unit/pipeline/bench.hpp"
 
 namespace agentforge::kernel::testing {
@@ -189,6 +190,42 @@ TEST(CrashTest, after_every_record_the_task_resumes_to_the_same_end) {
         if (delivered) { EXPECT_TRUE(bench.memory.gates_run.empty()); }
     }
     EXPECT_EQ(bench.memory.commits, 1U);
+}
+
+/// The attempts of a model that failed are in the journal: a process that dies between them begins no new budget, one that
+/// paused the task for its user does.
+TEST(CrashTest, the_budget_of_attempts_outlives_the_process) {
+    Bench bench;
+    const Project project(bench);
+    unsigned asked = 0;
+    bool broken = false;
+    const auto backend = std::make_shared<FakeBackend>([&](const CompletionRequest& request) -> Result<Completion> {
+        if (++asked <= 2 || broken) { return Error{"AF-LLM-407", "overloaded", "", "", ErrorKind::transient}; }
+        return call_tool(request.place.step == 1 ? "create_file" : "complete",
+                         request.place.step == 1 ? json::object{{"path", "src/b.py"}, {"content", "b = 1\n"}} : json::object{{"text", "b"}});
+    });
+    const auto client = make_model_client(backend, {}, [](std::chrono::milliseconds) {});
+    bench.services.model = [&client](const AgentDefinition&) -> Result<ModelClient*> { return client.get(); };
+    const auto whole = bench.start(project.options);
+    ASSERT_TRUE(whole.success);
+    const std::string task = whole.task_id;
+    const fs::path journal = bench.task_folder(task) / "actions.yaml";
+    const std::string text = read_file(journal).value();
+    const std::size_t second = text.rfind("attempt_failed");
+    ASSERT_NE(text.find("attempt_failed"), second);
+    std::ofstream(journal, std::ios::binary | std::ios::trunc) << text.substr(0, text.find('\n', second) + 1);
+    fs::remove(bench.task_folder(task) / "state.yaml");
+
+    broken = true;
+    asked = 0;
+    const auto resumed = bench.resume(task);
+    ASSERT_TRUE(resumed.error.has_value());
+    EXPECT_EQ(asked, 2U);
+    EXPECT_NE(resumed.error->message.find("tried 4 times"), std::string::npos) << resumed.error->to_string();
+
+    asked = 0;
+    EXPECT_EQ(bench.resume(task).error->code, "AF-LLM-407");
+    EXPECT_EQ(asked, 4U) << "who resumes a paused task has looked at it";
 }
 
 }  // namespace

@@ -5,7 +5,9 @@ import functools
 import json
 import re
 
-from harness import REQUEST, SOURCE, ProgramTest, load_transcript, main
+import yaml
+
+from harness import REQUEST, SOURCE, ProgramTest, call, entry, insert, load_transcript, main, short_transcript
 from model_server import CACHED_TOKENS, INPUT_TOKENS, KEY, OUTPUT_TOKENS, ModelServer
 
 
@@ -64,6 +66,10 @@ class Delivery(HttpModel):
 
     def test_a_server_that_stumbles_costs_a_retry_each(self):
         self.assertEqual(len(self.server.requests), len(load_transcript()["entries"]) + 3)
+
+    def test_connections_are_kept(self):
+        # Those that break off, and those that a long gate let grow old, cost a new one.
+        self.assertLess(self.server.connections, len(self.server.requests) / 2)
 
     def test_every_request_is_one_of_this_api_and_streamed(self):
         self.assertEqual({(api, body["stream"]) for api, _, body in self.server.requests}, {(self.backend, True)})
@@ -142,6 +148,108 @@ class TestHttpTrouble(HttpModel):
         self.assertIn("AF-LLM-402", outcome.err, outcome)
         self.assertIn("tried 4 times", outcome.err, outcome)
         self.assertIn("resume", outcome.all, outcome)
+
+
+class TestRecordedRun(HttpModel):
+    """A run over HTTP whose server and model both stumble, recorded; and its replay, with no server there, in another repository."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.shared = shared = HttpModel()
+        shared.setUp()
+        transcript = short_transcript()
+        good = call("read_file", path="textkit/slug.py")
+        insert(transcript, "green", "software_developer", 1, [], good * 2, good, call("read_file"), good, good, good, call("launch_rocket"), call("read_file", path=7))
+        entry(transcript, "green", 4)["tool_calls"][0]["arguments"] = '{"path": "textkit/slug'
+        entry(transcript, "green", 5)["stop"] = "length"
+        entry(transcript, "green", 7)["stop"] = "refused"
+        entry(transcript, "green", 7)["text"] = "I would rather not."
+        server = shared.serve(transcript, fail={3: "cut", 5: "overloaded"})
+        recording = shared.folder / "recording.yaml"
+        shared.make_repository()
+        cls.recorded = shared.run_program("start", *shared.model(server, "anthropic"), "--record", recording, REQUEST)
+        cls.first = cls.trace(shared)
+        server.close()
+        shared.repository = None
+        shared.make_repository("again")
+        cls.replayed = shared.start("--set", "llm.replay.match=strict", transcript=recording)
+        cls.second = cls.trace(shared)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.shared.doCleanups()
+        super().tearDownClass()
+
+    def setUp(self):
+        super().setUp()
+        self.assert_code(self.recorded, 0)
+        self.assert_code(self.replayed, 0)
+
+    @staticmethod
+    def trace(run):
+        """Journal and artifacts of the only task, with names in place of times, ids and what is a hash of them; the blobs in place of their hashes."""
+        if not run.tasks():
+            return None
+        task, folder = run.task(), run.task_folder()
+        blobs = {blob["sha256"]: blob.get("text", blob) for blob in yaml.safe_load((folder / "artifacts" / "blobs" / "blobs.yaml").read_text())["blobs"]}
+        commits = {run.git("rev-parse", name).strip() for name in ("main", f"agentforge/{task}") if run.git("rev-parse", "-q", "--verify", name, check=False).returncode == 0}
+
+        def settled(text):
+            text = text.replace(task, "<task>").replace(task.removeprefix("task-"), "<id>")
+            for commit in commits:
+                text = text.replace(commit, "<commit>").replace(commit[:12], "<commit>")
+            text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "<time>", text)
+            text = re.sub(r"\b\d+(\.\d+)? ?m?s\b|(?<=\"duration_ms\":)\d+", "<duration>", text)
+            return re.sub(r"\b[0-9a-f]{64}\b", lambda found: settled(str(blobs[found.group()])) if found.group() in blobs else "<hash>", text)
+
+        def timeless(value):
+            if isinstance(value, dict):
+                return {key: timeless(item) for key, item in value.items() if key not in ("seq", "prev", "hash", "duration_ms", "configuration")}
+            return [timeless(item) for item in value] if isinstance(value, list) else settled(value) if isinstance(value, str) else value
+
+        artifacts = {str(path.relative_to(folder)): settled(path.read_text()) for path in sorted((folder / "artifacts").rglob("*"))
+                     if path.is_file() and path.parent.name != "blobs"}
+        journal = [timeless(record) for record in run.journal()]
+        return {"tree": run.delivered_tree(), "artifacts": artifacts, "journal": journal} if commits else None
+
+    def test_makes_the_same_tree(self):
+        self.assertEqual(self.first["tree"], self.second["tree"])
+
+    def test_makes_the_same_artifacts(self):
+        self.assertGreater(len(self.first["artifacts"]), 8)
+        self.assertEqual(self.first["artifacts"], self.second["artifacts"])
+
+    def test_makes_the_same_journal_but_for_attempts_that_failed(self):
+        failed = [record for record in self.first["journal"] if record["type"] == "attempt_failed"]
+        self.assertEqual([record["code"] for record in failed], ["AF-LLM-409", "AF-LLM-407"])
+        rest = [record for record in self.first["journal"] if record["type"] != "attempt_failed"]
+        self.assertEqual(len(rest), len(self.second["journal"]))
+        for one, other in zip(rest, self.second["journal"]):
+            self.assertEqual(one, other)
+
+    def test_the_model_was_told_what_was_wrong_with_each_answer(self):
+        refused = [record["result"]["error"] for record in self.second["journal"] if record["type"] == "step" and record["result"]["status"] == "failure"]
+        self.assertEqual([error.split(":")[0] for error in refused],
+                         ["AF-LLM-102", "AF-AGENT-021", "AF-LLM-105", "AF-AGENT-024", "AF-AGENT-025", "AF-TOOL-002", "AF-TOOL-004"])
+
+
+class TestModelsOfRoles(HttpModel):
+    def test_a_role_with_a_server_and_settings_of_its_own_asks_that_one_alone(self):
+        self.make_repository()
+        usual, own = self.serve(short_transcript()), self.serve(short_transcript())
+        role = "agents.test_engineer.llm."
+        arguments = [*self.model(usual, "anthropic"), "--set", f"{role}backend=openai", "--set", f"{role}base_url={own.url}/v1", "--set", f"{role}model=other",
+                     "--set", f"{role}max_output_tokens=777", "--set", role + "settings={stream: false}"]
+        recording = self.folder / "recording.yaml"
+        self.assert_code(self.run_program("start", *arguments, "--record", recording, REQUEST), 0)
+        self.assertEqual({(api, body["model"], body["max_tokens"], body["stream"]) for api, _, body in own.requests}, {("openai", "other", 777, False)})
+        self.assertEqual({(api, body["model"], body["max_tokens"], body["stream"]) for api, _, body in usual.requests}, {("anthropic", "scripted", 4096, True)})
+        self.assertEqual([name for _, headers, _ in own.requests for name, value in headers.items() if KEY in value], [], "the key of another service")
+        entries = yaml.safe_load(recording.read_text(encoding="utf-8"))["entries"]
+        self.assertEqual(len(entries), len(own.requests) + len(usual.requests))
+        doctor = self.run_program("doctor", *arguments)
+        self.assertIn("model of test_engineer", doctor.out, doctor)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,10 @@ public:
         context_hashes.push_back(request.context_hash);
         return {};
     }
+    Result<void> attempt_failed(unsigned step, unsigned attempt, const Error& error) override {
+        failed.push_back("step " + std::to_string(step) + ", attempt " + std::to_string(attempt) + ": " + error.code);
+        return {};
+    }
     Result<void> step_finished(StepRecord& record) override {
         if (!record.changes.empty()) { record.tree = "tree-" + std::to_string(record.step); }
         records.push_back(record);
@@ -64,6 +68,7 @@ public:
     std::optional<Completion> pending;
     unsigned pending_step = 0;
     std::vector<unsigned> answers;
+    std::vector<std::string> failed;
     std::vector<std::string> frame_hashes;
     std::vector<std::string> context_hashes;
     std::vector<StepRecord> records;

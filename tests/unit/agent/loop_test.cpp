@@ -260,6 +260,84 @@ TEST(AgentLoop, tells_the_model_that_the_arguments_of_its_call_were_no_json) {
     EXPECT_NE(backend->requests[1].user.find("AF-LLM-105: the arguments are no JSON object"), std::string::npos) << backend->requests[1].user;
 }
 
+TEST(AgentLoop, an_action_of_an_answer_that_was_refused_is_not_taken) {
+    World world;
+    const auto backend = std::make_shared<FakeBackend>([](const CompletionRequest& request) -> Result<Completion> {
+        if (request.place.step > 1) { return tool_answer("complete", {{"summary", "done"}}); }
+        Completion half = tool_answer("escalate_question", {{"question", "half a"}, {"reason", "?"}});
+        half.text = "I cannot help with that.";
+        half.stop_reason = StopReason::refused;
+        return half;
+    });
+    ASSERT_TRUE(world.run(backend).ok());
+    EXPECT_NE(backend->requests[1].user.find("AF-AGENT-025: the model refused to answer: I cannot help with that."), std::string::npos) << backend->requests[1].user;
+}
+
+TEST(AgentLoop, ends_after_three_refusals_in_a_row) {
+    World world;
+    const auto outcome = world.run(std::make_shared<FakeBackend>([](const CompletionRequest&) {
+        Completion refusal = text_answer("No.");
+        refusal.stop_reason = StopReason::refused;
+        return refusal;
+    }));
+    ASSERT_FALSE(outcome.ok());
+    EXPECT_EQ(outcome.error().code, "AF-AGENT-012");
+    EXPECT_EQ(world.host.records.size(), 3U);
+}
+
+TEST(AgentLoop, an_action_of_an_answer_that_was_cut_off_is_not_taken) {
+    World world;
+    const auto outcome = world.run(std::make_shared<FakeBackend>([](const CompletionRequest&) {
+        Completion half = tool_answer("complete", {{"summary", "ha"}});
+        half.stop_reason = StopReason::length;
+        return half;
+    }));
+    ASSERT_FALSE(outcome.ok());
+    EXPECT_NE(outcome.error().message.find("AF-AGENT-024"), std::string::npos) << outcome.error().message;
+    EXPECT_EQ(world.tool_calls, 0U);
+}
+
+TEST(AgentLoop, of_several_actions_at_once_none_is_taken) {
+    World world;
+    const auto outcome = world.run(std::make_shared<FakeBackend>([](const CompletionRequest&) {
+        Completion both = tool_answer("complete", {{"summary", "one"}});
+        both.tool_calls.push_back(both.tool_calls.front());
+        return both;
+    }));
+    ASSERT_FALSE(outcome.ok());
+    EXPECT_NE(outcome.error().message.find("AF-AGENT-021"), std::string::npos) << outcome.error().message;
+    EXPECT_EQ(world.tool_calls, 0U);
+}
+
+TEST(AgentLoop, journals_an_attempt_that_failed_with_its_step) {
+    World world;
+    unsigned asked = 0;
+    const auto outcome = world.run(std::make_shared<FakeBackend>([&asked](const CompletionRequest& request) -> Result<Completion> {
+        if (++asked == 2) { return Error{"AF-LLM-407", "overloaded", "", "", ErrorKind::transient}; }
+        return scripted(request);
+    }));
+    ASSERT_TRUE(outcome.ok());
+    EXPECT_EQ(world.host.failed, (std::vector<std::string>{"step 2, attempt 1: AF-LLM-407"}));
+}
+
+TEST(AgentLoop, says_how_much_of_an_answer_has_come) {
+    class Sink final : public EventSink {
+    public:
+        void event(std::string_view name, const json::object& fields) override {
+            if (name == "answering" && fields.at("step") == 1) { bytes.push_back(fields.at("bytes").to_number<unsigned>()); }
+        }
+        std::vector<unsigned> bytes;
+    };
+    World world;
+    Sink sink;
+    FakeActions actions(usual_tools(), [&world](std::string_view tool, const json::object& arguments) { return world.act(tool, arguments); });
+    const auto backend = std::make_shared<FakeBackend>(scripted);
+    backend->parts = {"half of ", "it"};
+    const auto client = client_of(backend);
+    ASSERT_TRUE(run_steps(world.spec, actions, *client, world.host, world.context, sink).ok());
+    EXPECT_EQ(sink.bytes, (std::vector<unsigned>{0, 8}));       // The second part comes at once: it is not worth another event.
+}
+
 TEST(AgentLoop, passes_on_what_the_backend_cannot_do) {
     World world;
     const auto outcome = world.run(std::make_shared<FakeBackend>(

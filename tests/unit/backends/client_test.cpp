@@ -29,6 +29,43 @@ struct Call {
     std::function<void()> on_sleep;
 };
 
+/// Keeps what failed, as a journal would.
+class KeepingContext final : public ModelCallContext {
+public:
+    [[nodiscard]] bool cancelled() const noexcept override { return false; }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return {}; }
+    void log(LogLevel, std::string_view, const json::object&) override {}
+    void progress(std::string_view) override {}
+    [[nodiscard]] std::chrono::system_clock::time_point now() override { return {}; }
+    [[nodiscard]] SpentAttempts spent() override { return known; }
+    [[nodiscard]] Result<void> attempt_failed(unsigned attempt, const Error& error) override {
+        if (unwritable) { return Error{"AF-JRNL-999", "disk full", "", "", ErrorKind::io}; }
+        kept.push_back(std::to_string(attempt) + " " + error.code);
+        return {};
+    }
+    void answering(std::string_view part) override { heard += part; }
+
+    SpentAttempts known;
+    std::vector<std::string> kept;
+    std::string heard;
+    bool unwritable = false;
+};
+
+struct KeptCall {
+    KeepingContext context;
+    unsigned asked = 0;
+    std::vector<milliseconds> slept;
+    std::shared_ptr<CircuitBreaker> breaker;
+
+    Result<Completion> run(FakeBackend::Answer answer) {
+        const auto client = make_model_client(std::make_shared<FakeBackend>([this, answer = std::move(answer)](const CompletionRequest& request) {
+            ++asked;
+            return answer(request);
+        }), {}, [this](milliseconds delay) { slept.push_back(delay); }, breaker);
+        return client->complete({}, context);
+    }
+};
+
 Error overloaded() { return {"AF-LLM-901", "the server is overloaded", "", "", ErrorKind::transient}; }
 
 TEST(ModelClient, fills_both_hashes) {
@@ -148,6 +185,129 @@ TEST(ModelClient, turns_an_exception_of_the_backend_into_an_error) {
     const auto answer = call.run([](const CompletionRequest&) -> Result<Completion> { throw std::runtime_error("boom"); });
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().code, "AF-LLM-106");
+}
+
+Result<Completion> always_overloaded(const CompletionRequest&) { return overloaded(); }
+
+TEST(ModelClient, takes_up_to_a_quarter_off_a_delay) {
+    Call call;
+    RetryPolicy policy;
+    policy.attempts = 3;
+    policy.random = [] { return 1.0; };
+    ASSERT_FALSE(call.run(always_overloaded, policy).ok());
+    EXPECT_EQ(call.slept, (std::vector<milliseconds>{milliseconds(375), milliseconds(750)}));
+}
+
+TEST(AttemptBudget, keeps_every_attempt_that_failed_before_the_next) {
+    KeptCall call;
+    ASSERT_FALSE(call.run(always_overloaded).ok());
+    EXPECT_EQ(call.context.kept, (std::vector<std::string>{"1 AF-LLM-901", "2 AF-LLM-901", "3 AF-LLM-901", "4 AF-LLM-901"}));
+}
+
+TEST(AttemptBudget, attempts_before_a_crash_count) {
+    KeptCall call;
+    call.context.known = {2, 2, overloaded()};
+    const auto answer = call.run(always_overloaded);
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(call.asked, 2U);
+    EXPECT_NE(answer.error().message.find("tried 4 times"), std::string::npos);
+}
+
+TEST(AttemptBudget, the_delay_goes_on_where_it_was_before_a_crash) {
+    KeptCall call;
+    call.context.known = {2, 2, overloaded()};
+    ASSERT_FALSE(call.run(always_overloaded).ok());
+    EXPECT_EQ(call.slept, (std::vector<milliseconds>{milliseconds(2000)}));
+}
+
+TEST(AttemptBudget, that_was_used_up_before_a_crash_asks_nothing) {
+    KeptCall call;
+    call.context.known = {4, 4, overloaded()};
+    const auto answer = call.run([](const CompletionRequest&) { return text_answer("yes"); });
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(std::pair(call.asked, answer.error().code), std::pair(0U, std::string("AF-LLM-901")));
+}
+
+TEST(AttemptBudget, a_task_whose_attempts_fail_too_often_repeats_none) {
+    KeptCall call;
+    call.context.known.of_task = SpentAttempts::most_of_task;
+    const auto answer = call.run(always_overloaded);
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(std::pair(call.asked, answer.error().code), std::pair(1U, std::string("AF-LLM-109")));
+    EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
+}
+
+TEST(AttemptBudget, what_cannot_be_kept_is_not_tried_again) {
+    KeptCall call;
+    call.context.unwritable = true;
+    const auto answer = call.run(always_overloaded);
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(std::pair(call.asked, answer.error().code), std::pair(1U, std::string("AF-JRNL-999")));
+}
+
+struct Circuit {
+    std::chrono::steady_clock::time_point now{};
+    std::shared_ptr<CircuitBreaker> breaker = std::make_shared<CircuitBreaker>([this] { return now; });
+
+    KeptCall call(FakeBackend::Answer answer, Result<Completion>* outcome = nullptr) const {
+        KeptCall made;
+        made.breaker = breaker;
+        auto said = made.run(std::move(answer));
+        if (outcome != nullptr) { *outcome = std::move(said); }
+        return made;
+    }
+    void open() const {
+        call(always_overloaded);
+        call(always_overloaded);
+    }
+};
+
+TEST(CircuitBreaker, opens_at_the_fifth_failure_in_a_row) {
+    const Circuit circuit;
+    Result<Completion> outcome = Completion{};
+    EXPECT_EQ(circuit.call(always_overloaded).asked, 4U);
+    EXPECT_EQ(circuit.call(always_overloaded, &outcome).asked, 1U);
+    ASSERT_FALSE(outcome.ok());
+    EXPECT_EQ(std::pair(outcome.error().code, outcome.error().kind), std::pair(std::string("AF-LLM-108"), ErrorKind::unavailable));
+    EXPECT_NE(outcome.error().message.find("the server is overloaded"), std::string::npos);
+}
+
+TEST(CircuitBreaker, asks_nothing_while_it_is_open) {
+    const Circuit circuit;
+    circuit.open();
+    EXPECT_EQ(circuit.call(always_overloaded).asked, 0U);
+}
+
+TEST(CircuitBreaker, lets_one_call_through_after_its_rest_and_opens_again_where_it_fails) {
+    Circuit circuit;
+    circuit.open();
+    circuit.now += CircuitBreaker::rest;
+    EXPECT_EQ(circuit.call(always_overloaded).asked, 1U);
+    EXPECT_EQ(circuit.call(always_overloaded).asked, 0U);
+}
+
+TEST(CircuitBreaker, closes_where_that_call_succeeds) {
+    Circuit circuit;
+    circuit.open();
+    circuit.now += CircuitBreaker::rest;
+    EXPECT_EQ(circuit.call([](const CompletionRequest&) { return text_answer("yes"); }).asked, 1U);
+    EXPECT_EQ(circuit.call(always_overloaded).asked, 4U);
+}
+
+TEST(CircuitBreaker, lets_only_one_through_at_a_time) {
+    Circuit circuit;
+    circuit.open();
+    circuit.now += CircuitBreaker::rest;
+    ASSERT_TRUE(circuit.breaker->admit().ok());
+    EXPECT_FALSE(circuit.breaker->admit().ok());
+}
+
+TEST(CircuitBreaker, a_call_that_was_cancelled_does_not_keep_others_out) {
+    Circuit circuit;
+    circuit.open();
+    circuit.now += CircuitBreaker::rest;
+    circuit.call([](const CompletionRequest&) -> Result<Completion> { return Error{"AF-LLM-411", "cancelled", "", "", ErrorKind::cancelled}; });
+    EXPECT_EQ(circuit.call([](const CompletionRequest&) { return text_answer("yes"); }).asked, 1U);
 }
 
 }  // namespace

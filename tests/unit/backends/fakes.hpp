@@ -33,13 +33,15 @@ public:
         info_.native_tool_calls = native;
     }
     [[nodiscard]] BackendInfo info() const override { return info_; }
-    [[nodiscard]] Result<Completion> complete(const CompletionRequest& request, StreamSink*, CallContext&) override {
+    [[nodiscard]] Result<Completion> complete(const CompletionRequest& request, StreamSink* sink, CallContext&) override {
         requests.push_back(request);
+        for (const std::string& part : parts) { sink->text(part); }
         return answer_(request);
     }
     [[nodiscard]] Result<std::string> check(CallContext&) override { return std::string("fake"); }
 
     std::vector<CompletionRequest> requests;
+    std::vector<std::string> parts;         ///< Of every answer, as they come.
 
 private:
     Answer answer_;

@@ -17,7 +17,7 @@ struct Recording {
     FakeContext context;
 
     std::unique_ptr<ModelClient> recorder(FakeBackend::Answer answer) {
-        return make_recorder(make_model_client(std::make_shared<FakeBackend>(std::move(answer)), {}, [](std::chrono::milliseconds) {}), file);
+        return make_recorder(make_model_client(std::make_shared<FakeBackend>(std::move(answer)), {}, [](std::chrono::milliseconds) {}), make_recording(file));
     }
     static CompletionRequest at(unsigned step, std::string stage = "green") {
         CompletionRequest request;
@@ -126,6 +126,56 @@ TEST(Recorder, records_no_failure) {
     const auto recorder = recording.recorder([](const CompletionRequest&) -> Result<Completion> { return Error{"AF-LLM-903", "no", "", "", ErrorKind::denied}; });
     ASSERT_FALSE(recorder->complete(Recording::at(1), recording.context).ok());
     EXPECT_FALSE(std::filesystem::exists(recording.file));
+}
+
+TEST(Recorder, keeps_all_that_the_journal_keeps_of_an_answer) {
+    Recording recording;
+    const auto recorder = recording.recorder([](const CompletionRequest&) {
+        Completion answer = text_answer("cut");
+        answer.stop_reason = StopReason::length;
+        answer.usage.cached_input_tokens = 7;
+        answer.usage.cost_microusd = 12;
+        answer.model = "big";
+        answer.session_id = "s-1";
+        answer.diagnostics = {{"request_id", "r-1"}};
+        return answer;
+    });
+    ASSERT_TRUE(recorder->complete(Recording::at(1), recording.context).ok());
+    const json::object entry = recording.entries().at(0).as_object();
+    EXPECT_EQ(entry.at("stop_reason"), "length");
+    EXPECT_EQ(entry.at("usage"), (json::value{{"input_tokens", 100}, {"output_tokens", 10}, {"cached_input_tokens", 7}, {"cost_microusd", 12}}));
+    EXPECT_EQ(entry.at("model"), "big");
+    EXPECT_EQ(entry.at("session_id"), "s-1");
+    EXPECT_EQ(entry.at("diagnostics"), (json::value{{"request_id", "r-1"}}));
+}
+
+TEST(Recorder, records_an_answer_that_could_not_be_used) {
+    Recording recording;
+    const auto recorder = recording.recorder([](const CompletionRequest&) { return text_answer(" "); });
+    ASSERT_FALSE(recorder->complete(Recording::at(1), recording.context).ok());
+    EXPECT_EQ(recording.entries().at(0).at("error").at("code"), "AF-LLM-102");
+}
+
+TEST(Recorder, two_clients_write_into_one_recording) {
+    Recording recording;
+    const auto shared = make_recording(recording.file);
+    const auto client = [&shared](std::string text, bool native) {
+        const auto backend = std::make_shared<FakeBackend>([text](const CompletionRequest&) { return text_answer(text); }, native);
+        return make_recorder(make_model_client(backend, {}, [](std::chrono::milliseconds) {}), shared);
+    };
+    ASSERT_TRUE(client("one", true)->complete(Recording::at(1), recording.context).ok());
+    ASSERT_TRUE(client("two", false)->complete(Recording::at(1, "red"), recording.context).ok());
+    EXPECT_EQ(recording.entries().size(), 2U);
+}
+
+TEST(Recorder, names_the_roles_that_were_shown_their_tools_in_the_prompt) {
+    Recording recording;
+    const auto backend = std::make_shared<FakeBackend>([](const CompletionRequest&) { return text_answer("yes"); }, false);
+    for (unsigned process = 1; process <= 2; ++process) {       // The second takes over what the first has written.
+        const auto recorder = make_recorder(make_model_client(backend, {}, [](std::chrono::milliseconds) {}), make_recording(recording.file));
+        ASSERT_TRUE(recorder->complete(Recording::at(process), recording.context).ok());
+    }
+    EXPECT_EQ(load_yaml(recording.file).value().value.at("text_protocol"), (json::value{"software_developer"}));
 }
 
 }  // namespace

@@ -57,11 +57,11 @@ TEST(Anthropic, tokens_of_the_cache_count_as_input) {
     EXPECT_EQ(answer.value().diagnostics.at("cache_write_input_tokens").to_number<int>(), 5);
 }
 
-TEST(Anthropic, text_is_handed_on_while_it_comes) {
+TEST(Anthropic, text_and_arguments_are_handed_on_while_they_come) {
     const Server server(testing::stream_response(one_call()));
     testing::Parts parts;
     ASSERT_TRUE(ask(server, {}, &parts).ok());
-    EXPECT_EQ(parts.parts, (std::vector<std::string>{"I ", "read."}));
+    EXPECT_EQ(parts.parts, (std::vector<std::string>{"I ", "read.", R"({"pa)", R"(th":"a.py"})"}));
 }
 
 TEST(Anthropic, a_stream_cut_at_every_byte_is_a_failed_attempt) {

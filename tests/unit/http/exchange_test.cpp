@@ -143,28 +143,57 @@ TEST(Exchange, a_server_that_drips_costs_the_deadline) {
     EXPECT_EQ(code(run(call)), "AF-LLM-410");
 }
 
-TEST(Exchange, ends_soon_after_it_is_cancelled) {
-    const Server server({Script{{"HTTP/1.1 200 OK\r\n"}, 0ms, true}});
-    std::optional<steady_clock::time_point> since;
-    const Outcome outcome = run(call_of(server.url()), [&] {
-        if (!since && server.received() > 0) { since = steady_clock::now(); }
-        return since.has_value();
-    });
-    const auto took = steady_clock::now() - *since;
-    EXPECT_EQ(code(outcome), "AF-LLM-411");
-    EXPECT_LT(took, 2s);
-    RecordProperty("milliseconds", static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
+/// The shortest time from the moment at which `begun` says yes (the call is cancelled then) to the call's end, of a few: a busy machine may
+/// lengthen any of them.
+template <class Try>
+steady_clock::duration fastest(Try&& attempt) {
+    auto best = steady_clock::duration::max();
+    for (int round = 0; round < 4; ++round) { best = std::min(best, attempt()); }
+    return best;
 }
 
-TEST(Exchange, leaves_a_worker_behind_that_is_stuck_in_name_resolution) {
+/// How long a call goes on after it is cancelled, as soon as `begun`.
+steady_clock::duration time_to_end(const Call& call, const std::function<bool()>& begun) {
     std::optional<steady_clock::time_point> since;
-    const Outcome outcome = run(call_of("http://stuck.test"), [&since] {
-        const std::lock_guard lock(stuck_names().mutex);
-        if (!since && stuck_names().waiting) { since = steady_clock::now(); }
+    const Outcome outcome = run(call, [&] {
+        if (!since && begun()) { since = steady_clock::now(); }
         return since.has_value();
     });
     EXPECT_EQ(code(outcome), "AF-LLM-411");
-    EXPECT_LT(steady_clock::now() - *since, 2s);
+    return steady_clock::now() - *since;
+}
+
+TEST(Exchange, ends_within_200_ms_of_being_cancelled) {
+    const auto took = fastest([] {
+        const Server server({Script{{"HTTP/1.1 200 OK\r\n"}, 0ms, true}});
+        return time_to_end(call_of(server.url()), [&server] { return server.received() > 0; });
+    });
+    EXPECT_LT(took, 200ms);
+}
+
+TEST(Exchange, ends_within_200_ms_of_being_cancelled_while_an_answer_comes) {
+    const auto took = fastest([] {
+        const Server server({Script{std::vector<std::string>(100'000, "HTTP/1.1 200 OK\r\n\r\nabc"), 1ms, false}});
+        return time_to_end(call_of(server.url()), [&server] { return server.received() > 0; });
+    });
+    EXPECT_LT(took, 200ms);
+}
+
+TEST(Exchange, leaves_a_worker_behind_that_is_stuck_in_name_resolution_within_200_ms) {
+    const auto took = fastest([] {
+        { const std::lock_guard lock(stuck_names().mutex); stuck_names().waiting = false; }
+        return time_to_end(call_of("http://stuck.test"), [] {
+            const std::lock_guard lock(stuck_names().mutex);
+            return stuck_names().waiting;
+        });
+    });
+    EXPECT_LT(took, 200ms);
+}
+
+TEST(Exchange, leaves_a_worker_behind_that_is_stuck_in_name_resolution_at_the_deadline) {
+    Call call = call_of("http://stuck.test");
+    call.deadline = steady_clock::now() + 100ms;
+    EXPECT_EQ(code(run(call)), "AF-LLM-410");
 }
 
 TEST(Exchange, an_answer_beyond_the_bound_is_refused) {
@@ -178,6 +207,116 @@ TEST(Exchange, does_not_wait_for_what_is_not_wanted) {
     const Server server({Script{{"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"}, 0ms, true}});
     const auto head = exchange(call_of(server.url()), [] { return false; }, [](const Head&, std::string_view) -> Result<bool> { return false; });
     EXPECT_TRUE(head.ok());
+}
+
+Script kept(const std::string& answer) { return Script{{answer}, 0ms, false, true}; }
+
+/// Asks a server again and again over the same connections.
+struct Talk {
+    explicit Talk(const std::string& url) : call(call_of(url)) { call.connections = std::make_shared<Connections>(); }
+    Outcome ask() const { return run(call); }
+    Call call;
+};
+
+TEST(KeptConnection, serves_the_next_exchange) {
+    const Server server({kept(testing::response(200, "text/plain", "one")), kept(testing::response(200, "text/plain", "two"))});
+    const Talk talk(server.url());
+    EXPECT_EQ(talk.ask().body, "one");
+    EXPECT_EQ(talk.ask().body, "two");
+    EXPECT_EQ(server.connections(), 1U);
+}
+
+TEST(KeptConnection, is_kept_after_a_stream_whose_end_nobody_waits_for) {
+    const Server server({kept(testing::stream_response("data: last\n\n"))});
+    const Talk talk(server.url());
+    for (int round = 0; round < 3; ++round) {
+        ASSERT_TRUE(exchange(talk.call, [] { return false; }, [](const Head&, std::string_view) -> Result<bool> { return false; }).ok());
+    }
+    EXPECT_EQ(std::pair(server.received(), server.connections()), std::pair(3U, 1U));
+}
+
+TEST(KeptConnection, that_the_server_closed_meanwhile_is_not_used) {
+    const Server server(testing::response(200, "text/plain", "hello"));    // It closes without having said so.
+    const Talk talk(server.url());
+    for (int round = 0; round < 20; ++round) { ASSERT_EQ(talk.ask().body, "hello") << round; }
+    EXPECT_EQ(server.connections(), 20U);
+}
+
+TEST(KeptConnection, that_ends_instead_of_an_answer_costs_a_fresh_one_and_no_attempt) {
+    const Server server({kept(testing::response(200, "text/plain", "one")), Script{}, kept(testing::response(200, "text/plain", "two"))});
+    const Talk talk(server.url());
+    ASSERT_EQ(talk.ask().body, "one");
+    EXPECT_EQ(talk.ask().body, "two");
+    EXPECT_EQ(server.connections(), 2U);
+}
+
+TEST(KeptConnection, a_fresh_one_that_ends_as_well_is_a_failed_attempt) {
+    const Server server({kept(testing::response(200, "text/plain", "one")), Script{}});
+    const Talk talk(server.url());
+    ASSERT_EQ(talk.ask().body, "one");
+    EXPECT_EQ(code(talk.ask()), "AF-LLM-409");
+    EXPECT_EQ(server.received(), 3U);
+}
+
+TEST(KeptConnection, that_breaks_off_inside_an_answer_is_a_failed_attempt) {
+    for (const char* part : {"HTTP/1.1 200 O", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhal"}) {
+        const Server server({kept(testing::response(200, "text/plain", "one")), Script{{part}, 0ms, false}});
+        const Talk talk(server.url());
+        ASSERT_EQ(talk.ask().body, "one");
+        EXPECT_EQ(code(talk.ask()), "AF-LLM-409") << part;
+        EXPECT_EQ(server.received(), 2U) << part;
+    }
+}
+
+TEST(KeptConnection, is_given_up_where_the_server_says_so) {
+    const Server server(testing::response(200, "text/plain", "hello", "Connection: close\r\n"));
+    const Talk talk(server.url());
+    ASSERT_EQ(talk.ask().body, "hello");
+    EXPECT_EQ(talk.ask().body, "hello");
+    EXPECT_EQ(server.connections(), 2U);
+}
+
+TEST(KeptConnection, is_given_up_where_more_came_than_the_answer) {
+    const Server server({kept(testing::response(200, "text/plain", "one") + "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"), kept(testing::response(200, "text/plain", "two"))});
+    const Talk talk(server.url());
+    ASSERT_EQ(talk.ask().body, "one");
+    EXPECT_EQ(talk.ask().body, "two");
+}
+
+TEST(KeptConnection, serves_no_other_server) {
+    const Server one({kept(testing::response(200, "text/plain", "one"))});
+    const Server two({kept(testing::response(200, "text/plain", "two"))});
+    Talk talk(one.url());
+    ASSERT_EQ(talk.ask().body, "one");
+    talk.call.server = read_address(two.url()).value();
+    EXPECT_EQ(talk.ask().body, "two");
+}
+
+TEST(KeptConnection, ends_soon_after_it_is_cancelled) {
+    const Server server({kept(testing::response(200, "text/plain", "one")), Script{{}, 0ms, true}});
+    const Talk talk(server.url());
+    ASSERT_EQ(talk.ask().body, "one");
+    std::optional<steady_clock::time_point> since;
+    const Outcome outcome = run(talk.call, [&] {
+        if (!since && server.received() > 1) { since = steady_clock::now(); }
+        return since.has_value();
+    });
+    EXPECT_EQ(code(outcome), "AF-LLM-411");
+}
+
+TEST(KeptConnection, several_threads_share_what_there_is) {
+    const Server server(testing::response(200, "text/plain", "hello"));
+    const Talk talk(server.url());
+    std::atomic<unsigned> good = 0;
+    {
+        std::vector<std::jthread> threads;
+        for (int number = 0; number < 4; ++number) {
+            threads.emplace_back([&] {
+                for (int round = 0; round < 5; ++round) { good += talk.ask().body == "hello" ? 1U : 0U; }
+            });
+        }
+    }
+    EXPECT_EQ(good, 20U);
 }
 
 TEST(Exchange, goes_through_the_proxy) {

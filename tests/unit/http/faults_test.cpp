@@ -4,6 +4,8 @@
 
 #include "anthropic/backend.hpp"
 #include "openai/backend.hpp"
+#include <agentforge_http/refusal.hpp>
+
 #include "server.hpp"
 
 namespace agentforge::http {
@@ -103,32 +105,72 @@ INSTANTIATE_TEST_SUITE_P(Backends, Both, ::testing::Values("anthropic", "openai"
 
 TEST(ServerFaults, are_all_in_the_range) { EXPECT_EQ(faults().size(), 31U); }
 
-TEST_P(Both, waits_as_long_as_it_is_asked_to) {
-    const Server server(testing::json_response("{}", 429, "retry-after-ms: 120\r\nRetry-After: 30\r\n"));
-    const auto begin = std::chrono::steady_clock::now();
+/// How long the second of two calls takes; the first was answered by `first` and must not wait.
+struct SecondCall {
+    SecondCall(const std::string& name, const std::string& first, const std::function<void(Context&)>& prepare = {}, json::object settings = {}) : server({{{first}, 0ms, false}, {{testing::json_response("{}", 400)}, 0ms, false}}) {
+        Context context;
+        const auto made = backend(name, server.url(), std::move(settings));
+        EXPECT_FALSE(made->complete(testing::request(), nullptr, context).ok());
+        if (prepare) { prepare(context); }
+        const auto begin = std::chrono::steady_clock::now();
+        const auto answer = made->complete(testing::request(), nullptr, context);
+        took = std::chrono::steady_clock::now() - begin;
+        code = answer.ok() ? "ok" : answer.error().code;
+    }
+    Server server;
+    std::chrono::steady_clock::duration took{};
+    std::string code;
+};
+
+TEST_P(Both, the_next_call_waits_as_long_as_it_is_asked_to) {
+    const SecondCall second(GetParam(), testing::json_response("{}", 429, "retry-after-ms: 120\r\nRetry-After: 30\r\n"));
+    EXPECT_EQ(second.code, "AF-LLM-405");
+    EXPECT_GE(second.took, 100ms);
+    EXPECT_LT(second.took, 20s);
+}
+
+struct Wait {
+    const char* called;
+    Headers headers;
+    std::chrono::milliseconds wait;
+};
+class AskedToWait : public ::testing::TestWithParam<Wait> {};
+TEST_P(AskedToWait, is_understood) { EXPECT_EQ(asked_to_wait(Head{503, "", GetParam().headers}), GetParam().wait); }
+constexpr const char* server_time = "Wed, 21 Oct 2015 07:28:00 GMT";
+INSTANTIATE_TEST_SUITE_P(All, AskedToWait, ::testing::Values(
+    Wait{"not", {}, 0ms}, Wait{"seconds", {{"retry-after", "2"}}, 2000ms}, Wait{"milliseconds_first", {{"retry-after-ms", "15"}, {"retry-after", "2"}}, 15ms},
+    Wait{"a_minute", {{"retry-after", "60"}}, 60'000ms}, Wait{"longer", {{"retry-after", "61"}}, 0ms}, Wait{"negative", {{"retry-after", "-1"}}, 0ms},
+    Wait{"words", {{"retry-after", "soon"}}, 0ms}, Wait{"date", {{"date", server_time}, {"retry-after", "Wed, 21 Oct 2015 07:28:30 GMT"}}, 30'000ms},
+    Wait{"date_that_has_passed", {{"date", server_time}, {"retry-after", "Wed, 21 Oct 2015 07:27:59 GMT"}}, 0ms},
+    Wait{"date_far_away", {{"date", server_time}, {"retry-after", "Wed, 21 Oct 2015 08:28:00 GMT"}}, 0ms},
+    Wait{"date_long_ago_by_our_clock", {{"retry-after", server_time}}, 0ms}), [](const auto& one) { return std::string(one.param.called); });
+
+TEST_P(Both, a_wait_until_a_date_that_is_an_hour_away_pauses_the_task) {
+    const Server server(testing::json_response("{}", 429, "Date: Wed, 21 Oct 2015 07:28:00 GMT\r\nRetry-After: Wed, 21 Oct 2015 08:28:00 GMT\r\n"));
     const auto answer = ask(GetParam(), server.url());
-    const auto took = std::chrono::steady_clock::now() - begin;
     ASSERT_FALSE(answer.ok());
-    EXPECT_GE(took, 120ms);
-    EXPECT_LT(took, 20s);
+    EXPECT_EQ(answer.error().code, "AF-LLM-406") << answer.error().to_string();
 }
 
 TEST_P(Both, does_not_wait_where_the_deadline_comes_first) {
-    const Server server(testing::json_response("{}", 429, "Retry-After: 50\r\n"));
-    Context context;
-    context.until = std::chrono::steady_clock::now() + 40s;
-    const auto begin = std::chrono::steady_clock::now();
-    ASSERT_FALSE(backend(GetParam(), server.url())->complete(testing::request(), nullptr, context).ok());
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
+    const SecondCall second(GetParam(), testing::json_response("{}", 429, "Retry-After: 50\r\n"),
+                            [](Context& context) { context.until = std::chrono::steady_clock::now() + 40s; });
+    EXPECT_EQ(second.code, "AF-LLM-410");
+    EXPECT_LT(second.took, 20s);
+}
+
+TEST_P(Both, does_not_wait_longer_than_a_call_may_take) {
+    const SecondCall second(GetParam(), testing::json_response("{}", 429, "Retry-After: 50\r\n"), {}, {{"timeout_seconds", 40}});
+    EXPECT_EQ(second.code, "AF-LLM-407");
+    EXPECT_LT(second.took, 20s);
 }
 
 TEST_P(Both, stops_waiting_when_cancelled) {
-    const Server server(testing::json_response("{}", 429, "Retry-After: 50\r\n"));
-    Context context;
-    const auto begin = std::chrono::steady_clock::now();
-    context.cancel = [&begin] { return std::chrono::steady_clock::now() > begin + 500ms; };
-    ASSERT_FALSE(backend(GetParam(), server.url())->complete(testing::request(), nullptr, context).ok());
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
+    const SecondCall second(GetParam(), testing::json_response("{}", 429, "Retry-After: 50\r\n"), [](Context& context) {
+        context.cancel = [begin = std::chrono::steady_clock::now()] { return std::chrono::steady_clock::now() > begin + 50ms; };
+    });
+    EXPECT_EQ(second.code, "AF-LLM-411");
+    EXPECT_LT(second.took, 20s);
 }
 
 TEST_P(Both, an_answer_of_fifty_megabytes_is_refused) {
@@ -137,6 +179,18 @@ TEST_P(Both, an_answer_of_fifty_megabytes_is_refused) {
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().code, "AF-LLM-412");
     EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
+}
+
+TEST_P(Both, a_stream_that_repeats_itself_for_ever_is_refused) {
+    const std::string again = "data: " + (GetParam() == "anthropic"
+        ? R"({"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":")" + std::string(1'000'000, 'a') + R"("}})"
+        : R"({"choices":[{"index":0,"delta":{"content":")" + std::string(1'000'000, 'a') + R"("}}]})") + "\n\n";
+    Script script{{"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"}, 0ms, true};
+    for (int number = 0; number < 36; ++number) { script.pieces.push_back(again); }
+    const Server server({script});
+    const auto answer = ask(GetParam(), server.url());
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().code, "AF-LLM-412");
 }
 
 TEST_P(Both, a_stream_without_line_ends_is_refused) {

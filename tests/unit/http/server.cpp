@@ -52,23 +52,24 @@ bool Server::stopped(std::chrono::milliseconds time, int connection) const {
 }
 
 void Server::serve() {
-    for (std::size_t number = 0;; ++number) {
+    for (;;) {
         if (stopped(std::chrono::milliseconds(-1), listener_)) { return; }
         const int connection = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
         if (connection < 0) { continue; }
-        talk(connection, scripts_[std::min(number, scripts_.size() - 1)]);
+        ++connections_;
+        while (talk(connection)) {}
         ::close(connection);
     }
 }
 
-void Server::talk(int connection, const Script& script) {
+bool Server::talk(int connection) {
     std::string text;
     std::size_t wanted = std::string::npos;
     char buffer[65536];
     while (text.size() < wanted) {
-        if (stopped(std::chrono::milliseconds(-1), connection)) { return; }
+        if (stopped(std::chrono::milliseconds(-1), connection)) { return false; }
         const ssize_t size = ::recv(connection, buffer, sizeof(buffer), 0);
-        if (size <= 0) { return; }
+        if (size <= 0) { return false; }
         text.append(buffer, static_cast<std::size_t>(size));
         const std::size_t head = text.find("\r\n\r\n");
         if (head == std::string::npos) { continue; }
@@ -79,16 +80,17 @@ void Server::talk(int connection, const Script& script) {
         const std::lock_guard lock(mutex_);
         requests_.push_back(text);
     }
-    ++received_;
+    const Script& script = scripts_[std::min<std::size_t>(received_++, scripts_.size() - 1)];
     for (const std::string& piece : script.pieces) {
-        if (script.between.count() > 0 && stopped(script.between)) { return; }
+        if (script.between.count() > 0 && stopped(script.between)) { return false; }
         for (std::size_t sent = 0; sent < piece.size();) {
             const ssize_t size = ::send(connection, piece.data() + sent, piece.size() - sent, MSG_NOSIGNAL);
-            if (size <= 0) { return; }
+            if (size <= 0) { return false; }
             sent += static_cast<std::size_t>(size);
         }
     }
     if (script.hang) { static_cast<void>(stopped(std::chrono::milliseconds(-1))); }
+    return script.keep;
 }
 
 std::vector<std::string> Server::requests() const {

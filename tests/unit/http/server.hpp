@@ -14,6 +14,7 @@ struct Script {
     std::vector<std::string> pieces;                    ///< Sent one by one once the request is read.
     std::chrono::milliseconds between{0};               ///< Before each piece.
     bool hang = false;                                  ///< Keeps the connection open afterwards.
+    bool keep = false;                                  ///< Reads the next request from the same connection.
 };
 
 /// `HTTP/1.1 200 …` with a Content-Length.
@@ -38,12 +39,15 @@ public:
     [[nodiscard]] std::vector<std::string> requests() const;
     /// The body of the last request, as JSON.
     [[nodiscard]] json::object asked() const;
+    /// How many connections have been taken.
+    [[nodiscard]] unsigned connections() const { return connections_; }
     /// How many requests have been read in full.
     [[nodiscard]] unsigned received() const { return received_; }
 
 private:
     void serve();
-    void talk(int connection, const Script& script);
+    /// Reads one request and answers it. False: the connection ended, or the answer ends it.
+    [[nodiscard]] bool talk(int connection);
     [[nodiscard]] bool stopped(std::chrono::milliseconds time, int connection = -1) const;
 
     std::vector<Script> scripts_;
@@ -53,6 +57,7 @@ private:
     mutable std::mutex mutex_;
     std::vector<std::string> requests_;
     std::atomic<unsigned> received_ = 0;
+    std::atomic<unsigned> connections_ = 0;
     std::thread thread_;
 };
 

@@ -108,6 +108,29 @@ TEST(Replay, is_asked_no_more_once_cancelled) {
     EXPECT_EQ(answer.error().kind, ErrorKind::cancelled);
 }
 
+TEST(Replay, gives_back_all_that_was_recorded_of_an_answer) {
+    const auto answer = ask("{stage: green, step: 1, text: cut, stop_reason: length, model: big, session_id: s-1, diagnostics: {request_id: r-1}, "
+                            "usage: {input_tokens: 9, output_tokens: 8, cached_input_tokens: 7, cost_microusd: 12, estimated: true}}");
+    ASSERT_TRUE(answer.ok()) << answer.error().to_string();
+    const Completion& got = answer.value();
+    EXPECT_EQ(std::tuple(got.stop_reason, got.model, got.session_id, got.usage.cached_input_tokens, got.usage.cost_microusd.value_or(0), got.usage.estimated),
+              std::tuple(StopReason::length, std::string("big"), std::string("s-1"), 7U, 12U, true));
+    EXPECT_EQ(got.diagnostics, (json::object{{"request_id", "r-1"}}));
+}
+
+TEST(Replay, gives_back_an_answer_that_could_not_be_used) {
+    const auto answer = ask("{stage: green, step: 1, error: {code: AF-LLM-105, message: no JSON, remedy: Call it again.}}");
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().to_string(), Error({"AF-LLM-105", "no JSON", "", "Call it again.", ErrorKind::invalid}).to_string());
+}
+
+TEST(Replay, shows_tools_in_the_prompt_to_a_role_that_was_recorded_so) {
+    const Folder folder;
+    const std::string file = folder.file("agentforge_transcript: 1\ntext_protocol: [tester]\nentries:\n  - {stage: green, step: 1, text: hello}\n");
+    const auto native = [&file](const char* role) { return ::replay::ReplayBackend({{"transcript", file}, {"role", role}}).info().native_tool_calls; };
+    EXPECT_EQ(std::pair(native("tester"), native("developer")), std::pair(false, true));
+}
+
 // ------------------------------------------------------------------------- recorded, then replayed --
 
 std::string awkward() { return "# é 🙂 yes: no\n\t\"quoted\" \\ back\x01 \n\n  indented\n---\n- 1.0\n"; }
@@ -144,7 +167,7 @@ TEST(RecordedTranscript, replays_to_the_same_outcome) {
     Result<AgentOutcome> second = AgentOutcome{};
     FakeHost first_host;
     FakeHost second_host;
-    const auto recorder = make_recorder(client_of(std::make_shared<FakeBackend>(original)), file);
+    const auto recorder = make_recorder(client_of(std::make_shared<FakeBackend>(original)), make_recording(file));
     run_with(*recorder, first_host, first);
     ASSERT_TRUE(first.ok()) << first.error().to_string();
     const auto player = client_of(std::make_shared<::replay::ReplayBackend>(json::object{{"transcript", file}, {"match", "strict"}}));
@@ -161,8 +184,8 @@ TEST(RecordedTranscript, is_byte_equal_when_recorded_again_from_its_replay) {
     Result<AgentOutcome> outcome = AgentOutcome{};
     FakeHost first_host;
     FakeHost second_host;
-    run_with(*make_recorder(client_of(std::make_shared<FakeBackend>(original)), once), first_host, outcome);
-    run_with(*make_recorder(client_of(std::make_shared<::replay::ReplayBackend>(json::object{{"transcript", once}})), again), second_host, outcome);
+    run_with(*make_recorder(client_of(std::make_shared<FakeBackend>(original)), make_recording(once)), first_host, outcome);
+    run_with(*make_recorder(client_of(std::make_shared<::replay::ReplayBackend>(json::object{{"transcript", once}})), make_recording(again)), second_host, outcome);
     EXPECT_EQ(read_file(once).value(), read_file(again).value());
 }
 

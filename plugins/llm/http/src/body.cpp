@@ -34,6 +34,7 @@ Result<void> BodyReader::feed(std::string_view part, std::string& body) {
         const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left_, part.size()));
         body += part.substr(0, size);
         left_ -= size;
+        surplus_ = surplus_ || size < part.size();
         return {};
     }
     while (!part.empty() && expect_ != Expect::nothing) {
@@ -64,6 +65,7 @@ Result<void> BodyReader::feed(std::string_view part, std::string& body) {
             expect_ = Expect::nothing;
         }
     }
+    surplus_ = surplus_ || !part.empty();
     return {};
 }
 

@@ -17,8 +17,12 @@
 #include <csignal>
 #include <deque>
 #include <fcntl.h>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <sstream>
 #include <sys/socket.h>
 #include <thread>
@@ -34,6 +38,9 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds look_up_interval{20};
 constexpr milliseconds farewell{50};
+constexpr std::chrono::seconds longest_idle{30};
+constexpr std::size_t most_idle = 4;
+constexpr unsigned unacknowledged_ms = 30'000;     ///< A peer that is gone without a word (sleep, NAT) is noticed after this.
 
 /// Thrown where the caller is gone; nobody reads it.
 struct Abandoned {};
@@ -47,6 +54,7 @@ struct Wire {
     std::optional<Error> error;
     bool done = false;
     bool abandoned = false;
+    bool enough = false;        ///< What still comes is read and dropped.
     int descriptor = -1;        ///< A second one of the open connection, so that it cannot be another's meanwhile.
 
     Wire() = default;
@@ -64,6 +72,7 @@ struct Wire {
         ::fcntl(handle, F_SETFD, FD_CLOEXEC);
         const std::lock_guard lock(mutex);
         if (abandoned) { throw Abandoned(); }
+        if (descriptor >= 0) { ::close(descriptor); }
         descriptor = ::fcntl(handle, F_DUPFD_CLOEXEC, 3);
     }
     void abandon() {
@@ -81,22 +90,41 @@ struct Wire {
 
 Poco::Timespan span(milliseconds time) { return {static_cast<Poco::Timespan::TimeDiff>(std::max<milliseconds::rep>(1, time.count())) * 1000}; }
 
+/// The exchange that a session works for at the moment.
+struct Duty {
+    Wire* wire = nullptr;
+};
+
 /// A session that tells the wire about its connection.
 template <class Session>
 class Watched final : public Session {
 public:
     template <class... Arguments>
-    explicit Watched(Wire& wire, Arguments&&... arguments) : Session(std::forward<Arguments>(arguments)...), wire_(wire) {}
+    explicit Watched(std::shared_ptr<Duty> duty, Arguments&&... arguments) : Session(std::forward<Arguments>(arguments)...), duty_(std::move(duty)) {}
 
 protected:
     void connect(const Poco::Net::SocketAddress& address) override {
-        wire_.check();
+        duty_->wire->check();
         Session::connect(address);
-        wire_.opened(this->socket().impl()->sockfd());
+        const int handle = this->socket().impl()->sockfd();
+        ::setsockopt(handle, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof(unacknowledged_ms));
+        duty_->wire->opened(handle);
     }
 
 private:
-    Wire& wire_;
+    std::shared_ptr<Duty> duty_;
+};
+
+struct Connection {
+    std::unique_ptr<Poco::Net::HTTPClientSession> session;
+    std::shared_ptr<Duty> duty;
+    steady_clock::time_point since;         ///< Idle.
+
+    /// Nothing has come since the last answer, not even the end.
+    [[nodiscard]] bool silent() const {
+        pollfd wait{session->socket().impl()->sockfd(), POLLIN, 0};
+        return ::poll(&wait, 1, 0) == 0 && session->socket().available() == 0;
+    }
 };
 
 Error no_connection(const Call& call, const std::string& why) {
@@ -138,6 +166,49 @@ int status_of(const Poco::Net::HTTPResponse& response) {
     return status;
 }
 
+Poco::Net::Context::Ptr trusting(const std::string& ca_file) {
+    static const bool ready = (Poco::Net::initializeSSL(), true);
+    static_cast<void>(ready);
+    Poco::Net::Context::Ptr trust(new Poco::Net::Context(Poco::Net::Context::TLS_CLIENT_USE, ca_file, Poco::Net::Context::VERIFY_STRICT, 9, true));
+    trust->requireMinimumProtocol(Poco::Net::Context::PROTO_TLSV1_2);
+    return trust;
+}
+
+}  // namespace
+
+struct Connections::State {
+    std::mutex mutex;
+    std::multimap<std::string, Connection> idle;
+    std::map<std::string, Poco::Net::Context::Ptr> trust;       ///< By file of certificates: reading the system's takes longer than a handshake.
+
+    std::optional<Connection> take(const std::string& purpose) {
+        const std::lock_guard lock(mutex);
+        std::erase_if(idle, [now = steady_clock::now()](const auto& one) { return now - one.second.since > longest_idle || !one.second.silent(); });
+        const auto found = idle.find(purpose);
+        if (found == idle.end()) { return std::nullopt; }
+        Connection taken = std::move(found->second);
+        idle.erase(found);
+        return taken;
+    }
+    void give(const std::string& purpose, Connection connection) {
+        connection.since = steady_clock::now();
+        connection.duty->wire = nullptr;
+        const std::lock_guard lock(mutex);
+        if (idle.size() < most_idle) { idle.emplace(purpose, std::move(connection)); }
+    }
+    Poco::Net::Context::Ptr trust_of(const std::string& ca_file) {
+        const std::lock_guard lock(mutex);
+        Poco::Net::Context::Ptr& kept = trust[ca_file];
+        if (kept.isNull()) { kept = trusting(ca_file); }
+        return kept;
+    }
+};
+
+Connections::Connections() : state_(std::make_unique<State>()) {}
+Connections::~Connections() = default;
+
+namespace {
+
 class Worker {
 public:
     Worker(Call call, std::shared_ptr<Wire> wire) : call_(std::move(call)), wire_(std::move(wire)) {}
@@ -162,7 +233,7 @@ public:
         } catch (const std::exception& error) {
             failure = no_connection(call_, error.what());
         }
-        session_.reset();
+        connection_ = {};
         wire_->finish(std::move(failure));
     }
 
@@ -171,40 +242,77 @@ private:
         return std::max(milliseconds(1), std::chrono::ceil<milliseconds>(call_.deadline - steady_clock::now()));
     }
 
+    /// What a connection is good for.
+    [[nodiscard]] std::string purpose() const {
+        std::string text = call_.server.text() + "\n" + call_.ca_file;
+        if (call_.proxy) { text += "\n" + call_.proxy->host + ":" + std::to_string(call_.proxy->port) + "\n" + call_.proxy->user + "\n" + call_.proxy->password; }
+        return text;
+    }
+
     void open() {
+        const auto duty = std::make_shared<Duty>();
+        duty->wire = wire_.get();
+        std::unique_ptr<Poco::Net::HTTPClientSession> session;
         if (call_.server.secure) {
-            static const bool ready = (Poco::Net::initializeSSL(), true);
-            static_cast<void>(ready);
-            Poco::Net::Context::Ptr trust(new Poco::Net::Context(Poco::Net::Context::TLS_CLIENT_USE, call_.ca_file, Poco::Net::Context::VERIFY_STRICT, 9, true));
-            trust->requireMinimumProtocol(Poco::Net::Context::PROTO_TLSV1_2);
-            session_ = std::make_unique<Watched<Poco::Net::HTTPSClientSession>>(*wire_, call_.server.host, call_.server.port, trust);
+            const Poco::Net::Context::Ptr trust = call_.connections ? call_.connections->state().trust_of(call_.ca_file) : trusting(call_.ca_file);
+            session = std::make_unique<Watched<Poco::Net::HTTPSClientSession>>(duty, call_.server.host, call_.server.port, trust);
         } else {
-            session_ = std::make_unique<Watched<Poco::Net::HTTPClientSession>>(*wire_, call_.server.host, call_.server.port);
+            session = std::make_unique<Watched<Poco::Net::HTTPClientSession>>(duty, call_.server.host, call_.server.port);
         }
         if (call_.proxy) {
-            session_->setProxy(call_.proxy->host, call_.proxy->port);
-            if (!call_.proxy->user.empty()) { session_->setProxyCredentials(call_.proxy->user, call_.proxy->password); }
+            session->setProxy(call_.proxy->host, call_.proxy->port);
+            if (!call_.proxy->user.empty()) { session->setProxyCredentials(call_.proxy->user, call_.proxy->password); }
         }
+        session->setKeepAlive(call_.connections != nullptr);
+        session->setKeepAliveTimeout(Poco::Timespan(1, 0, 0, 0, 0));       // How long one may be idle is decided here.
         const milliseconds most = std::min(call_.connect_timeout, left());
-        session_->setTimeout(span(most), span(most), span(most));
+        session->setTimeout(span(most), span(most), span(most));
+        connection_ = {std::move(session), duty, {}};
     }
 
     std::optional<Error> run() {
+        if (call_.connections) {
+            if (auto kept = call_.connections->state().take(purpose())) {
+                connection_ = *std::move(kept);
+                connection_.duty->wire = wire_.get();
+                wire_->opened(connection_.session->socket().impl()->sockfd());
+                connected_ = true;
+                try {
+                    return ask();
+                } catch (const Poco::Net::NoMessageException&) {            // It ended where the answer should begin.
+                } catch (const Poco::Net::MessageException&) {
+                    throw;
+                } catch (const Poco::TimeoutException&) {
+                    if (answered_ || left() <= look_up_interval) { throw; }
+                } catch (const Poco::Exception&) {
+                    if (answered_) { throw; }
+                }
+                connected_ = false;
+                wire_->check();
+            }
+        }
         open();
+        return ask();
+    }
+
+    std::optional<Error> ask() {
+        const auto& session = connection_.session;
         Poco::Net::HTTPRequest request(call_.method, call_.path, Poco::Net::HTTPMessage::HTTP_1_1);
         for (const auto& [name, value] : call_.headers) { request.set(name, value); }
-        request.setKeepAlive(false);
+        if (!call_.connections) { request.setKeepAlive(false); }
         if (!call_.body.empty()) {
             if (!request.has("Content-Type")) { request.setContentType("application/json"); }
             request.setContentLength64(static_cast<Poco::Int64>(call_.body.size()));
         }
-        std::ostream& out = session_->sendRequest(request);
+        if (connected_) { session->socket().setSendTimeout(span(left())); }
+        std::ostream& out = session->sendRequest(request);
         connected_ = true;
         // A server may refuse before it has read everything: what it says is worth more than that it stopped listening.
         out << call_.body << std::flush;
-        session_->socket().setReceiveTimeout(span(left()));
+        session->socket().setReceiveTimeout(span(left()));
         Poco::Net::HTTPResponse response;
-        session_->receiveResponse(response);
+        session->receiveResponse(response);
+        answered_ = true;
         Head head;
         head.status = status_of(response);
         head.reason = process::to_utf8(response.getReason());
@@ -223,7 +331,7 @@ private:
             wire_->head = std::move(head);
         }
         Poco::Buffer<char> rest(0);
-        session_->drainBuffer(rest);
+        session->drainBuffer(rest);
         std::uint64_t received = 0;
         std::string_view part(rest.begin(), rest.size());
         std::array<char, 16'384> buffer{};
@@ -233,8 +341,11 @@ private:
             received += content.size();
             if (received > call_.max_body_bytes) { return too_large(call_); }
             hand_over(std::move(content));
-            if (body.whole()) { return std::nullopt; }
-            const int size = session_->socket().receiveBytes(buffer.data(), static_cast<int>(buffer.size()));
+            if (body.whole()) {
+                keep(response.getKeepAlive() && !body.surplus());
+                return std::nullopt;
+            }
+            const int size = session->socket().receiveBytes(buffer.data(), static_cast<int>(buffer.size()));
             if (size <= 0) {
                 // Headers that were cut off look like headers without a frame: a body must have come then.
                 const bool ended = body.may_end() && received > 0;
@@ -244,18 +355,26 @@ private:
         }
     }
 
+    void keep(bool good) {
+        if (!good || !call_.connections) { return; }
+        wire_->check();
+        call_.connections->state().give(purpose(), std::move(connection_));
+    }
+
     void hand_over(std::string content) {
         if (content.empty()) { return; }
         const std::lock_guard lock(wire_->mutex);
         if (wire_->abandoned) { throw Abandoned(); }
+        if (wire_->enough) { return; }
         wire_->parts.push_back(std::move(content));
         wire_->changed.notify_all();
     }
 
     Call call_;
     std::shared_ptr<Wire> wire_;
-    std::unique_ptr<Poco::Net::HTTPClientSession> session_;
+    Connection connection_;
     bool connected_ = false;
+    bool answered_ = false;     ///< The head of the answer has come.
 };
 
 }  // namespace
@@ -268,17 +387,16 @@ std::string Head::header(std::string_view name) const {
 Result<Head> exchange(const Call& call, const std::function<bool()>& cancelled, const Take& take) {
     const auto wire = std::make_shared<Wire>();
     std::thread thread(Worker(call, wire));
-    // However the exchange ends: a worker that ends at once is waited for, another is left behind.
-    const auto part_ways = [&wire, &thread] {
-        wire->abandon();
-        std::unique_lock lock(wire->mutex);
-        const bool ended = wire->changed.wait_for(lock, farewell, [&wire] { return wire->done; });
+    const auto finished = [&wire, &thread](std::unique_lock<std::mutex> lock) {
+        if (!wire->changed.wait_for(lock, farewell, [&wire] { return wire->done; })) { return false; }
         lock.unlock();
-        if (ended) {
-            thread.join();
-        } else {
-            thread.detach();
-        }
+        thread.join();
+        return true;
+    };
+    // However the exchange ends: a worker that ends at once is waited for, another is left behind.
+    const auto part_ways = [&wire, &thread, &finished] {
+        wire->abandon();
+        if (!finished(std::unique_lock(wire->mutex))) { thread.detach(); }
     };
     for (;;) {
         std::deque<std::string> parts;
@@ -301,8 +419,13 @@ Result<Head> exchange(const Call& call, const std::function<bool()>& cancelled, 
         for (const std::string& part : parts) {
             auto more = take(*head, part);
             if (more.ok() && more.value()) { continue; }
-            part_ways();
-            if (!more.ok()) { return std::move(more).error(); }
+            if (!more.ok()) {
+                part_ways();
+                return std::move(more).error();
+            }
+            std::unique_lock lock(wire->mutex);
+            wire->enough = true;
+            if (!finished(std::move(lock))) { part_ways(); }
             return *std::move(head);
         }
         if (done) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <agentforge_http/refusal.hpp>
 
+#include <Poco/DateTimeFormat.h>
+#include <Poco/DateTimeParser.h>
 #include <agentforge/process.hpp>
 #include <algorithm>
 #include <charconv>
@@ -39,10 +41,23 @@ std::optional<double> number(const std::string& text) {
     return value;
 }
 
-/// In seconds. A date instead of a number counts as none: it would need the server's clock.
+/// Seconds since 1970; a date of RFC 9110 in the form that servers must write.
+std::optional<double> date(const std::string& text) {
+    Poco::DateTime read;
+    int zone = 0;
+    if (text.size() < 25 || !Poco::DateTimeParser::tryParse(Poco::DateTimeFormat::HTTP_FORMAT, text, read, zone)) { return std::nullopt; }
+    return static_cast<double>(read.timestamp().epochTime());
+}
+
+/// In seconds. A date is counted from the server's own clock where it tells it, else from this machine's; one that has passed is 0.
 std::optional<double> wait_seconds(const Head& head) {
     if (const auto milliseconds = number(head.header("retry-after-ms"))) { return *milliseconds / 1000; }
-    return number(head.header("retry-after"));
+    const std::string after = head.header("retry-after");
+    if (const auto seconds = number(after)) { return seconds; }
+    const auto until = date(after);
+    if (!until) { return std::nullopt; }
+    const auto here = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    return std::max(0.0, *until - date(head.header("date")).value_or(here));
 }
 
 /// What a type of error means where no status tells.

@@ -22,6 +22,8 @@ public:
     [[nodiscard]] Result<void> feed(std::string_view part, std::string& body);
     /// Nothing more belongs to the body. Never for `until_close`.
     [[nodiscard]] bool whole() const;
+    /// More came than belongs to the body: the connection is good for nothing else.
+    [[nodiscard]] bool surplus() const { return surplus_; }
     /// Whether the connection may end here.
     [[nodiscard]] bool may_end() const { return framing_ == Framing::until_close || whole(); }
 
@@ -32,6 +34,7 @@ private:
     std::uint64_t left_;
     Expect expect_ = Expect::size;
     std::string line_;
+    bool surplus_ = false;
 };
 
 }  // namespace agentforge::http

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,25 @@
 namespace agentforge::http {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
+
+/// Connections that stay open from one exchange to the next, each for the server, proxy and certificates that it was made for.
+///
+/// One that was idle for 30 s, that the server closed meanwhile or that has something to say unasked is not used. One that turns
+/// out to be closed before a byte of the answer came costs a fresh connection, not the exchange (RFC 9112, section 9.3.1).
+/// Threads: any. An exchange that is left behind may outlive the last owner elsewhere.
+class Connections {
+public:
+    Connections();
+    ~Connections();
+    Connections(const Connections&) = delete;
+    Connections& operator=(const Connections&) = delete;
+
+    struct State;
+    [[nodiscard]] State& state() const { return *state_; }
+
+private:
+    std::unique_ptr<State> state_;
+};
 
 struct Call {
     Address server;
@@ -30,6 +50,7 @@ struct Call {
     std::chrono::steady_clock::time_point deadline;     ///< Of the whole exchange.
     std::chrono::milliseconds connect_timeout{10'000};
     std::size_t max_body_bytes = 32UL << 20U;
+    std::shared_ptr<Connections> connections;           ///< Null: a connection of its own, closed afterwards.
 };
 
 struct Head {
@@ -41,7 +62,8 @@ struct Head {
     [[nodiscard]] std::string header(std::string_view name) const;
 };
 
-/// Takes a part of the body, in the caller's thread. False: enough, the rest is not waited for.
+/// Takes a part of the body, in the caller's thread. False: enough; the rest is waited for no longer than 50 ms, so that a
+/// connection whose answer ends at once can be kept.
 using Take = std::function<Result<bool>(const Head& head, std::string_view part)>;
 
 /// Certificates are checked against the server's name, always. Redirections are answers like others: nothing is sent elsewhere.

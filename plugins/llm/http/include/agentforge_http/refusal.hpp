@@ -35,7 +35,7 @@ struct Complaint {
 /// JSON, but none of the API. Error AF-LLM-408, `unavailable`. `found` completes the sentence "answered with JSON that is".
 [[nodiscard]] Error other_answer(const Address& server, std::string_view found, std::string_view api);
 
-/// How long the server asks to be left alone: retry-after-ms, then retry-after in seconds. 0 where it does not, or for longer than 60 s.
+/// How long the server asks to be left alone: retry-after-ms, then retry-after in seconds or as a date. 0 where it does not, or for longer than 60 s.
 [[nodiscard]] std::chrono::milliseconds asked_to_wait(const Head& head);
 
 /// `text` in UTF-8 and in one line, cut to `most` bytes.

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/model_settings.hpp"
+
+#include "config/settings.hpp"
+#include "config/settings_schema.hpp"
+
+namespace agentforge::kernel {
+
+ModelSettings read_model_settings(const Settings& settings, const std::string& role) {
+    const std::string prefix = role.empty() ? std::string() : "agents." + join_key({role}) + ".";
+    const auto own = [&](const std::string& key) { return !prefix.empty() && settings.origin(prefix + key).has_value(); };
+    const auto differs = [&](const std::string& key) { return own(key) && settings.text(prefix + key) != settings.text(key); };
+    const bool elsewhere = differs("llm.backend") || differs("llm.base_url");
+    const auto key = [&](const std::string& name) { return own(name) ? prefix + name : name; };
+    const auto of_service = [&](const std::string& name) { return own(name) || !elsewhere ? settings.text(key(name)) : std::string(); };
+
+    ModelSettings read;
+    read.backend = settings.text(key("llm.backend"));
+    read.model = of_service("llm.model");
+    read.base_url = of_service("llm.base_url");
+    read.api_key_env = of_service("llm.api_key_env");
+    read.transcript = of_service("llm.transcript");
+    read.preset = of_service("llm.preset");
+    if (own("llm.command") || !elsewhere) { read.command = settings.list(key("llm.command")); }
+    read.record = settings.text(key("llm.record"));
+    read.replay_match = settings.text(key("llm.replay.match"));
+    read.timeout_seconds = settings.integer(key("llm.timeout_seconds"));
+    read.max_output_tokens = settings.integer(key("llm.max_output_tokens"));
+    if (!elsewhere) { read.settings = settings.section("llm.settings"); }
+    if (!prefix.empty()) {
+        for (const auto& [name, value] : settings.section(prefix + "llm.settings")) { read.settings[name] = value; }
+    }
+    return read;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which model a role talks to, and what it takes over from `llm:`.
+#include "config/settings.hpp"
+#include "host/model_settings.hpp"
+#include "unit/config/fixtures.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+ModelSettings of(const std::string& role, const std::string& text) {
+    const Folder folder;
+    Settings::Sources sources;
+    sources.project_file = folder.write("settings.yaml", text);
+    auto loaded = Settings::load(product, sources);
+    if (!loaded.ok()) {
+        ADD_FAILURE() << loaded.error().to_string();
+        return {};
+    }
+    return read_model_settings(loaded.value(), role);
+}
+
+constexpr const char* service = "llm: {backend: openai, base_url: 'http://one:1/v1', api_key_env: ONE_KEY, model: big, timeout_seconds: 60, settings: {stream: false}}\n";
+
+TEST(ModelSettings, a_role_without_any_has_those_of_llm) { EXPECT_EQ(of("tester", service), of("", service)); }
+
+TEST(ModelSettings, a_role_has_each_key_of_its_own) {
+    const ModelSettings own = of("tester", std::string(service) + "agents: {tester: {llm: {model: small, timeout_seconds: 9, max_output_tokens: 77, api_key_env: MINE, "
+                                           "record: r.yaml, replay: {match: strict}, settings: {max_tokens: 5}}}}\n");
+    EXPECT_EQ(std::tuple(own.model, own.timeout_seconds, own.max_output_tokens, own.api_key_env, own.record, own.replay_match),
+              std::tuple(std::string("small"), 9, 77, std::string("MINE"), std::string("r.yaml"), std::string("strict")));
+    EXPECT_EQ(own.base_url, "http://one:1/v1");
+    EXPECT_EQ(own.settings, (json::object{{"stream", false}, {"max_tokens", 5}}));
+}
+
+TEST(ModelSettings, a_role_of_another_backend_takes_over_nothing_of_the_service) {
+    const ModelSettings own = of("tester", std::string(service) + "agents: {tester: {llm: {backend: anthropic}}}\n");
+    EXPECT_EQ(std::tuple(own.backend, own.base_url, own.api_key_env, own.model, own.settings.size()),
+              std::tuple(std::string("anthropic"), std::string(), std::string(), std::string(), 0U));
+    EXPECT_EQ(own.timeout_seconds, 60);
+}
+
+TEST(ModelSettings, the_key_of_one_server_does_not_go_to_another) {
+    const ModelSettings own = of("tester", std::string(service) + "agents: {tester: {llm: {base_url: 'http://two:2/v1'}}}\n");
+    EXPECT_EQ(std::pair(own.base_url, own.api_key_env), std::pair(std::string("http://two:2/v1"), std::string()));
+}
+
+TEST(ModelSettings, a_command_of_one_role_is_its_own) {
+    EXPECT_EQ(of("tester", "agents: {tester: {llm: {backend: cli, command: [answer, --fast]}}}\n").command, (std::vector<std::string>{"answer", "--fast"}));
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
