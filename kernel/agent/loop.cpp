@@ -15,13 +15,18 @@ constexpr std::size_t most_output_bytes = 32UL * 1024;
 constexpr std::size_t most_error_bytes = 500;           // North Star 3.5.
 constexpr std::size_t most_summary_bytes = 300;
 
-/// The context of one call of the model: the run's, which keeps failed attempts and shows how the answer comes.
+/// The context of one call of the model: the run's, which keeps failed attempts and shows how the answer comes; where time is limited
+/// with an earlier deadline.
 class StepContext final : public ModelCallContext {
 public:
-    StepContext(CallContext& inner, StepHost& host, EventSink& events, const RequestPlace& place) : inner_(inner), host_(host), events_(events), place_(place) {}
+    StepContext(CallContext& inner, StepHost& host, EventSink& events, const RequestPlace& place, std::optional<std::chrono::steady_clock::time_point> end)
+        : inner_(inner), host_(host), events_(events), place_(place), end_(end) {}
 
     [[nodiscard]] bool cancelled() const noexcept override { return inner_.cancelled(); }
-    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return inner_.deadline(); }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override {
+        const auto own = inner_.deadline();
+        return own && end_ ? std::min(*own, *end_) : own ? own : end_;
+    }
     void log(LogLevel level, std::string_view message, const json::object& fields) override { inner_.log(level, message, fields); }
     void progress(std::string_view text) override { inner_.progress(text); }
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return inner_.now(); }
@@ -48,6 +53,7 @@ private:
     StepHost& host_;
     EventSink& events_;
     const RequestPlace& place_;
+    const std::optional<std::chrono::steady_clock::time_point> end_;
     std::uint64_t bytes_ = 0;
     std::chrono::steady_clock::time_point shown_{};
 };
@@ -154,13 +160,15 @@ private:
             record.completion = *std::move(pending);
             return {};
         }
-        StepContext watched(context_, host_, events_, request.place);
+        AF_CHECK(host_.before_call(number, request));
+        StepContext watched(context_, host_, events_, request.place, host_.call_deadline());
         watched.show();
         auto answer = model_.complete(request, watched);
         if (!answer.ok()) {
+            Error error = host_.call_failed(number, request, std::move(answer).error());
             // Too long, empty, arguments that are no JSON: the model can do better, so it is told.
-            if (!told_to_model(answer.error())) { return std::move(answer).error(); }
-            refuse(record, answer.error());
+            if (!told_to_model(error)) { return error; }
+            refuse(record, error);
             return {};
         }
         record.completion = std::move(answer).value();

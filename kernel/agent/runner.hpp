@@ -47,6 +47,18 @@ public:
     [[nodiscard]] virtual std::vector<StepRecord> finished_steps() = 0;
     /// An answer that was journaled before a crash whose action was not done yet: used instead of asking again.
     [[nodiscard]] virtual std::optional<Completion> pending_answer(unsigned step) = 0;
+    /// Asked before each call of the model: whether it may be made. Errors: AF-COST-010… (a limit would be passed; the task pauses).
+    [[nodiscard]] virtual Result<void> before_call(unsigned step, const CompletionRequest& request) {
+        static_cast<void>(step), static_cast<void>(request);
+        return {};
+    }
+    /// The call brought no answer, but may have cost something. Returns the error that the run goes on or ends with.
+    [[nodiscard]] virtual Error call_failed(unsigned step, const CompletionRequest& request, Error error) {
+        static_cast<void>(step), static_cast<void>(request);
+        return error;
+    }
+    /// When a limit on time ends the call, if there is one; it is not the stage's own deadline.
+    [[nodiscard]] virtual std::optional<std::chrono::steady_clock::time_point> call_deadline() { return std::nullopt; }
     /// What the journal knows of attempts of the model that failed, since the task was last paused; for step `step` of this run.
     [[nodiscard]] virtual SpentAttempts spent_attempts(unsigned step) {
         static_cast<void>(step);

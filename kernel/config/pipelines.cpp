@@ -145,6 +145,7 @@ Result<StageTemplate> read_stage(const json::value& value, const std::string& po
     fields.number("max_reviews", out.max_reviews);
     fields.number("max_heals", out.max_heals);
     fields.number("max_steps", out.max_steps);
+    fields.number("budget_share", out.budget_share);
     fields.timeout(out.timeout);
     fields.boolean("approve", out.approve);
     fields.boolean("entry_point", out.entry_point);
@@ -298,7 +299,7 @@ Result<void> check_contracts(const PipelineTemplate& pipeline, const ContractSet
 /// What a stage of a template takes over from the stage of the same name in the shipped `implement`.
 constexpr std::string_view inherited[] = {"executor", "agent", "reviewers", "review_mode", "contract", "artifact", "prerequisites", "config",
                                           "entry_point", "exit_point", "timeout_seconds", "max_iterations", "max_retries", "max_cycles",
-                                          "max_reviews", "max_heals", "max_steps"};
+                                          "max_reviews", "max_heals", "max_steps", "budget_share"};
 
 struct Mapping { std::optional<std::string> primary; std::optional<std::vector<std::string>> reviewers; std::optional<bool> blocking; };
 
@@ -429,7 +430,7 @@ json::object PipelineTemplate::to_json() const {
             {"prerequisites", list_of(stage.prerequisites)}, {"required", stage.required}, {"purpose", stage.purpose}, {"skip_if", stage.skip_if},
             {"iterate", stage.iterate}, {"iterate_prompt", stage.iterate_prompt}, {"default_exit", stage.default_exit},
             {"max_iterations", stage.max_iterations}, {"max_retries", stage.max_retries}, {"max_cycles", stage.max_cycles},
-            {"max_reviews", stage.max_reviews}, {"max_heals", stage.max_heals}, {"max_steps", stage.max_steps}, {"timeout_ms", stage.timeout.count()},
+            {"max_reviews", stage.max_reviews}, {"max_heals", stage.max_heals}, {"max_steps", stage.max_steps}, {"budget_share", stage.budget_share}, {"timeout_ms", stage.timeout.count()},
             {"approve", stage.approve}, {"entry_point", stage.entry_point}, {"exit_point", stage.exit_point}, {"config", stage.config}});
     }
     out["stages"] = std::move(list);

@@ -37,6 +37,7 @@ struct StageTemplate {
     unsigned max_reviews = 3;
     unsigned max_heals = 2;                 ///< How often contract errors go back to the stage before a person is asked.
     unsigned max_steps = 40;                ///< Of each agent run.
+    unsigned budget_share = 0;              ///< Percent of the task's limits on tokens and money (Task 012, FR-048…052); 0: none of its own.
     std::chrono::milliseconds timeout{300'000};     ///< Agent time only; gates have their own.
     bool approve = false;                   ///< Pause for approval after this stage.
     bool entry_point = false;

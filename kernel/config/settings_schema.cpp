@@ -13,7 +13,7 @@ std::string_view view(const json::string& text) { return {text.data(), text.size
 const std::vector<std::pair<std::string, SettingKey::Type>>& types() {
     static const std::vector<std::pair<std::string, SettingKey::Type>> known{
         {"string", SettingKey::Type::string}, {"path", SettingKey::Type::path}, {"integer", SettingKey::Type::integer}, {"boolean", SettingKey::Type::boolean},
-        {"list", SettingKey::Type::list}, {"command", SettingKey::Type::command}, {"map", SettingKey::Type::map}};
+        {"list", SettingKey::Type::list}, {"command", SettingKey::Type::command}, {"map", SettingKey::Type::map}, {"decimal", SettingKey::Type::decimal}};
     return known;
 }
 
@@ -141,6 +141,13 @@ std::string value_problem(const SettingKey& key, const json::value& value) {
             if (!value.is_int64()) { return "must be a whole number"; }
             if (key.minimum && value.get_int64() < *key.minimum) { return "must be at least " + std::to_string(*key.minimum); }
             if (key.maximum && value.get_int64() > *key.maximum) { return "must be at most " + std::to_string(*key.maximum); }
+            return "";
+        }
+        case SettingKey::Type::decimal: {
+            if (!value.is_number()) { return "must be a number, such as 2.50, without quotes"; }
+            const double number = value.to_number<double>();
+            if (key.minimum && number < static_cast<double>(*key.minimum)) { return "must be at least " + std::to_string(*key.minimum); }
+            if (key.maximum && number > static_cast<double>(*key.maximum)) { return "must be at most " + std::to_string(*key.maximum); }
             return "";
         }
         case SettingKey::Type::boolean: return value.is_bool() ? "" : "must be true or false";

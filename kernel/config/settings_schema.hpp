@@ -14,7 +14,7 @@
 namespace agentforge::kernel {
 
 struct SettingKey {
-    enum class Type : unsigned char { string = 1, path, integer, boolean, list, command, map };
+    enum class Type : unsigned char { string = 1, path, integer, boolean, list, command, map, decimal };
     std::string name;                       ///< `agents.*.llm.model`
     std::vector<std::string> segments;
     Type type = Type::string;

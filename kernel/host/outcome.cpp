@@ -41,7 +41,8 @@ json::object result_json(const PipelineResult& result) {
                         {"waiting_for", result.waiting_for},
                         {"waiting_id", result.waiting_id},
                         {"duration_ms", result.duration.count()},
-                        {"exit_code", static_cast<int>(result.exit_code)}};
+                        {"exit_code", static_cast<int>(result.exit_code)},
+                        {"cost", spend_json(result.spend)}};
     object["deliverable"] = nullptr;
     if (result.deliverable) { object["deliverable"] = *result.deliverable; }
     object["error"] = nullptr;
@@ -67,6 +68,13 @@ void tell_success(Program& program, const PipelineResult& result) {
         program.out << "  ended after stage " << result.current_stage << "; its artifact is in .agentforge/tasks/" << result.task_id << "/artifacts\n";
     }
     program.out << "  journal: agentforge inspect " << result.task_id << "\n";
+}
+
+void tell_cost(Program& program, Project& project, const PipelineResult& result) {
+    const std::uint64_t calls = result.spend.calls + result.spend.lost;
+    if (calls == 0) { return; }
+    program.out << "  cost:    " << cost_of_task(project.tasks(), result.task_id, result.spend, result.unpriced_models) << "  (" << calls
+                << (calls == 1 ? " call, " : " calls, ") << result.spend.tokens() << " tokens; agentforge cost " << result.task_id << ")\n";
 }
 
 void tell_waiting(Program& program, const PipelineResult& result) {
@@ -95,6 +103,7 @@ int tell(Program& program, Project& project, const PipelineResult& result) {
     }
     if (result.success) {
         tell_success(program, result);
+        tell_cost(program, project, result);
         if (project.settings().text("llm.backend") == "replay") {
             program.out << "  The model's words came from a recorded transcript (the replay backend); everything else was real.\n"
                         << "  With a model of your own:\n"
@@ -102,15 +111,18 @@ int tell(Program& program, Project& project, const PipelineResult& result) {
         }
     } else if (!result.waiting_for.empty()) {
         tell_waiting(program, result);
+        tell_cost(program, project, result);
     } else {
         program.out << "Not done: " << result.task_id << ", " << to_string(result.status) << " at stage " << result.current_stage << "\n";
         if (result.error) { program.err << "agentforge: " << result.error->to_string() << "\n"; }
-        if (result.status == TaskStatus::paused || result.status == TaskStatus::failed) {
+        const bool told = result.error && result.error->remedy.find("agentforge resume") != std::string::npos;
+        if (!told && (result.status == TaskStatus::paused || result.status == TaskStatus::failed)) {
             program.out << "  go on with: agentforge resume " << result.task_id << "\n";
         }
         if (!result.error || result.error->remedy.find("agentforge inspect") == std::string::npos) {
             program.out << "  look at it: agentforge inspect " << result.task_id << "\n";
         }
+        tell_cost(program, project, result);
     }
     return static_cast<int>(result.exit_code);
 }

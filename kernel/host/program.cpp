@@ -136,6 +136,7 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_decisions(app, program);
     add_escalations(app, program);
     add_inspect(app, program);
+    add_cost(app, program);
     add_plugins(app, program);
     add_trust(app, program);
     add_servers(app, program);

@@ -54,6 +54,7 @@ void add_abort(CLI::App& app, Program& program);
 void add_decisions(CLI::App& app, Program& program);        ///< approve, reject, feedback
 void add_escalations(CLI::App& app, Program& program);      ///< escalations list, resolve
 void add_inspect(CLI::App& app, Program& program);
+void add_cost(CLI::App& app, Program& program);
 void add_plugins(CLI::App& app, Program& program);          ///< plugins list
 void add_trust(CLI::App& app, Program& program);
 void add_servers(CLI::App& app, Program& program);          ///< servers list, servers check

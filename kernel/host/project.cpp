@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "config/settings_schema.hpp"
 #include "git/repository.hpp"
 #include "plugins/bounded.hpp"
@@ -107,6 +108,39 @@ void remove_empty_project_folder(const ProjectPlace& place) {
     std::filesystem::remove(place.agentforge, error);
 }
 
+Result<PriceTable> load_prices(const ProjectPlace& place, const ProductPaths& product, const Settings& settings) {
+    std::filesystem::path own = settings.text("cost.prices");
+    if (own.empty()) { return PriceTable::load(product.config + "/prices.yaml"); }
+    const auto origin = settings.origin("cost.prices");
+    if (!own.is_absolute()) { own = place.root / own; }
+    return PriceTable::load(product.config + "/prices.yaml", own.string(), origin ? origin->where : "cost.prices");
+}
+
+Result<TaskLimits> load_limits(const Settings& settings, const PipelineSet& pipelines) {
+    const auto where = [&settings](const std::string& key) {
+        const auto origin = settings.origin(key);
+        return origin ? origin->where : key;
+    };
+    AF_TRY(TaskLimits limits, read_limits(settings.section("limits"), where));
+    std::vector<std::string> stages;
+    for (const std::string& name : pipelines.names()) {
+        AF_TRY(const PipelineTemplate pipeline, pipelines.get(name));
+        for (const StageTemplate& stage : pipeline.stages) { stages.push_back(stage.name); }
+    }
+    for (const auto& [name, stage] : limits.stages) {
+        if (std::ranges::find(stages, name) != stages.end()) { continue; }
+        std::string place;
+        for (const char* key : {"max_cost_usd", "max_tokens", "max_steps", "max_wall_time"}) {
+            const std::string whole = "limits.stages." + name + "." + key;
+            if (place.empty() && settings.origin(whole)) { place = where(whole); }
+        }
+        const std::string near = nearest(name, stages);
+        return Error{"AF-COST-003", "limits.stages names `" + printable(name, 60) + "`, and no pipeline has a stage of that name", place,
+                     near.empty() ? "Name a stage of one of the pipelines." : "Did you mean `" + near + "`?", ErrorKind::invalid};
+    }
+    return limits;
+}
+
 Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& events) {
     std::unique_ptr<Project> project(new Project(program));
     AF_TRY(project->place_, ProjectPlace::find(program));
@@ -152,6 +186,9 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     project->servers_ = declared_servers(*project->settings_, project->place_, project->trust_, project->network_, program.environment);
     for (const Error& problem : project->servers_.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
 
+    AF_TRY(project->prices_, load_prices(project->place_, project->product_, *project->settings_));
+    AF_TRY(TaskLimits limits, load_limits(*project->settings_, project->pipelines_));
+
     project->processes_ = make_process_runner(project->product_.exec_helper);
     GitWorkshopOptions workshops;
     workshops.repository = project->place_.root.string();
@@ -185,7 +222,10 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .exec_helper = project->product_.exec_helper,
         .redactor = redactor,
         .model_limit = std::chrono::seconds(longest),
-        .output_limit = [self](const std::string& role) { return static_cast<std::uint64_t>(read_model_settings(*self->settings_, role).max_output_tokens); }});
+        .output_limit = [self](const std::string& role) { return static_cast<std::uint64_t>(read_model_settings(*self->settings_, role).max_output_tokens); },
+        .limits = std::move(limits),
+        .prices = &project->prices_,
+        .model_name = [self](const AgentDefinition& agent) { return self->model_name(agent); }});
 
     std::shared_ptr<EscalationHandler> handler;
     AF_TRY(handler, project->plugins_.escalation(project->settings_->text("escalation.handler")));
@@ -203,7 +243,9 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
 
 Result<std::unique_ptr<Project>> Project::open_for_task(Program& program, EventSink& events, std::string_view task) {
     AF_TRY(std::unique_ptr<Project> project, open(program, events));
-    if (!project->settings().text("llm.backend").empty()) { return project; }
+    const bool needs_model = project->settings().text("llm.backend").empty();
+    const bool needs_prices = project->settings().text("cost.prices").empty();
+    if (!needs_model && !needs_prices) { return project; }
     const auto id = project->tasks().resolve(task);
     if (!id.ok()) { return project; }       // The command says so.
     AF_TRY(const json::object started, project->tasks().load(*id));
@@ -220,10 +262,17 @@ Result<std::unique_ptr<Project>> Project::open_for_task(Program& program, EventS
             found = true;
         }
     };
-    take(configuration->get_object(), "");
-    if (const json::value* roles = configuration->get_object().if_contains("agents"); roles != nullptr && roles->is_object()) {
+    if (needs_model) { take(configuration->get_object(), ""); }
+    if (const json::value* roles = configuration->get_object().if_contains("agents"); needs_model && roles != nullptr && roles->is_object()) {
         for (const auto& [role, own] : roles->get_object()) {
             if (own.is_object()) { take(own.get_object(), "agents." + join_key({std::string(role)}) + "."); }
+        }
+    }
+    if (const json::value* cost = configuration->get_object().if_contains("cost"); needs_prices && cost != nullptr && cost->is_object()) {
+        const json::value* prices = cost->get_object().if_contains("prices");
+        if (prices != nullptr && prices->is_string() && !prices->get_string().empty()) {
+            program.settings.emplace_back("cost.prices", std::string(prices->get_string()));
+            found = true;
         }
     }
     return found ? open(program, events) : std::move(project);
@@ -327,6 +376,20 @@ Result<ModelSettings> Project::settled(ModelSettings chosen) {
         return became;
     }
     return Error{"AF-LLM-002", "`llm.backend: auto` found no model that is reachable:" + tried, "llm.backend", "set one up, or name a backend:\n" + model_help(), ErrorKind::unavailable};
+}
+
+std::string Project::model_name(const AgentDefinition& agent) const {
+    const ModelSettings asked = read_model_settings(*settings_, agent.role);
+    const auto became = std::ranges::find(settled_, asked, [](const auto& pair) -> const ModelSettings& { return pair.first; });
+    return became == settled_.end() ? asked.model : became->second.model;
+}
+
+Result<void> Project::check_price(const AgentDefinition& agent) {
+    if (!services_->limits.limits_cost()) { return {}; }
+    AF_TRY(const ModelSettings chosen, settled(read_model_settings(*settings_, agent.role)));
+    // Of these two it is known that they never say what a call has cost; of another, its first answer tells.
+    if ((chosen.backend != "anthropic" && chosen.backend != "openai") || prices_.find(chosen.model) != nullptr) { return {}; }
+    return price_is_unknown(chosen.model);
 }
 
 Result<ModelClient*> Project::model(const AgentDefinition& agent) {

@@ -13,6 +13,7 @@
 #include "config/pipelines.hpp"
 #include "config/settings.hpp"
 #include "contracts/contract.hpp"
+#include "cost/prices.hpp"
 #include "escalation/store.hpp"
 #include "host/log.hpp"
 #include "host/auto_model.hpp"
@@ -47,6 +48,7 @@ public:
     [[nodiscard]] const PluginRegistry& plugins() const noexcept { return plugins_; }
     [[nodiscard]] const ServerSet& servers() const noexcept { return servers_; }
     [[nodiscard]] const TaskServices& services() const noexcept { return *services_; }
+    [[nodiscard]] const PriceTable& prices() const noexcept { return prices_; }
     [[nodiscard]] const ProductPaths& product() const noexcept { return product_; }
     [[nodiscard]] TaskStore& tasks() noexcept { return *tasks_; }
     [[nodiscard]] EscalationStore& escalations() noexcept { return *escalations_; }
@@ -61,6 +63,11 @@ public:
     /// The model that a role talks to; one that works offline (a transcript) is checked first.
     /// Errors (`unavailable`): AF-LLM-001 none is configured (says how), AF-LLM-2xx of the transcript; AF-PLUG-….
     [[nodiscard]] Result<ModelClient*> model(const AgentDefinition& agent);
+    /// The name of the model that is configured for a role; empty: the backend's own default.
+    [[nodiscard]] std::string model_name(const AgentDefinition& agent) const;
+    /// Whether a limit on cost can be kept with the model of this role. Errors: AF-COST-014 where its price is unknown and its backend does not say
+    /// what a call has cost.
+    [[nodiscard]] Result<void> check_price(const AgentDefinition& agent);
     /// A backend plugin with its settings from `llm:`, or those of a role; `auto` is the first that is reachable. Errors as above; AF-LLM-002 none is, AF-LLM-003 `network`.
     [[nodiscard]] Result<std::shared_ptr<LLMBackend>> backend(const std::string& name, const std::string& model_name, const std::string& role = "");
 
@@ -95,6 +102,7 @@ private:
     PipelineSet pipelines_;
     PluginRegistry plugins_;
     ServerSet servers_;
+    PriceTable prices_;
     SystemClock clock_;
     SystemIdSource ids_;
     std::unique_ptr<ProcessRunner> processes_;
@@ -107,6 +115,11 @@ private:
     std::map<std::string, std::shared_ptr<CircuitBreaker>> breakers_;   ///< By backend and address.
     std::map<std::string, std::shared_ptr<Recording>> recordings_;      ///< By file.
 };
+
+/// The shipped prices with the user's own (`cost.prices`, relative to the project's root) over them. Errors: AF-COST-001.
+[[nodiscard]] Result<PriceTable> load_prices(const ProjectPlace& place, const ProductPaths& product, const Settings& settings);
+/// The limits of the settings. Errors, with file, line and column: AF-COST-002, AF-COST-003.
+[[nodiscard]] Result<TaskLimits> load_limits(const Settings& settings, const PipelineSet& pipelines);
 
 /// Asks a backend whether it would work; waits 10 s at most.
 [[nodiscard]] Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Program& program);

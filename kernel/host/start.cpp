@@ -115,6 +115,7 @@ Result<void> check_ready(Project& project, const PipelineTemplate& pipeline) {
                 if (prefix_of(tool).empty()) { return missing(project, PluginKind::tool, tool, agent.source); }
                 AF_CHECK(check_tool_is_declared(project.plugins(), &project.servers(), tool));
             }
+            AF_CHECK(project.check_price(agent));
             AF_CHECK(project.model(agent));
         }
     }

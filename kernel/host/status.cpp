@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
+#include "host/outcome.hpp"
 #include "host/project.hpp"
 
 namespace agentforge::kernel {
@@ -107,12 +108,16 @@ int show_task(Program& program, const ProjectPlace& place, const std::string& ta
                                    stage.input_tokens + stage.output_tokens, human_duration(std::chrono::milliseconds(stage.duration_ms)),
                                    stage.error.empty() ? "" : "  " + printable(stage.error, 200));
     }
+    if (const Spend spend = state->ledger.total(); spend.calls + spend.lost > 0) {
+        program.out << "\n  cost " << cost_of_task(store, *id, spend, state->ledger.unpriced_models()) << "\n";
+    }
     if (!state->gates.empty()) { program.out << "\n"; }
     for (const auto& [name, gate] : state->gates) {
         program.out << fmt::format("  gate {:<12} {} {}\n", name, gate.passed ? "passed" : "FAILED", printable(gate.summary, 200));
     }
     if (state->escalation) { program.out << "\n  waits for an answer to " << state->escalation->id << ": " << printable(state->escalation->question, 1000) << "\n"; }
     if (state->approval) { program.out << "\n  waits for approval " << state->approval->id << " of " << state->stage().artifact << "\n"; }
+    if (!state->pause_reason.empty() && state->error.empty()) { program.out << "\n  paused: " << printable(state->pause_reason, 1000) << "\n"; }
     if (!state->error.empty()) { program.out << "\n  " << printable(state->error, 1000) << "\n"; }
     if (!state->commit.empty()) { program.out << "\n  commit " << state->commit << " on " << state->branch << "\n"; }
     if (const auto holder = TaskLock::holder(store.paths(*id))) {

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "pipeline/agent_tools.hpp"
+#include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
 #include "secrets/restore.hpp"
 
@@ -161,6 +162,10 @@ public:
         return {};
     }
 
+    void set_model(std::string name, bool offline) {
+        model_ = std::move(name);
+        offline_ = offline;
+    }
     [[nodiscard]] RoleWorkspace& workspace() noexcept { return *workspace_; }
     [[nodiscard]] const AgentDefinition& agent() const noexcept { return agent_; }
     [[nodiscard]] unsigned visit() const noexcept { return visit_; }
@@ -191,13 +196,39 @@ public:
         return std::nullopt;
     }
 
+    [[nodiscard]] Result<void> before_call(unsigned step, const CompletionRequest& request) override {
+        const NextCall call = at_most(session_.state(), services_, model_, request, offline_);
+        // The process before died while it ran: what it may have asked and never wrote down is counted, at the most it can have been.
+        if (session_.state().died_running) { AF_CHECK(lose(step, call, request, "the process ended while the call may have been under way")); }
+        if (auto reached = limit_reached(limits_in_force(session_.state(), services_), standing_of(session_.state(), services_.clock.now()), &call)) { return std::move(*reached); }
+        asked_ = usage_of(call, request, services_.prices);
+        attempts_recorded_ = false;
+        return {};
+    }
+
+    [[nodiscard]] Error call_failed(unsigned step, const CompletionRequest& request, Error error) override {
+        // An attempt that may be repeated is counted with its own record.
+        if (may_have_cost(error) && !(attempts_recorded_ && error.kind == ErrorKind::transient)) {
+            const auto lost = lose(step, at_most(session_.state(), services_, model_, request, offline_), request, error.code);
+            if (!lost.ok()) { return lost.error(); }
+        }
+        // The time that the call was given was the task's, not the stage's.
+        if (error.kind == ErrorKind::timeout) {
+            if (auto reached = out_of_time(session_.state(), services_)) { return std::move(*reached); }
+        }
+        return error;
+    }
+
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> call_deadline() override { return end_of_time(session_.state(), services_); }
+
     [[nodiscard]] Result<void> answer_received(unsigned step, const CompletionRequest& request, const Completion& completion) override {
         json::object fields{{"phase", session_.state().stage().name},
                             {"visit", visit_},
                             {"run", number_},
                             {"run_step", step},
                             {"frame_hash", request.frame_hash},
-                            {"context_hash", request.context_hash}};
+                            {"context_hash", request.context_hash},
+                            {"usage", usage_of(completion, model_, services_.prices).to_json()}};
         AF_CHECK(session_.keep(fields, "answer", to_json(completion)));
         return session_.record("answer", std::move(fields), &who_);
     }
@@ -224,8 +255,12 @@ public:
     }
 
     [[nodiscard]] Result<void> attempt_failed(unsigned step, unsigned attempt, const Error& error) override {
-        return session_.record("attempt_failed", {{"phase", session_.state().stage().name}, {"visit", visit_}, {"run", number_}, {"run_step", step},
-                                                  {"attempt", attempt}, {"code", error.code}, {"message", error.message}, {"where", error.where}}, &who_);
+        json::object fields{{"phase", session_.state().stage().name}, {"visit", visit_}, {"run", number_}, {"run_step", step},
+                            {"attempt", attempt}, {"code", error.code}, {"message", error.message}, {"where", error.where}};
+        // The model may have begun, and what it did is paid for.
+        if (may_have_cost(error)) { fields["usage"] = asked_.to_json(); }
+        attempts_recorded_ = true;
+        return session_.record("attempt_failed", std::move(fields), &who_);
     }
 
     [[nodiscard]] std::vector<Change> take_changes() override {
@@ -282,7 +317,9 @@ public:
         json::object call{{"model", record.completion.model},
                           {"prompt_tokens", record.completion.usage.input_tokens},
                           {"completion_tokens", record.completion.usage.output_tokens}};
-        if (record.completion.usage.cost_microusd) { call["cost_microusd"] = *record.completion.usage.cost_microusd; }
+        if (const CallUsage usage = usage_of(record.completion, model_, services_.prices); usage.cost_microusd && usage.input_tokens + usage.output_tokens > 0) {
+            call["cost_microusd"] = *usage.cost_microusd;
+        }
         json::object fields{{"step", step},
                             {"phase", session_.state().stage().name},
                             {"visit", visit_},
@@ -394,6 +431,15 @@ public:
 private:
     [[nodiscard]] Stop stop() const { return Stop{&services_.cancel, std::nullopt}; }
 
+    Result<void> lose(unsigned step, const NextCall& call, const CompletionRequest& request, std::string_view reason) {
+        return session_.record("call_lost", {{"phase", session_.state().stage().name},
+                                             {"visit", visit_},
+                                             {"run", number_},
+                                             {"run_step", step},
+                                             {"reason", reason},
+                                             {"usage", usage_of(call, request, services_.prices).to_json()}}, &who_);
+    }
+
     [[nodiscard]] bool is_mine(const json::object& body) const {
         if (text_field(body, "phase") != session_.state().stage().name || number_field(body, "visit") != visit_ ||
             number_field(body, "run") != number_) {
@@ -442,6 +488,10 @@ private:
     unsigned number_;
     unsigned visit_;
     RecordAgent who_;
+    std::string model_;                 ///< As configured; the answer may name another.
+    bool offline_ = false;
+    CallUsage asked_;                   ///< The most that the call under way may use.
+    bool attempts_recorded_ = false;    ///< Of that call.
     std::unique_ptr<RoleWorkspace> workspace_;
     std::map<std::string, json::object, std::less<>> artifacts_;
     std::string tree_;
@@ -494,6 +544,7 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     const std::string gate = run.exit_gate.empty() && !review && !run.text_answer ? exit_gate(stage) : run.exit_gate;
     AgentSession host(session, workshop, services, clock, context, agent, contract, gate, number, review);
     AF_CHECK(host.open());
+    host.set_model(services.model_name ? services.model_name(agent) : std::string(), model->info().offline);
     ServerOffer offer;
     offer.pin = [&host](const std::string& name, const ListedTool& tool) { return host.pin(name, tool); };
     offer.settle = [&host] { return host.settle_server(); };

@@ -9,6 +9,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
+#include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/machine.hpp"
 #include "pipeline/process_stage.hpp"
@@ -93,6 +94,7 @@ public:
         const auto begin = services_.clock.steady();
         AF_CHECK(collect_answer());
         if (session_->state().waiting_for().empty()) { AF_CHECK(begin_or_resume()); }
+        AF_CHECK(settle_costing());
         while (true) {
             if (asked_to_abort()) {
                 AF_CHECK(session_->record("task_aborted", {{"reason", "asked to by another agentforge command"}}));
@@ -101,6 +103,12 @@ public:
                 break;
             }
             const Effect effect = next(session_->state());
+            if (takes_time(effect)) {
+                if (const auto over = out_of_time(session_->state(), services_)) {
+                    AF_TRY(const bool after, pause(*over));
+                    if (!after) { break; }
+                }
+            }
             AF_TRY(const bool goes_on, std::visit([this](const auto& what) { return apply(what); }, effect));
             if (!goes_on) { break; }
         }
@@ -134,6 +142,10 @@ public:
 private:
     using Step = Result<bool>;      ///< Whether the loop goes on.
 
+    static bool takes_time(const Effect& effect) {
+        return std::holds_alternative<effect::StartStage>(effect) || std::holds_alternative<effect::RunStage>(effect) || std::holds_alternative<effect::ReviewStage>(effect);
+    }
+
     [[nodiscard]] const TaskState& state() const { return session_->state(); }
     [[nodiscard]] const std::string& stage_name() const { return state().stage().name; }
 
@@ -146,6 +158,14 @@ private:
         }
         services_.events.event("task_started", {{"task_id", state().task_id}, {"request", state().request}, {"pipeline", state().pipeline.name}});
         return {};
+    }
+
+    /// The limits and prices in force are part of the task's history.
+    Result<void> settle_costing() {
+        if (is_terminal(state().status)) { return {}; }
+        json::object in_force = costing_in_force(state(), services_);
+        if (in_force == state().costing) { return {}; }
+        return session_->record("costing", {{"in_force", std::move(in_force)}});
     }
 
     Result<void> open_workshop() {
@@ -492,7 +512,7 @@ private:
                                                 {"error", error.message}});
         if (hung_) {
             // The abandoned thread may still hold the plugin's locks: no further work in this process.
-            AF_CHECK(session_->record("task_paused", {{"reason", error.message}}));
+            AF_CHECK(session_->record("task_paused", {{"reason", error.message}, {"given_up", true}}));
             paused_by_ = error;
             return false;
         }
@@ -517,7 +537,9 @@ private:
             services_.cancel.request();
             return true;
         }
-        AF_CHECK(session_->record("task_paused", {{"reason", error.to_string()}}));
+        json::object fields{{"reason", error.to_string()}};
+        if (hung_) { fields["given_up"] = true; }
+        AF_CHECK(session_->record("task_paused", std::move(fields)));
         paused_by_ = error;
         return false;
     }
@@ -819,6 +841,8 @@ private:
         }
         result.abandoned_thread = hung_ || handler_hung_;
         result.exit_code = exit_code(result);
+        result.spend = state().ledger.total();
+        result.unpriced_models = state().ledger.unpriced_models();
         return result;
     }
 
@@ -827,6 +851,7 @@ private:
         if (result.error && result.error->code == "AF-ORCH-002") { return ExitCode::stage_timeout; }
         if (state().escalation && state().escalation->cause == EscalationCause::cycle_limit) { return ExitCode::cycle_limit; }
         if (!result.waiting_for.empty()) { return ExitCode::person_needed; }
+        if (paused_by_ && paused_by_->code.starts_with("AF-COST-")) { return ExitCode::person_needed; }     // Who may raise the limit.
         if (result.status == TaskStatus::aborted) { return ExitCode::cancelled; }
         if (result.status == TaskStatus::paused && !paused_by_) { return ExitCode::cancelled; }
         return ExitCode::failed;

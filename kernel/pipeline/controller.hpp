@@ -37,6 +37,8 @@ struct PipelineResult {
     std::string waiting_id;
     std::chrono::milliseconds duration{0};
     ExitCode exit_code = ExitCode::failed;
+    Spend spend;                                    ///< Of the whole task.
+    std::vector<std::string> unpriced_models;       ///< Those with a call whose cost is not known.
     bool abandoned_thread = false;                  ///< A plugin hangs on a thread of this process: end it without destructors.
 };
 

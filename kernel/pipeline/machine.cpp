@@ -64,6 +64,8 @@ Effect after_failure(const TaskState& state) {
         }
         return StartStage{};
     }
+    // The same failing action over and over stops the stage: another attempt would pay for the same again.
+    if (state.error_code == "AF-AGENT-011") { return FailTask{state.error_code, "stage `" + stage.name + "` was stopped: " + stage.error}; }
     if (stage.attempts <= limits.max_retries) { return StartStage{}; }
     return FailTask{state.error_code.empty() ? "AF-ORCH-001" : state.error_code, retries_used(stage)};
 }

@@ -15,6 +15,8 @@
 #include "base/events.hpp"
 #include "config/agents.hpp"
 #include "contracts/contract.hpp"
+#include "cost/limits.hpp"
+#include "cost/prices.hpp"
 #include "plugins/host.hpp"
 #include "secrets/redactor.hpp"
 #include "servers/definition.hpp"
@@ -39,6 +41,9 @@ struct TaskServices {
     std::chrono::milliseconds hang_grace{5'000};            ///< How long after its deadline a plugin's call may still return.
     std::chrono::milliseconds model_limit{0};               ///< How long one model call may take (`llm.timeout_seconds`); 0: as long as its stage.
     std::function<std::uint64_t(const std::string& role)> output_limit = {};    ///< In place of max_output_tokens, by role.
+    TaskLimits limits = {};                                 ///< As the settings have them now.
+    const PriceTable* prices = nullptr;                     ///< Null: nothing has a price.
+    std::function<std::string(const AgentDefinition&)> model_name = {};     ///< The model that is configured for a role; unset: none is named.
 };
 
 /// A stage's clock (FR-063): it counts agent time. While a gate measures it stands still, so that a long test suite does not

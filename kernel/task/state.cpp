@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.hpp"
+
 namespace agentforge::kernel {
 
 namespace {
@@ -170,7 +172,10 @@ public:
         }
         if (state_.task_id.empty() && type != "task_created") { return refuse("`" + type + "` comes before `task_created`"); }
         time_ = time;
+        const std::uint64_t ran = type == "task_resumed" || type == "recovered" || type == "costing" ? 0 : time_since_last();
+        const std::size_t stage = state_.stage_index;
         AF_CHECK(dispatch(type));
+        if (ran != 0 && stage < state_.stages.size()) { state_.stages[stage].wall_ms += ran; }
         state_.seq = seq;
         state_.hash = hash;
         state_.updated_at = time;
@@ -206,8 +211,10 @@ private:
             {"gate", &Application::gate},
             {"snapshot", &Application::snapshot},
             {"delivered", &Application::delivered},
-            {"answer", &Application::recorded},
-            {"attempt_failed", &Application::recorded},
+            {"answer", &Application::answer},
+            {"call_lost", &Application::call_lost},
+            {"costing", &Application::costing},
+            {"attempt_failed", &Application::attempt_failed},
             {"call_started", &Application::recorded},
             {"call_finished", &Application::call_finished},
             {"recovered", &Application::recorded},
@@ -270,6 +277,7 @@ private:
             state_.stage().heals = 0;
             state_.stage().reviews = 0;
         }
+        if (state_.status == TaskStatus::running) { state_.died_running = true; }
         const bool waits = state_.progress == StageProgress::escalated || state_.progress == StageProgress::approving;
         if (!waits) { state_.status = TaskStatus::running; }
         state_.pause_reason.clear();
@@ -283,7 +291,11 @@ private:
         AF_CHECK(require_alive());
         const std::string reason = fields_.text("reason");
         if (!fields_.complete()) { return incomplete(); }
+        // A call that was given up may still be under way, as with a process that died.
+        const bool given_up = record_.contains("given_up") && fields_.boolean("given_up");
+        if (!fields_.complete()) { return incomplete(); }
         if (state_.status == TaskStatus::running || state_.status == TaskStatus::pending) { state_.status = TaskStatus::paused; }
+        if (given_up) { state_.died_running = true; }
         state_.pause_reason = reason;
         return {};
     }
@@ -659,6 +671,17 @@ private:
         stage.input_tokens += input;
         stage.output_tokens += output;
         state_.steps = number;
+        if (!state_.answer_counted && input + output > 0) {
+            // The journal of an older version, whose answers do not say what they used.
+            CallUsage call;
+            if (const json::value* llm = record_.if_contains("llm_call"); llm != nullptr && llm->is_object()) { call = CallUsage::from_json(llm->get_object()); }
+            call.input_tokens = input;
+            call.output_tokens = output;
+            call.by_backend = call.cost_microusd.has_value();
+            state_.ledger.add(stage_name, role(), call);
+        }
+        state_.answer_counted = false;
+        state_.died_running = false;
         if (!tree.empty()) { state_.tree = tree; }
         return {};
     }
@@ -720,6 +743,54 @@ private:
     }
 
     Result<void> recorded() { return {}; }
+
+    // ------------------------------------------------------------------------------------- cost --
+
+    /// What a call used is counted with its answer, not with its step: a crash between the two loses nothing and counts nothing twice.
+    Result<void> answer() {
+        if (!record_.contains("usage")) { return {}; }
+        return count_call(false);
+    }
+
+    /// An attempt that was refused before the model began says nothing of usage.
+    Result<void> attempt_failed() {
+        if (!record_.contains("usage")) { return {}; }
+        return count_call(true);
+    }
+
+    Result<void> call_lost() { return count_call(true); }
+
+    Result<void> count_call(bool lost) {
+        const std::string stage = fields_.text("phase");
+        const json::object& usage = fields_.object("usage");
+        if (!fields_.complete()) { return incomplete(); }
+        state_.ledger.add(stage, role(), CallUsage::from_json(usage), lost);
+        state_.answer_counted = state_.answer_counted || !lost;
+        state_.died_running = false;
+        return {};
+    }
+
+    Result<void> costing() {
+        const json::object& in_force = fields_.object("in_force");
+        if (!fields_.complete()) { return incomplete(); }
+        state_.costing = in_force;
+        return {};
+    }
+
+    [[nodiscard]] std::string role() const {
+        const json::value* agent = record_.if_contains("agent");
+        const json::value* name = agent != nullptr && agent->is_object() ? agent->get_object().if_contains("role") : nullptr;
+        return name != nullptr && name->is_string() ? std::string(name->get_string()) : std::string();
+    }
+
+    /// Since the record before this one, where the task has been running in between.
+    [[nodiscard]] std::uint64_t time_since_last() const {
+        if (state_.status != TaskStatus::running || time_ == state_.updated_at) { return 0; }
+        const auto before = parse_time(state_.updated_at);
+        const auto now = parse_time(time_);
+        if (!before.ok() || !now.ok() || *now <= *before) { return 0; }
+        return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(*now - *before).count());
+    }
 
     // --------------------------------------------------------------------------------- helpers --
 
@@ -863,6 +934,12 @@ std::string_view TaskState::waiting_for() const noexcept {
     return {};
 }
 
+std::uint64_t TaskState::wall_ms() const noexcept {
+    std::uint64_t total = 0;
+    for (const StageState& entry : stages) { total += entry.wall_ms; }
+    return total;
+}
+
 std::string exit_gate(const StageTemplate& stage) {
     const json::value* gate = stage.config.if_contains("exit_gate");
     return gate != nullptr && gate->is_string() ? std::string(gate->get_string()) : std::string();
@@ -926,6 +1003,7 @@ json::object stage_to_json(const StageState& stage) {
             {"input_tokens", stage.input_tokens},
             {"output_tokens", stage.output_tokens},
             {"duration_ms", stage.duration_ms},
+            {"wall_ms", stage.wall_ms},
             {"started_at", stage.started_at},
             {"completed_at", stage.completed_at}};
 }
@@ -953,6 +1031,7 @@ StageState stage_from_json(const std::string& name, Fields& fields) {
     stage.input_tokens = fields.number("input_tokens");
     stage.output_tokens = fields.number("output_tokens");
     stage.duration_ms = fields.number("duration_ms");
+    stage.wall_ms = fields.number_or("wall_ms", 0);
     stage.started_at = fields.text("started_at");
     stage.completed_at = fields.text("completed_at");
     return stage;
@@ -988,6 +1067,10 @@ json::object to_json_without_template(const TaskState& state) {
                         {"branch", state.branch},
                         {"steps", state.steps},
                         {"total_tokens", tokens},
+                        {"spend", state.ledger.to_json()},
+                        {"costing", state.costing},
+                        {"answer_counted", state.answer_counted},
+                        {"died_running", state.died_running},
                         {"progress", name_in(progress_names, state.progress)},
                         {"stage_index", state.stage_index},
                         {"supervised", state.supervised},
@@ -1070,6 +1153,15 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     state.cycle_reason = fields.text("cycle_reason");
     state.seq = fields.number("seq");
     state.hash = fields.text("hash");
+    if (value.contains("spend")) {
+        const json::value& spend = value.at("spend");
+        auto ledger = spend.is_array() ? Ledger::from_json(spend.get_array()) : std::nullopt;
+        if (!ledger) { return broken("its spending is not a list of maps"); }
+        state.ledger = std::move(*ledger);
+        state.costing = fields.object("costing");
+        state.answer_counted = fields.boolean("answer_counted");
+        state.died_running = fields.boolean("died_running");
+    }
     const json::object& pipeline = fields.object("pipeline_template");
     const json::object& stages = fields.object("stages");
     const json::object& gates = fields.object("gates");

@@ -19,6 +19,7 @@
 #include <agentforge/stage.hpp>
 
 #include "config/pipelines.hpp"
+#include "cost/ledger.hpp"
 #include "journal/journal.hpp"
 
 namespace agentforge::kernel {
@@ -67,6 +68,7 @@ struct StageState {
     std::uint64_t input_tokens = 0;
     std::uint64_t output_tokens = 0;
     std::uint64_t duration_ms = 0;
+    std::uint64_t wall_ms = 0;      ///< While the task ran and this was its stage, gates included.
     std::string started_at;
     std::string completed_at;
 
@@ -148,6 +150,12 @@ struct TaskState {
     std::string branch;
     std::uint64_t steps = 0;                        ///< Agent steps of the whole task.
 
+    // What it has used.
+    Ledger ledger;
+    json::object costing;                           ///< Limits and prices in force, as the newest record `costing` has them.
+    bool answer_counted = false;                    ///< The answer to the step under way is in the ledger.
+    bool died_running = false;                      ///< The process before ended while the task ran: a model call may have been under way.
+
     Sequence seq = 0;                               ///< Of the last record folded in.
     std::string hash;
 
@@ -158,6 +166,8 @@ struct TaskState {
     [[nodiscard]] std::vector<std::string> completed_stages() const;
     /// `approval`, `escalation` or empty.
     [[nodiscard]] std::string_view waiting_for() const noexcept;
+    /// How long the task has run: not while it was paused, waited for a person, or no process had it.
+    [[nodiscard]] std::uint64_t wall_ms() const noexcept;
 };
 
 /// The gate that must pass on the recorded tree before the stage's artifact is accepted (`config.exit_gate`); empty: none.

@@ -87,6 +87,12 @@ Result<void> Answer::chunk(const json::object& data, std::string_view message_ke
         if (const json::object* const details = object_of(*usage, "prompt_tokens_details")) {
             completion_.usage.cached_input_tokens = http::count_of(*details, "cached_tokens");
         }
+        if (const json::object* const details = object_of(*usage, "completion_tokens_details")) {
+            if (const std::uint64_t reasoning = http::count_of(*details, "reasoning_tokens"); reasoning > 0) { completion_.diagnostics["reasoning_tokens"] = reasoning; }
+        }
+        // Some servers leave the reasoning out of the completion's tokens, and count it in the total only.
+        const std::uint64_t total = http::count_of(*usage, "total_tokens");
+        if (total > completion_.usage.input_tokens + completion_.usage.output_tokens) { completion_.usage.output_tokens = total - completion_.usage.input_tokens; }
     }
     const json::value* const choices = data.if_contains("choices");
     if (choices == nullptr || !choices->is_array()) { return {}; }

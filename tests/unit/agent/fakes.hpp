@@ -30,6 +30,15 @@ public:
         if (pending && pending_step == step) { return std::exchange(pending, std::nullopt); }
         return std::nullopt;
     }
+    Result<void> before_call(unsigned, const CompletionRequest&) override {
+        if (refuse_call) { return *refuse_call; }
+        return {};
+    }
+    Error call_failed(unsigned, const CompletionRequest&, Error error) override {
+        failed_calls.push_back(error.code);
+        return error;
+    }
+    std::optional<std::chrono::steady_clock::time_point> call_deadline() override { return end_of_time; }
     Result<void> answer_received(unsigned step, const CompletionRequest& request, const Completion&) override {
         answers.push_back(step);
         frame_hashes.push_back(request.frame_hash);
@@ -52,6 +61,9 @@ public:
     json::object verification_status() override { return verification; }
     void after_edit(const std::vector<std::string>& paths) override { edited.insert(edited.end(), paths.begin(), paths.end()); }
 
+    std::optional<Error> refuse_call;
+    std::vector<std::string> failed_calls;
+    std::optional<std::chrono::steady_clock::time_point> end_of_time;
     std::vector<StepRecord> journal;
     std::optional<Completion> pending;
     unsigned pending_step = 0;

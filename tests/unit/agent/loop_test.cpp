@@ -187,6 +187,25 @@ TEST(AgentLoop, ends_when_the_steps_are_used_up) {
     EXPECT_EQ(world.host.records.size(), 4U);
 }
 
+TEST(AgentLoop, no_call_is_made_that_the_host_refuses) {
+    World world;
+    world.host.refuse_call = Error{"AF-COST-011", "enough", "", "", ErrorKind::unavailable};
+    const auto backend = std::make_shared<FakeBackend>([](const CompletionRequest&) { return text_answer("x"); });
+    const auto outcome = world.run(backend);
+    ASSERT_FALSE(outcome.ok());
+    EXPECT_EQ(outcome.error().code, "AF-COST-011");
+    EXPECT_TRUE(backend->requests.empty());
+}
+
+TEST(AgentLoop, a_limit_on_time_is_the_deadline_of_the_call) {
+    World world;
+    world.host.end_of_time = std::chrono::steady_clock::now() - std::chrono::seconds(1);
+    const auto outcome = world.run(std::make_shared<FakeBackend>([](const CompletionRequest&) { return text_answer("x"); }));
+    ASSERT_FALSE(outcome.ok());
+    EXPECT_EQ(outcome.error().code, "AF-LLM-103");
+    EXPECT_THAT(world.host.failed_calls, ::testing::ElementsAre("AF-LLM-103"));
+}
+
 TEST(AgentLoop, ends_when_the_same_action_fails_three_times_in_a_row) {
     World world;
     const auto outcome = world.run(std::make_shared<FakeBackend>(

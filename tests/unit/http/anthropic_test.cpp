@@ -47,11 +47,14 @@ TEST(Anthropic, a_streamed_tool_call_is_put_together) {
 
 TEST(Anthropic, tokens_of_the_cache_count_as_input) {
     const Server server(testing::stream_response(one_call()));
-    const Usage usage = ask(server).value().usage;
+    const auto answer = ask(server);
+    ASSERT_TRUE(answer.ok()) << testing::explain(answer);
+    const Usage& usage = answer.value().usage;
     EXPECT_EQ(usage.input_tokens, 115U);
     EXPECT_EQ(usage.cached_input_tokens, 100U);
     EXPECT_EQ(usage.output_tokens, 25U);
     EXPECT_FALSE(usage.cost_microusd.has_value());
+    EXPECT_EQ(answer.value().diagnostics.at("cache_write_input_tokens").to_number<int>(), 5);
 }
 
 TEST(Anthropic, text_and_arguments_are_handed_on_while_they_come) {

@@ -52,6 +52,15 @@ TEST(OpenAi, usage_is_read_with_the_cached_tokens) {
     EXPECT_EQ(usage.output_tokens, 9U);
 }
 
+TEST(OpenAi, reasoning_that_is_counted_in_the_total_only_is_output_all_the_same) {
+    const Server server(testing::json_response(R"({"choices":[{"message":{"content":"hello"},"finish_reason":"stop"}],)"
+                                               R"("usage":{"prompt_tokens":50,"completion_tokens":9,"total_tokens":99,"completion_tokens_details":{"reasoning_tokens":40}}})"));
+    const auto answer = ask(server);
+    ASSERT_TRUE(answer.ok()) << testing::explain(answer);
+    EXPECT_EQ(answer.value().usage.output_tokens, 49U);
+    EXPECT_EQ(answer.value().diagnostics.at("reasoning_tokens").to_number<int>(), 40);
+}
+
 TEST(OpenAi, text_is_handed_on_while_it_comes) {
     const Server server(testing::stream_response(chunk(R"({"content":"a"})") + chunk(R"({"content":"b"})", "stop") + done));
     testing::Parts parts;

@@ -1034,5 +1034,283 @@ TEST_F(ControllerTest, nothing_is_committed_past_a_failed_gate) {
     EXPECT_EQ(bench.memory.commits, 0U);
 }
 
+// ---------------------------------------------------------------------------------------------- cost --
+
+class BudgetTest : public ControllerTest {
+protected:
+    BudgetTest() {
+        std::ofstream(bench.folder.path() / "prices.yaml") << "prices:\n  as_of: \"2026-11-01\"\n  models:\n    fake-1: {input: 10, cached_input: 1, cache_write: 20, output: 100, reasoning: 200}\n";
+        prices = PriceTable::load((bench.folder.path() / "prices.yaml").string()).value();
+        bench.services.prices = &prices;
+        bench.services.max_output_tokens = 1'000;
+        bench.stage("a", [this](StageContext& context) { return talk(context); });
+    }
+
+    /// A stage that says `words` things, each in one call.
+    StageResult talk(StageContext& context) {
+        for (unsigned word = 0; word < words; ++word) {
+            AgentRun run;
+            run.role = "software_architect";
+            run.objective = "say something, number " + std::to_string(word);
+            run.text_answer = true;
+            const auto outcome = context.run_agent(run);
+            if (!outcome.ok()) { return StageResult::failed(outcome.error()); }
+        }
+        return note();
+    }
+    /// 50 tokens in and 5 out a call, which cost 1,000 micro-USD.
+    void answers() {
+        bench.answers([this](const CompletionRequest&) -> Result<Completion> {
+            ++asked;
+            bench.clock.advance(each_takes);
+            return say("hello");
+        });
+    }
+    [[nodiscard]] Spend spent(const PipelineResult& result) { return bench.state(result.task_id).ledger.total(); }
+    [[nodiscard]] static StartOptions one_stage() { return Bench::with({"a"}); }
+
+    PriceTable prices;
+    unsigned words = 3;
+    unsigned asked = 0;
+    std::chrono::milliseconds each_takes{0};
+};
+
+TEST_F(BudgetTest, every_call_is_counted_by_stage_agent_and_model) {
+    answers();
+    const auto result = bench.start(one_stage());
+    ASSERT_TRUE(result.success);
+    const TaskState state = bench.state(result.task_id);
+    ASSERT_EQ(state.ledger.entries().size(), 1U);
+    const LedgerEntry& entry = state.ledger.entries()[0];
+    EXPECT_EQ(entry.stage + " " + entry.agent + " " + entry.model, "a software_architect fake-1");
+    EXPECT_EQ(entry.spend.calls, 3U);
+    EXPECT_EQ(entry.spend.cost_microusd, 3'000U);
+    EXPECT_EQ(result.spend, entry.spend);
+}
+
+TEST_F(BudgetTest, cached_written_and_reasoning_tokens_have_prices_of_their_own) {
+    words = 1;
+    bench.answers([](const CompletionRequest&) -> Result<Completion> {
+        Completion completion = say("hello");
+        completion.usage = {1'000, 100, 600, std::nullopt, false};
+        completion.diagnostics = {{"cache_write_input_tokens", 100}, {"reasoning_tokens", 40}};
+        return completion;
+    });
+    EXPECT_EQ(spent(bench.start(one_stage())).cost_microusd, 300U * 10 + 600 * 1 + 100 * 20 + 60 * 100 + 40 * 200);
+}
+
+TEST_F(BudgetTest, what_a_backend_says_of_its_cost_is_taken_as_it_is) {
+    words = 1;
+    bench.answers([](const CompletionRequest&) -> Result<Completion> {
+        Completion completion = say("hello");
+        completion.usage.cost_microusd = 77;
+        return completion;
+    });
+    EXPECT_EQ(spent(bench.start(one_stage())).cost_microusd, 77U);
+}
+
+TEST_F(BudgetTest, the_model_that_is_configured_is_priced_where_the_answer_names_none) {
+    words = 1;
+    bench.services.model_name = [](const AgentDefinition&) { return std::string("fake-1-20260101"); };
+    bench.answers([](const CompletionRequest&) -> Result<Completion> {
+        Completion completion = say("hello");
+        completion.model.clear();
+        return completion;
+    });
+    const auto result = bench.start(one_stage());
+    EXPECT_EQ(spent(result).cost_microusd, 1'000U);
+    EXPECT_EQ(bench.state(result.task_id).ledger.entries()[0].model, "fake-1-20260101");
+}
+
+TEST_F(BudgetTest, a_model_without_a_price_costs_something_unknown) {
+    bench.services.prices = nullptr;
+    answers();
+    const auto result = bench.start(one_stage());
+    EXPECT_EQ(result.spend.unpriced, 3U);
+    EXPECT_THAT(result.unpriced_models, ElementsAre("fake-1"));
+}
+
+TEST_F(BudgetTest, a_task_pauses_before_the_call_that_could_pass_its_limit) {
+    answers();
+    bench.services.limits.task.steps = 2;
+    const auto paused = bench.start(one_stage());
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    EXPECT_EQ(paused.exit_code, ExitCode::person_needed);
+    EXPECT_EQ(paused.error->code, "AF-COST-012");
+    EXPECT_THAT(bench.state(paused.task_id).pause_reason, StartsWith("AF-COST-012"));
+    EXPECT_EQ(asked, 2U);
+}
+
+TEST_F(BudgetTest, a_task_that_paused_goes_on_where_it_was_once_the_limit_is_raised) {
+    answers();
+    bench.services.limits.task.steps = 2;
+    const auto paused = bench.start(one_stage());
+    bench.services.limits.task.steps = 3;
+    const auto result = bench.resume(paused.task_id);
+    EXPECT_TRUE(result.success);
+    EXPECT_EQ(asked, 3U) << "no call is made twice";
+    EXPECT_EQ(spent(result).calls, 3U);
+    EXPECT_EQ(spent(result).lost, 0U) << "it was paused, and did not die";
+}
+
+TEST_F(BudgetTest, a_limit_stays_with_its_task_where_nothing_is_said_later) {
+    answers();
+    bench.services.limits.task.steps = 2;
+    const auto paused = bench.start(one_stage());
+    bench.services.limits = {};
+    EXPECT_EQ(bench.resume(paused.task_id).status, TaskStatus::paused);
+    EXPECT_EQ(asked, 2U);
+    EXPECT_EQ(bench.count(paused.task_id, "costing"), 1U) << "recorded anew only where it changes";
+}
+
+TEST_F(BudgetTest, money_is_never_spent_beyond_its_limit) {
+    answers();
+    bench.services.model_name = [](const AgentDefinition&) { return std::string("fake-1"); };
+    bench.services.limits.task.cost_microusd = 250'000;     // One call may cost 100,000 for its output and some 20,000 for its input.
+    const auto paused = bench.start(one_stage());
+    EXPECT_EQ(paused.status, TaskStatus::completed) << "three calls cost 1,000 each, and each time the most still fitted";
+    bench.services.limits.task.cost_microusd = 100'000;
+    const auto refused = bench.start(one_stage());
+    EXPECT_EQ(refused.error->code, "AF-COST-010");
+    EXPECT_EQ(spent(refused).calls, 0U);
+    EXPECT_EQ(asked, 3U);
+}
+
+TEST_F(BudgetTest, a_backend_that_says_its_cost_is_stopped_by_the_dearest_call_so_far) {
+    bench.services.prices = nullptr;
+    bench.answers([](const CompletionRequest&) -> Result<Completion> {
+        Completion completion = say("hello");
+        completion.usage.cost_microusd = 40'000;
+        return completion;
+    });
+    bench.services.limits.task.cost_microusd = 100'000;
+    const auto paused = bench.start(one_stage());
+    EXPECT_EQ(paused.error->code, "AF-COST-010");
+    EXPECT_EQ(spent(paused).cost_microusd, 80'000U);
+}
+
+TEST_F(BudgetTest, a_limit_on_cost_stops_a_model_whose_price_turns_out_to_be_unknown) {
+    bench.services.prices = nullptr;
+    answers();
+    bench.services.limits.task.cost_microusd = 1'000'000;
+    const auto paused = bench.start(one_stage());
+    EXPECT_EQ(paused.error->code, "AF-COST-014");
+    EXPECT_EQ(asked, 1U);
+}
+
+TEST_F(BudgetTest, a_stage_stops_at_its_share_and_leaves_the_rest_to_the_later_ones) {
+    answers();
+    bench.stage("b", [this](StageContext& context) { return talk(context); });
+    StartOptions options = Bench::with({"a", "b"});
+    options.pipeline.stages[0].budget_share = 20;
+    options.pipeline.stages[1].budget_share = 80;
+    bench.services.limits.task.tokens = 20'000;     // A call may use some 1,700.
+    words = 100;
+    const auto paused = bench.start(options);
+    EXPECT_EQ(paused.error->code, "AF-COST-011");
+    EXPECT_EQ(paused.current_stage, "a");
+    EXPECT_GE(spent(paused).tokens(), 4'000U) << "20 %";
+    EXPECT_LT(spent(paused).tokens(), 4'000U + 55);
+}
+
+TEST_F(BudgetTest, time_that_the_task_runs_is_limited_and_waiting_is_not_counted) {
+    answers();
+    each_takes = std::chrono::seconds(40);
+    bench.services.limits.task.wall_ms = 60'000;
+    const auto paused = bench.start(one_stage());
+    EXPECT_EQ(paused.error->code, "AF-COST-013");
+    EXPECT_EQ(asked, 2U);
+    bench.clock.advance(std::chrono::hours(5));
+    bench.services.limits.task.wall_ms = 121'000;
+    EXPECT_TRUE(bench.resume(paused.task_id).success);
+    EXPECT_EQ(bench.state(paused.task_id).wall_ms(), 120'000U);
+}
+
+TEST_F(BudgetTest, a_call_that_the_limit_on_time_ends_pauses_the_task) {
+    bench.services.limits.task.wall_ms = 60'000;
+    bench.answers([this](const CompletionRequest&) -> Result<Completion> {
+        bench.clock.advance(std::chrono::seconds(61));
+        return Error{"AF-LLM-103", "the deadline passed", "", "", ErrorKind::timeout};
+    });
+    const auto paused = bench.start(one_stage());
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    EXPECT_EQ(paused.error->code, "AF-COST-013");
+}
+
+/// What a failed call leaves in the ledger.
+class FailedCall : public BudgetTest, public ::testing::WithParamInterface<std::tuple<const char*, ErrorKind, bool>> {};
+
+TEST_P(FailedCall, counts_where_the_model_may_have_begun) {
+    const auto& [code, kind, counts] = GetParam();
+    bench.services.model_name = [](const AgentDefinition&) { return std::string("fake-1"); };
+    bench.answers([code = code, kind = kind](const CompletionRequest&) -> Result<Completion> { return Error{code, "no", "", "", kind}; });
+    StartOptions options = one_stage();
+    options.pipeline.stages[0].max_retries = 0;
+    const Spend spend = spent(bench.start(options));
+    EXPECT_EQ(spend.lost, counts ? 1U : 0U);
+    EXPECT_EQ(spend.output_tokens, counts ? 1'000U : 0U) << "all that it could have answered";
+    EXPECT_EQ(spend.cost_microusd >= 100'000, counts);
+}
+
+INSTANTIATE_TEST_SUITE_P(Errors, FailedCall,
+                         ::testing::Values(std::tuple{"AF-LLM-409", ErrorKind::transient, true}, std::tuple{"AF-LLM-103", ErrorKind::timeout, true},
+                                           std::tuple{"AF-LLM-411", ErrorKind::cancelled, true}, std::tuple{"AF-LLM-401", ErrorKind::unavailable, false},
+                                           std::tuple{"AF-LLM-402", ErrorKind::transient, false}, std::tuple{"AF-LLM-405", ErrorKind::invalid, false}));
+
+TEST_F(BudgetTest, a_call_that_was_under_way_when_the_process_died_is_counted_once_and_at_its_most) {
+    bench.services.model_name = [](const AgentDefinition&) { return std::string("fake-1"); };
+    const fs::path tasks = bench.folder.path() / ".agentforge";
+    const fs::path saved = bench.folder.path() / "saved";
+    bench.answers([&](const CompletionRequest&) -> Result<Completion> {
+        if (++asked == 2) { fs::copy(tasks, saved, fs::copy_options::recursive); }      // What a process that is killed now leaves.
+        return say("hello");
+    });
+    const auto whole = bench.start(one_stage());
+    fs::remove_all(tasks);
+    fs::rename(saved, tasks);
+    const auto result = bench.resume(whole.task_id);
+    ASSERT_TRUE(result.success);
+    EXPECT_EQ(spent(result).calls, 3U);
+    EXPECT_EQ(spent(result).lost, 1U);
+    EXPECT_EQ(bench.count(whole.task_id, "call_lost"), 1U);
+    EXPECT_GE(spent(result).cost_microusd, 103'000U);
+}
+
+TEST_F(BudgetTest, an_answer_that_was_recorded_before_the_process_died_is_not_counted_twice) {
+    const fs::path tasks = bench.folder.path() / ".agentforge";
+    const fs::path saved = bench.folder.path() / "saved";
+    answers();
+    bench.stage("a", [&](StageContext& context) {
+        StageResult result = talk(context);
+        if (!fs::exists(saved)) { fs::copy(tasks, saved, fs::copy_options::recursive); }
+        return result;
+    });
+    const auto whole = bench.start(one_stage());
+    fs::remove_all(tasks);
+    fs::rename(saved, tasks);
+    const auto result = bench.resume(whole.task_id);
+    EXPECT_EQ(spent(result).calls, 3U);
+    EXPECT_EQ(spent(result).lost, 0U) << "nothing more was to be asked";
+    EXPECT_EQ(asked, 3U);
+}
+
+TEST_F(BudgetTest, the_same_failing_action_three_times_stops_the_stage_without_another_attempt) {
+    unsigned attempts = 0;
+    bench.stage("a", [&](StageContext&) {
+        ++attempts;
+        return StageResult::failed(Error{"AF-AGENT-011", "the same failing action", "", "", ErrorKind::invalid});
+    });
+    const auto result = bench.start(one_stage());
+    EXPECT_EQ(result.status, TaskStatus::failed);
+    EXPECT_EQ(result.error->code, "AF-AGENT-011");
+    EXPECT_EQ(attempts, 1U);
+}
+
+TEST_F(BudgetTest, a_stage_that_was_stopped_goes_on_when_the_task_is_resumed) {
+    unsigned attempts = 0;
+    bench.stage("a", [&](StageContext&) { return ++attempts == 1 ? StageResult::failed(Error{"AF-AGENT-011", "again", "", "", ErrorKind::invalid}) : note(); });
+    EXPECT_TRUE(bench.resume(bench.start(one_stage()).task_id).success);
+}
+
 }  // namespace
 }  // namespace agentforge::kernel::testing

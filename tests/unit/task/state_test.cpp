@@ -66,6 +66,15 @@ TaskState full() {
     state.commit = "c1";
     state.branch = "agentforge/x";
     state.steps = 5;
+    state.stages[0].wall_ms = 77;
+    CallUsage call;
+    call.model = "m";
+    call.input_tokens = 12;
+    call.cost_microusd = 34;
+    state.ledger.add("zeta", "architect", call);
+    state.costing = {{"limits", {{"max_tokens", 5}}}};
+    state.answer_counted = true;
+    state.died_running = true;
     state.seq = 9;
     state.hash = "hh";
     return state;
@@ -115,6 +124,68 @@ TEST(TestPipelineState, what_is_unknown_or_missing_is_corrupt) {
     odd = whole;
     odd.erase("tree");
     EXPECT_EQ(task_state_from_json(odd).error().code, "AF-TASK-004");
+}
+
+/// A task of one stage that is at work.
+TaskState at_work() {
+    PipelineTemplate pipeline;
+    pipeline.name = "p";
+    StageTemplate stage;
+    stage.name = "a";
+    pipeline.stages = {stage};
+    pipeline.exit_stage = "a";
+    TaskState state;
+    const auto apply = [&](json::object record) {
+        const auto done = fold(state, record);
+        EXPECT_TRUE(done.ok()) << done.error().to_string();
+    };
+    apply({{"type", "task_created"}, {"timestamp", "2026-01-02T10:00:00.000Z"}, {"task_id", "t"}, {"request", "r"}, {"goal_type", "g"}, {"base_commit", "c"}, {"base_tree", "t0"},
+           {"supervised", false}, {"approve_stages", json::array()}, {"pipeline", pipeline.to_json()}});
+    apply({{"type", "task_started"}, {"timestamp", "2026-01-02T10:00:01.000Z"}});
+    apply({{"type", "stage_started"}, {"timestamp", "2026-01-02T10:00:02.500Z"}, {"stage", "a"}});
+    return state;
+}
+
+TEST(TaskCost, a_step_of_an_older_journal_is_counted_by_its_own_figures) {
+    TaskState state = at_work();
+    ASSERT_TRUE(fold(state, {{"type", "step"}, {"phase", "a"}, {"step", 1}, {"input_tokens", 100}, {"output_tokens", 10}, {"agent", {{"role", "r"}}},
+                             {"llm_call", {{"model", "m"}, {"cost_microusd", 5}}}}).ok());
+    EXPECT_EQ(state.ledger.total().tokens(), 110U);
+    EXPECT_EQ(state.ledger.total().cost_microusd, 5U);
+    EXPECT_EQ(state.ledger.entries()[0].agent, "r");
+}
+
+TEST(TaskCost, an_answer_and_its_step_are_one_call) {
+    TaskState state = at_work();
+    ASSERT_TRUE(fold(state, {{"type", "answer"}, {"phase", "a"}, {"usage", {{"model", "m"}, {"input_tokens", 100}, {"output_tokens", 10}}}}).ok());
+    ASSERT_TRUE(fold(state, {{"type", "step"}, {"phase", "a"}, {"step", 1}, {"input_tokens", 100}, {"output_tokens", 10}}).ok());
+    EXPECT_EQ(state.ledger.total().calls, 1U);
+    EXPECT_EQ(state.ledger.total().unpriced, 1U);
+}
+
+TEST(TaskCost, time_counts_while_the_task_runs_and_a_process_has_it) {
+    TaskState state = at_work();
+    EXPECT_EQ(state.wall_ms(), 1'500U) << "from its start on";
+    ASSERT_TRUE(fold(state, {{"type", "task_paused"}, {"timestamp", "2026-01-02T10:00:05.000Z"}, {"reason", "x"}}).ok());
+    ASSERT_TRUE(fold(state, {{"type", "task_resumed"}, {"timestamp", "2026-01-02T11:00:00.000Z"}}).ok());
+    EXPECT_EQ(state.wall_ms(), 4'000U) << "not while it is paused";
+    EXPECT_FALSE(state.died_running);
+    ASSERT_TRUE(fold(state, {{"type", "task_resumed"}, {"timestamp", "2026-01-02T12:00:00.000Z"}}).ok());
+    EXPECT_EQ(state.wall_ms(), 4'000U) << "not while no process had it";
+    EXPECT_TRUE(state.died_running) << "it was not paused before";
+}
+
+TEST(TaskCost, a_call_that_was_given_up_may_still_be_under_way) {
+    TaskState state = at_work();
+    ASSERT_TRUE(fold(state, {{"type", "task_paused"}, {"reason", "x"}, {"given_up", true}}).ok());
+    EXPECT_TRUE(state.died_running);
+    EXPECT_EQ(state.status, TaskStatus::paused);
+}
+
+TEST(TaskCost, a_clock_that_goes_back_takes_no_time_away) {
+    TaskState state = at_work();
+    ASSERT_TRUE(fold(state, {{"type", "note"}, {"timestamp", "2026-01-01T00:00:00.000Z"}}).ok());
+    EXPECT_EQ(state.wall_ms(), 1'500U);
 }
 
 }  // namespace

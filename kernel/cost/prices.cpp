@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cost/prices.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr std::uint64_t million = 1'000'000;
+constexpr double dearest = 100'000;     // USD for a million tokens; keeps every sum below 2^64.
+constexpr std::uint64_t most_tokens = 1'000'000'000;
+
+/// Whole dollars' worth and the rest are kept apart, so that nothing overflows and only the sum is rounded.
+struct Sum {
+    std::uint64_t whole = 0;
+    std::uint64_t parts = 0;            // Millionths of a micro-USD.
+    void add(std::uint64_t tokens, std::uint64_t price) {
+        tokens = std::min(tokens, most_tokens);
+        whole += tokens / million * price + tokens % million * (price / million);
+        parts += tokens % million * (price % million);
+    }
+    [[nodiscard]] std::uint64_t up() const { return whole + (parts + million - 1) / million; }
+};
+
+std::string pointer_part(std::string_view name) {
+    std::string out;
+    for (const char c : name) { if (c == '~') { out += "~0"; } else if (c == '/') { out += "~1"; } else { out += c; } }
+    return out;
+}
+
+bool digits(std::string_view text) { return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; }); }
+
+/// `2026-11-01`
+bool is_date(std::string_view text) {
+    if (text.size() != 10 || text[4] != '-' || text[7] != '-' || !digits(text.substr(0, 4)) || !digits(text.substr(5, 2)) || !digits(text.substr(8, 2))) { return false; }
+    const int month = (text[5] - '0') * 10 + (text[6] - '0');
+    const int day = (text[8] - '0') * 10 + (text[9] - '0');
+    return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
+
+/// The name without the date at its end; the same where it has none.
+std::string_view undated(std::string_view name) {
+    if (name.ends_with("-latest")) { return name.substr(0, name.size() - 7); }
+    if (name.size() > 11 && name[name.size() - 11] == '-' && is_date(name.substr(name.size() - 10))) { return name.substr(0, name.size() - 11); }
+    if (name.size() > 9 && (name[name.size() - 9] == '-' || name[name.size() - 9] == '@') && digits(name.substr(name.size() - 8))) { return name.substr(0, name.size() - 9); }
+    return name;
+}
+
+}  // namespace
+
+std::uint64_t ModelPrice::of(const TokenCounts& counts) const noexcept {
+    const std::uint64_t read = std::min(counts.cached_input, counts.input);
+    const std::uint64_t written = std::min(counts.cache_write, counts.input - read);
+    const std::uint64_t thought = std::min(counts.reasoning, counts.output);
+    Sum sum;
+    sum.add(counts.input - read - written, input);
+    sum.add(read, cached_input);
+    sum.add(written, cache_write);
+    sum.add(counts.output - thought, output);
+    sum.add(thought, reasoning);
+    return sum.up();
+}
+
+std::uint64_t ModelPrice::at_most(std::uint64_t input_tokens, std::uint64_t output_tokens) const noexcept {
+    Sum sum;
+    sum.add(input_tokens, std::max({input, cached_input, cache_write}));
+    sum.add(output_tokens, std::max(output, reasoning));
+    return sum.up();
+}
+
+Result<PriceTable> PriceTable::load(const std::string& shipped, const std::string& own, const std::string& named_at) {
+    PriceTable table;
+    AF_CHECK(table.add(shipped, shipped));
+    if (!own.empty()) { AF_CHECK(table.add(own, named_at)); }
+    return table;
+}
+
+Result<void> PriceTable::add(const std::string& file, const std::string& named_at) {
+    const auto read = read_file(file);
+    if (!read.ok()) {
+        return Error{"AF-COST-001", "the table of prices cannot be read: " + read.error().to_string(), named_at, "Name a file that exists, or take the setting out.", ErrorKind::invalid};
+    }
+    const std::string& text = *read;
+    AF_TRY(const YamlDocument document, parse_yaml(text, file));
+    const auto wrong = [&](std::string_view pointer, std::string message, std::string remedy) {
+        return Error{"AF-COST-001", "the table of prices is wrong: " + std::move(message), document.where(pointer), std::move(remedy), ErrorKind::invalid};
+    };
+    const auto* top = document.value.if_object();
+    const json::value* prices = top == nullptr ? nullptr : top->if_contains("prices");
+    if (prices == nullptr || !prices->is_object() || top->size() != 1) {
+        return wrong("", "it must hold `prices:`, a map, and nothing else", "Write it as config/prices.yaml is written.");
+    }
+    PriceSource source;
+    source.file = file;
+    source.sha256 = sha256(text);
+    const json::object* models = nullptr;
+    for (const auto& [key, value] : prices->get_object()) {
+        const std::string at = "/prices/" + pointer_part(key);
+        if (key == "as_of") {
+            if (!value.is_string() || !is_date(std::string_view(value.get_string()))) {
+                return wrong(at, "`as_of` is " + ellipsis(json::serialize(value), 60) + " and must be a date like 2026-11-01", "Write the day on which the prices were looked up.");
+            }
+            source.as_of = std::string(value.get_string());
+        } else if (key == "source") {
+            if (!value.is_string()) { return wrong(at, "`source` must be a text", "Say where the prices were looked up."); }
+            source.source = std::string(value.get_string());
+        } else if (key == "models") {
+            if (!value.is_object()) { return wrong(at, "`models` must be a map from a model's name to its prices", "Write `<model>: {input: 3, output: 15}`."); }
+            models = &value.get_object();
+        } else {
+            return wrong(at, "`" + ellipsis(std::string(key), 60) + "` is unknown", "It may hold as_of, source and models.");
+        }
+    }
+    if (source.as_of.empty()) { return wrong("/prices", "it has no `as_of`", "Add the day on which the prices were looked up, like `as_of: 2026-11-01`."); }
+    if (models == nullptr) { return wrong("/prices", "it has no `models`", "Add `models:` and below it `<model>: {input: 3, output: 15}`."); }
+    for (const auto& [name, value] : *models) {
+        const std::string at = "/prices/models/" + pointer_part(name);
+        const std::string model = ellipsis(std::string(name), 80);
+        if (!value.is_object()) { return wrong(at, "the prices of `" + model + "` must be a map", "Write {input: 3, output: 15}: USD for a million tokens."); }
+        std::map<std::string, std::uint64_t, std::less<>> found;
+        for (const auto& [field, amount] : value.get_object()) {
+            const std::string here = at + "/" + pointer_part(field);
+            static const std::vector<std::string> known{"input", "cached_input", "cache_write", "output", "reasoning"};
+            if (std::ranges::find(known, std::string_view(field)) == known.end()) {
+                const std::string near = nearest(std::string_view(field), known);
+                return wrong(here, "`" + ellipsis(std::string(field), 60) + "` of `" + model + "` is unknown",
+                             near.empty() ? "There are input, cached_input, cache_write, output and reasoning." : "Did you mean `" + near + "`?");
+            }
+            const double usd = amount.is_number() ? amount.to_number<double>() : -1;
+            if (!(usd >= 0 && usd <= dearest)) {
+                return wrong(here, "`" + std::string(field) + "` of `" + model + "` is " + ellipsis(json::serialize(amount), 60) + " and must be a number from 0 to 100000",
+                             "Write USD for a million tokens, without quotes: " + std::string(field) + ": 0.25");
+            }
+            found.emplace(std::string(field), static_cast<std::uint64_t>(std::ceil(usd * static_cast<double>(million) - 1e-3)));
+        }
+        for (const char* needed : {"input", "output"}) {
+            if (!found.contains(needed)) { return wrong(at, "`" + model + "` has no `" + needed + "`", "Give at least input and output."); }
+        }
+        const auto or_else = [&](const char* field, std::uint64_t otherwise) {
+            const auto given = found.find(field);
+            return given == found.end() ? otherwise : given->second;
+        };
+        const std::uint64_t input = found["input"];
+        const std::uint64_t output = found["output"];
+        models_[std::string(name)] = ModelPrice{input, or_else("cached_input", input), or_else("cache_write", input), output, or_else("reasoning", output)};
+    }
+    sources_.push_back(std::move(source));
+    return {};
+}
+
+const ModelPrice* PriceTable::find(std::string_view model) const {
+    for (const std::string_view name : {model, undated(model)}) {
+        if (const auto found = models_.find(name); found != models_.end()) { return &found->second; }
+    }
+    return nullptr;
+}
+
+std::string PriceTable::as_of() const {
+    std::string dates;
+    for (const PriceSource& source : sources_) { dates += (dates.empty() ? "" : ", your own of ") + source.as_of; }
+    return dates;
+}
+
+std::string money(std::uint64_t microusd) {
+    std::string cents = std::to_string(microusd % million);
+    cents.insert(0, 6 - cents.size(), '0');
+    const std::size_t shown = microusd >= million || microusd == 0 ? 2 : microusd >= 100 ? 4 : 6;
+    const std::size_t step = shown == 2 ? 10'000 : shown == 4 ? 100 : 1;
+    // Rounded up, as everything here: what was spent is never shown smaller than it was.
+    const std::uint64_t rounded = (microusd + step - 1) / step * step;
+    std::string decimals = std::to_string(rounded % million);
+    decimals.insert(0, 6 - decimals.size(), '0');
+    return "$" + std::to_string(rounded / million) + "." + decimals.substr(0, shown);
+}
+
+}  // namespace agentforge::kernel

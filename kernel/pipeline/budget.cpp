@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/budget.hpp"
+
+#include <algorithm>
+
+#include "backends/tokens.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+std::uint64_t told(const json::object& diagnostics, std::string_view key) {
+    const json::value* value = diagnostics.if_contains(key);
+    if (value == nullptr) { return 0; }
+    if (value->is_uint64()) { return value->get_uint64(); }
+    return value->is_int64() && value->get_int64() > 0 ? static_cast<std::uint64_t>(value->get_int64()) : 0;
+}
+
+TaskLimits recorded_limits(const TaskState& state) {
+    const json::value* limits = state.costing.if_contains("limits");
+    return limits != nullptr && limits->is_object() ? TaskLimits::from_json(limits->get_object()) : TaskLimits{};
+}
+
+}  // namespace
+
+TaskLimits limits_in_force(const TaskState& state, const TaskServices& services) { return laid_over(services.limits, recorded_limits(state)); }
+
+json::object costing_in_force(const TaskState& state, const TaskServices& services) {
+    json::object in_force;
+    if (json::object limits = limits_in_force(state, services).to_json(); !limits.empty()) { in_force["limits"] = std::move(limits); }
+    if (services.prices != nullptr) {
+        json::array prices;
+        for (const PriceSource& source : services.prices->sources()) { prices.push_back(json::object{{"as_of", source.as_of}, {"sha256", source.sha256}}); }
+        in_force["prices"] = std::move(prices);
+    }
+    return in_force;
+}
+
+Standing standing_of(const TaskState& state, std::chrono::system_clock::time_point now) {
+    Standing standing;
+    standing.task_id = state.task_id;
+    standing.current = state.stage_index;
+    for (std::size_t index = 0; index < state.stages.size(); ++index) {
+        const StageState& stage = state.stages[index];
+        StageStanding one{stage.name, state.pipeline.stages[index].budget_share, state.ledger.of_stage(stage.name), stage.steps, stage.wall_ms};
+        if (index == state.stage_index && state.status == TaskStatus::running) {
+            if (const auto last = parse_time(state.updated_at); last.ok() && now > *last) {
+                one.wall_ms += static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now - *last).count());
+            }
+        }
+        standing.stages.push_back(std::move(one));
+        const bool ends = (state.exit_after && *state.exit_after == stage.name) || state.pipeline.exit_stage == stage.name;
+        if (ends && index >= state.stage_index) { break; }
+    }
+    return standing;
+}
+
+NextCall at_most(const TaskState& state, const TaskServices& services, const std::string& model, const CompletionRequest& request, bool offline) {
+    std::uint64_t input = estimate_tokens(request.system) + estimate_tokens(request.user);
+    for (const ToolDescription& tool : request.tools) { input += estimate_tokens(tool); }
+    // What the backend adds of its own is known once a call has come back. The name that the server uses may be a longer one.
+    Spend seen;
+    bool unpriced = false;
+    for (const auto& [name, spend] : state.ledger.by(&LedgerEntry::model)) {
+        if (!model.empty() && !name.empty() && !name.starts_with(model)) { continue; }
+        seen.add(spend);
+        unpriced = unpriced || !spend.cost_known();
+    }
+    input = std::max(input, seen.largest_input);
+    NextCall call;
+    call.model = model;
+    call.tokens = input + request.max_output_tokens;
+    call.cost_microusd = seen.dearest_microusd;
+    const ModelPrice* price = services.prices != nullptr && !model.empty() ? services.prices->find(model) : nullptr;
+    if (price != nullptr) { call.cost_microusd = std::max(call.cost_microusd, price->at_most(input, request.max_output_tokens)); }
+    call.price_unknown = price == nullptr && unpriced && !offline;
+    return call;
+}
+
+CallUsage usage_of(const Completion& completion, const std::string& model, const PriceTable* prices) {
+    CallUsage usage;
+    usage.model = completion.model.empty() ? model : completion.model;
+    usage.input_tokens = completion.usage.input_tokens;
+    usage.cached_input_tokens = completion.usage.cached_input_tokens;
+    usage.output_tokens = completion.usage.output_tokens;
+    usage.estimated = completion.usage.estimated;
+    usage.cost_microusd = completion.usage.cost_microusd;
+    usage.by_backend = usage.cost_microusd.has_value();
+    if (usage.by_backend || prices == nullptr) { return usage; }
+    const ModelPrice* price = prices->find(usage.model);
+    if (price == nullptr && !model.empty()) { price = prices->find(model); }
+    if (price != nullptr) {
+        usage.cost_microusd = price->of({usage.input_tokens, usage.cached_input_tokens, told(completion.diagnostics, "cache_write_input_tokens"),
+                                         usage.output_tokens, told(completion.diagnostics, "reasoning_tokens")});
+    }
+    return usage;
+}
+
+CallUsage usage_of(const NextCall& call, const CompletionRequest& request, const PriceTable* prices) {
+    CallUsage usage;
+    usage.model = call.model;
+    usage.output_tokens = std::min(request.max_output_tokens, call.tokens);
+    usage.input_tokens = call.tokens - usage.output_tokens;
+    usage.estimated = true;
+    const bool priced = prices != nullptr && prices->find(call.model) != nullptr;
+    if (priced || call.cost_microusd > 0) { usage.cost_microusd = call.cost_microusd; }
+    return usage;
+}
+
+bool may_have_cost(const Error& error) {
+    // No connection, no such model, a refused request, no credit, an overloaded server; nothing recorded, no program.
+    static constexpr std::string_view free_of_charge[] = {
+        "AF-LLM-201", "AF-LLM-202", "AF-LLM-203", "AF-LLM-204", "AF-LLM-205",
+        "AF-LLM-301", "AF-LLM-306", "AF-LLM-308", "AF-LLM-401", "AF-LLM-402", "AF-LLM-403", "AF-LLM-404",
+        "AF-LLM-405", "AF-LLM-406", "AF-LLM-408", "AF-LLM-413"};
+    if (error.kind == ErrorKind::unavailable || error.kind == ErrorKind::denied) { return false; }
+    return std::ranges::find(free_of_charge, std::string_view(error.code)) == std::end(free_of_charge);
+}
+
+std::optional<std::chrono::steady_clock::time_point> end_of_time(const TaskState& state, const TaskServices& services) {
+    const auto left = time_left(limits_in_force(state, services), standing_of(state, services.clock.now()));
+    if (!left) { return std::nullopt; }
+    return services.clock.steady() + *left;
+}
+
+std::optional<Error> out_of_time(const TaskState& state, const TaskServices& services) {
+    return limit_reached(limits_in_force(state, services), standing_of(state, services.clock.now()), nullptr);
+}
+
+}  // namespace agentforge::kernel

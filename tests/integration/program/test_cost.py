@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a task has cost, and limits that pause it: against a model's server, whose model has a price in a table of the test's own."""
+
+from harness import REQUEST, SOURCE, ProgramTest, load_transcript, main
+from model_server import CACHED_TOKENS, INPUT_TOKENS, KEY, OUTPUT_TOKENS, ModelServer
+
+PRICES = """prices:
+  as_of: "2026-11-01"
+  models:
+    scripted: {input: 10, cached_input: 1, output: 100}
+"""
+ONE_CALL = INPUT_TOKENS * 10 + CACHED_TOKENS * 1 + OUTPUT_TOKENS * 100
+
+
+class TestCost(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.server = ModelServer(load_transcript(), SOURCE / "config")
+        self.addCleanup(self.server.close)
+        self.environment["SCRIPTED_MODEL_KEY"] = KEY
+
+    def ask(self, *arguments):
+        return self.run_program("start", "--set", "llm.backend=anthropic", "--set", "llm.model=scripted", "--set", f"llm.base_url={self.server.url}",
+                                "--set", "llm.api_key_env=SCRIPTED_MODEL_KEY", "--exit-after", "intake", *arguments, REQUEST)
+
+    def write(self, text, name="prices.yaml"):
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def test_a_limit_pauses_the_task_and_a_higher_one_lets_it_go_on_without_asking_twice(self):
+        paused = self.ask("--set", f"cost.prices={self.write(PRICES)}", "--set", "limits.max_steps=1")
+        self.assert_error(paused, "AF-COST-012", "limits.max_steps", f"agentforge resume {self.task()} --set limits.max_steps=", exit_code=22)
+        self.assertIn("AF-COST-012", self.run_program("status", self.task()).out)
+        self.assert_error(self.run_program("resume", self.task()), "AF-COST-012", exit_code=22)     # The limit stays with the task.
+        done = self.assert_code(self.run_program("resume", self.task(), "--set", "limits.max_steps=50"), 0)
+        calls = len(self.server.requests)
+        self.assertEqual(calls, len(self.steps()))
+        self.assertIn(f"({calls} calls, ", done.out)
+        cost = self.run_program("cost", self.task(), "--json").json
+        self.assertEqual((cost["total"]["calls"], cost["total"]["lost_calls"], cost["total"]["cost_known"]), (calls, 0, True))
+        self.assertEqual(cost["total"]["cost_microusd"], calls * ONE_CALL)
+        for group, name in (("by_stage", "intake"), ("by_agent", "requirements_analyst"), ("by_model", "scripted")):
+            self.assertEqual([(one["name"], one["cost_microusd"]) for one in cost[group]], [(name, calls * ONE_CALL)])
+        self.assertEqual([price["as_of"] for price in cost["prices"]][1], "2026-11-01")
+        text = self.run_program("cost", self.task()).out
+        for word in (f"${calls * ONE_CALL / 1e6:.4f}", "requirements_analyst", "your own of 2026-11-01", "max_steps 50"):
+            self.assertIn(word, text)
+
+    def test_an_unknown_price_is_named_by_start_status_and_cost(self):
+        done = self.assert_code(self.ask(), 0)
+        for outcome in (done, self.run_program("status", self.task()), self.run_program("cost", self.task())):
+            self.assertIn("unknown (no price for scripted)", outcome.out, outcome)
+
+    def test_a_limit_on_cost_with_an_unknown_price_is_refused_before_there_is_a_task(self):
+        self.assert_error(self.ask("--set", "limits.max_cost_usd=1"), "AF-COST-014", "`scripted`", "cost.prices")
+        self.assertEqual((self.tasks(), self.server.requests), ([], []))
+
+    def test_wrong_prices_and_limits_are_named_with_their_place(self):
+        bad = self.write(PRICES.replace("output: 100", "outptu: 100"))
+        self.assert_error(self.ask("--set", f"cost.prices={bad}"), "AF-COST-001", f"{bad}:4:", "did you mean `output`?".capitalize())
+        settings = self.repository / ".agentforge" / "config" / "settings.yaml"
+        settings.parent.mkdir(parents=True)
+        for text, code, place in (("limits:\n  max_wall_time: 2 hours\n", "AF-COST-002", "settings.yaml:2:"),
+                                  ("limits:\n  stages:\n    gren: {max_steps: 3}\n", "AF-COST-003", "settings.yaml:3:"),
+                                  ("limits:\n  max_cost_usd: much\n", "AF-CONF-021", "settings.yaml:2:")):
+            settings.write_text(text, encoding="utf-8")
+            self.assert_error(self.ask(), code, place)
+        self.assertEqual((self.tasks(), self.server.requests), ([], []))
+
+
+if __name__ == "__main__":
+    main()
