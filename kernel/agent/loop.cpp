@@ -19,7 +19,7 @@ class Loop {
 public:
     Loop(const RunSpec& spec, ActionTaker& actions, ModelClient& model, StepHost& host, CallContext& context, EventSink& events)
         : spec_(spec), actions_(actions), model_(model), host_(host), context_(context), events_(events),
-          most_steps_(spec.run.text_answer ? spec.max_malformed : (spec.run.max_steps > 0 ? spec.run.max_steps : spec.max_steps)) {}
+          most_steps_(spec.run.text_answer ? spec.max_malformed : (spec.run.max_steps > 0 ? spec.run.max_steps : spec.max_steps)), memory_(spec.calibration_permille) {}
 
     Result<AgentOutcome> run() {
         static const std::vector<ToolSpec> none;
@@ -84,13 +84,17 @@ private:
     }
 
     Result<void> step(unsigned number) {
-        AF_TRY(BuiltContext built, build_context(spec_, fixed_, memory_, verification()));
+        AF_TRY(BuiltContext built, build_context(spec_, fixed_, memory_, verification(), memo_));
         StepRecord record;
         record.step = number;
         record.system = fixed_.system;
         record.context = built.text;
         record.section_tokens = built.section_tokens;
+        if (const json::value* cut = built.section_tokens.if_contains("truncated"); cut != nullptr && !cut->get_array().empty()) {
+            host_.log(LogLevel::info, "parts of the context were cut to fit their share of the budget", {{"step", number}, {"role", spec_.agent.role}, {"section_tokens", built.section_tokens}});
+        }
         AF_CHECK(ask(number, built, record));
+        judge_usage(record);
         AF_CHECK(wanted());
         if (record.error.empty()) { act(record); }
         record.verification = host_.verification_status();
@@ -127,6 +131,14 @@ private:
         }
         record.completion = std::move(answer).value();
         return host_.answer_received(number, request, record.completion);
+    }
+
+    /// The backend's own count is the one that is paid and limited.
+    void judge_usage(const StepRecord& record) {
+        const Usage& usage = record.completion.usage;
+        if (usage.estimated || usage.input_tokens <= spec_.budget.total) { return; }
+        host_.log(LogLevel::warning, "the model's server counts " + std::to_string(usage.input_tokens) + " input tokens for step " + std::to_string(record.step) + " of " + who() +
+                  "; the budget is " + std::to_string(spec_.budget.total) + " (context.max_tokens), so later contexts are made smaller", {{"step", record.step}, {"role", spec_.agent.role}});
     }
 
     static void refuse(StepRecord& record, const Error& error) {
@@ -189,6 +201,7 @@ private:
     EventSink& events_;
     unsigned most_steps_;
     FixedParts fixed_;
+    ContextMemo memo_;
     Memory memory_;
 };
 

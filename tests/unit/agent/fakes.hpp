@@ -19,7 +19,7 @@ public:
         asked = request;
         return {};
     }
-    void log(LogLevel, std::string_view, const json::object&) override {}
+    void log(LogLevel level, std::string_view message, const json::object& fields) override { logged.push_back({level, std::string(message), fields}); }
     void progress(std::string_view) override {}
     std::chrono::system_clock::time_point now() override { return {}; }
     bool cancelled() const noexcept override { return false; }
@@ -48,6 +48,12 @@ public:
     json::object verification_status() override { return verification; }
     void after_edit(const std::vector<std::string>& paths) override { edited.insert(edited.end(), paths.begin(), paths.end()); }
 
+    struct Line {
+        LogLevel level;
+        std::string message;
+        json::object fields;
+    };
+    std::vector<Line> logged;
     std::vector<StepRecord> journal;
     std::optional<Completion> pending;
     unsigned pending_step = 0;
