@@ -90,7 +90,10 @@ private:
         record.system = fixed_.system;
         record.context = built.text;
         record.section_tokens = built.section_tokens;
-        if (const json::value* cut = built.section_tokens.if_contains("truncated"); cut != nullptr && !cut->get_array().empty()) {
+        // Said when it changes: the schemas of a role's tools may be shortened at every step.
+        const json::array& cut = built.section_tokens.at("truncated").get_array();
+        if (cut != cut_before_) {
+            cut_before_ = cut;
             host_.log(LogLevel::info, "parts of the context were cut to fit their share of the budget", {{"step", number}, {"role", spec_.agent.role}, {"section_tokens", built.section_tokens}});
         }
         AF_CHECK(ask(number, built, record));
@@ -202,6 +205,7 @@ private:
     unsigned most_steps_;
     FixedParts fixed_;
     ContextMemo memo_;
+    json::array cut_before_;
     Memory memory_;
 };
 
