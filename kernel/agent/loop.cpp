@@ -118,7 +118,8 @@ private:
         request.place.stage = spec_.stage;
         request.place.role = spec_.agent.role;
         request.place.step = number;
-        request.frame_hash = frame_hash(request);
+        if (frame_hash_.empty()) { frame_hash_ = frame_hash(request); }      // Of a run.
+        request.frame_hash = frame_hash_;
         request.context_hash = context_hash(request);
         if (auto pending = host_.pending_answer(number)) {
             record.completion = *std::move(pending);
@@ -206,6 +207,7 @@ private:
     FixedParts fixed_;
     ContextMemo memo_;
     json::array cut_before_;
+    std::string frame_hash_;
     Memory memory_;
 };
 

@@ -47,8 +47,8 @@ public:
     const BackendInfo& info() const noexcept override { return info_; }
 
     Result<Completion> complete(CompletionRequest request, CallContext& context) override {
-        request.frame_hash = frame_hash(request);
-        request.context_hash = context_hash(request);
+        if (request.frame_hash.empty()) { request.frame_hash = frame_hash(request); }
+        if (request.context_hash.empty()) { request.context_hash = context_hash(request); }
         const unsigned attempts = std::max(1U, retries_.attempts);
         std::chrono::milliseconds delay = retries_.first_delay;
         for (unsigned attempt = 1;; ++attempt) {

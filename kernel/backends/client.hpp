@@ -23,7 +23,7 @@ struct RetryPolicy {
 class ModelClient {
 public:
     virtual ~ModelClient() = default;
-    /// Fills frame_hash and context_hash of the request, calls the backend, retries what is `transient`.
+    /// Fills frame_hash and context_hash of the request where they are empty, calls the backend, retries what is `transient`.
     /// Errors: AF-LLM-….
     [[nodiscard]] virtual Result<Completion> complete(CompletionRequest request, CallContext& context) = 0;
     [[nodiscard]] virtual const BackendInfo& info() const noexcept = 0;

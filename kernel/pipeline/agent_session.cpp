@@ -149,6 +149,8 @@ public:
 
     [[nodiscard]] std::optional<Completion> pending_answer(unsigned step) override {
         for (auto record = session_.records().rbegin(); record != session_.records().rend(); ++record) {
+            // Before the newest step of this run there is nothing that a later one waits for: a long run is not read again at every step.
+            if (record->type() == "step" && is_mine(record->body)) { return std::nullopt; }
             if (record->type() != "answer" || !is_mine(record->body) || number_field(record->body, "run_step") != step) { continue; }
             const auto body = session_.kept(record->body, "answer");
             if (!body.ok() || !body->is_object()) { return std::nullopt; }

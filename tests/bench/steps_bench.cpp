@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run of 50 and of 500 steps: the program itself against a scripted server over HTTP, one trivial tool call a step, in a small
-// repository and in one of 50,000 files. A step is what passes between two requests; its floor is one bare exchange with the same
-// server, one posix_spawn and one write with fdatasync, measured in turns right after the run.
+// repository and in one of 50,000 files. A step is what passes between an answer and the next request; its floor is one bare exchange with such a
+// server, one posix_spawn and one write with fdatasync, measured in turns with the steps: while the program waits for its answer.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr unsigned few = 50;
 constexpr unsigned many = 500;
+constexpr std::size_t request_bytes = 7000;     ///< What a step asks, about.
 constexpr std::size_t record_bytes = 3000;      ///< What a step writes into its journal, about.
 
 /// A pipeline of the one stage, with room for all steps.
@@ -58,19 +59,16 @@ fs::path repository_of(const fs::path& folder, unsigned files) {
 /// A bare exchange, a spawned process, a durable write: what a step cannot do without.
 class Floor {
 public:
-    Floor(const fs::path& folder, const StepsServer& server, std::size_t request_bytes)
-        : client_(server.port(), request_bytes), file_(::open((folder / "floor").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)), record_(record_bytes, 'r') {
+    explicit Floor(const fs::path& folder)
+        : server_(0, "complete", {}, artifact(), {}), client_(server_.port(), request_bytes), file_(::open((folder / "floor").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)), record_(record_bytes, 'r') {
         if (file_ < 0) { give_up("cannot write the floor's file"); }
     }
     ~Floor() { ::close(file_); }
     Floor(const Floor&) = delete;
     Floor& operator=(const Floor&) = delete;
 
-    double milliseconds(unsigned rounds) {
-        Samples samples;
-        for (unsigned round = 0; round < rounds; ++round) { samples.add(microseconds([this] { once(); }) / 1e3); }
-        return samples.median();
-    }
+    void measure() { samples_.add(microseconds([this] { once(); }) / 1e3); }
+    [[nodiscard]] double milliseconds() const { return samples_.median(); }
 
 private:
     void once() {
@@ -83,9 +81,11 @@ private:
         if (::write(file_, record_.data(), record_.size()) != static_cast<ssize_t>(record_.size()) || ::fdatasync(file_) != 0) { give_up("cannot write the floor's file"); }
     }
 
+    StepsServer server_;
     BareClient client_;
     int file_;
     std::string record_;
+    Samples samples_;
 };
 
 struct Run {
@@ -99,14 +99,15 @@ struct Run {
 };
 
 Run run(const fs::path& folder, const fs::path& repository, unsigned steps) {
-    StepsServer server(steps, "read_file", {{"path", "note.txt"}}, artifact());
+    Floor floor(folder);
+    StepsServer server(steps, "read_file", {{"path", "note.txt"}}, artifact(), [&floor] { floor.measure(); });
     // Not warmed: a run of hundreds of steps warms itself.
     const auto spent = spawn_once({program(), "-C", repository.string(), "start", "--pipeline", "steps", "--quiet", "--set", "llm.backend=openai", "--set", "llm.model=scripted",
                                    "--set", "llm.base_url=" + server.base_url(), "Say what the note says"});
     const std::vector<Asked> asked = server.take();
     if (asked.size() != steps + 1) { give_up(std::to_string(asked.size()) + " requests came instead of " + std::to_string(steps + 1)); }
     Samples between;
-    for (std::size_t index = 1; index < asked.size(); ++index) { between.add(std::chrono::duration<double, std::milli>(asked[index].at - asked[index - 1].at).count()); }
+    for (std::size_t index = 1; index < asked.size(); ++index) { between.add(std::chrono::duration<double, std::milli>(asked[index].at - asked[index - 1].answered).count()); }
     Run made;
     made.step_milliseconds = between.median();
     made.cpu_milliseconds = spent.cpu_milliseconds;
@@ -114,8 +115,7 @@ Run run(const fs::path& folder, const fs::path& repository, unsigned steps) {
     made.first_bytes = asked.front().bytes;
     made.fifth_bytes = asked[4].bytes;
     made.last_bytes = asked[steps - 1].bytes;
-    StepsServer bare(0, "complete", {}, artifact());
-    made.floor_milliseconds = Floor(folder, bare, made.fifth_bytes).milliseconds(200);
+    made.floor_milliseconds = floor.milliseconds();
     return made;
 }
 

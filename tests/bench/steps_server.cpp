@@ -2,6 +2,7 @@
 #include "bench/steps_server.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -77,8 +78,8 @@ std::size_t request_size(const std::string& got, std::size_t& body) {
 
 }  // namespace
 
-StepsServer::StepsServer(unsigned steps, const std::string& tool, const json::object& arguments, const json::object& artifact)
-    : steps_(steps), call_(response(tool, arguments)), done_(response("complete", artifact)) {
+StepsServer::StepsServer(unsigned steps, const std::string& tool, const json::object& arguments, const json::object& artifact, std::function<void()> between)
+    : steps_(steps), between_(std::move(between)), call_(response(tool, arguments)), done_(response("complete", artifact)) {
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address = loopback(0);
     socklen_t size = sizeof address;
@@ -110,9 +111,11 @@ bool StepsServer::read_from(Connection& connection) {
     std::size_t body = 0;
     while (const std::size_t whole = request_size(connection.got, body)) {
         connection.got.erase(0, whole);
+        const auto at = std::chrono::steady_clock::now();
+        if (between_) { between_(); }
         {
             const std::lock_guard guard(mutex_);
-            asked_.push_back({std::chrono::steady_clock::now(), body});
+            asked_.push_back({at, std::chrono::steady_clock::now(), body});
         }
         send_all(connection.descriptor, ++answered_ % (steps_ + 1) == 0 ? done_ : call_);
     }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -15,14 +16,15 @@
 namespace agentforge::bench {
 
 struct Asked {
-    std::chrono::steady_clock::time_point at;       ///< When the whole request was read.
+    std::chrono::steady_clock::time_point at;           ///< When the whole request was read.
+    std::chrono::steady_clock::time_point answered;     ///< When its answer began to be sent.
     std::size_t bytes = 0;                          ///< Of its body: prompt, tools and what stands around them.
 };
 
-/// Answers the first `steps` requests of every `steps + 1` with a call of one tool, the next with `complete`.
+/// Calls `between` for each request, before it is answered. Answers the first `steps` requests of every `steps + 1` with a call of one tool, the next with `complete`.
 class StepsServer {
 public:
-    StepsServer(unsigned steps, const std::string& tool, const json::object& arguments, const json::object& artifact);
+    StepsServer(unsigned steps, const std::string& tool, const json::object& arguments, const json::object& artifact, std::function<void()> between);
     ~StepsServer();
     StepsServer(const StepsServer&) = delete;
     StepsServer& operator=(const StepsServer&) = delete;
@@ -42,6 +44,7 @@ private:
     bool read_from(Connection& connection);
 
     unsigned steps_;
+    std::function<void()> between_;
     std::string call_;          ///< The response whose answer is the tool call.
     std::string done_;          ///< The one that ends the run.
     int listener_ = -1;
