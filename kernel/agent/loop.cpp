@@ -62,7 +62,7 @@ class Loop {
 public:
     Loop(const RunSpec& spec, ActionTaker& actions, ModelClient& model, StepHost& host, CallContext& context, EventSink& events)
         : spec_(spec), actions_(actions), model_(model), host_(host), context_(context), events_(events),
-          most_steps_(spec.run.text_answer ? spec.max_malformed : (spec.run.max_steps > 0 ? spec.run.max_steps : spec.max_steps)) {}
+          most_steps_(spec.run.text_answer ? spec.max_malformed : (spec.run.max_steps > 0 ? spec.run.max_steps : spec.max_steps)), memory_(spec.calibration_permille) {}
 
     Result<AgentOutcome> run() {
         static const std::vector<ToolSpec> none;
@@ -127,13 +127,20 @@ private:
     }
 
     Result<void> step(unsigned number) {
-        AF_TRY(BuiltContext built, build_context(spec_, fixed_, memory_, verification()));
+        AF_TRY(BuiltContext built, build_context(spec_, fixed_, memory_, verification(), memo_));
         StepRecord record;
         record.step = number;
         record.system = fixed_.system;
         record.context = built.text;
         record.section_tokens = built.section_tokens;
+        // Said when it changes: the schemas of a role's tools may be shortened at every step.
+        const json::array& cut = built.section_tokens.at("truncated").get_array();
+        if (cut != cut_before_) {
+            cut_before_ = cut;
+            host_.log(LogLevel::info, "parts of the context were cut to fit their share of the budget", {{"step", number}, {"role", spec_.agent.role}, {"section_tokens", built.section_tokens}});
+        }
         AF_CHECK(ask(number, built, record));
+        judge_usage(record);
         AF_CHECK(wanted());
         if (record.error.empty()) { act(record); }
         record.verification = host_.verification_status();
@@ -154,7 +161,8 @@ private:
         request.place.stage = spec_.stage;
         request.place.role = spec_.agent.role;
         request.place.step = number;
-        request.frame_hash = frame_hash(request);
+        if (frame_hash_.empty()) { frame_hash_ = frame_hash(request); }      // Of a run.
+        request.frame_hash = frame_hash_;
         request.context_hash = context_hash(request);
         if (auto pending = host_.pending_answer(number)) {
             record.completion = *std::move(pending);
@@ -181,6 +189,14 @@ private:
         const std::string why = ellipsis(answer.text, most_summary_bytes);
         return Error{"AF-AGENT-025", "the model refused to answer" + (why.empty() ? std::string() : ": " + why), "",
                      "Say what you can do within the request, and do that with one action.", ErrorKind::invalid};
+    }
+
+    /// The backend's own count is the one that is paid and limited.
+    void judge_usage(const StepRecord& record) {
+        const Usage& usage = record.completion.usage;
+        if (usage.estimated || usage.input_tokens <= spec_.budget.total) { return; }
+        host_.log(LogLevel::warning, "the model's server counts " + std::to_string(usage.input_tokens) + " input tokens for step " + std::to_string(record.step) + " of " + who() +
+                  "; the budget is " + std::to_string(spec_.budget.total) + " (context.max_tokens), so later contexts are made smaller", {{"step", record.step}, {"role", spec_.agent.role}});
     }
 
     static void refuse(StepRecord& record, const Error& error) {
@@ -247,6 +263,9 @@ private:
     EventSink& events_;
     unsigned most_steps_;
     FixedParts fixed_;
+    ContextMemo memo_;
+    json::array cut_before_;
+    std::string frame_hash_;
     Memory memory_;
 };
 

@@ -84,6 +84,11 @@ std::string without_line_numbers(std::string_view text, std::uint64_t& first_lin
     return result;
 }
 
+unsigned calibration_of(std::uint64_t reported, std::uint64_t estimated) noexcept {
+    if (reported == 0 || estimated == 0) { return 1000; }
+    return static_cast<unsigned>(std::clamp<std::uint64_t>((reported * 1000 + estimated - 1) / estimated, 1000, most_calibration_permille));
+}
+
 void Memory::add(const StepRecord& record) {
     steps_ = record.step;
     outcome_.steps = record.step;
@@ -188,9 +193,8 @@ void Memory::remember_file(const StepRecord& record) {
 void Memory::calibrate(const StepRecord& record) {
     const Usage& usage = record.completion.usage;
     const std::uint64_t estimated = number(record.section_tokens, "total");
-    if (usage.estimated || usage.input_tokens == 0 || estimated == 0) { return; }
-    const std::uint64_t permille = (usage.input_tokens * 1000 + estimated - 1) / estimated;
-    calibration_permille_ = std::max(calibration_permille_, static_cast<unsigned>(std::min<std::uint64_t>(permille, most_calibration_permille)));
+    if (usage.estimated) { return; }
+    calibration_permille_ = std::max(calibration_permille_, calibration_of(usage.input_tokens, estimated));
 }
 
 }  // namespace agentforge::kernel

@@ -30,8 +30,14 @@ struct RecentAction {
     std::string summary;
 };
 
+/// Reported input tokens per estimated token, in thousandths: 1000…2000. 1000 where one of them is not known.
+[[nodiscard]] unsigned calibration_of(std::uint64_t reported, std::uint64_t estimated) noexcept;
+
 class Memory {
 public:
+    Memory() = default;
+    /// `calibration_permille`: what was found before this run.
+    explicit Memory(unsigned calibration_permille) : calibration_permille_(calibration_permille) {}
     /// Takes in the next finished step.
     void add(const StepRecord& record);
 
@@ -44,7 +50,7 @@ public:
     [[nodiscard]] unsigned identical_failures() const noexcept { return identical_failures_; }
     /// How many answers in a row could not be read.
     [[nodiscard]] unsigned malformed() const noexcept { return malformed_; }
-    /// Reported input tokens per estimated token, in thousandths: 1000…2000, the most of all steps.
+    /// Reported input tokens per estimated token, in thousandths: the most of all steps (calibration_of).
     [[nodiscard]] unsigned calibration_permille() const noexcept { return calibration_permille_; }
     /// Totals, tool uses, the last answer's text.
     [[nodiscard]] const AgentOutcome& outcome() const noexcept { return outcome_; }

@@ -100,10 +100,12 @@ struct RunSpec {
     AgentRun run;                           ///< Objective, instructions, state, limits.
     RequestPlace place;                     ///< step is filled in.
     std::string goal;                       ///< The user's request.
+    std::string agents_md;                  ///< What the repository says to whoever works in it; empty: nothing.
     std::vector<std::string> success_criteria;
     std::string stage;
     std::optional<Contract> contract;       ///< None with text_answer.
     TokenBudget budget;
+    unsigned calibration_permille = 1000;   ///< Reported input tokens per estimated token, as earlier runs with this model found.
     unsigned max_steps = 40;
     unsigned max_identical_failures = 3;    ///< The same failing action so often in a row ends the run.
     unsigned max_malformed = 3;             ///< Answers in a row that cannot be read.

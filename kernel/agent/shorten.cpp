@@ -94,33 +94,71 @@ std::string shorten_lines(std::string_view text, std::size_t max_bytes, std::uin
     return result;
 }
 
-std::size_t tokens_of(std::string_view name, const json::value& value) {
-    json::object section;
-    section[name] = value;
-    return estimate_tokens(to_yaml(section));
+Piece piece_of(std::string_view name, json::value value, unsigned depth) {
+    std::size_t before = 0;
+    for (unsigned level = 0; level <= depth; ++level) {
+        json::object map;
+        map[level == 0 ? name : std::string_view("x")] = std::move(value);
+        value = std::move(map);
+        if (level > 0) { before += 2UL * (depth - level) + 3; }     // "x:" and a line end, indented.
+    }
+    Piece piece;
+    piece.yaml = to_yaml(value);
+    piece.yaml.erase(0, before);
+    piece.tokens = estimate_tokens(piece.yaml);
+    return piece;
 }
 
-json::value shorten_to(std::string_view name, json::value value, std::size_t max_tokens, bool& cut) {
+Piece item_piece_of(json::value item, unsigned depth) {
+    json::array list;
+    list.push_back(std::move(item));
+    Piece piece = piece_of("x", std::move(list), depth);
+    piece.yaml.erase(0, 2UL * depth + 3);
+    piece.tokens = estimate_tokens(piece.yaml);
+    return piece;
+}
+
+Piece shorten_to(std::string_view name, const json::value& value, std::size_t max_tokens, unsigned depth) {
     // Nothing beyond this many bytes can fit: so a value of megabytes is not written out only to be measured.
     const std::size_t most_bytes = max_tokens * 8;
     const std::size_t raw_bytes = value.is_string() ? value.get_string().size() : json::serialize(value).size();
-    if (raw_bytes <= most_bytes && tokens_of(name, value) <= max_tokens) { return value; }
-    cut = true;
-    std::optional<json::value> best;
+    if (raw_bytes <= most_bytes) {
+        Piece whole = piece_of(name, value, depth);
+        if (whole.tokens <= max_tokens) { return whole; }
+    }
+    std::optional<Piece> best;
     unsigned low = 0;
     unsigned high = last_level + 1;
     while (low < high) {
         const unsigned level = (low + high) / 2;
-        json::value candidate = limited(value, limits_of(level), 0);
-        if (tokens_of(name, candidate) <= max_tokens) {
+        Piece candidate = piece_of(name, limited(value, limits_of(level), 0), depth);
+        if (candidate.tokens <= max_tokens) {
             best = std::move(candidate);
             low = level + 1;
         } else {
             high = level;
         }
     }
-    if (best) { return *std::move(best); }
-    return json::value("… " + std::to_string(raw_bytes) + " bytes left out …");
+    if (!best) { best = piece_of(name, json::value("… " + std::to_string(raw_bytes) + " bytes left out …"), depth); }
+    best->cut = true;
+    return *std::move(best);
+}
+
+Piece shorten_text_to(std::string_view name, std::string_view text, std::size_t max_tokens, std::uint64_t first_line, unsigned depth) {
+    std::size_t bytes = text.size();
+    if (bytes > max_tokens * 8) { bytes = max_tokens * 5; }
+    for (unsigned attempt = 0; attempt < 12 && (bytes > 20 || bytes == text.size()); ++attempt) {
+        bool cut = false;
+        Piece piece = piece_of(name, json::value(shorten_lines(text, bytes, first_line, cut)), depth);
+        if (piece.tokens <= max_tokens) {
+            piece.cut = cut;
+            return piece;
+        }
+        bytes = std::min(bytes, text.size()) * max_tokens / piece.tokens * 19 / 20;
+    }
+    Piece piece = piece_of(name, json::value("… " + std::to_string(text.size()) + " bytes left out …"), depth);
+    piece.cut = true;
+    return piece;
 }
 
 }  // namespace agentforge::kernel

@@ -60,8 +60,8 @@ public:
     const BackendInfo& info() const noexcept override { return info_; }
 
     Result<Completion> complete(CompletionRequest request, CallContext& context) override {
-        request.frame_hash = frame_hash(request);
-        request.context_hash = context_hash(request);
+        if (request.frame_hash.empty()) { request.frame_hash = frame_hash(request); }
+        if (request.context_hash.empty()) { request.context_hash = context_hash(request); }
         auto* const kept = dynamic_cast<ModelCallContext*>(&context);
         SpentAttempts spent = kept != nullptr ? kept->spent() : SpentAttempts();
         const unsigned attempts = std::max(1U, retries_.attempts);

@@ -77,8 +77,8 @@ class Redactor;
 class ModelClient {
 public:
     virtual ~ModelClient() = default;
-    /// Fills frame_hash and context_hash of the request, calls the backend, retries what is `transient` within the budget that
-    /// SpentAttempts says. Errors: AF-LLM-….
+    /// Fills frame_hash and context_hash of the request where they are empty, calls the backend, retries what is `transient` within
+    /// the budget that SpentAttempts says. Errors: AF-LLM-….
     [[nodiscard]] virtual Result<Completion> complete(CompletionRequest request, CallContext& context) = 0;
     [[nodiscard]] virtual const BackendInfo& info() const noexcept = 0;
 };

@@ -108,7 +108,7 @@ struct Checkout {
         struct stat st {};
         if (entry.mode == GIT_FILEMODE_COMMIT) {
             if (::mkdirat(parent, name.c_str(), 0777) != 0 && errno != EEXIST) { return folder_error(errno, "make a folder", path); }
-            written.push_back({path, entry, st});
+            written.push_back({path, entry, FileStamp(st)});
             return {};
         }
         git_blob* raw = nullptr;
@@ -127,7 +127,7 @@ struct Checkout {
             AF_CHECK(write_all(file.get(), bytes, path));
             if (::fstat(file.get(), &st) != 0) { return folder_error(errno, "make a file", path); }
         }
-        written.push_back({path, entry, st});
+        written.push_back({path, entry, FileStamp(st)});
         return {};
     }
 
@@ -167,8 +167,10 @@ struct Checkout {
             if (!kept.contains(one.first)) { missing.push_back(&one); }
         }
         std::sort(missing.begin(), missing.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
+        written.reserve(missing.size());
         for (const auto* one : missing) { AF_CHECK(write(one->first, one->second)); }
         git_attr_cache_flush(state.repository.get());
+        missing = {};
         for (const std::string& path : unknown) {
             AF_TRY(const int parent, parent_of(path));
             AF_TRY(const bool gone, prune(parent, path.substr(path.rfind('/') + 1), path, 0));

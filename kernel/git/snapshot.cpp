@@ -119,7 +119,7 @@ struct Recorder {
             edits.push_back({path, entry});
             rules_changed = rules_changed || is_ignore_file(path);
         }
-        recorded.push_back({path, entry, st});
+        recorded.push_back({path, entry, FileStamp(st)});
         return {};
     }
 

@@ -56,14 +56,14 @@ Result<void> StatCache::put(const std::vector<Recorded>& entries) {
     constexpr long long tick_ns = 20'000'000;
     const long long limit = (static_cast<long long>(now.tv_sec) * 1'000'000'000LL) + now.tv_nsec - tick_ns;
     for (const Recorded& recorded : entries) {
-        const struct stat& st = recorded.st;
+        const FileStamp& stamp = recorded.stamp;
         git_index_entry entry{};
-        const long long changed_at = (static_cast<long long>(st.st_ctim.tv_sec) * 1'000'000'000LL) + st.st_ctim.tv_nsec;
+        const long long changed_at = (static_cast<long long>(stamp.changed.tv_sec) * 1'000'000'000LL) + stamp.changed.tv_nsec;
         if (changed_at < limit) {
-            entry.ctime = {static_cast<std::int32_t>(st.st_ctim.tv_sec), static_cast<std::uint32_t>(st.st_ctim.tv_nsec)};
-            entry.mtime = {static_cast<std::int32_t>(st.st_mtim.tv_sec), static_cast<std::uint32_t>(st.st_mtim.tv_nsec)};
-            entry.ino = static_cast<std::uint32_t>(st.st_ino);
-            entry.file_size = static_cast<std::uint32_t>(st.st_size);
+            entry.ctime = {static_cast<std::int32_t>(stamp.changed.tv_sec), static_cast<std::uint32_t>(stamp.changed.tv_nsec)};
+            entry.mtime = {static_cast<std::int32_t>(stamp.written.tv_sec), static_cast<std::uint32_t>(stamp.written.tv_nsec)};
+            entry.ino = stamp.inode;
+            entry.file_size = stamp.size;
         }
         entry.mode = recorded.entry.mode;
         entry.id = recorded.entry.id;

@@ -13,11 +13,23 @@ namespace agentforge::kernel {
 
 namespace git {
 
+/// What the index keeps of a file's stat data: a third of it, and a large repository has tens of thousands waiting at once.
+struct FileStamp {
+    timespec changed{};
+    timespec written{};
+    std::uint32_t inode = 0;
+    std::uint32_t size = 0;
+
+    FileStamp() = default;
+    explicit FileStamp(const struct stat& st)
+        : changed(st.st_ctim), written(st.st_mtim), inode(static_cast<std::uint32_t>(st.st_ino)), size(static_cast<std::uint32_t>(st.st_size)) {}
+};
+
 /// An index entry that waits to be put into the index.
 struct Recorded {
     std::string path;
     TreeEntry entry;
-    struct stat st {};
+    FileStamp stamp;
 };
 
 /// The index file serves as a cache: what was recorded for a path, and the stat data of the file then.

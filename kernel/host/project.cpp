@@ -141,6 +141,17 @@ Result<TaskLimits> load_limits(const Settings& settings, const PipelineSet& pipe
     return limits;
 }
 
+TokenBudget token_budget(const Settings& settings) {
+    const auto tokens = [&settings](const char* key) { return static_cast<std::size_t>(settings.integer(key)); };
+    return {.total = tokens("context.max_tokens"),
+            .system_prompt = tokens("context.budget.system_prompt"),
+            .task_frame = tokens("context.budget.task_frame"),
+            .current_state = tokens("context.budget.current_state"),
+            .recent_actions = tokens("context.budget.recent_actions"),
+            .verification_status = tokens("context.budget.verification_status"),
+            .available_actions = tokens("context.budget.available_actions")};
+}
+
 Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& events) {
     std::unique_ptr<Project> project(new Project(program));
     AF_TRY(project->place_, ProjectPlace::find(program));
@@ -215,8 +226,9 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .cancel = *program.cancel,
         .clock = project->clock_,
         .model = [self](const AgentDefinition& agent) { return self->model(agent); },
-        .budget = {},
+        .budget = token_budget(*project->settings_),
         .max_output_tokens = static_cast<std::uint64_t>(project->settings_->integer("llm.max_output_tokens")),
+        .agents_md = project->settings_->boolean("context.agents_md"),
         .environment = program.environment,
         .servers = &project->servers_,
         .exec_helper = project->product_.exec_helper,

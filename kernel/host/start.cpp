@@ -94,7 +94,7 @@ std::optional<Error> changed(const Project& project, PluginKind kind, const std:
 }
 
 /// What a stage would miss later is said before a task exists: its plugin, its agents, their tools, their models.
-Result<void> check_ready(Project& project, const PipelineTemplate& pipeline) {
+Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, const std::string& request) {
     for (const StageTemplate& stage : pipeline.stages) {
         if (!project.plugins().has(PluginKind::stage, stage.executor)) { return missing(project, PluginKind::stage, stage.executor, pipeline.source); }
         if (auto error = changed(project, PluginKind::stage, stage.executor)) { return std::move(*error); }
@@ -118,6 +118,7 @@ Result<void> check_ready(Project& project, const PipelineTemplate& pipeline) {
             AF_CHECK(project.check_price(agent));
             AF_CHECK(project.model(agent));
         }
+        AF_CHECK(check_prompts_fit(project.services(), stage, request));
     }
     return {};
 }
@@ -154,7 +155,8 @@ int run_start(Program& program, const StartArguments& arguments) {
     std::vector<std::string> named = arguments.approve;
     if (!arguments.exit_after.empty()) { named.push_back(arguments.exit_after); }
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
-    if (const auto ready = check_ready(project, *pipeline); !ready.ok()) { return program.fail(ready.error()); }
+    const std::string request = request_of(arguments);
+    if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
     name_excluded_changes(program, project);
     std::error_code error;
     const bool first = !std::filesystem::exists(project.place().agentforge, error);
@@ -166,7 +168,7 @@ int run_start(Program& program, const StartArguments& arguments) {
     options.supervised = arguments.supervised;
     options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
     options.configuration = settings_for_task(program, project);
-    const auto result = project.controller().execute(request_of(arguments), options);
+    const auto result = project.controller().execute(request, options);
     if (!result.ok()) {
         if (first) { remove_empty_project_folder(project.place()); }
         return program.fail(result.error());

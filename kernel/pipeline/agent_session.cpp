@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "agent/context.hpp"
 #include "base/text.hpp"
 #include "pipeline/agent_tools.hpp"
 #include "pipeline/budget.hpp"
@@ -188,6 +189,8 @@ public:
 
     [[nodiscard]] std::optional<Completion> pending_answer(unsigned step) override {
         for (auto record = session_.records().rbegin(); record != session_.records().rend(); ++record) {
+            // Before the newest step of this run there is nothing that a later one waits for: a long run is not read again at every step.
+            if (record->type() == "step" && is_mine(record->body)) { return std::nullopt; }
             if (record->type() != "answer" || !is_mine(record->body) || number_field(record->body, "run_step") != step) { continue; }
             const auto body = session_.kept(record->body, "answer");
             if (!body.ok() || !body->is_object()) { return std::nullopt; }
@@ -421,6 +424,28 @@ public:
         return std::optional<std::string>();
     }
 
+    /// What this task's finished runs with the same model found about its counting, so that a run need not find it again at the cost of a
+    /// context over the budget. The records before this run's own do not change, so a resumed run begins with the same.
+    [[nodiscard]] unsigned calibration(const ModelClient* model) {
+        std::map<std::string, bool, std::less<>> same_model;
+        unsigned most = 1000;
+        for (const Record& record : session_.records()) {
+            if (record.type() != "step" || is_mine(record.body)) { continue; }
+            const json::value* agent = record.body.if_contains("agent");
+            const json::value* sections = record.body.if_contains("section_tokens");
+            if (agent == nullptr || !agent->is_object() || sections == nullptr || !sections->is_object()) { continue; }
+            const std::string role = text_field(agent->get_object(), "role");
+            auto known = same_model.find(role);
+            if (known == same_model.end()) {
+                const auto other = services_.agents.get(role);
+                const auto answers = other.ok() ? services_.model(*other) : Result<ModelClient*>(other.error());
+                known = same_model.emplace(role, answers.ok() && *answers == model).first;
+            }
+            if (known->second) { most = std::max(most, calibration_of(number_field(record.body, "input_tokens"), number_field(sections->get_object(), "total"))); }
+        }
+        return most;
+    }
+
     void log(LogLevel level, std::string_view message, const json::object& fields) override { context_.log(level, message, fields); }
     void progress(std::string_view text) override { context_.progress(text); }
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return context_.now(); }
@@ -501,7 +526,47 @@ private:
     std::optional<Error> broken_;       ///< Met where the interface has no way to say so; the next step_finished says it.
 };
 
+/// What the prompt says of a run whoever's task it is.
+RunSpec frame_of(const TaskServices& services, const AgentDefinition& agent, const std::string& stage, const std::optional<Contract>& contract, const std::string& gate,
+                 const std::string& request) {
+    RunSpec spec;
+    spec.agent = agent;
+    spec.goal = request;
+    spec.success_criteria = {"The artifact satisfies contract " + (contract ? contract->name() : std::string("(plain text)"))};
+    if (!gate.empty()) { spec.success_criteria.push_back("The kernel's " + gate + " gate passes"); }
+    spec.stage = stage;
+    spec.contract = contract;
+    spec.budget = services.budget;
+    spec.max_output_tokens = services.output_limit ? services.output_limit(agent.role) : services.max_output_tokens;
+    return spec;
+}
+
+/// The AGENTS.md of the commit that the task started from: what an agent writes into the file does not change what agents are told.
+Result<std::string> agents_md_of(const TaskServices& services, Workshop& workshop, const TaskState& state) {
+    constexpr std::size_t most_bytes = 256UL << 10U;
+    if (!services.agents_md) { return std::string(); }
+    AF_TRY(const auto text, workshop.file_in_tree(state.base_tree, "AGENTS.md"));
+    if (!text) { return std::string(); }
+    return sanitize_utf8(text->size() > most_bytes ? head_and_tail(*text, most_bytes) : *text);
+}
+
 }  // namespace
+
+Result<void> check_prompts_fit(const TaskServices& services, const StageTemplate& stage, const std::string& request) {
+    std::vector<std::pair<std::string, bool>> runs;
+    if (!stage.agent.empty()) { runs.emplace_back(stage.agent, false); }
+    for (const std::string& reviewer : stage.reviewers) { runs.emplace_back(reviewer, true); }
+    for (const auto& [role, review] : runs) {
+        AF_TRY(const AgentDefinition agent, services.agents.get(role));
+        const std::string name = review || stage.contract.empty() ? agent.output_contract(stage.name) : stage.contract;
+        if (name.empty()) { continue; }
+        AF_TRY(const Contract contract, services.contracts.get(name));
+        AF_TRY(const ModelClient* const model, services.model(agent));
+        const RunSpec spec = frame_of(services, agent, stage.name, contract, "", request);
+        AF_CHECK(fix_parts(spec, shipped_tools_of(services, agent, contract.model_schema()), model->info().native_tool_calls));
+    }
+    return {};
+}
 
 ServerPlace stage_process_place(Workshop& workshop, const TaskServices& services) {
     ServerPlace place;
@@ -550,19 +615,13 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     offer.settle = [&host] { return host.settle_server(); };
     AF_TRY(auto tools, load_tools(services, agent, servers, [&host] { return host.server_place(); }, offer, [&context] { return context.cancelled(); }));
 
-    RunSpec spec;
-    spec.agent = agent;
+    RunSpec spec = frame_of(services, agent, stage.name, contract, gate, state.request);
     spec.run = run;
     spec.run.role = role;
     spec.place = RequestPlace{state.task_id, stage.name, role, host.visit(), number, 1};
-    spec.goal = state.request;
-    spec.success_criteria = {"The artifact satisfies contract " + (contract ? contract->name() : std::string("(plain text)"))};
-    if (!gate.empty()) { spec.success_criteria.push_back("The kernel's " + gate + " gate passes"); }
-    spec.stage = stage.name;
-    spec.contract = contract;
-    spec.budget = services.budget;
+    AF_TRY(spec.agents_md, agents_md_of(services, workshop, state));
+    spec.calibration_permille = host.calibration(model);
     spec.max_steps = run.max_steps != 0 ? run.max_steps : stage.max_steps;
-    spec.max_output_tokens = services.output_limit ? services.output_limit(role) : services.max_output_tokens;
 
     ToolBridge bridge(agent, std::move(tools), host.workspace(), host, contract ? contract->model_schema() : json::object());
     return agentforge::kernel::run_agent(spec, bridge, *model, host, context, services.events);

@@ -20,6 +20,10 @@ namespace agentforge::kernel {
 [[nodiscard]] Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServices& services, StageClock& clock,
                                             const AgentRun& run, unsigned number, bool review, ServerPool& servers);
 
+/// Whether system prompt and tools of the stage's agent and reviewers leave a context its room, so that a task that could not be done is not
+/// begun. Tools of servers and of plugins that are not the product's are not known before they run, and not counted. Errors: AF-AGENT-013, and of the agents, contracts and models.
+[[nodiscard]] Result<void> check_prompts_fit(const TaskServices& services, const StageTemplate& stage, const std::string& request);
+
 /// Where a plugin's process runs that is a stage: it reads the workspace and writes scratch only, since a stage's writes are calls of its host.
 [[nodiscard]] ServerPlace stage_process_place(Workshop& workshop, const TaskServices& services);
 

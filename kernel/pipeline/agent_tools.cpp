@@ -150,6 +150,19 @@ Result<Tools> load_tools(const TaskServices& services, AgentDefinition& agent, S
     return Loader(services, agent, servers, place, offer, cancelled).load();
 }
 
+std::vector<ToolSpec> shipped_tools_of(const TaskServices& services, const AgentDefinition& agent, const json::object& completion_schema) {
+    std::vector<ToolSpec> specs;
+    for (const std::string& name : agent.allowed_tools) {
+        const PluginManifest* const owner = services.plugins.owner(PluginKind::tool, name);
+        if (owner == nullptr || owner->source != PluginSource::product || !owner->command.empty()) { continue; }
+        const auto tool = services.plugins.tool(name);
+        if (!tool.ok()) { continue; }       // The run says why.
+        specs.push_back((*tool)->spec());
+        if (has(specs.back().effects, ToolEffect::completes)) { specs.back().parameters = completion_schema; }
+    }
+    return specs;
+}
+
 Result<void> check_tool_is_declared(const PluginRegistry& plugins, const ServerSet* servers, const std::string& tool) {
     if (plugins.has(PluginKind::tool, tool)) { return {}; }
     const std::string prefix(prefix_of(tool));

@@ -18,6 +18,9 @@ namespace agentforge::kernel {
                                                                                           const std::function<ServerPlace()>& place, const ServerOffer& offer,
                                                                                           const std::function<bool()>& cancelled);
 
+/// What the product's own tools that the agent lists say of themselves, in that order; `completion_schema` becomes the parameters of those that complete.
+[[nodiscard]] std::vector<ToolSpec> shipped_tools_of(const TaskServices& services, const AgentDefinition& agent, const json::object& completion_schema);
+
 /// Whether somebody provides the tool, as far as can be said without starting a server. Errors: AF-PLUG-010, AF-MCP-001 … 004.
 [[nodiscard]] Result<void> check_tool_is_declared(const PluginRegistry& plugins, const ServerSet* servers, const std::string& tool);
 

@@ -41,6 +41,10 @@ public:
         return repository_.diff(from, to);
     }
 
+    [[nodiscard]] Result<std::optional<std::string>> file_in_tree(const std::string& tree, const std::string& path) override {
+        return repository_.file_in_tree(tree, path);
+    }
+
     [[nodiscard]] Result<std::string> patch(const std::string& from, const std::string& to) override { return repository_.patch(from, to); }
 
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop& stop) override { return gates_.run(call, stop); }

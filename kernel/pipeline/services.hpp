@@ -34,6 +34,7 @@ struct TaskServices {
     std::function<Result<ModelClient*>(const AgentDefinition&)> model;
     TokenBudget budget;
     std::uint64_t max_output_tokens = 4096;
+    bool agents_md = true;                                  ///< Whether agents are shown the repository's AGENTS.md.
     std::map<std::string, std::string> environment;         ///< The whole one; children get the allow-listed part.
     const ServerSet* servers = nullptr;                     ///< Tool servers that are declared; null: none.
     std::string exec_helper = {};                           ///< agentforge-exec, for servers and plugins that are processes.

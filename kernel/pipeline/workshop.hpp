@@ -30,6 +30,8 @@ public:
     /// Keeps a tree alive under a name of this task.
     [[nodiscard]] virtual Result<void> keep(const std::string& name, const std::string& tree) = 0;
     [[nodiscard]] virtual Result<std::vector<TreeChange>> diff(const std::string& from, const std::string& to) = 0;
+    /// A file's bytes in a tree; empty where the tree has no such file.
+    [[nodiscard]] virtual Result<std::optional<std::string>> file_in_tree(const std::string& tree, const std::string& path) = 0;
     [[nodiscard]] virtual Result<std::string> patch(const std::string& from, const std::string& to) = 0;
     [[nodiscard]] virtual Result<GateReport> gate(const GateCall& call, const Stop& stop) = 0;
     [[nodiscard]] virtual Result<std::vector<std::pair<std::string, std::string>>> skeleton(

@@ -96,6 +96,18 @@ std::pair<Spawned, Spawned> spawn_in_turns(unsigned rounds, const std::vector<st
     return {{time[0].median(), cpu[0].median(), memory[0].median()}, {time[1].median(), cpu[1].median(), memory[1].median()}};
 }
 
+Spawned spawn_once(const std::vector<std::string>& words) {
+    std::string command = "'" + binary_folder() + "/tests/bench/agentforge-bench-spawn' once";
+    for (const std::string& word : words) { command += " '" + word + "'"; }
+    std::istringstream line(shell(command + " -- true"));
+    Spawned spent;
+    if (!(line >> spent.milliseconds >> spent.cpu_milliseconds >> spent.megabytes)) { give_up("nothing came back from: " + command); }
+    spent.milliseconds /= 1e6;
+    spent.cpu_milliseconds /= 1e6;
+    spent.megabytes /= 1024;
+    return spent;
+}
+
 std::string program() { return binary_folder() + "/bin/agentforge"; }
 std::string source_folder() { return AGENTFORGE_SOURCE_DIR; }
 std::string binary_folder() { return AGENTFORGE_BINARY_DIR; }

@@ -53,6 +53,9 @@ struct Spawned {
 /// Runs `a` and `b` in turns, `rounds` times each, output to /dev/null.
 [[nodiscard]] std::pair<Spawned, Spawned> spawn_in_turns(unsigned rounds, const std::vector<std::string>& a, const std::vector<std::string>& b);
 
+/// Runs a program once, without a run before it.
+[[nodiscard]] Spawned spawn_once(const std::vector<std::string>& words);
+
 /// The program under test.
 [[nodiscard]] std::string program();
 [[nodiscard]] std::string source_folder();

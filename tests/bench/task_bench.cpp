@@ -39,6 +39,7 @@ public:
     Result<std::string> snapshot(const std::vector<std::string>& paths) override { return inner_->snapshot(paths); }
     Result<void> keep(const std::string& name, const std::string& tree) override { return inner_->keep(name, tree); }
     Result<std::vector<TreeChange>> diff(const std::string& from, const std::string& to) override { return inner_->diff(from, to); }
+    Result<std::optional<std::string>> file_in_tree(const std::string& tree, const std::string& path) override { return inner_->file_in_tree(tree, path); }
     Result<std::string> patch(const std::string& from, const std::string& to) override { return inner_->patch(from, to); }
     Result<GateReport> gate(const GateCall& call, const Stop& stop) override {
         if (!answers_.recorded) {

@@ -3,6 +3,7 @@
 #include <agentforge/stage_helpers.hpp>
 
 #include "base/text.hpp"
+#include "pipeline/agent_session.hpp"
 #include "unit/backends/fakes.hpp"
 #include "unit/pipeline/bench.hpp"
 
@@ -53,6 +54,63 @@ TEST(TestStageExecution, contract_stage_executes_contract) {
     const auto result = bench.start(Bench::with({played_by("a", "requirements_analyst")}));
     ASSERT_TRUE(result.success);
     EXPECT_EQ(result.deliverable->at("text").as_string(), "kept");
+}
+
+// ------------------------------------------------------------------------------------- the context --
+
+/// One stage `a` whose agent hands in its note at once.
+void one_agent(Bench& bench) {
+    ContractStage::Mapping mapping;
+    mapping.stage_name = "a";
+    mapping.contract = "note";
+    mapping.input = {{"wish", "user_request"}};
+    bench.plugins.add_stage("a", std::make_shared<ContractStage>(mapping));
+    mapping.stage_name = "b";
+    bench.plugins.add_stage("b", std::make_shared<ContractStage>(mapping));
+}
+
+TEST(TestContext, agents_read_the_agents_md_of_the_commit_that_the_task_started_from) {
+    Bench bench({{"README.md", "hello\n"}, {"AGENTS.md", "Run the tests with make check.\n"}});
+    one_agent(bench);
+    bench.answers([](const CompletionRequest&) -> Result<Completion> { return call_tool("complete", {{"text", "kept"}}); });
+    ASSERT_TRUE(bench.start(Bench::with({played_by("a", "requirements_analyst")})).success);
+    EXPECT_NE(bench.model->requests.at(0).user.find("  agents_md: |\n    Run the tests with make check.\n"), std::string::npos) << bench.model->requests.at(0).user;
+}
+
+TEST(TestContext, agents_md_can_be_left_out) {
+    Bench bench({{"README.md", "hello\n"}, {"AGENTS.md", "Run the tests with make check.\n"}});
+    bench.services.agents_md = false;
+    one_agent(bench);
+    bench.answers([](const CompletionRequest&) -> Result<Completion> { return call_tool("complete", {{"text", "kept"}}); });
+    ASSERT_TRUE(bench.start(Bench::with({played_by("a", "requirements_analyst")})).success);
+    EXPECT_EQ(bench.model->requests.at(0).user.find("make check"), std::string::npos);
+}
+
+TEST(TestContext, a_run_begins_with_the_calibration_that_the_run_before_it_found) {
+    Bench bench;
+    one_agent(bench);
+    bench.answers([](const CompletionRequest&) -> Result<Completion> {
+        Completion answer = call_tool("complete", {{"text", "kept"}});
+        answer.usage.input_tokens = 1'000'000;
+        return answer;
+    });
+    const auto result = bench.start(Bench::with({played_by("a", "requirements_analyst"), played_by("b", "business_analyst")}));
+    ASSERT_TRUE(result.success);
+    std::vector<std::int64_t> permille;
+    for (const Record& record : bench.records(result.task_id)) {
+        if (record.type() == "step") { permille.push_back(record.body.at("section_tokens").at("calibration_permille").to_number<std::int64_t>()); }
+    }
+    EXPECT_EQ(permille, (std::vector<std::int64_t>{1000, 2000}));
+}
+
+TEST(TestContext, a_prompt_that_cannot_fit_is_found_before_a_task_is_made) {
+    Bench bench;
+    const StageTemplate stage = played_by("a", "requirements_analyst");
+    EXPECT_TRUE(check_prompts_fit(bench.services, stage, "Do it").ok());
+    bench.services.budget.system_prompt = 100;
+    const auto checked = check_prompts_fit(bench.services, stage, "Do it");
+    ASSERT_FALSE(checked.ok());
+    EXPECT_EQ(checked.error().code, "AF-AGENT-013");
 }
 
 TEST(TestStageExecution, stage_saves_artifact_to_disk) {

@@ -163,6 +163,11 @@ class TestWords(ProgramTest):
         self.assertIn("replay", outcome.err)
         self.assertFalse((self.repository / ".agentforge").exists())
 
+    def test_a_budget_that_the_prompt_alone_exceeds_is_refused_before_anything_is_made(self):
+        outcome = self.start("--set", "context.budget.system_prompt=200")
+        self.assert_error(outcome, "AF-AGENT-013", "context.budget.system_prompt")
+        self.assertFalse((self.repository / ".agentforge").exists())
+
     def test_an_unknown_environment_variable_is_named(self):
         outcome = self.start("--exit-after", "intake", environment=dict(self.environment, AGENTFORGE_LLM_BAKCEND="cli"))
         self.assertIn("AGENTFORGE_LLM_BAKCEND", outcome.err)

@@ -146,6 +146,48 @@ TEST(Context, shrinks_when_the_backend_counts_more_than_we_do) {
     EXPECT_LE(build(usual_spec(), calibrated).section_tokens.at("total").to_number<std::size_t>(), 8000 * 1000 / 1500U);
 }
 
+TEST(Context, feedback_keeps_its_place_before_a_state_that_is_cut) {
+    RunSpec spec = usual_spec();
+    const std::string feedback = "Name the function slugify, not slug.\nKeep its tests.\n";
+    spec.run.state = {{"input_artifact", json::object{{"text", std::string(200'000, 'a')}}}, {"feedback", feedback}, {"previous_errors", json::array{"no test ran"}}};
+    const json::object state = parsed(build(spec, {})).at("current_state").get_object();
+    EXPECT_EQ(state.at("this_round").at("feedback").as_string(), feedback);
+    EXPECT_EQ(state.at("this_round").at("previous_errors").at(0), "no test ran");
+    EXPECT_FALSE(state.at("state").get_object().contains("feedback"));
+}
+
+TEST(Context, shows_the_repositorys_agents_md_within_its_share) {
+    RunSpec spec = usual_spec();
+    spec.agents_md = "Run the tests with `make check`.\n";
+    EXPECT_EQ(parsed(build(spec, {})).at("current_state").at("agents_md").as_string(), spec.agents_md);
+    for (int line = 0; line < 4000; ++line) { spec.agents_md += "Rule " + std::to_string(line) + " of this repository.\n"; }
+    const BuiltContext built = build(spec, {});
+    EXPECT_LE(built.section_tokens.at("current_state").to_number<std::size_t>(), spec.budget.current_state / 4);
+    EXPECT_TRUE(was_cut(built, "current_state.agents_md"));
+}
+
+TEST(Context, begins_with_the_calibration_that_earlier_runs_found) {
+    const Memory memory(1500);
+    RunSpec spec = usual_spec();
+    spec.run.state = {{"text", std::string(200'000, 'x')}};
+    EXPECT_LE(build(spec, memory).section_tokens.at("total").to_number<std::size_t>(), 8000 * 1000 / 1500U);
+}
+
+TEST(Context, counts_what_servers_put_before_native_tools) {
+    const auto native = fix_parts(usual_spec(), usual_tools(), true);
+    const auto text = fix_parts(usual_spec(), usual_tools(), false);
+    ASSERT_TRUE(native.ok() && text.ok());
+    EXPECT_GE(native->frame_tokens, text->frame_tokens + 346);
+}
+
+TEST(Context, the_error_of_a_budget_that_is_too_small_names_the_setting) {
+    RunSpec spec = usual_spec();
+    spec.budget.system_prompt = 100;
+    const auto fixed = fix_parts(spec, usual_tools(), true);
+    ASSERT_FALSE(fixed.ok());
+    EXPECT_NE(fixed.error().remedy.find("context.budget.system_prompt"), std::string::npos) << fixed.error().remedy;
+}
+
 TEST(Context, a_system_prompt_over_its_share_is_an_error_at_start) {
     RunSpec spec = usual_spec();
     spec.agent.description = std::string(20'000, 'x');
@@ -268,6 +310,39 @@ TEST(Context, of_step_500_is_built_in_milliseconds) {
     RecordProperty("microseconds", static_cast<int>(each.count()));
     std::printf("context of step 500: %lld us\n", static_cast<long long>(each.count()));
     EXPECT_LT(each.count(), 500'000);
+}
+
+TEST(Context, what_was_counted_before_changes_no_byte) {
+    std::mt19937 random(17);
+    RunSpec spec = usual_spec();
+    spec.run.state = {{"spec", random_output(random)}, {"feedback", random_output(random)}};
+    const auto fixed = fix_parts(spec, usual_tools(), true);
+    ASSERT_TRUE(fixed.ok());
+    Memory memory;
+    ContextMemo memo;
+    for (unsigned step = 1; step <= 60; ++step) {
+        const auto with = build_context(spec, fixed.value(), memory, {{"checks_passing", step / 10}}, memo);
+        const auto without = build_context(spec, fixed.value(), memory, {{"checks_passing", step / 10}});
+        ASSERT_TRUE(with.ok() && without.ok());
+        ASSERT_EQ(with->text, without->text) << "step " << step;
+        ASSERT_EQ(with->section_tokens, without->section_tokens) << "step " << step;
+        memory.add(random_step(random, step));
+    }
+}
+
+TEST(Context, what_does_not_change_is_written_once) {
+    ContextMemo memo;
+    int made = 0;
+    const auto make = [&made] { ++made; return Piece{"x: 1\n", 2, false}; };
+    for (int context = 0; context < 5; ++context) {
+        memo.next();
+        EXPECT_EQ(memo.piece("x", make).tokens, 2U);
+    }
+    EXPECT_EQ(made, 1);
+    memo.next();
+    memo.next();
+    static_cast<void>(memo.piece("x", make));
+    EXPECT_EQ(made, 2) << "what two contexts did not use is forgotten";
 }
 
 TEST(Context, the_same_records_give_the_same_bytes) {

@@ -19,7 +19,7 @@ public:
         asked = request;
         return {};
     }
-    void log(LogLevel, std::string_view, const json::object&) override {}
+    void log(LogLevel level, std::string_view message, const json::object& fields) override { logged.push_back({level, std::string(message), fields}); }
     void progress(std::string_view) override {}
     std::chrono::system_clock::time_point now() override { return {}; }
     bool cancelled() const noexcept override { return false; }
@@ -64,6 +64,12 @@ public:
     std::optional<Error> refuse_call;
     std::vector<std::string> failed_calls;
     std::optional<std::chrono::steady_clock::time_point> end_of_time;
+    struct Line {
+        LogLevel level;
+        std::string message;
+        json::object fields;
+    };
+    std::vector<Line> logged;
     std::vector<StepRecord> journal;
     std::optional<Completion> pending;
     unsigned pending_step = 0;

@@ -107,6 +107,30 @@ TEST(AgentLoop, shows_the_new_content_after_an_edit) {
     EXPECT_EQ(third.find("NotImplementedError"), std::string::npos) << third;
 }
 
+TEST(AgentLoop, a_count_over_the_budget_is_warned_of_and_makes_later_contexts_smaller) {
+    World world;
+    world.spec.run.state = {{"text", std::string(200'000, 'x')}};
+    const auto backend = std::make_shared<FakeBackend>([](const CompletionRequest& request) {
+        auto answer = scripted(request);
+        answer->usage.input_tokens = request.place.step == 1 ? 9000 : 1;
+        return answer;
+    });
+    ASSERT_TRUE(world.run(backend).ok());
+    EXPECT_LT(backend->requests[1].user.size(), backend->requests[0].user.size());
+    const auto warned = std::count_if(world.host.logged.begin(), world.host.logged.end(), [](const FakeHost::Line& line) {
+        return line.level == LogLevel::warning && line.message.find("9000 input tokens for step 1") != std::string::npos;
+    });
+    EXPECT_EQ(warned, 1);
+}
+
+TEST(AgentLoop, logs_what_was_cut_from_a_context) {
+    World world;
+    world.spec.run.state = {{"text", std::string(200'000, 'x')}};
+    ASSERT_TRUE(world.run(std::make_shared<FakeBackend>(scripted)).ok());
+    ASSERT_FALSE(world.host.logged.empty());
+    EXPECT_EQ(world.host.logged.front().fields.at("section_tokens").at("truncated").at(0).as_string(), "current_state.state");
+}
+
 TEST(AgentLoop, does_finished_steps_not_again) {
     World first;
     ASSERT_TRUE(first.run(std::make_shared<FakeBackend>(scripted)).ok());

@@ -4,7 +4,9 @@
 #include <random>
 
 #include "agent/shorten.hpp"
+#include "backends/tokens.hpp"
 #include "base/text.hpp"
+#include "base/yaml.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -39,26 +41,42 @@ TEST(ShortenLines, cuts_the_middle_of_one_huge_line) {
     EXPECT_TRUE(cut);
 }
 
+json::value read_back(const Piece& piece) { return parse_yaml(piece.yaml, "piece")->value.at("state"); }
+
 TEST(ShortenTo, leaves_alone_what_fits) {
-    bool cut = false;
     const json::value value{{"a", 1}, {"b", {1, 2, 3}}};
-    EXPECT_EQ(shorten_to("state", value, 1000, cut), value);
-    EXPECT_FALSE(cut);
+    const Piece piece = shorten_to("state", value, 1000);
+    EXPECT_EQ(read_back(piece), value);
+    EXPECT_FALSE(piece.cut);
 }
 
 TEST(ShortenTo, says_how_many_items_it_left_out) {
     json::array many;
     for (int i = 0; i < 1000; ++i) { many.emplace_back("item " + std::to_string(i)); }
-    bool cut = false;
-    const json::value short_one = shorten_to("state", json::value{{"many", many}}, 200, cut);
-    EXPECT_TRUE(std::string(short_one.at("many").get_array().back().get_string()).ends_with(" more left out …")) << json::serialize(short_one);
+    const Piece piece = shorten_to("state", json::value{{"many", many}}, 200);
+    EXPECT_TRUE(std::string(read_back(piece).at("many").get_array().back().get_string()).ends_with(" more left out …")) << piece.yaml;
+    EXPECT_TRUE(piece.cut);
 }
 
 TEST(ShortenTo, keeps_the_order_of_the_fields) {
-    bool cut = false;
-    json::object value{{"zebra", std::string(5000, 'x')}, {"apple", std::string(5000, 'y')}};
-    const json::value shortened = shorten_to("state", json::value(value), 300, cut);
-    EXPECT_EQ(shortened.get_object().begin()->key(), "zebra");
+    const json::value value{{"zebra", std::string(5000, 'x')}, {"apple", std::string(5000, 'y')}};
+    EXPECT_EQ(read_back(shorten_to("state", value, 300)).get_object().begin()->key(), "zebra");
+}
+
+TEST(ShortenTextTo, keeps_head_and_tail_within_its_tokens) {
+    const Piece piece = shorten_text_to("state", numbered(5000), 100);
+    EXPECT_LE(piece.tokens, 100U);
+    const json::value kept = read_back(piece);
+    EXPECT_TRUE(kept.get_string().starts_with("line 1\n")) << kept;
+    EXPECT_TRUE(kept.get_string().ends_with("line 5000\n")) << kept;
+}
+
+TEST(Pieces, one_after_the_other_are_what_their_map_is) {
+    const json::object view{{"path", "a.py"}, {"content", "def f():\n    return 1\n"}};
+    const json::object state{{"objective", "Do this\nand that\n"}, {"files", json::array{view, view}}, {"more", json::object{{"x", 1}}}};
+    const std::string whole = to_yaml(json::value(json::object{{"current_state", state}}));
+    const std::string item = item_piece_of(json::value(json::object{{"path", "a.py"}}), 1).yaml + piece_of("content", view.at("content"), 3).yaml;
+    EXPECT_EQ("current_state:\n" + piece_of("objective", state.at("objective"), 1).yaml + "  files:\n" + item + item + piece_of("more", state.at("more"), 1).yaml, whole);
 }
 
 /// Wide at the top and narrow below: each round takes milliseconds, so there can be many.
@@ -98,10 +116,11 @@ json::value random_value(std::mt19937& random, int depth) {
 TEST(ShortenTo, always_fits) {
     std::mt19937 random(11);
     for (int round = 0; round < 200; ++round) {
-        bool cut = false;
         const json::value value = random_value(random, 4);
         const std::size_t budget = 20 + random() % 3000;
-        ASSERT_LE(tokens_of("state", shorten_to("state", value, budget, cut)), budget) << "round " << round;
+        const Piece piece = shorten_to("state", value, budget);
+        ASSERT_LE(piece.tokens, budget) << "round " << round;
+        ASSERT_EQ(piece.tokens, estimate_tokens(piece.yaml)) << "round " << round;
     }
 }
 

@@ -145,6 +145,11 @@ public:
         }
         return text;
     }
+    [[nodiscard]] Result<std::optional<std::string>> file_in_tree(const std::string& tree, const std::string& path) override {
+        const Files& files = memory_.trees.at(tree);
+        const auto found = files.find(path);
+        return found == files.end() ? std::optional<std::string>() : std::optional(found->second);
+    }
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop&) override {
         memory_.gates_run.push_back(call.request.gate);
         return memory_.gate(call, memory_.trees.at(call.tree));

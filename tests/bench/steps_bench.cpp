@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run of 50 and of 500 steps: the program itself against a scripted server over HTTP, one trivial tool call a step, in a small
+// repository and in one of 50,000 files. A step is what passes between an answer and the next request; its floor is one bare exchange with such a
+// server, one posix_spawn and one write with fdatasync, measured in turns with the steps: while the program waits for its answer.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <sstream>
+
+#include "base/files.hpp"
+#include "base/yaml.hpp"
+#include "bench/figures.hpp"
+#include "bench/places.hpp"
+#include "bench/steps_server.hpp"
+
+namespace agentforge::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr unsigned few = 50;
+constexpr unsigned many = 500;
+constexpr std::size_t request_bytes = 7000;     ///< What a step asks, about.
+constexpr std::size_t record_bytes = 3000;      ///< What a step writes into its journal, about.
+
+/// A pipeline of the one stage, with room for all steps.
+constexpr const char* pipeline_text = R"(pipeline:
+  name: steps
+  description: One stage of many steps
+  goal_type: design
+  timeout_seconds: 3600
+  stages:
+    - name: intake
+      max_steps: 600
+      timeout_seconds: 3600
+)";
+
+/// The artifact that the demo's transcript hands in.
+json::object artifact() {
+    const auto transcript = must(kernel::load_yaml(source_folder() + "/examples/transcripts/slugify.yaml"));
+    for (const json::value& entry : transcript.value.at("entries").get_array()) {
+        const json::value* calls = entry.get_object().if_contains("tool_calls");
+        if (entry.at("stage") != "intake" || calls == nullptr || calls->at(0).at("name") != "complete") { continue; }
+        return calls->at(0).at("arguments").get_object();
+    }
+    give_up("the transcript of the demo hands in no intake record");
+}
+
+fs::path repository_of(const fs::path& folder, unsigned files) {
+    const fs::path repository = folder / ("repository-" + std::to_string(files));
+    write_text(repository / "note.txt", "A note of two lines.\nThis is the second.\n");
+    for (unsigned file = 1; file < files; ++file) {
+        write_text(repository / ("part" + std::to_string(file / 200)) / ("file" + std::to_string(file) + ".txt"), "file " + std::to_string(file) + "\n");
+    }
+    make_repository(repository, {});
+    write_text(repository / ".agentforge/pipelines/steps.yaml", pipeline_text);
+    return repository;
+}
+
+/// A bare exchange, a spawned process, a durable write: what a step cannot do without.
+class Floor {
+public:
+    explicit Floor(const fs::path& folder)
+        : server_(0, "complete", {}, artifact(), {}), client_(server_.port(), request_bytes), file_(::open((folder / "floor").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)), record_(record_bytes, 'r') {
+        if (file_ < 0) { give_up("cannot write the floor's file"); }
+    }
+    ~Floor() { ::close(file_); }
+    Floor(const Floor&) = delete;
+    Floor& operator=(const Floor&) = delete;
+
+    void measure() { samples_.add(microseconds([this] { once(); }) / 1e3); }
+    [[nodiscard]] double milliseconds() const { return samples_.median(); }
+
+private:
+    void once() {
+        client_.exchange();
+        char name[] = "/bin/true";
+        char* words[] = {name, nullptr};
+        pid_t child = 0;
+        int status = 0;
+        if (::posix_spawn(&child, name, nullptr, nullptr, words, environ) != 0 || ::waitpid(child, &status, 0) != child || status != 0) { give_up("cannot run /bin/true"); }
+        if (::write(file_, record_.data(), record_.size()) != static_cast<ssize_t>(record_.size()) || ::fdatasync(file_) != 0) { give_up("cannot write the floor's file"); }
+    }
+
+    StepsServer server_;
+    BareClient client_;
+    int file_;
+    std::string record_;
+    Samples samples_;
+};
+
+/// Processor time so far of the program that works in the repository; 10 ms fine.
+double cpu_milliseconds_of(const fs::path& repository) {
+    const std::string mark = "-C" + std::string(1, '\0') + repository.string() + std::string(1, '\0');
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+        const std::string name = entry.path().filename().string();
+        if (name.find_first_not_of("0123456789") != std::string::npos) { continue; }
+        const auto command = kernel::read_file(entry.path() / "cmdline");
+        if (!command.ok() || !command->starts_with(program()) || command->find(mark) == std::string::npos) { continue; }
+        std::istringstream stat(must(kernel::read_file(entry.path() / "stat")).substr(name.size()));
+        std::string field;
+        double ticks = 0;
+        // Fields 14 and 15; the program's name has no space.
+        for (int index = 2; index <= 15 && stat >> field; ++index) {
+            if (index >= 14) { ticks += std::stod(field); }
+        }
+        return ticks * 1e3 / static_cast<double>(::sysconf(_SC_CLK_TCK));
+    }
+    give_up("the program is not there");
+}
+
+struct Run {
+    double step_milliseconds = 0;
+    double floor_milliseconds = 0;
+    double cpu_milliseconds = 0;        ///< Of a step.
+    double start_milliseconds = 0;      ///< Until the first request: worktrees, journal, plugins.
+    double megabytes = 0;
+    std::size_t first_bytes = 0;
+    std::size_t fifth_bytes = 0;
+    std::size_t last_bytes = 0;         ///< Of the last step before `complete`.
+};
+
+Run run(const fs::path& folder, const fs::path& repository, unsigned steps) {
+    Floor floor(folder);
+    unsigned requests = 0;
+    double cpu = 0;
+    const auto between = [&] {
+        if (requests == 0) { cpu -= cpu_milliseconds_of(repository); }
+        if (requests++ == steps) { cpu += cpu_milliseconds_of(repository); }
+        floor.measure();
+    };
+    StepsServer server(steps, "read_file", {{"path", "note.txt"}}, artifact(), between);
+    const auto begun = std::chrono::steady_clock::now();
+    // Not warmed: a run of hundreds of steps warms itself.
+    const auto spent = spawn_once({program(), "-C", repository.string(), "start", "--pipeline", "steps", "--quiet", "--set", "llm.backend=openai", "--set", "llm.model=scripted",
+                                   "--set", "llm.base_url=" + server.base_url(), "Say what the note says"});
+    const std::vector<Asked> asked = server.take();
+    if (asked.size() != steps + 1) { give_up(std::to_string(asked.size()) + " requests came instead of " + std::to_string(steps + 1)); }
+    Samples times;
+    for (std::size_t index = 1; index < asked.size(); ++index) { times.add(std::chrono::duration<double, std::milli>(asked[index].at - asked[index - 1].answered).count()); }
+    Run made;
+    made.step_milliseconds = times.median();
+    made.cpu_milliseconds = cpu / steps;
+    made.start_milliseconds = std::chrono::duration<double, std::milli>(asked.front().at - begun).count();
+    made.megabytes = spent.megabytes;
+    made.first_bytes = asked.front().bytes;
+    made.fifth_bytes = asked[4].bytes;
+    made.last_bytes = asked[steps - 1].bytes;
+    made.floor_milliseconds = floor.milliseconds();
+    return made;
+}
+
+void steps(benchmark::State& state, unsigned files, const std::string& where) {
+    const WorkFolder folder("steps");
+    const fs::path repository = repository_of(folder.path(), files);
+    Run shorter;
+    Run longer;
+    for (auto _ : state) {
+        shorter = run(folder.path(), repository, few);
+        longer = run(folder.path(), repository, many);
+        state.SetIterationTime(longer.step_milliseconds / 1e3);
+    }
+    state.counters["bytes of step 1"] = static_cast<double>(longer.first_bytes);
+    const std::string floor_is = "bare HTTP exchange, posix_spawn of `true`, write + fdatasync";
+    for (const auto& [count, made] : {std::pair{few, shorter}, {many, longer}}) {
+        const std::string name = "a step over HTTP, run of " + std::to_string(count) + ", " + where;
+        report(state, {name, "ms", made.step_milliseconds, made.floor_milliseconds, floor_is, {Aim::Of::difference, 4}});
+        report(state, {"… processor time of a step", "ms", made.cpu_milliseconds, 0, "–", {}});
+        report(state, {"… peak memory of the program", "MB", made.megabytes, 0, "–", {Aim::Of::value, 40}});
+        report(state, {"… request bytes of step " + std::to_string(count), "B", static_cast<double>(made.last_bytes), static_cast<double>(made.fifth_bytes),
+                       "those of step 5; step 1: " + std::to_string(made.first_bytes), {Aim::Of::ratio, 1.02}});
+    }
+    report(state, {"… from `start` to the first request, " + where, "ms", longer.start_milliseconds, 0, "–", {}});
+}
+void steps_in_a_small_repository(benchmark::State& state) { steps(state, 20, "20 files"); }
+void steps_in_a_large_repository(benchmark::State& state) { steps(state, 50'000, "50,000 files"); }
+BENCHMARK(steps_in_a_small_repository)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(steps_in_a_large_repository)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace agentforge::bench
