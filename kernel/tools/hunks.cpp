@@ -422,7 +422,7 @@ private:
     Placed place_piece(const Hunk& hunk) {
         if (hunk.search.empty()) {
             return Error{"AF-TOOL-042", subject(hunk) + " is empty; it would stand everywhere in " + std::string(name_) + ".", std::string(name_),
-                         "Give the text that is to be replaced, or use create_file for a new file.", ErrorKind::invalid};
+                         "Give the text that is to be replaced, `content` for the whole file, or use create_file for a new file.", ErrorKind::invalid};
         }
         const bool has_cr = hunk.search.find('\r') != std::string::npos;
         const auto take = [&](const std::vector<std::size_t>& found, std::string_view search, bool tolerant) -> Placed {

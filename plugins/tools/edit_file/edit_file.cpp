@@ -50,7 +50,7 @@ private:
         const bool piece = given.has("search") || given.has("replace");
         const int forms = (piece ? 1 : 0) + (given.has("edits") ? 1 : 0) + (given.has("content") ? 1 : 0);
         if (forms != 1 || (piece && !(given.has("search") && given.has("replace")))) {
-            return Error{"AF-TOOL-004", std::string("'edit_file' needs either 'search' and 'replace', or 'edits', or 'content'; ") +
+            return Error{"AF-TOOL-052", std::string("'edit_file' needs either 'search' and 'replace', or 'edits', or 'content'; ") +
                              (forms == 0 ? "none of them is given." : forms > 1 ? "more than one of them is given." : given.has("search") ? "'replace' is missing." : "'search' is missing."),
                          "edit_file", "Give one of the three forms.", ErrorKind::invalid};
         }
@@ -59,22 +59,18 @@ private:
             edit.content = given.text("content");
             return {};
         }
-        const auto add = [&](const Arguments& from, std::string label) -> Result<void> {
+        const auto add = [&](const Arguments& from, std::string label) {
             Hunk hunk;
             hunk.search = from.text("search");
             hunk.replace = from.text("replace");
             hunk.label = std::move(label);
-            if (hunk.search.empty()) {
-                return Error{"AF-TOOL-042", (hunk.label.empty() ? "The text to replace" : hunk.label + ": the text to replace") + " is empty; it would stand everywhere in " + edit.path + ".",
-                             edit.path, "Give the text that is to be replaced, `content` for the whole file, or use create_file for a new file.", ErrorKind::invalid};
-            }
             edit.hunks.push_back(std::move(hunk));
-            return {};
         };
-        if (piece) { return add(given, ""); }
-        for (const json::value& one : arguments.at("edits").as_array()) {
-            AF_CHECK(add(Arguments(one.as_object()), "Edit " + std::to_string(edit.hunks.size() + 1)));
+        if (piece) {
+            add(given, "");
+            return {};
         }
+        for (const json::value& one : arguments.at("edits").as_array()) { add(Arguments(one.as_object()), "Edit " + std::to_string(edit.hunks.size() + 1)); }
         return {};
     }
 };

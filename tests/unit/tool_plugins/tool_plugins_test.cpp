@@ -176,7 +176,7 @@ TEST_F(ToolPlugins, edit_file_wants_exactly_one_form) {
         const auto result = call("edit_file", arguments);
         return result.error ? result.error->code + " " + result.error->message : "";
     };
-    EXPECT_NE(message({{"path", "a.py"}}).find("AF-TOOL-004 'edit_file' needs either 'search' and 'replace', or 'edits', or 'content'; none"), std::string::npos);
+    EXPECT_NE(message({{"path", "a.py"}}).find("AF-TOOL-052 'edit_file' needs either 'search' and 'replace', or 'edits', or 'content'; none"), std::string::npos);
     EXPECT_NE(message({{"path", "a.py"}, {"search", "a"}}).find("'replace' is missing"), std::string::npos);
     EXPECT_NE(message({{"path", "a.py"}, {"search", "a"}, {"replace", "b"}, {"content", "c"}}).find("more than one"), std::string::npos);
     EXPECT_NE(message({{"path", "a.py"}, {"search", ""}, {"replace", "b"}}).find("AF-TOOL-042"), std::string::npos);

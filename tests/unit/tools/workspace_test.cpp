@@ -331,22 +331,30 @@ TEST_F(WorkspaceTest, applies_edits_of_several_files_at_once) {
     EXPECT_EQ(recorded, "change.txt had has; whole.txt had has; gone.txt had; moved.txt had; new/place.txt has; both.txt had; new/both.txt has; new/deep/file.txt has; ");
 }
 
-class ApplyRefused : public WorkspaceTest, public testing::WithParamInterface<std::tuple<const char*, std::vector<FileEdit>, const char*>> {};
+struct Refusal {
+    std::string name;
+    std::vector<FileEdit> edits;
+    std::string code;
+};
+void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.code; }
+
+class ApplyRefused : public WorkspaceTest, public testing::WithParamInterface<Refusal> {};
 
 TEST_P(ApplyRefused, and_every_file_stays_as_it_was) {
     reopen({{"edit_file", "!tests/**/*"}}, {"locked.txt"});
     put("a.txt", "a\n");
     put("b.txt", "b\n");
     put("locked.txt", "l\n");
+    put("twice.txt", "t t\n");
     put("tests/t.txt", "t\n");
     put("nul.txt", std::string_view("n\0n", 3));
     fs::create_directory(at("folder"));
     fs::create_symlink("a.txt", at("link.txt"));
-    const auto& [name, edits, expected] = GetParam();
+    const std::vector<FileEdit>& edits = GetParam().edits;
     std::vector<FileEdit> all{changed("a.txt", "a", "A"), file_edit(created, "made/new.txt", "n\n")};
     all.insert(all.end(), edits.begin(), edits.end());
     const auto before = workspace_->list(".")->entries.size();
-    EXPECT_EQ(code(workspace_->apply(all)), expected);
+    EXPECT_EQ(code(workspace_->apply(all)), GetParam().code);
     EXPECT_EQ(get("a.txt"), "a\n");
     EXPECT_EQ(get("b.txt"), "b\n");
     EXPECT_EQ(workspace_->list(".")->entries.size(), before);
@@ -355,29 +363,29 @@ TEST_P(ApplyRefused, and_every_file_stays_as_it_was) {
 
 INSTANTIATE_TEST_SUITE_P(
     Because, ApplyRefused,
-    testing::Values(std::tuple{"the_text_stands_nowhere", std::vector{changed("b.txt", "q", "r")}, "AF-TOOL-040"},
-                    std::tuple{"the_text_stands_twice", std::vector{file_edit(removed, "b.txt"), changed("locked.txt", "l", "L")}, "AF-TOOL-015"},
-                    std::tuple{"a_path_rule_forbids_it", std::vector{changed("tests/t.txt", "t", "T")}, "AF-TOOL-013"},
-                    std::tuple{"a_path_rule_forbids_where_it_goes", std::vector{changed("b.txt", "b", "B", "tests/b.txt")}, "AF-TOOL-013"},
-                    std::tuple{"the_path_leads_out", std::vector{file_edit(created, "../out.txt", "x")}, "AF-TOOL-010"},
-                    std::tuple{"the_path_is_protected", std::vector{file_edit(created, ".git/hooks/pre-commit", "x")}, "AF-TOOL-011"},
-                    std::tuple{"the_file_is_missing", std::vector{file_edit(removed, "none.txt")}, "AF-TOOL-031"},
-                    std::tuple{"the_file_is_a_link", std::vector{changed("link.txt", "a", "b")}, "AF-TOOL-032"},
-                    std::tuple{"a_link_is_in_the_way", std::vector{file_edit(created, "link.txt", "x")}, "AF-TOOL-032"},
-                    std::tuple{"a_folder_is_in_the_way", std::vector{file_edit(created, "folder", "x")}, "AF-TOOL-034"},
-                    std::tuple{"a_file_is_in_the_way_of_a_folder", std::vector{file_edit(created, "b.txt/x", "x")}, "AF-TOOL-034"},
-                    std::tuple{"the_new_file_exists", std::vector{file_edit(created, "b.txt", "x")}, "AF-TOOL-035"},
-                    std::tuple{"a_file_is_where_it_would_go", std::vector{changed("b.txt", "b", "B", "locked2/../tests.txt")}, "AF-TOOL-010"},
-                    std::tuple{"the_target_exists", std::vector{file_edit(FileEditKind::change, "b.txt", "", "nul.txt")}, "AF-TOOL-035"},
-                    std::tuple{"the_file_is_binary", std::vector{changed("nul.txt", "n", "m")}, "AF-TOOL-036"},
-                    std::tuple{"nothing_is_said", std::vector{file_edit(FileEditKind::change, "b.txt")}, "AF-TOOL-042"},
-                    std::tuple{"only_changes_move", std::vector{file_edit(removed, "b.txt", "", "c.txt")}, "AF-TOOL-042"},
-                    std::tuple{"nothing_would_change", std::vector{file_edit(overwritten, "b.txt", "b\n")}, "AF-TOOL-043"},
-                    std::tuple{"a_path_is_named_twice", std::vector{changed("./a.txt", "a", "B")}, "AF-TOOL-048"},
-                    std::tuple{"two_files_go_to_one_place", std::vector{changed("b.txt", "b", "B", "made/new.txt")}, "AF-TOOL-048"},
+    testing::Values(Refusal{"the_text_stands_nowhere", std::vector{changed("b.txt", "q", "r")}, "AF-TOOL-040"},
+                    Refusal{"the_text_stands_twice", std::vector{file_edit(removed, "b.txt"), changed("twice.txt", "t", "T")}, "AF-TOOL-041"},
+                    Refusal{"the_file_is_locked", std::vector{changed("locked.txt", "l", "L")}, "AF-TOOL-015"},
+                    Refusal{"a_path_rule_forbids_it", std::vector{changed("tests/t.txt", "t", "T")}, "AF-TOOL-013"},
+                    Refusal{"a_path_rule_forbids_where_it_goes", std::vector{changed("b.txt", "b", "B", "tests/b.txt")}, "AF-TOOL-013"},
+                    Refusal{"the_path_leads_out", std::vector{file_edit(created, "../out.txt", "x")}, "AF-TOOL-010"},
+                    Refusal{"the_path_is_protected", std::vector{file_edit(created, ".git/hooks/pre-commit", "x")}, "AF-TOOL-011"},
+                    Refusal{"the_file_is_missing", std::vector{file_edit(removed, "none.txt")}, "AF-TOOL-031"},
+                    Refusal{"the_file_is_a_link", std::vector{changed("link.txt", "a", "b")}, "AF-TOOL-032"},
+                    Refusal{"a_link_is_in_the_way", std::vector{file_edit(created, "link.txt", "x")}, "AF-TOOL-032"},
+                    Refusal{"a_folder_is_in_the_way", std::vector{file_edit(created, "folder", "x")}, "AF-TOOL-034"},
+                    Refusal{"a_file_is_in_the_way_of_a_folder", std::vector{file_edit(created, "b.txt/x", "x")}, "AF-TOOL-034"},
+                    Refusal{"the_new_file_exists", std::vector{file_edit(created, "b.txt", "x")}, "AF-TOOL-035"},
+                    Refusal{"the_target_exists", std::vector{file_edit(FileEditKind::change, "b.txt", "", "nul.txt")}, "AF-TOOL-035"},
+                    Refusal{"the_file_is_binary", std::vector{changed("nul.txt", "n", "m")}, "AF-TOOL-036"},
+                    Refusal{"nothing_is_said", std::vector{file_edit(FileEditKind::change, "b.txt")}, "AF-TOOL-042"},
+                    Refusal{"only_changes_move", std::vector{file_edit(removed, "b.txt", "", "c.txt")}, "AF-TOOL-042"},
+                    Refusal{"nothing_would_change", std::vector{file_edit(overwritten, "b.txt", "b\n")}, "AF-TOOL-043"},
+                    Refusal{"a_path_is_named_twice", std::vector{changed("./a.txt", "a", "B")}, "AF-TOOL-048"},
+                    Refusal{"two_files_go_to_one_place", std::vector{changed("b.txt", "b", "B", "made/new.txt")}, "AF-TOOL-048"},
                     // Only the exchange itself finds this one: `made` became a folder meanwhile.
-                    std::tuple{"an_exchange_fails", std::vector{file_edit(removed, "b.txt"), file_edit(created, "made", "x")}, "AF-TOOL-035"}),
-    [](const auto& one) { return std::string(std::get<0>(one.param)); });
+                    Refusal{"an_exchange_fails", std::vector{file_edit(removed, "b.txt"), file_edit(created, "made", "x")}, "AF-TOOL-035"}),
+    [](const auto& one) { return one.param.name; });
 
 TEST_F(WorkspaceTest, edits_that_find_no_room_leave_every_file_and_nothing_else) {
     put("a.txt", "a\n");
