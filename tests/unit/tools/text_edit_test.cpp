@@ -68,9 +68,9 @@ TEST(ReplaceOnce, says_of_a_file_that_is_not_utf_8_what_cannot_be_given) {
     EXPECT_NE(failed("caf\xE9\n", "caf\xEF\xBF\xBD", "x").message.find("not UTF-8"), std::string::npos);
 }
 TEST(ReplaceOnce, ends_soon_on_huge_lines_and_repeated_ones) {
-    const std::string line(8'000'000, 'a');
+    const std::string line(2'000'000, 'a');
     EXPECT_EQ(edited(line + "b", "ab", "c"), line.substr(1) + "c");
-    EXPECT_EQ(failed(line, std::string(100'000, 'a') + "b", "c").code, "AF-TOOL-040");
+    EXPECT_EQ(failed(line, std::string(20'000, 'a') + "b", "c").code, "AF-TOOL-040");
     std::string lines;
     for (int i = 0; i < 200'000; ++i) { lines += "x\n"; }
     EXPECT_EQ(failed(lines, lines.substr(0, 2'000) + "y\n", "c").code, "AF-TOOL-040");
@@ -198,7 +198,7 @@ TEST(ApplyHunksProperty, what_is_accepted_is_one_place_and_nothing_else_changes)
         return text;
     };
     int accepted = 0;
-    for (int round = 0; round < 20'000; ++round) {
+    for (int round = 0; round < 10'000; ++round) {
         const std::string content = (random(8) == 0 ? "\xEF\xBB\xBF" : "") + some_lines(8);
         const std::string search = some_lines(3);
         const std::string replace = some_lines(3);
