@@ -201,6 +201,7 @@ private:
         }
         record.tool = call.value().name;
         record.arguments = std::move(call.value().arguments);
+        actions_.expect(memory_.seen());
         ToolResult result = actions_.call(record.tool, record.arguments, {spec_.place.task_id, spec_.stage, spec_.agent.role, record.step});
         bool cut = false;
         record.success = result.success;

@@ -2,6 +2,8 @@
 // The step loop behind `run_agent`, over whatever does the actions.
 #pragma once
 
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +16,8 @@ class ActionTaker {
 public:
     virtual ~ActionTaker() = default;
     [[nodiscard]] virtual const std::vector<ToolSpec>& offered() const noexcept = 0;
+    /// What the model sees in its context from now on: path → SHA-256 of the whole file. Called before each `call`.
+    virtual void expect(std::map<std::string, std::string, std::less<>> /*seen*/) {}
     [[nodiscard]] virtual ToolResult call(std::string_view tool, const json::object& arguments, const ToolCallInfo& info) = 0;
 };
 

@@ -50,6 +50,19 @@ std::uint64_t count_lines(std::string_view text) {
     return ends + (text.empty() || text.back() == '\n' ? 0U : 1U);
 }
 
+/// The pieces that an edit named: `search` and `replace`, or those of `edits`.
+std::vector<std::pair<std::string, std::string>> pieces(const json::object& arguments) {
+    std::vector<std::pair<std::string, std::string>> result;
+    if (const json::value* edits = arguments.if_contains("edits"); edits != nullptr && edits->is_array()) {
+        for (const json::value& edit : edits->get_array()) {
+            if (const json::object* piece = edit.if_object()) { result.emplace_back(text_argument(*piece, "search"), text_argument(*piece, "replace")); }
+        }
+    } else {
+        result.emplace_back(text_argument(arguments, "search"), text_argument(arguments, "replace"));
+    }
+    return result;
+}
+
 }  // namespace
 
 std::string without_line_numbers(std::string_view text, std::uint64_t& first_line_number) {
@@ -111,6 +124,58 @@ void Memory::add(const StepRecord& record) {
     last_ = record;
 }
 
+std::map<std::string, std::string, std::less<>> Memory::seen() const {
+    std::map<std::string, std::string, std::less<>> hashes;
+    for (const FileMemory& file : files_) {
+        if (!file.sha256.empty()) { hashes.emplace(file.path, file.sha256); }
+    }
+    return hashes;
+}
+
+/// What an edit of one piece left of the parts that are remembered.
+void Memory::remember_piece(const StepRecord& record, const std::string& path, const std::string& search, const std::string& replace, const std::string& hash) {
+    bool shown = false;
+    std::vector<FileMemory> touched;
+    std::erase_if(files_, [&](FileMemory& file) {
+        if (file.path != path) { return false; }
+        const auto at = only_place(file.content, search);
+        if (at) {
+            shown = true;
+            file.content.replace(*at, search.size(), replace);
+            if (file.total_lines != 0) { file.total_lines = file.total_lines - count_lines(search) + count_lines(replace); }
+            file.sha256 = hash;
+            file.step = record.step;
+            touched.push_back(std::move(file));
+            return true;
+        }
+        // The edit was elsewhere in the file: this part's text still stands, its line numbers perhaps no more.
+        file.sha256 = hash;
+        if (count_lines(search) != count_lines(replace)) {
+            file.first_line = 0;
+            file.total_lines = 0;
+        }
+        return false;
+    });
+    for (auto file = touched.rbegin(); file != touched.rend(); ++file) { files_.insert(files_.begin(), std::move(*file)); }
+    if (!shown && !replace.empty()) { put_file({path, ellipsis(replace, most_file_bytes), hash, 0, 0, record.step}); }
+}
+
+/// Several files, or text that was not there byte by byte. What the tool shows of them takes the place of what was seen before.
+void Memory::remember_views(const StepRecord& record) {
+    for (const Change& change : record.changes) {
+        std::erase_if(files_, [&](const FileMemory& file) { return file.path == change.path; });
+    }
+    const json::value* views = record.data.if_contains("views");
+    if (views == nullptr || !views->is_array()) { return; }
+    for (const json::value& value : views->get_array()) {
+        const json::object* view = value.if_object();
+        if (view == nullptr) { continue; }
+        FileMemory file{text_argument(*view, "path"), text_argument(*view, "content"), text_argument(*view, "sha256"), number(*view, "first_line"),
+                        number(*view, "total_lines"), record.step};
+        if (!file.path.empty()) { put_file(std::move(file)); }
+    }
+}
+
 void Memory::put_file(FileMemory file) {
     // Files that tell the same range of the same path replace each other; a whole-file view replaces all its parts.
     std::erase_if(files_, [&](const FileMemory& other) {
@@ -128,6 +193,10 @@ void Memory::put_file(FileMemory file) {
 
 void Memory::remember_file(const StepRecord& record) {
     if (!record.success) { return; }
+    if (record.tool == "apply_patch" || (record.tool == "edit_file" && record.data.contains("views"))) {
+        remember_views(record);
+        return;
+    }
     std::string path = text_argument(record.data, "path");     // As the workspace knows it.
     if (path.empty() || record.tool == "move_file") { path = text_argument(record.arguments, "path"); }
     if (path.empty()) { path = text_argument(record.arguments, "file_path"); }
@@ -143,38 +212,13 @@ void Memory::remember_file(const StepRecord& record) {
         const bool empty = last != nullptr && number(record.data, "last_line") == 0;
         if (!empty) { file.content = without_line_numbers(record.output, file.first_line); }
         put_file(std::move(file));
-    } else if (record.tool == "create_file") {
+    } else if (record.tool == "create_file" || (record.tool == "edit_file" && record.arguments.contains("content"))) {
         std::erase_if(files_, [&](const FileMemory& file) { return file.path == path; });
         const std::string content = text_argument(record.arguments, "content");
         bool cut = content.size() > most_file_bytes;
         put_file({path, cut ? head_and_tail(content, most_file_bytes) : content, hash, 1, count_lines(content), record.step});
     } else if (record.tool == "edit_file") {
-        const std::string search = text_argument(record.arguments, "search");
-        const std::string replace = text_argument(record.arguments, "replace");
-        bool shown = false;
-        std::vector<FileMemory> touched;
-        std::erase_if(files_, [&](FileMemory& file) {
-            if (file.path != path) { return false; }
-            const auto at = only_place(file.content, search);
-            if (at) {
-                shown = true;
-                file.content.replace(*at, search.size(), replace);
-                if (file.total_lines != 0) { file.total_lines = file.total_lines - count_lines(search) + count_lines(replace); }
-                file.sha256 = hash;
-                file.step = record.step;
-                touched.push_back(std::move(file));
-                return true;
-            }
-            // The edit was elsewhere in the file: this part's text still stands, its line numbers perhaps no more.
-            file.sha256 = hash;
-            if (count_lines(search) != count_lines(replace)) {
-                file.first_line = 0;
-                file.total_lines = 0;
-            }
-            return false;
-        });
-        for (auto file = touched.rbegin(); file != touched.rend(); ++file) { files_.insert(files_.begin(), std::move(*file)); }
-        if (!shown && !replace.empty()) { put_file({path, ellipsis(replace, most_file_bytes), hash, 0, 0, record.step}); }
+        for (const auto& [search, replace] : pieces(record.arguments)) { remember_piece(record, path, search, replace, hash); }
     } else if (record.tool == "delete_file") {
         std::erase_if(files_, [&](const FileMemory& file) { return file.path == path; });
     } else if (record.tool == "move_file") {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,8 @@ public:
     [[nodiscard]] const std::deque<RecentAction>& recent() const noexcept { return recent_; }
     /// Most recently used first.
     [[nodiscard]] const std::vector<FileMemory>& files() const noexcept { return files_; }
+    /// Path → hash of the file as it was when the model last saw a part of it.
+    [[nodiscard]] std::map<std::string, std::string, std::less<>> seen() const;
     [[nodiscard]] unsigned steps() const noexcept { return steps_; }
     /// How often in a row the same tool failed with the same arguments.
     [[nodiscard]] unsigned identical_failures() const noexcept { return identical_failures_; }
@@ -51,6 +54,8 @@ public:
 
 private:
     void remember_file(const StepRecord& record);
+    void remember_piece(const StepRecord& record, const std::string& path, const std::string& search, const std::string& replace, const std::string& hash);
+    void remember_views(const StepRecord& record);
     void put_file(FileMemory file);
     void calibrate(const StepRecord& record);
 

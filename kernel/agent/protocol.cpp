@@ -100,6 +100,64 @@ std::optional<BlockMark> block_mark(std::string_view line) {
     return mark;
 }
 
+/// `<<<<<<< SEARCH`, `=======` and `>>>>>>> REPLACE`, five to nine marks.
+bool is_conflict_mark(std::string_view line, char mark, std::string_view word) {
+    std::string_view text = trimmed(line);
+    const std::size_t count = std::min(text.find_first_not_of(mark), text.size());
+    return count >= 5 && count <= 9 && trimmed(text.substr(count)) == word;
+}
+bool opens_search(std::string_view line) { return is_conflict_mark(line, '<', "SEARCH"); }
+bool parts_search(std::string_view line) { return is_conflict_mark(line, '=', ""); }
+bool closes_replace(std::string_view line) { return is_conflict_mark(line, '>', "REPLACE"); }
+
+constexpr std::string_view patch_begin = "*** Begin Patch";
+constexpr std::string_view patch_end = "*** End Patch";
+
+struct Piece { std::string search; std::string replace; };
+
+/// The piece whose SEARCH stands at `at`; `at` becomes its REPLACE.
+Result<Piece> read_piece(const std::vector<Line>& lines, std::size_t& at) {
+    Piece piece;
+    const std::size_t opened = lines[at].number;
+    const auto missing = [&](std::string_view mark) {
+        return unreadable("AF-AGENT-022", "the SEARCH block that line " + std::to_string(opened) + " opens has no line `" + std::string(mark) + "`",
+                          "Write `<<<<<<< SEARCH`, the lines as they stand in the file, `=======`, the new lines, `>>>>>>> REPLACE`.");
+    };
+    const auto take = [&](std::string& text, auto ends) {
+        for (++at; at < lines.size() && !ends(lines[at].text) && !opens_search(lines[at].text); ++at) { text.append(lines[at].text).append("\n"); }
+        return at < lines.size() && ends(lines[at].text);
+    };
+    if (!take(piece.search, parts_search)) { return missing("======="); }
+    if (!take(piece.replace, closes_replace)) { return missing(">>>>>>> REPLACE"); }
+    return piece;
+}
+
+/// The patch that begins at `at`; `at` becomes its last line.
+Result<std::string> read_bare_patch(const std::vector<Line>& lines, std::size_t& at) {
+    const std::size_t opened = lines[at].number;
+    std::string text;
+    for (; at < lines.size(); ++at) {
+        text.append(lines[at].text).append("\n");
+        if (trimmed(lines[at].text) == patch_end) { return text; }
+    }
+    return unreadable("AF-AGENT-022", "the patch that line " + std::to_string(opened) + " begins has no line `*** End Patch`", "End the patch with a line `*** End Patch`.");
+}
+
+bool is_offered(const std::vector<ToolSpec>& offered, std::string_view tool) {
+    return std::any_of(offered.begin(), offered.end(), [&](const ToolSpec& spec) { return spec.name == tool; });
+}
+
+void put_pieces(json::object& arguments, std::vector<Piece> pieces) {
+    if (pieces.size() == 1) {
+        arguments["search"] = std::move(pieces.front().search);
+        arguments["replace"] = std::move(pieces.front().replace);
+        return;
+    }
+    json::array edits;
+    for (Piece& piece : pieces) { edits.push_back(json::object{{"search", std::move(piece.search)}, {"replace", std::move(piece.replace)}}); }
+    arguments["edits"] = std::move(edits);
+}
+
 const json::object* properties_of(const std::vector<ToolSpec>& offered, std::string_view tool) {
     for (const ToolSpec& spec : offered) {
         if (spec.name != tool) { continue; }
@@ -167,7 +225,7 @@ public:
             }
             const auto mark = block_mark(line);
             if (!open) {
-                if (mark && !ended_) {
+                if ((mark || opens_search(line)) && !ended_) {
                     return unreadable("AF-AGENT-022", "line " + std::to_string(lines_[at].number) + " opens a block after text that belongs to no parameter (line " +
                                       std::to_string(stray_) + ")");
                 }
@@ -183,6 +241,17 @@ public:
                 AF_CHECK(read_block(*mark, at));
                 continue;
             }
+            if (opens_search(line)) {
+                AF_TRY(Piece piece, read_piece(lines_, at));
+                pieces_.push_back(std::move(piece));
+                continue;
+            }
+            if (trimmed(line) == patch_begin) {
+                const std::size_t number = lines_[at].number;
+                AF_TRY(std::string patch, read_bare_patch(lines_, at));
+                AF_CHECK(set("patch", json::value(std::move(patch)), number));
+                continue;
+            }
             if (trimmed(line).starts_with(">>>")) {
                 return unreadable("AF-AGENT-022", "line " + std::to_string(lines_[at].number) + " closes a block that is not open: " + ellipsis(trimmed(line), 60));
             }
@@ -192,6 +261,14 @@ public:
             } else {
                 AF_CHECK(read_line(line, lines_[at].number));
             }
+        }
+        if (!pieces_.empty()) {
+            for (const std::string_view name : {"search", "replace", "edits"}) {
+                if (call_.arguments.contains(name)) {
+                    return unreadable("AF-AGENT-022", "SEARCH blocks and the parameter `" + std::string(name) + "` are given together", "Give one or the other.");
+                }
+            }
+            put_pieces(call_.arguments, std::move(pieces_));
         }
         return std::move(call_);
     }
@@ -261,6 +338,7 @@ private:
     const std::vector<ToolSpec>& offered_;
     const json::object* properties_ = nullptr;
     ToolCall call_;
+    std::vector<Piece> pieces_;
     bool ended_ = false;
     std::size_t stray_ = 0;
 };
@@ -313,6 +391,55 @@ std::vector<ToolCall> json_calls(std::string_view text) {
     return calls;
 }
 
+/// A line that is a path: `textkit/slug.py`, `**textkit/slug.py**:`, `### textkit/slug.py`.
+std::string_view path_in(std::string_view line) {
+    std::string_view text = trimmed(line);
+    constexpr std::string_view around = "*`#: ";
+    while (!text.empty() && around.find(text.front()) != std::string_view::npos) { text.remove_prefix(1); }
+    while (!text.empty() && around.find(text.back()) != std::string_view::npos) { text.remove_suffix(1); }
+    const bool plain = !text.empty() && text.find_first_of(" \t<>=") == std::string_view::npos && text.find_first_of("./") != std::string_view::npos && text.back() != '.';
+    return plain ? text : std::string_view();
+}
+
+/// Edits without an ACTION line, as models write them who know the form and not the frame. Empty: there are none.
+Result<std::optional<ToolCall>> bare_edit(const std::vector<Line>& lines, const std::vector<ToolSpec>& offered) {
+    const auto several = [](const std::string& what) {
+        return unreadable("AF-AGENT-021", "the answer holds " + what, "Send exactly one action; the next step comes after its result.");
+    };
+    std::optional<ToolCall> call;
+    std::vector<Piece> pieces;
+    std::string_view path;
+    std::string_view last_path;
+    for (std::size_t at = 0; at < lines.size(); ++at) {
+        const std::string_view line = lines[at].text;
+        if (trimmed(line) == patch_begin && is_offered(offered, "apply_patch")) {
+            if (call) { return several("two patches (the second begins in line " + std::to_string(lines[at].number) + ")"); }
+            AF_TRY(std::string patch, read_bare_patch(lines, at));
+            call = ToolCall{"apply_patch", {{"patch", std::move(patch)}}};
+        } else if (opens_search(line) && is_offered(offered, "edit_file")) {
+            const std::size_t number = lines[at].number;
+            if (last_path.empty()) {
+                return unreadable("AF-AGENT-022", "line " + std::to_string(number) + " opens a SEARCH block, and no line before it names the file",
+                                  "Begin with `ACTION edit_file` and `path: …`, then the SEARCH block, then `END`.");
+            }
+            if (!path.empty() && path != last_path) {
+                return several("edits of two files, " + ellipsis(path, 100) + " and " + ellipsis(last_path, 100));
+            }
+            path = last_path;
+            AF_TRY(Piece piece, read_piece(lines, at));
+            pieces.push_back(std::move(piece));
+        } else if (const auto named = path_in(line); !named.empty() && !is_fence(line)) {
+            last_path = named;
+        }
+    }
+    if (call && !pieces.empty()) { return several("a patch and a SEARCH block"); }
+    if (!pieces.empty()) {
+        call = ToolCall{"edit_file", {{"path", path}}};
+        put_pieces(call->arguments, std::move(pieces));
+    }
+    return call;
+}
+
 std::string tool_names(const std::vector<ToolSpec>& offered) {
     std::string names;
     for (const ToolSpec& spec : offered) { names += (names.empty() ? "" : ", ") + spec.name; }
@@ -351,6 +478,16 @@ Result<ToolCall> read_action(const Completion& answer, const std::vector<ToolSpe
         if (cut_off && !reader.ended()) { return cut_error(); }
         return call;
     }
+    if (answer.text.find("SEARCH") != std::string::npos || answer.text.find(patch_begin) != std::string::npos) {
+        if (answer.text.find("\r\n") != std::string::npos) {
+            unified = answer.text;
+            for (std::size_t i = 0; (i = unified.find("\r\n", i)) != std::string::npos;) { unified.erase(i, 1); }
+            lines = split(unified);
+        }
+        auto edit = bare_edit(lines, offered);
+        if (!edit.ok()) { return cut_off ? cut_error() : std::move(edit).error(); }
+        if (*edit) { return **std::move(edit); }
+    }
     std::vector<ToolCall> calls = json_calls(answer.text);
     if (calls.size() == 1) { return std::move(calls.front()); }
     if (calls.size() > 1) {
@@ -361,10 +498,40 @@ Result<ToolCall> read_action(const Completion& answer, const std::vector<ToolSpe
     return unreadable("AF-AGENT-020", "the answer holds no action", std::string(how_to) + " Tools: " + tool_names(offered) + ".");
 }
 
+namespace {
+
+/// Pieces as SEARCH/REPLACE blocks, so that code stands raw; false where they cannot be written so.
+bool write_pieces(const json::array& edits, std::string& result) {
+    std::string text;
+    if (edits.size() < 2) { return false; }
+    for (const json::value& edit : edits) {
+        const json::object* piece = edit.if_object();
+        if (piece == nullptr || piece->size() != 2) { return false; }
+        for (const std::string_view name : {"search", "replace"}) {
+            const json::value* value = piece->if_contains(name);
+            if (value == nullptr || !value->is_string()) { return false; }
+            const std::string_view lines = value->get_string();
+            if (!lines.empty() && !lines.ends_with('\n')) { return false; }
+            if (lines.find('\r') != std::string_view::npos) { return false; }
+            for (const Line& line : split(lines)) {
+                if (opens_search(line.text) || parts_search(line.text) || closes_replace(line.text)) { return false; }
+            }
+            text += name == "search" ? "<<<<<<< SEARCH\n" : "=======\n";
+            text += lines;
+        }
+        text += ">>>>>>> REPLACE\n";
+    }
+    result += text;
+    return true;
+}
+
+}  // namespace
+
 std::string write_action(const ToolCall& call) {
     std::string result = "ACTION " + call.name + "\n";
     for (const auto& [key, value] : call.arguments) {
         const std::string name(key);
+        if (name == "edits" && value.is_array() && write_pieces(value.get_array(), result)) { continue; }
         const bool is_text = value.is_string();
         std::string text = is_text ? std::string(value.get_string()) : to_json_line(value);
         const bool inline_safe = text.find_first_of("\r\n") == std::string::npos && trimmed(text) == text &&
@@ -467,6 +634,20 @@ std::string outline_of(const json::value& value, unsigned depth) {
 
 std::string outline(const json::object& schema) { return outline_of(json::value(schema), 0); }
 
+namespace {
+
+/// As `outline`; pieces of text in a list would be code inside JSON, so they are told as SEARCH/REPLACE blocks.
+std::string outline_for_text(const json::object& schema) {
+    const json::value* properties = schema.if_contains("properties");
+    const json::object* all = properties == nullptr ? nullptr : properties->if_object();
+    if (all == nullptr || !all->contains("edits") || !all->contains("search") || !all->contains("replace")) { return outline(schema); }
+    json::object shorter = schema;
+    shorter["properties"].as_object().erase("edits");
+    return outline(shorter) + "; for several pieces, in place of search and replace, blocks of lines: `<<<<<<< SEARCH`, old, `=======`, new, `>>>>>>> REPLACE`";
+}
+
+}  // namespace
+
 json::object describe_actions(const std::vector<ToolSpec>& offered) {
     json::object result;
     result["how_to_answer"] =
@@ -484,7 +665,7 @@ json::object describe_actions(const std::vector<ToolSpec>& offered) {
         if (has(spec.effects, ToolEffect::completes)) {
             tool["parameters"] = "one block <<<artifact … >>>artifact with a YAML mapping: " + outline(spec.parameters);
         } else {
-            tool["parameters"] = outline(spec.parameters);
+            tool["parameters"] = outline_for_text(spec.parameters);
         }
         tools.push_back(std::move(tool));
     }

@@ -14,6 +14,16 @@
 // A parameter is `name: value` on one line, or a block: the lines between `<<<name` and `>>>name`, joined by line ends,
 // without one at the end. Only a block named `content` ends with a line end, as files do; `<<<content-` leaves it away.
 // Where the lines themselves hold the end mark, both marks take a suffix: `<<<search:2` … `>>>search:2`.
+// Models write what they were trained on, so these are read too, in place of `search` and `replace`, once or several times
+// (then they are the parameter `edits`), whole lines each:
+//
+//   <<<<<<< SEARCH
+//   return text
+//   =======
+//   return text.lower()
+//   >>>>>>> REPLACE
+//
+// and a patch from `*** Begin Patch` to `*** End Patch` in place of a block `patch`.
 // A block named `artifact` is one YAML or JSON mapping whose fields are the arguments. Values take their type from the
 // tool's schema: text stays as it is, anything else is read as JSON or YAML.
 #pragma once
@@ -28,7 +38,8 @@
 namespace agentforge::kernel {
 
 /// The one action of an answer. Prose before and after, code fences around, CRLF, `Action:` in any case are let pass; so is
-/// JSON, `{"tool": …, "arguments": {…}}`, alone or in a fence, where no ACTION line stands.
+/// JSON, `{"tool": …, "arguments": {…}}`, alone or in a fence, where no ACTION line stands; so are, there, one patch where `apply_patch`
+/// is offered, and SEARCH/REPLACE blocks below a line with the file's path where `edit_file` is.
 /// Errors (`invalid`, worded for the model): AF-AGENT-020 no action, AF-AGENT-021 several, AF-AGENT-022 a line or block that
 /// breaks the protocol (with its line), AF-AGENT-023 a value that cannot be read, AF-AGENT-024 the answer was cut off.
 [[nodiscard]] Result<ToolCall> read_action(const Completion& answer, const std::vector<ToolSpec>& offered);

@@ -11,6 +11,7 @@ class BridgeActions final : public ActionTaker {
 public:
     explicit BridgeActions(ToolBridge& bridge) : bridge_(bridge) {}
     const std::vector<ToolSpec>& offered() const noexcept override { return bridge_.offered(); }
+    void expect(std::map<std::string, std::string, std::less<>> seen) override { bridge_.expect(std::move(seen)); }
     ToolResult call(std::string_view tool, const json::object& arguments, const ToolCallInfo& info) override {
         return bridge_.call(tool, arguments, info);
     }

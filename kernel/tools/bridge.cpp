@@ -37,10 +37,10 @@ ToolResult refusal(Error error) {
 }
 
 /// What a tool reaches: the services, each only with the effect it declares. The first undeclared use is remembered.
-class GuardedContext final : public ToolContext, private Workspace {
+class GuardedContext final : public ToolContext, public Workspace, public AtomicEdits {
 public:
-    GuardedContext(const ToolSpec& spec, const ToolCallInfo& info, RoleWorkspace& workspace, ToolServices& services)
-        : spec_(spec), info_(info), workspace_(workspace), services_(services) {
+    GuardedContext(const ToolSpec& spec, const ToolCallInfo& info, const AgentDefinition& agent, RoleWorkspace& workspace, ToolServices& services)
+        : spec_(spec), info_(info), agent_(agent), workspace_(workspace), services_(services) {
         workspace_.allow_writes(has(spec.effects, ToolEffect::writes));
     }
     GuardedContext(const GuardedContext&) = delete;
@@ -104,6 +104,24 @@ private:
         return workspace_.remove(path);
     }
 
+    /// A patch gets round no forbidden tool: it does what several tools do one by one.
+    [[nodiscard]] Result<std::vector<FileEdited>> apply(const std::vector<FileEdit>& edits) override {
+        AF_CHECK(need(ToolEffect::writes, "edit files"));
+        for (const FileEdit& edit : edits) {
+            const char* tool = edit.kind == FileEditKind::create ? "create_file" : edit.kind == FileEditKind::remove ? "delete_file" : "edit_file";
+            if (edit.kind != FileEditKind::change || !edit.hunks.empty()) { AF_CHECK(not_forbidden(tool, edit.path)); }
+            if (!edit.move_to.empty()) { AF_CHECK(not_forbidden("move_file", edit.path)); }
+        }
+        return workspace_.apply(edits);
+    }
+
+    [[nodiscard]] Result<void> not_forbidden(std::string_view tool, const std::string& path) const {
+        const auto& forbidden = agent_.forbidden_tools;
+        if (std::find(forbidden.begin(), forbidden.end(), tool) == forbidden.end()) { return {}; }
+        return Error{"AF-TOOL-001", "What '" + std::string(tool) + "' does is forbidden for " + agent_.role + ", by whatever tool. Nothing was changed.", path,
+                     "Leave this file out.", ErrorKind::denied};
+    }
+
     [[nodiscard]] Result<void> need(ToolEffect effect, const char* what) {
         if (has(spec_.effects, effect)) { return {}; }
         Error error{"AF-TOOL-005", "Tool '" + spec_.name + "' tried to " + what + " and does not declare that it " + effect_name(effect) + ".", spec_.name,
@@ -118,6 +136,7 @@ private:
 
     const ToolSpec& spec_;
     const ToolCallInfo& info_;
+    const AgentDefinition& agent_;
     RoleWorkspace& workspace_;
     ToolServices& services_;
     std::optional<Error> violation_;
@@ -271,6 +290,8 @@ ToolBridge::~ToolBridge() = default;
 
 const std::vector<ToolSpec>& ToolBridge::offered() const noexcept { return state_->offered; }
 
+void ToolBridge::expect(std::map<std::string, std::string, std::less<>> seen) { state_->workspace.expect(std::move(seen)); }
+
 ToolResult ToolBridge::call(std::string_view tool, const json::object& arguments, const ToolCallInfo& info) {
     const auto found = state_->find(tool);
     if (!found.ok()) { return refusal(found.error()); }
@@ -278,7 +299,7 @@ ToolResult ToolBridge::call(std::string_view tool, const json::object& arguments
     json::object prepared(arguments, {});       // Default storage: it crosses into a plugin.
     json::object notes;
     if (auto fits = state_->prepare(spec, prepared, notes); !fits.ok()) { return refusal(std::move(fits).error()); }
-    GuardedContext context(spec, info, state_->workspace, state_->services);
+    GuardedContext context(spec, info, state_->agent, state_->workspace, state_->services);
     ToolResult result;
     const auto threw = [&](const std::string& what) {
         result = refusal({"AF-TOOL-006", "Tool '" + spec.name + "' failed inside: " + ellipsis(sanitize_utf8(what), 500) + ".", spec.name,

@@ -59,6 +59,8 @@ public:
 
     /// The role's tools, for the prompt, in the order of its allowed list.
     [[nodiscard]] const std::vector<ToolSpec>& offered() const noexcept;
+    /// What the agent sees from now on: RoleWorkspace::expect.
+    void expect(std::map<std::string, std::string, std::less<>> seen);
     /// Never fails itself: a refusal, a failure and an exception of the tool are results with an Error.
     [[nodiscard]] ToolResult call(std::string_view tool, const json::object& arguments, const ToolCallInfo& info);
 

@@ -14,10 +14,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <functional>
+#include <set>
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "secrets/restore.hpp"
+#include "tools/hunks.hpp"
 #include "tools/text_edit.hpp"
 
 namespace agentforge::kernel {
@@ -88,6 +91,12 @@ Error size_error(std::string_view path, std::uint64_t size, std::uint64_t limit,
 Error changed_error(std::string_view path) {
     return {"AF-TOOL-044", "'" + std::string(path) + "' changed while it was being edited; nothing was written.", std::string(path), "Read it again, then repeat the edit.",
             ErrorKind::conflict};
+}
+
+Error in_the_way_error(std::string_view path, mode_t mode, std::string_view target) {
+    if (S_ISLNK(mode)) { return link_error(path, path, target); }
+    if (S_ISDIR(mode)) { return folder_error(path); }
+    return S_ISREG(mode) ? exists_error(path) : special_error(path, mode);
 }
 
 Error binary_error(std::string_view path, std::uint64_t size) {
@@ -171,6 +180,7 @@ struct RoleWorkspace::State {
     bool writes_allowed = true;
     std::uint64_t next_temporary = 0;
     std::vector<Change> changes;
+    std::optional<std::map<std::string, std::string, std::less<>>> seen;
 
     [[nodiscard]] Error open_error(const std::string& path, int error, std::string_view doing) const;
     [[nodiscard]] Result<OpenFile> open_file(const std::string& path) const;
@@ -178,6 +188,7 @@ struct RoleWorkspace::State {
     [[nodiscard]] Result<FileDescriptor> make_folder(const std::string& path) const;
     [[nodiscard]] static Result<std::string> contents(const OpenFile& file, const std::string& path);
     [[nodiscard]] Result<std::string> writable(std::string_view path) const;
+    [[nodiscard]] Result<std::string> write_sibling(int parent, const std::string& path, std::string_view content, const struct stat* old);
     [[nodiscard]] Result<void> replace(int parent, const std::string& name, const std::string& path, std::string_view content, const struct stat* old);
     [[nodiscard]] static Result<std::vector<Entry>> entries(int directory, const std::string& path);
     template <class Visit>
@@ -186,8 +197,31 @@ struct RoleWorkspace::State {
     [[nodiscard]] Result<std::string> restored(std::string_view text, std::string_view before, const std::vector<Hidden>& hidden, const std::string& path) const;
     /// What a placeholder stands for in some file of the workspace; within the budget of a search.
     [[nodiscard]] std::optional<std::string> hidden_somewhere(std::string_view placeholder) const;
-    void record(const Change& change) { changes.push_back(change); }
+    [[nodiscard]] std::string temporary_name() { return ".agentforge-tmp-" + std::to_string(::getpid()) + "-" + std::to_string(next_temporary++); }
+    /// Whether the file is as the agent last saw it.
+    [[nodiscard]] Result<void> as_seen(const std::string& path, std::string_view bytes) const;
+    void record(const Change& change) {
+        changes.push_back(change);
+        if (!seen) { return; }
+        const auto known = seen->find(change.path);
+        if (change.after_sha256.empty()) {
+            if (known != seen->end()) { seen->erase(known); }
+        } else {
+            (*seen)[change.path] = change.after_sha256;
+        }
+    }
 };
+
+Result<void> RoleWorkspace::State::as_seen(const std::string& path, std::string_view bytes) const {
+    if (!seen) { return {}; }
+    const auto known = seen->find(path);
+    if (known == seen->end()) { return {}; }
+    const std::string now = sha256(bytes);
+    if (now == known->second) { return {}; }
+    return Error{"AF-TOOL-046", "'" + path + "' is not as you last saw it: something else changed it meanwhile (sha256 " + now.substr(0, 12) + ", seen " +
+                     known->second.substr(0, 12) + "). Nothing was changed.",
+                 path, "Read it again, then repeat the edit.", ErrorKind::conflict};
+}
 
 Result<std::string> RoleWorkspace::State::restored(std::string_view text, std::string_view before, const std::vector<Hidden>& hidden, const std::string& path) const {
     if (!may_hold_placeholder(text)) { return std::string(text); }
@@ -292,12 +326,12 @@ Result<std::string> RoleWorkspace::State::writable(std::string_view path) const 
     return normal;
 }
 
-/// Writes a temporary sibling and renames it over `name` (`old`: what is there now) or to a new name.
-Result<void> RoleWorkspace::State::replace(int parent, const std::string& name, const std::string& path, std::string_view content, const struct stat* old) {
+/// Writes a temporary sibling with the mode of `old`; returns its name.
+Result<std::string> RoleWorkspace::State::write_sibling(int parent, const std::string& path, std::string_view content, const struct stat* old) {
     FileDescriptor file;
     std::string temporary;
     do {
-        temporary = ".agentforge-tmp-" + std::to_string(::getpid()) + "-" + std::to_string(next_temporary++);
+        temporary = temporary_name();
         file = FileDescriptor(::openat(parent, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
     } while (!file.valid() && errno == EEXIST);
     if (!file.valid()) { return system_error(path, "write", errno); }
@@ -319,6 +353,14 @@ Result<void> RoleWorkspace::State::replace(int parent, const std::string& name, 
         if (::fchmod(file.get(), old->st_mode & 0777U) != 0) { return system_error(path, "keep the mode of", errno); }
     }
     if (::close(file.release()) != 0) { return system_error(path, "write", errno); }
+    sibling.keep();
+    return temporary;
+}
+
+/// Writes a temporary sibling and renames it over `name` (`old`: what is there now) or to a new name.
+Result<void> RoleWorkspace::State::replace(int parent, const std::string& name, const std::string& path, std::string_view content, const struct stat* old) {
+    AF_TRY(const std::string temporary, write_sibling(parent, path, content, old));
+    Sibling sibling(parent, temporary);
     if (old == nullptr) {
         const int error = rename_new(parent, temporary, parent, name);
         if (error == EEXIST) { return exists_error(path); }
@@ -607,12 +649,12 @@ Result<Change> RoleWorkspace::create(std::string_view path, std::string_view con
         state_->record(change);
         return change;
     }
-    if (S_ISLNK(old.st_mode)) { return link_error(normal, normal, read_link(parent.get(), name)); }
-    if (S_ISDIR(old.st_mode)) { return folder_error(normal); }
-    if (!S_ISREG(old.st_mode)) { return special_error(normal, old.st_mode); }
-    if (!overwrite) { return exists_error(normal); }
+    if (!overwrite || !S_ISREG(old.st_mode)) {
+        return in_the_way_error(normal, old.st_mode, S_ISLNK(old.st_mode) ? read_link(parent.get(), name) : std::string());
+    }
     AF_TRY(const auto file, state_->open_file(normal));
     AF_TRY(const auto before, State::contents(file, normal));
+    AF_CHECK(state_->as_seen(normal, before));
     std::vector<Hidden> hidden;
     static_cast<void>(state_->redactor->redacted(before, &hidden));
     AF_TRY(const std::string whole, state_->restored(content, before, hidden, normal));
@@ -633,6 +675,7 @@ Result<Change> RoleWorkspace::edit(std::string_view path, std::string_view searc
     AF_TRY(const auto file, state_->open_file(normal));
     AF_TRY(const auto before, State::contents(file, normal));
     if (is_binary(before)) { return binary_error(normal, before.size()); }
+    AF_CHECK(state_->as_seen(normal, before));
     std::vector<Hidden> hidden;
     const auto shown = state_->redactor->redacted(before, &hidden);
     AF_TRY(auto edit, replace_once(shown ? *shown : before, search, replace, normal));
@@ -658,6 +701,7 @@ Result<Change> RoleWorkspace::move(std::string_view from, std::string_view to) {
     }
     AF_TRY(const auto file, state_->open_file(source));
     AF_TRY(const auto bytes, State::contents(file, source));
+    AF_CHECK(state_->as_seen(source, bytes));
     const auto [source_folder, source_name] = split_path(source);
     const auto [target_folder, target_name] = split_path(target);
     AF_TRY(const auto source_parent, state_->open_folder(source_folder, "open"));
@@ -694,6 +738,7 @@ Result<Change> RoleWorkspace::remove(std::string_view path) {
     AF_TRY(const auto normal, state_->writable(path));
     AF_TRY(const auto file, state_->open_file(normal));
     AF_TRY(const auto bytes, State::contents(file, normal));
+    AF_CHECK(state_->as_seen(normal, bytes));
     const auto [folder, name] = split_path(normal);
     AF_TRY(const auto parent, state_->open_folder(folder, "open"));
     struct stat now{};
@@ -707,6 +752,237 @@ Result<Change> RoleWorkspace::remove(std::string_view path) {
     return change;
 }
 
+// ---------------------------------------------------------------------- several files at once --
+
+namespace {
+
+/// One file of `apply`, read and computed, not yet written.
+struct Planned {
+    FileEditKind kind = FileEditKind::change;
+    std::string path;
+    std::string target;                 ///< Where the content goes; `path` unless it is moved.
+    OpenFile file;
+    std::string before;
+    std::string after;
+    std::vector<LineRange> regions;
+    bool tolerant = false;
+    bool rewrites = false;              ///< There is new content, not only a new path.
+    FileDescriptor parent;
+    FileDescriptor target_parent;
+    std::string temporary;              ///< In `target_parent`: the new content, after the exchange the old.
+
+    [[nodiscard]] bool moves() const { return target != path; }
+    [[nodiscard]] bool has_old() const { return kind != FileEditKind::create; }
+    [[nodiscard]] bool has_new() const { return kind != FileEditKind::remove; }
+};
+
+/// What was done so far, undone in the reverse order unless it is kept.
+class Undo {
+public:
+    Undo() = default;
+    Undo(const Undo&) = delete;
+    Undo& operator=(const Undo&) = delete;
+    ~Undo() { run(); }
+    void add(std::function<bool()> step) { steps_.push_back(std::move(step)); }
+    /// Whether all could be undone.
+    bool run() {
+        bool all = true;
+        for (; !steps_.empty(); steps_.pop_back()) { all = steps_.back()() && all; }
+        return all;
+    }
+    void keep() noexcept { steps_.clear(); }
+
+private:
+    std::vector<std::function<bool()>> steps_;
+};
+
+}  // namespace
+
+Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>& edits) {
+    if (edits.empty()) { return Error{"AF-TOOL-042", "There is no edit to apply.", {}, "Name at least one file.", ErrorKind::invalid}; }
+    // Every path against the rules, before any file is looked at.
+    std::vector<Planned> plans(edits.size());
+    std::set<std::string> paths;
+    const auto once = [&](const std::string& path) -> Result<void> {
+        if (paths.insert(path).second) { return {}; }
+        return Error{"AF-TOOL-048", "'" + path + "' is named twice. Nothing was changed.", path, "Put all changes of one file together.", ErrorKind::invalid};
+    };
+    for (std::size_t i = 0; i < edits.size(); ++i) {
+        plans[i].kind = edits[i].kind;
+        AF_TRY(plans[i].path, state_->writable(edits[i].path));
+        AF_CHECK(once(plans[i].path));
+        plans[i].target = plans[i].path;
+        if (edits[i].move_to.empty()) { continue; }
+        AF_TRY(plans[i].target, state_->writable(edits[i].move_to));
+        if (plans[i].kind != FileEditKind::change) {
+            return Error{"AF-TOOL-042", "'" + plans[i].path + "' can only be moved where it is changed. Nothing was changed.", plans[i].path, "Leave the move away.",
+                         ErrorKind::invalid};
+        }
+        if (plans[i].moves()) { AF_CHECK(once(plans[i].target)); }
+    }
+    // What each file would become.
+    const auto& seen = state_->seen;
+    for (std::size_t i = 0; i < edits.size(); ++i) {
+        Planned& plan = plans[i];
+        const FileEdit& edit = edits[i];
+        if (plan.has_old()) {
+            AF_TRY(plan.file, state_->open_file(plan.path));
+            AF_TRY(plan.before, State::contents(plan.file, plan.path));
+            if (plan.kind == FileEditKind::overwrite && seen && !seen->contains(plan.path)) {
+                return Error{"AF-TOOL-047", "'" + plan.path + "' would be overwritten as a whole, and you do not see it. Nothing was changed.", plan.path,
+                             "Read it first, then repeat the edit.", ErrorKind::conflict};
+            }
+            AF_CHECK(state_->as_seen(plan.path, plan.before));
+        }
+        std::vector<Hidden> hidden;
+        const auto shown = state_->redactor->redacted(plan.before, &hidden);
+        const std::string& view = shown ? *shown : plan.before;       // What the hunks were written for.
+        if (plan.kind == FileEditKind::change) {
+            if (edit.hunks.empty() && !plan.moves()) {
+                return Error{"AF-TOOL-042", "Nothing is said about what to change in '" + plan.path + "'. Nothing was changed.", plan.path, "Give the change, or leave the file away.",
+                             ErrorKind::invalid};
+            }
+            plan.after = plan.before;
+            if (!edit.hunks.empty()) {
+                if (is_binary(plan.before)) { return binary_error(plan.path, plan.before.size()); }
+                AF_TRY(auto hunks, apply_hunks(view, edit.hunks, plan.path));
+                AF_TRY(plan.after, state_->restored(hunks.content, plan.before, hidden, plan.path));
+                plan.regions = std::move(hunks.regions);
+                plan.tolerant = hunks.tolerant;
+                plan.rewrites = true;
+            }
+        } else if (plan.kind == FileEditKind::overwrite) {
+            if (is_binary(plan.before)) { return binary_error(plan.path, plan.before.size()); }
+            AF_TRY(plan.after, state_->restored(in_the_form_of(view, edit.content), plan.before, hidden, plan.path));
+            plan.rewrites = true;
+            if (plan.after == plan.before) {
+                return Error{"AF-TOOL-043", "'" + plan.path + "' has this content already.", plan.path, "Go on: there is nothing to do here.", ErrorKind::invalid};
+            }
+        } else if (plan.kind == FileEditKind::create) {
+            AF_TRY(plan.after, state_->restored(edit.content, {}, {}, plan.path));
+            plan.rewrites = true;
+        }
+        if (plan.after.size() > max_file_bytes) { return size_error(plan.target, plan.after.size(), max_file_bytes, "Write less."); }
+        if (plan.kind == FileEditKind::create || plan.moves()) {
+            const auto there = open_beneath(state_->root.get(), plan.target, O_PATH | O_NOFOLLOW);
+            struct stat status{};
+            if (there.valid() && ::fstat(there.get(), &status) == 0) {
+                return in_the_way_error(plan.target, status.st_mode, S_ISLNK(status.st_mode) ? read_link(there.get(), "") : std::string());
+            }
+            if (errno != ENOENT) { return state_->open_error(plan.target, errno, "write"); }
+        }
+    }
+    // New contents beside the files: no room, no permission and the like show here.
+    Undo undo;
+    for (Planned& plan : plans) {
+        const auto [folder, name] = split_path(plan.target);
+        if (plan.has_new()) {
+            for (std::size_t end = folder.find('/');; end = folder.find('/', end + 1)) {
+                const std::string prefix = folder.substr(0, end);
+                if (!open_beneath(state_->root.get(), prefix, O_PATH | O_NOFOLLOW).valid() && errno == ENOENT) {
+                    undo.add([this, prefix] {
+                        const auto [above, last] = split_path(prefix);
+                        const auto parent = open_beneath(state_->root.get(), above, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+                        return !parent.valid() || ::unlinkat(parent.get(), last.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT || errno == ENOTEMPTY;
+                    });
+                }
+                if (end == std::string::npos) { break; }
+            }
+            AF_TRY(plan.target_parent, state_->make_folder(folder));
+        }
+        if (plan.has_old()) { AF_TRY(plan.parent, state_->open_folder(split_path(plan.path).parent, "open")); }
+        if (plan.rewrites) {
+            AF_TRY(plan.temporary, state_->write_sibling(plan.target_parent.get(), plan.target, plan.after, plan.has_old() ? &plan.file.status : nullptr));
+            undo.add([&plan] { return ::unlinkat(plan.target_parent.get(), plan.temporary.c_str(), 0) == 0 || errno == ENOENT; });
+        }
+    }
+    // One exchange a file. What is replaced or deleted waits under a temporary name until all is done.
+    std::vector<std::pair<int, std::string>> old_files;
+    const auto failed = [&](Error error) {
+        if (!undo.run()) { error.message += " What was changed before could not all be put back."; }
+        return error;
+    };
+    const auto set_aside = [&](int parent, const std::string& name) {
+        std::string aside = state_->temporary_name();
+        if (const int error = rename_new(parent, name, parent, aside); error != 0) { return error; }
+        undo.add([parent, name, aside] { return rename_new(parent, aside, parent, name) == 0; });
+        old_files.emplace_back(parent, std::move(aside));
+        return 0;
+    };
+    for (Planned& plan : plans) {
+        const std::string name = split_path(plan.path).name;
+        const std::string target_name = split_path(plan.target).name;
+        const int parent = plan.parent.get();
+        const int target_parent = plan.target_parent.get();
+        if (plan.has_old()) {
+            struct stat now{};
+            if (::fstatat(parent, name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 || !same_file(now, plan.file.status)) { return failed(changed_error(plan.path)); }
+        }
+        int error = 0;
+        if (plan.kind == FileEditKind::remove) {
+            error = set_aside(parent, name);
+        } else if (plan.moves() && !plan.rewrites) {
+            error = rename_new(parent, name, target_parent, target_name);
+            if (error == 0) {
+                undo.add([parent, name, target_parent, target_name] { return rename_new(target_parent, target_name, parent, name) == 0; });
+            }
+        } else if (plan.moves() || plan.kind == FileEditKind::create) {
+            error = rename_new(target_parent, plan.temporary, target_parent, target_name);
+            if (error == 0) {
+                undo.add([target_parent, target_name] { return ::unlinkat(target_parent, target_name.c_str(), 0) == 0; });
+                if (plan.moves()) { error = set_aside(parent, name); }
+            }
+        } else if (::renameat2(parent, plan.temporary.c_str(), parent, name.c_str(), RENAME_EXCHANGE) == 0) {
+            undo.add([parent, name, temporary = plan.temporary] { return ::renameat2(parent, temporary.c_str(), parent, name.c_str(), RENAME_EXCHANGE) == 0; });
+            old_files.emplace_back(parent, plan.temporary);
+        } else if (errno != EINVAL && errno != ENOSYS) {
+            error = errno;
+        } else if (error = set_aside(parent, name); error == 0) {       // A file system without RENAME_EXCHANGE.
+            error = rename_new(parent, plan.temporary, parent, name);
+            if (error == 0) {
+                undo.add([parent, name] { return ::unlinkat(parent, name.c_str(), 0) == 0; });
+            }
+        }
+        if (error == EEXIST) { return failed(exists_error(plan.target)); }
+        if (error != 0) { return failed(system_error(plan.target, "write", error)); }
+    }
+    undo.keep();
+    for (const auto& [parent, name] : old_files) { ::unlinkat(parent, name.c_str(), 0); }
+    std::vector<FileEdited> done;
+    for (Planned& plan : plans) {
+        FileEdited edited;
+        Change& change = edited.change;
+        change.path = plan.target;
+        if (plan.has_old()) { change.before_sha256 = sha256(plan.before); }
+        if (plan.has_new()) { change.after_sha256 = sha256(plan.after); }
+        const auto counts = count_changes(plan.before, plan.after);
+        change.lines_added = counts.added;
+        change.lines_removed = counts.removed;
+        change.created = plan.kind == FileEditKind::create;
+        edited.regions = std::move(plan.regions);
+        edited.tolerant = plan.tolerant;
+        if (plan.moves()) {
+            edited.moved_from = plan.path;
+            Change gone;
+            gone.path = plan.path;
+            gone.before_sha256 = change.before_sha256;
+            gone.lines_removed = count_lines(plan.before);
+            state_->record(gone);
+            Change come;
+            come.path = plan.target;
+            come.after_sha256 = change.after_sha256;
+            come.lines_added = count_lines(plan.after);
+            come.created = true;
+            state_->record(come);
+        } else {
+            state_->record(change);
+        }
+        done.push_back(std::move(edited));
+    }
+    return done;
+}
+
+void RoleWorkspace::expect(std::map<std::string, std::string, std::less<>> seen) { state_->seen = std::move(seen); }
 std::vector<Change> RoleWorkspace::take_changes() { return std::exchange(state_->changes, {}); }
 void RoleWorkspace::allow_writes(bool allowed) noexcept { state_->writes_allowed = allowed; }
 

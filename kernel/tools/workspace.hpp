@@ -3,11 +3,12 @@
 // openat2(RESOLVE_BENEATH | NO_SYMLINKS | NO_MAGICLINKS): no link leads out, no race changes that.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <agentforge/host.hpp>
+#include <agentforge/edits.hpp>
 
 #include "base/files.hpp"
 #include "secrets/redactor.hpp"
@@ -29,10 +30,11 @@ namespace agentforge::kernel {
 /// Errors, beside those of path_rules.hpp: AF-TOOL-014 writing is not allowed now; 021 malformed search pattern; 031 not found;
 /// 032 symbolic link; 033 pipe, device or socket; 034 a folder where a file is needed or the other way round; 035 exists already;
 /// 036 binary; 037 too large; 038 the operating system refused; 039 no room or read-only; 040 the text to replace is not
-/// there; 041 it stands more than once; 042 it is empty; 043 nothing would change; 044 the file changed meanwhile; 045 line range.
+/// there; 041 it stands more than once; 042 it is empty; 043 nothing would change; 044 the file changed while it was written; 045 line range;
+/// 046 the file is not as the agent last saw it; 047 the agent has not seen the file that it would overwrite.
 ///
 /// Threads: one at a time.
-class RoleWorkspace final : public Workspace {
+class RoleWorkspace final : public Workspace, public AtomicEdits {
 public:
     static constexpr std::uint64_t max_whole_read_bytes = 2ULL << 20U;      ///< More is read only by a line range.
     static constexpr std::uint64_t max_file_bytes = 64ULL << 20U;           ///< Larger files are not touched at all.
@@ -52,13 +54,21 @@ public:
     [[nodiscard]] Result<SearchHits> search(const SearchQuery& query) override;
     [[nodiscard]] bool exists(std::string_view path) override;
     [[nodiscard]] Result<Change> create(std::string_view path, std::string_view content, bool overwrite = false) override;
-    /// `search` must stand exactly once. Where it stands nowhere as it is, line ends are compared alike, then also white space at the
-    /// ends of whole lines; still exactly one place must match. The replacement takes the file's line ends.
+    /// `search` must stand exactly once; see AtomicEdits::apply for what is compared alike where it stands nowhere as it is. The
+    /// replacement takes the file's line ends.
     [[nodiscard]] Result<Change> edit(std::string_view path, std::string_view search, std::string_view replace) override;
     /// Records two changes: the old path goes, the new one comes (returned).
     [[nodiscard]] Result<Change> move(std::string_view from, std::string_view to) override;
     [[nodiscard]] Result<Change> remove(std::string_view path) override;
 
+    /// All new contents are written beside the files first; then each file is exchanged for its new one, and where one cannot be,
+    /// those before it are put back. A process that dies in between leaves some exchanged: the task's tree is restored when it resumes.
+    /// Also AF-TOOL-044, and 048 one path twice, 049 two hunks in the same lines.
+    [[nodiscard]] Result<std::vector<FileEdited>> apply(const std::vector<FileEdit>& edits) override;
+
+    /// What the agent last saw: path → SHA-256 of the whole file. A write to one of them that is not so any more is refused with
+    /// AF-TOOL-046, and from the first call on `apply` overwrites no file that is not among them. Own writes are followed.
+    void expect(std::map<std::string, std::string, std::less<>> seen);
     /// Writes since the last call, oldest first: what the journal and the snapshot need to know.
     [[nodiscard]] std::vector<Change> take_changes();
     /// false: every write is refused with AF-TOOL-014 (a tool that did not declare the effect).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <agentforge/arguments.hpp>
+#include <agentforge/edit_views.hpp>
 #include <agentforge/plugin.hpp>
 
 namespace {
@@ -10,24 +11,67 @@ class EditFile final : public Tool {
 public:
     [[nodiscard]] ToolSpec spec() const override {
         return {"edit_file",
-                "Replaces one piece of text in a file. `search` must be copied exactly from the file, indentation included, without line numbers, and stand there once; add lines around it where it stands more than once.",
+                "Replaces pieces of text in a file, all or none. `search` must be copied exactly from the file, indentation included, without line numbers, and stand there once; add lines around it where it stands more than once. Several pieces go into `edits`; `content` replaces the whole file.",
                 schema_of(R"json({
   "type": "object",
   "properties": {
     "path": {"type": "string", "description": "File, relative to the workspace"},
     "search": {"type": "string", "description": "The text to replace, as it stands in the file"},
-    "replace": {"type": "string", "description": "The text that takes its place; empty deletes it"}
+    "replace": {"type": "string", "description": "The text that takes its place; empty deletes it"},
+    "edits": {
+      "type": "array", "minItems": 1, "description": "Several pieces of the file as it is now",
+      "items": {"type": "object", "properties": {"search": {"type": "string"}, "replace": {"type": "string"}}, "required": ["search", "replace"]}
+    },
+    "content": {"type": "string", "description": "The whole new content of a file you have read"}
   },
-  "required": ["path", "search", "replace"]
+  "required": ["path"]
 })json"),
                 ToolEffect::writes, {"path"}};
     }
     [[nodiscard]] ToolResult call(const json::object& arguments, ToolContext& context) override {
         const Arguments given(arguments);
-        auto change = context.workspace().edit(given.text("path"), given.text("search"), given.text("replace"));
-        if (!change.ok()) { return ToolResult::failed(std::move(change).error()); }
-        std::string summary = "edited " + change->path + " " + line_counts(*change);
-        return ToolResult::done("The file " + change->path + " was changed " + line_counts(*change) + ".\n", std::move(summary), change_data(*change));
+        FileEdit edit;
+        edit.path = given.text("path");
+        if (auto form = read_form(given, arguments, edit); !form.ok()) { return ToolResult::failed(std::move(form).error()); }
+        AtomicEdits* workspace = atomic_edits(context.workspace());
+        if (workspace == nullptr) { return ToolResult::failed(no_atomic_edits("edit_file")); }
+        auto done = workspace->apply({edit});
+        if (!done.ok()) { return ToolResult::failed(std::move(done).error()); }
+        const Change& change = done->front().change;
+        json::object data = change_data(change);
+        // Where the file did not hold the text byte by byte, only the file itself tells what stands there now.
+        if (done->front().tolerant) { data["views"] = edit_views(context.workspace(), *done); }
+        return ToolResult::done("The file " + change.path + " was changed " + line_counts(change) + ".\n", "edited " + change.path + " " + line_counts(change), std::move(data));
+    }
+
+private:
+    /// `search` with `replace`, or `edits`, or `content`.
+    static Result<void> read_form(const Arguments& given, const json::object& arguments, FileEdit& edit) {
+        const bool piece = given.has("search") || given.has("replace");
+        const int forms = (piece ? 1 : 0) + (given.has("edits") ? 1 : 0) + (given.has("content") ? 1 : 0);
+        if (forms != 1 || (piece && !(given.has("search") && given.has("replace")))) {
+            return Error{"AF-TOOL-052", std::string("'edit_file' needs either 'search' and 'replace', or 'edits', or 'content'; ") +
+                             (forms == 0 ? "none of them is given." : forms > 1 ? "more than one of them is given." : given.has("search") ? "'replace' is missing." : "'search' is missing."),
+                         "edit_file", "Give one of the three forms.", ErrorKind::invalid};
+        }
+        if (given.has("content")) {
+            edit.kind = FileEditKind::overwrite;
+            edit.content = given.text("content");
+            return {};
+        }
+        const auto add = [&](const Arguments& from, std::string label) {
+            Hunk hunk;
+            hunk.search = from.text("search");
+            hunk.replace = from.text("replace");
+            hunk.label = std::move(label);
+            edit.hunks.push_back(std::move(hunk));
+        };
+        if (piece) {
+            add(given, "");
+            return {};
+        }
+        for (const json::value& one : arguments.at("edits").as_array()) { add(Arguments(one.as_object()), "Edit " + std::to_string(edit.hunks.size() + 1)); }
+        return {};
     }
 };
 

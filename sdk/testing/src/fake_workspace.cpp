@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "sha256.hpp"
+#include "tools/hunks.hpp"
 #include "tools/path_rules.hpp"
 #include "tools/text_edit.hpp"
 
@@ -181,7 +182,7 @@ FakeWorkspace& FakeWorkspace::lock(std::string path) {
 }
 
 FakeWorkspace& FakeWorkspace::fail_next(std::string function, Error error) {
-    static const std::set<std::string, std::less<>> known = {"read", "list", "search", "create", "edit", "move", "remove"};
+    static const std::set<std::string, std::less<>> known = {"read", "list", "search", "create", "edit", "move", "remove", "apply"};
     if (!known.contains(function)) { throw std::invalid_argument("FakeWorkspace has no function `" + function + "` that can fail"); }
     const std::lock_guard lock(state_->mutex);
     state_->failures[std::move(function)].push_back(std::move(error));
@@ -380,6 +381,92 @@ Result<Change> FakeWorkspace::remove(std::string_view path) {
         return {};
     }());
     return state_->removed(normal);
+}
+
+/// On a copy that takes the place of the files where all went well.
+Result<std::vector<FileEdited>> FakeWorkspace::apply(const std::vector<FileEdit>& edits) {
+    json::array named;
+    for (const FileEdit& edit : edits) { named.emplace_back(edit.path); }
+    AF_FAKE_ENTER("apply", (json::object{{"paths", std::move(named)}}), ToolEffect::writes, "edit files");
+    const auto files = state_->files;
+    const auto writes = state_->writes;
+    auto done = apply_each(edits);
+    if (!done.ok()) {
+        state_->files = files;
+        state_->writes = writes;
+    }
+    return done;
+}
+
+Result<std::vector<FileEdited>> FakeWorkspace::apply_each(const std::vector<FileEdit>& edits) {
+    if (edits.empty()) { return Error{"AF-TOOL-042", "There is no edit to apply.", {}, "Name at least one file.", ErrorKind::invalid}; }
+    std::set<std::string> paths;
+    for (const FileEdit& edit : edits) {
+        AF_TRY(const std::string path, state_->writable(edit.path));
+        std::string target = path;
+        const auto once = [&](const std::string& normal) -> Result<void> {
+            if (paths.insert(normal).second) { return {}; }
+            return Error{"AF-TOOL-048", "'" + normal + "' is named twice. Nothing was changed.", normal, "Put all changes of one file together.", ErrorKind::invalid};
+        };
+        AF_CHECK(once(path));
+        if (edit.move_to.empty()) { continue; }
+        AF_TRY(target, state_->writable(edit.move_to));
+        if (edit.kind != FileEditKind::change) {
+            return Error{"AF-TOOL-042", "'" + path + "' can only be moved where it is changed. Nothing was changed.", path, "Leave the move away.", ErrorKind::invalid};
+        }
+        if (target != path) { AF_CHECK(once(target)); }
+    }
+    std::vector<FileEdited> done;
+    for (const FileEdit& edit : edits) {
+        FileEdited edited;
+        AF_TRY(const std::string path, state_->writable(edit.path));
+        const std::string target = edit.move_to.empty() ? path : state_->writable(edit.move_to).value();
+        std::string before;
+        if (edit.kind != FileEditKind::create) { AF_TRY(before, state_->find(path)); }
+        std::string after = before;
+        if (edit.kind == FileEditKind::overwrite) {
+            if (is_binary(before)) { return binary(path, before.size()); }
+            after = kernel::in_the_form_of(before, edit.content);
+            if (after == before) {
+                return Error{"AF-TOOL-043", "'" + path + "' has this content already.", path, "Go on: there is nothing to do here.", ErrorKind::invalid};
+            }
+        } else if (edit.kind == FileEditKind::change && edit.hunks.empty() && target == path) {
+            return Error{"AF-TOOL-042", "Nothing is said about what to change in '" + path + "'. Nothing was changed.", path, "Give the change, or leave the file away.",
+                         ErrorKind::invalid};
+        } else if (!edit.hunks.empty()) {
+            if (is_binary(before)) { return binary(path, before.size()); }
+            AF_TRY(auto hunks, kernel::apply_hunks(before, edit.hunks, path));
+            after = std::move(hunks.content);
+            edited.regions = std::move(hunks.regions);
+            edited.tolerant = hunks.tolerant;
+        }
+        if (edit.kind == FileEditKind::create || target != path) {
+            if (state_->has_folder(target)) { return is_folder(target); }
+            AF_CHECK(state_->folders_free(target));
+            if (state_->files.contains(target)) { return there_already(target); }
+        }
+        if (edit.kind == FileEditKind::create) {
+            edited.change = state_->created(path, edit.content);
+            done.push_back(std::move(edited));
+            continue;
+        }
+        if (edit.kind == FileEditKind::remove) {
+            edited.change = state_->removed(path);
+        } else if (target != path) {
+            state_->removed(path);
+            const auto counts = kernel::count_changes(before, after);
+            edited.change = state_->created(target, std::move(after));
+            edited.change.before_sha256 = sha256(before);
+            edited.change.created = false;
+            edited.change.lines_added = counts.added;
+            edited.change.lines_removed = counts.removed;
+            edited.moved_from = path;
+        } else {
+            edited.change = state_->changed(path, before, std::move(after));
+        }
+        done.push_back(std::move(edited));
+    }
+    return done;
 }
 
 }  // namespace agentforge::testing

@@ -6,6 +6,10 @@ import yaml
 from harness import ProgramTest, call, entry, insert, main, remove, short_transcript
 
 
+def patch(*lines):
+    return "\n".join(["*** Begin Patch", "*** " + lines[0], *lines[1:], "*** End Patch", ""])
+
+
 class TestGatesHold(ProgramTest):
     """Work that does not hold what it promises ends without a commit."""
 
@@ -100,6 +104,13 @@ class TestRefusedActions(ProgramTest):
         "the task's own files": call("create_file", path=".agentforge/agents/software_developer.yaml", content="x: 1\n"),
         "a link that leads outside": call("create_file", path="textkit/link/outside.py", content="pass\n"),
         "a linked file": call("edit_file", path="textkit/linked.py", search="secret", replace="known"),
+        "a patch that takes a locked test along": call("apply_patch", patch=patch(
+            "Add File: textkit/extra.py", "+EXTRA = 1", "*** Update File: tests/test_slug.py", "-import unittest", "+import os")),
+        "a patch that moves a test away": call("apply_patch", patch=patch("Update File: tests/test_slug.py", "*** Move to: textkit/gone.py", "-import unittest", "+import os")),
+        "a patch that leads outside": call("apply_patch", patch=patch("Add File: textkit/extra.py", "+EXTRA = 1", "*** Add File: ../outside.py", "+pass")),
+        "a patch with a hunk that fits nowhere": call("apply_patch", patch=patch("Delete File: textkit/words.py", "*** Update File: textkit/slug.py", "-nowhere", "+there")),
+        "a patch that is none": call("apply_patch", patch="--- a/textkit/slug.py\n+++ b/textkit/slug.py\n"),
+        "a whole file that was never read": call("edit_file", path="textkit/words.py", content="pass\n"),
         "reading outside": call("read_file", path="../secret.txt"),
         "reading through a link": call("read_file", path="textkit/linked.py"),
         "a tool of another role": call("escalate", question="?"),
@@ -122,6 +133,11 @@ class TestRefusedActions(ProgramTest):
         shared.git("add", "-A")
         shared.git("commit", "-q", "-m", "Links")
         transcript = short_transcript()
+        # The implementation itself comes as a plain text with a patch in it, as a model writes it that knows no tools.
+        green = entry(transcript, "green", 1)
+        edit = green.pop("tool_calls")[0]["arguments"]
+        green["text"] = "This makes the tests pass:\n\n" + patch(
+            "Update File: textkit/slug.py", "@@", *("-" + line for line in edit["search"].splitlines()), *("+" + line for line in edit["replace"].splitlines()))
         insert(transcript, "green", "software_developer", 1, *cls.ATTEMPTS.values())
         cls.outcome = shared.start(transcript=transcript)
 

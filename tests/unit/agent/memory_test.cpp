@@ -99,6 +99,52 @@ TEST(Memory, keeps_a_created_file_as_a_view) {
     EXPECT_EQ(memory.files()[0].total_lines, 2U);
 }
 
+TEST(Memory, applies_several_pieces_of_an_edit) {
+    Memory memory;
+    memory.add(done(1, "read_file", {{"path", "a.py"}}, "a\nb\nc\n"));
+    memory.add(done(2, "edit_file", {{"path", "a.py"}, {"edits", {{{"search", "a"}, {"replace", "A"}}, {{"search", "c"}, {"replace", "C"}}}}}));
+    EXPECT_EQ(memory.files()[0].content, "A\nb\nC\n");
+}
+
+TEST(Memory, keeps_a_file_that_was_overwritten_as_a_view) {
+    Memory memory;
+    memory.add(done(1, "read_file", {{"path", "a.py"}}, "a\nb\nc\n"));
+    memory.add(done(2, "edit_file", {{"path", "a.py"}, {"content", "x\n"}}));
+    ASSERT_EQ(memory.files().size(), 1U);
+    EXPECT_EQ(memory.files()[0].content, "x\n");
+}
+
+TEST(Memory, takes_the_views_of_a_tolerant_edit_for_what_it_saw) {
+    Memory memory;
+    memory.add(done(1, "read_file", {{"path", "a.py"}}, "  a\n"));
+    StepRecord edit = done(2, "edit_file", {{"path", "a.py"}, {"search", "a\n"}, {"replace", "b\n"}}, "", {{"views", {{{"path", "a.py"}, {"content", "  b\n"}, {"sha256", "new"}, {"first_line", 1}, {"total_lines", 1}}}}});
+    edit.changes = {{"a.py", "old", "new", 1, 1, false}};
+    memory.add(edit);
+    ASSERT_EQ(memory.files().size(), 1U);
+    EXPECT_EQ(memory.files()[0].content, "  b\n");
+}
+
+TEST(Memory, a_patch_leaves_only_the_views_that_it_tells) {
+    Memory memory;
+    memory.add(done(1, "read_file", {{"path", "a.py"}}, "a\n"));
+    memory.add(done(2, "read_file", {{"path", "b.py"}}, "b\n"));
+    memory.add(done(3, "read_file", {{"path", "c.py"}}, "c\n"));
+    StepRecord patch = done(4, "apply_patch", {{"patch", "…"}}, "", {{"views", {{{"path", "a.py"}, {"content", "A\n"}, {"sha256", "new"}, {"first_line", 1}, {"total_lines", 1}}}}});
+    patch.changes = {{"a.py", "old", "new", 1, 1, false}, {"b.py", "old", "", 0, 1, false}};
+    memory.add(patch);
+    std::string seen;
+    for (const FileMemory& file : memory.files()) { seen += file.path + " " + file.content; }
+    EXPECT_EQ(seen, "a.py A\nc.py c\n");
+}
+
+TEST(Memory, tells_the_hash_of_each_file_as_it_was_seen_last) {
+    Memory memory;
+    memory.add(done(1, "read_file", {{"path", "a.py"}, {"first_line", 1}, {"last_line", 1}}, "1\ta\n", {{"sha256", "first"}, {"total_lines", 9}}));
+    memory.add(done(2, "read_file", {{"path", "a.py"}, {"first_line", 5}, {"last_line", 5}}, "5\te\n", {{"sha256", "second"}, {"total_lines", 9}}));
+    memory.add(done(3, "read_file", {{"path", "b.py"}}, "b\n"));
+    EXPECT_EQ(memory.seen(), (std::map<std::string, std::string, std::less<>>{{"a.py", "second"}}));
+}
+
 TEST(Memory, forgets_a_deleted_file) {
     Memory memory;
     memory.add(done(1, "read_file", {{"path", "a.py"}}, "a\n"));

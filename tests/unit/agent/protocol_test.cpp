@@ -12,6 +12,7 @@ namespace {
 std::vector<ToolSpec> tools() {
     std::vector<ToolSpec> all = usual_tools();
     all[0].parameters = schema({{"path", "string"}, {"first_line", "integer"}});
+    all.push_back({"apply_patch", "Applies a patch.", schema({{"patch", "string"}}), ToolEffect::writes, {}});
     all[4].parameters = schema({{"question", "string"}, {"reason", "string"}, {"options", "array"}});
     return all;
 }
@@ -68,6 +69,41 @@ TEST(TextProtocol, reads_the_artifact_in_yaml) { EXPECT_EQ(arguments("ACTION com
 TEST(TextProtocol, reads_the_artifact_in_json_in_a_fence) { EXPECT_EQ(arguments("ACTION complete\n<<<artifact\n```json\n{\"summary\": \"done\"}\n```\n>>>artifact\nEND"), (json::value{{"summary", "done"}})); }
 TEST(TextProtocol, reads_json_in_a_fence) { EXPECT_EQ(arguments("So:\n```json\n{\"tool\": \"read_file\", \"arguments\": {\"path\": \"a\"}}\n```\n"), (json::value{{"path", "a"}})); }
 TEST(TextProtocol, reads_json_alone) { EXPECT_EQ(arguments("{\"action\": \"read_file\", \"parameters\": {\"path\": \"a\"}}"), (json::value{{"path", "a"}})); }
+
+constexpr const char* piece = "<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n>>>>>>> REPLACE\n";
+const json::value whole_lines{{"path", "a.py"}, {"search", "x = 1\n"}, {"replace", "x = 2\n"}};
+
+TEST(TextProtocol, reads_a_search_replace_block) { EXPECT_EQ(arguments("ACTION edit_file\npath: a.py\n" + std::string(piece) + "END"), whole_lines); }
+TEST(TextProtocol, reads_several_search_replace_blocks_as_edits) {
+    EXPECT_EQ(arguments("ACTION edit_file\npath: a.py\n```python\n" + std::string(piece) + "```\n<<<<< SEARCH\ny\n=====\n>>>>> REPLACE\nEND"),
+              (json::value{{"path", "a.py"}, {"edits", {{{"search", "x = 1\n"}, {"replace", "x = 2\n"}}, {{"search", "y\n"}, {"replace", ""}}}}}));
+}
+TEST(TextProtocol, reads_a_search_replace_block_below_a_path_without_action) {
+    for (const char* path : {"a.py\n", "**a.py**\n\n", "### `a.py`\n```python\n", "I will change it:\n\na.py:\n```\n"}) { EXPECT_EQ(arguments(path + std::string(piece)), whole_lines) << path; }
+}
+TEST(TextProtocol, reads_crlf_search_replace_blocks_without_action) { EXPECT_EQ(arguments("a.py\r\n<<<<<<< SEARCH\r\nx = 1\r\n=======\r\nx = 2\r\n>>>>>>> REPLACE\r\n"), whole_lines); }
+TEST(TextProtocol, reads_a_patch_without_block_or_action) {
+    const std::string patch = "*** Begin Patch\n*** Delete File: a.py\n*** End Patch\n";
+    for (const std::string before : {"", "ACTION apply_patch\n", "So:\n```\n", "apply_patch <<'EOF'\n"}) { EXPECT_EQ(arguments(before + patch), (json::value{{"patch", patch}})) << before; }
+}
+TEST(TextProtocol, refuses_search_blocks_without_a_path) {
+    const auto error = read("Here it is.\n" + std::string(piece)).error();
+    EXPECT_EQ(error.code, "AF-AGENT-022");
+    EXPECT_NE(error.message.find("line 2 opens a SEARCH block"), std::string::npos);
+}
+TEST(TextProtocol, refuses_edits_of_two_files) { EXPECT_EQ(code("a.py\n" + std::string(piece) + "b.py\n" + piece), "AF-AGENT-021"); }
+TEST(TextProtocol, refuses_two_patches) { EXPECT_EQ(code("*** Begin Patch\n*** End Patch\n*** Begin Patch\n*** End Patch\n"), "AF-AGENT-021"); }
+TEST(TextProtocol, refuses_a_patch_beside_a_search_block) { EXPECT_EQ(code("a.py\n" + std::string(piece) + "*** Begin Patch\n*** End Patch\n"), "AF-AGENT-021"); }
+TEST(TextProtocol, refuses_a_search_block_that_is_not_whole_and_names_its_line) {
+    EXPECT_NE(read("ACTION edit_file\npath: a\n<<<<<<< SEARCH\nx\nEND").error().message.find("line 3 opens has no line `=======`"), std::string::npos);
+    EXPECT_NE(read("a.py\n<<<<<<< SEARCH\nx\n=======\ny\n").error().message.find("has no line `>>>>>>> REPLACE`"), std::string::npos);
+    EXPECT_EQ(code("a.py\n<<<<<<< SEARCH\nx\n=======\ny\n", StopReason::length), "AF-AGENT-024");
+}
+TEST(TextProtocol, refuses_a_patch_without_end) { EXPECT_EQ(code("ACTION apply_patch\n*** Begin Patch\n*** Delete File: a\nEND"), "AF-AGENT-022"); }
+TEST(TextProtocol, refuses_search_blocks_beside_search) { EXPECT_EQ(code("ACTION edit_file\npath: a\n<<<search\nx\n>>>search\n" + std::string(piece) + "END"), "AF-AGENT-022"); }
+TEST(TextProtocol, a_search_block_inside_a_block_is_text) {
+    EXPECT_EQ(arguments("ACTION create_file\npath: a\n<<<content\n" + std::string(piece) + ">>>content\nEND"), (json::value{{"path", "a"}, {"content", piece}}));
+}
 
 TEST(TextProtocol, takes_a_native_call_before_text) {
     Completion answer = tool_answer("run_tests", {});
@@ -138,6 +174,22 @@ TEST(TextProtocolProperty, typed_arguments_are_read_back_the_same) {
     EXPECT_EQ(json::value(again.value().arguments), json::value(call.arguments));
 }
 
+TEST(TextProtocolProperty, pieces_are_read_back_the_same) {
+    for (const json::value& edits : std::initializer_list<json::value>{
+             {{{"search", "a\n"}, {"replace", ""}}, {{"search", "b\n\n"}, {"replace", "c\n"}}}, {{{"search", "a"}, {"replace", ""}}, {{"search", "b\n"}, {"replace", "c\n"}}},
+             {{{"search", "=======\n"}, {"replace", ""}}, {{"search", "b\n"}, {"replace", "c\n"}}}, {{{"search", "a\r\n"}, {"replace", ""}}, {{"search", "b\n"}, {"replace", "c\n"}}}}) {
+        ToolCall call{"edit_file", {{"path", "a.py"}}};
+        call.arguments["edits"] = edits;
+        Completion answer;
+        answer.text = write_action(call);
+        std::vector<ToolSpec> offered = tools();
+        offered[2].parameters = schema({{"path", "string"}, {"edits", "array"}});
+        const auto again = read_action(answer, offered);
+        ASSERT_TRUE(again.ok()) << again.error().to_string() << answer.text;
+        EXPECT_EQ(json::value(again.value().arguments), json::value(call.arguments)) << answer.text;
+    }
+}
+
 TEST(TextProtocolProperty, the_reader_survives_random_mutations) {
     std::mt19937 random(4711);
     const std::vector<std::string> seeds{edit_text, "ACTION complete\n<<<artifact\na: [1, {b: c}]\n>>>artifact\nEND\n", "```json\n{\"tool\": \"read_file\", \"arguments\": {\"path\": \"a\"}}\n```\n"};
@@ -166,6 +218,13 @@ TEST(TextProtocolProperty, the_reader_survives_random_mutations) {
 }
 
 // ------------------------------------------------------------------------------------- describing --
+
+TEST(DescribeActions, tells_pieces_as_blocks_and_not_as_a_list) {
+    const std::vector<ToolSpec> offered{{"edit_file", "Edits.", schema({{"path", "string"}, {"search", "string"}, {"replace", "string"}, {"edits", "array"}}), ToolEffect::writes, {}}};
+    const std::string parameters(describe_actions(offered).at("tools").at(0).at("parameters").as_string());
+    EXPECT_EQ(parameters.find("edits"), std::string::npos) << parameters;
+    EXPECT_NE(parameters.find("`<<<<<<< SEARCH`"), std::string::npos) << parameters;
+}
 
 TEST(Outline, shows_a_schema_in_one_line) {
     const json::value schema_value = json::parse(R"({"type":"object","required":["title","requirements"],"properties":{

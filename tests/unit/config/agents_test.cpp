@@ -32,7 +32,7 @@ TEST(ShippedAgents, are_the_eight_of_the_north_star) {
 }
 
 TEST(ShippedAgents, use_only_tools_that_exist) {
-    const std::set<std::string> tools{"list_files", "read_file", "create_file", "edit_file", "move_file", "delete_file", "search_codebase", "read_documentation",
+    const std::set<std::string> tools{"list_files", "read_file", "create_file", "edit_file", "apply_patch", "move_file", "delete_file", "search_codebase", "read_documentation",
                                       "run_tests", "run_type_check", "run_conformance_check", "escalate_question", "complete"};
     for (const auto& role : shipped_agents().roles()) { for (const auto& tool : agent(role).allowed_tools) { EXPECT_TRUE(tools.contains(tool)) << role << " " << tool; } }
 }
@@ -43,7 +43,7 @@ TEST(ShippedAgents, all_may_complete) {
 
 TEST(ShippedAgents, developers_may_not_touch_tests_by_any_writing_tool) {
     for (const auto* role : {"software_developer", "senior_developer"}) {
-        for (const auto* tool : {"edit_file", "create_file", "move_file", "delete_file"}) { EXPECT_EQ(agent(role).path_constraints[tool], "!tests/**/*") << role << tool; }
+        for (const auto* tool : {"edit_file", "apply_patch", "create_file", "move_file", "delete_file"}) { EXPECT_EQ(agent(role).path_constraints[tool], "!tests/**/*") << role << tool; }
     }
 }
 

@@ -121,6 +121,50 @@ TEST_F(BothWorkspaces, MoveAlike) {
     }
 }
 
+TEST_F(BothWorkspaces, ApplyAlike) {
+    const auto applied = [](Workspace& workspace, const std::vector<FileEdit>& edits) {
+        const auto done = atomic_edits(workspace)->apply(edits);
+        if (!done.ok()) { return done.error().code; }
+        std::string text;
+        for (const FileEdited& file : *done) {
+            text += shown(Result<Change>(file.change)) + "|" + file.moved_from + (file.tolerant ? " tolerant" : "");
+            for (const LineRange& region : file.regions) { text += " " + std::to_string(region.first_line) + "-" + std::to_string(region.last_line); }
+        }
+        return text;
+    };
+    const auto edit = [](FileEditKind kind, const std::string& path, std::string content = "", std::string move_to = "") {
+        FileEdit one;
+        one.kind = kind;
+        one.path = path;
+        one.content = std::move(content);
+        one.move_to = std::move(move_to);
+        return one;
+    };
+    FileEdit hunks = edit(FileEditKind::change, "src/app.py");
+    hunks.hunks = {{"    return 1\n", "    return 3\n", {"def one():"}, true, false, ""}, {"two", "three", {}, false, false, ""}, {"", "# end\n", {}, true, true, ""}};
+    FileEdit nowhere = hunks;
+    nowhere.path = "src/deep/er/x.py";
+    same("nothing", [&](Workspace& workspace) { return applied(workspace, {}); });
+    same("hunks that fit and some that do not", [&](Workspace& workspace) { return applied(workspace, {hunks, nowhere}) + shown(workspace.read("src/app.py")); });
+    same("hunks", [&](Workspace& workspace) { return applied(workspace, {hunks}) + shown(workspace.read("src/app.py")); });
+    for (const auto& path : paths) {
+        same(path + " overwritten", [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::overwrite, path, "z = 1\n")}); });
+        same(path + " overwritten again", [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::overwrite, path, "z = 1\n")}); });
+        same(path + " created", [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::create, "src/fresh.py", "f\n"), edit(FileEditKind::create, path, "n\n")}); });
+        same(path + " fresh", [&](Workspace& workspace) { return shown(workspace.read("src/fresh.py")) + applied(workspace, {edit(FileEditKind::remove, "src/fresh.py")}); });
+        same(path + " said nothing of", [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::change, path)}); });
+        same(path + " moved", [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::change, path, "", "src/new/place.py")}); });
+        same(path + " moved back", [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::change, "src/new/place.py", "", path)}); });
+        same(path + " removed and moved", [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::remove, path, "", "src/b.py")}); });
+        same(path + " twice", [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::remove, path), edit(FileEditKind::remove, path)}); });
+        same(path + " removed", [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::remove, path)}); });
+    }
+    const auto expected = real_->take_changes();
+    const auto writes = fake_.files.writes();
+    ASSERT_EQ(writes.size(), expected.size());
+    for (std::size_t i = 0; i < writes.size(); ++i) { EXPECT_EQ(shown(Result<Change>(writes[i])), shown(Result<Change>(expected[i]))); }
+}
+
 TEST_F(BothWorkspaces, RemoveAlike) {
     for (const auto& path : paths) {
         same(path, [&](Workspace& workspace) { return shown(workspace.remove(path)); });

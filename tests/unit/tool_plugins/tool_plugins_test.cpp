@@ -9,7 +9,7 @@
 namespace agentforge::kernel {
 namespace {
 
-const std::vector<std::string> all_tools = {"list_files", "read_file", "create_file", "edit_file", "move_file", "delete_file", "search_codebase", "read_documentation",
+const std::vector<std::string> all_tools = {"list_files", "read_file", "create_file", "edit_file", "apply_patch", "move_file", "delete_file", "search_codebase", "read_documentation",
                                             "run_tests", "run_type_check", "run_conformance_check", "escalate_question", "complete"};
 
 const AgentforgeDescriptor* descriptor(const std::string& name) {
@@ -152,6 +152,127 @@ TEST_F(ToolPlugins, move_file_moves) {
     put("a.py", "x");
     EXPECT_EQ(call("move_file", {{"path", "a.py"}, {"to", "b/c.py"}}).summary, "moved a.py to b/c.py");
     EXPECT_EQ(get("b/c.py"), "x");
+}
+TEST_F(ToolPlugins, edit_file_replaces_several_pieces_or_none) {
+    put("a.py", "a\nb\nc\n");
+    EXPECT_TRUE(call("edit_file", {{"path", "a.py"}, {"edits", {{{"search", "a"}, {"replace", "A"}}, {{"search", "c"}, {"replace", "C"}}}}}).success);
+    EXPECT_EQ(get("a.py"), "A\nb\nC\n");
+    const auto refused = call("edit_file", {{"path", "a.py"}, {"edits", {{{"search", "A"}, {"replace", "x"}}, {{"search", "q"}, {"replace", "y"}}}}});
+    EXPECT_EQ(refused.error->message.find("Edit 2: the text to replace does not stand in a.py."), 0U) << refused.error->message;
+    EXPECT_EQ(get("a.py"), "A\nb\nC\n");
+}
+TEST_F(ToolPlugins, edit_file_replaces_a_whole_file_that_was_seen) {
+    put("a.py", "a\r\nb\r\n");
+    bridge_->expect({});
+    EXPECT_EQ(code(call("edit_file", {{"path", "a.py"}, {"content", "x\ny\n"}})), "AF-TOOL-047");
+    bridge_->expect({{"a.py", call("read_file", {{"path", "a.py"}}).data.at("sha256").as_string().c_str()}});
+    EXPECT_EQ(call("edit_file", {{"path", "a.py"}, {"content", "x\ny\n"}}).summary, "edited a.py (+2 −2)");
+    EXPECT_EQ(get("a.py"), "x\r\ny\r\n");
+    EXPECT_EQ(code(call("edit_file", {{"path", "none.py"}, {"content", "x\n"}})), "AF-TOOL-031");
+}
+TEST_F(ToolPlugins, edit_file_wants_exactly_one_form) {
+    put("a.py", "a\n");
+    const auto message = [&](const json::object& arguments) {
+        const auto result = call("edit_file", arguments);
+        return result.error ? result.error->code + " " + result.error->message : "";
+    };
+    EXPECT_NE(message({{"path", "a.py"}}).find("AF-TOOL-052 'edit_file' needs either 'search' and 'replace', or 'edits', or 'content'; none"), std::string::npos);
+    EXPECT_NE(message({{"path", "a.py"}, {"search", "a"}}).find("'replace' is missing"), std::string::npos);
+    EXPECT_NE(message({{"path", "a.py"}, {"search", "a"}, {"replace", "b"}, {"content", "c"}}).find("more than one"), std::string::npos);
+    EXPECT_NE(message({{"path", "a.py"}, {"search", ""}, {"replace", "b"}}).find("AF-TOOL-042"), std::string::npos);
+    EXPECT_EQ(get("a.py"), "a\n");
+}
+TEST_F(ToolPlugins, edit_file_shows_what_stands_there_after_a_tolerant_match) {
+    put("a.py", "if x:\n    a()\n    b()\n");
+    const auto result = call("edit_file", {{"path", "a.py"}, {"search", "a()\nb()\n"}, {"replace", "a()\nc()\n"}});
+    EXPECT_EQ(get("a.py"), "if x:\n    a()\n    c()\n");
+    EXPECT_EQ(result.data.at("views").at(0).at("content").as_string(), "if x:\n    a()\n    c()\n");
+}
+
+json::object patch_of(const std::string& body) { return {{"patch", "*** Begin Patch\n" + body + "*** End Patch\n"}}; }
+
+TEST_F(ToolPlugins, apply_patch_changes_adds_deletes_and_moves) {
+    put("a.py", "def f():\n    return 1\n\ndef g():\n    return 1\n");
+    put("b.py", "b\r\nc\r\nd");
+    put("old.py", "o\n");
+    const auto result = call("apply_patch", patch_of("*** Update File: a.py\n@@ def g():\n-    return 1\n+    return 2\n"
+                                                     "*** Update File: b.py\n*** Move to: sub/c.py\n@@\n b\n-c\n+C\n d\n*** End of File\n"
+                                                     "*** Add File: new.py\n+x\n+\n+y\n\n*** Delete File: old.py\n"));
+    ASSERT_TRUE(result.success) << result.output;
+    EXPECT_EQ(get("a.py"), "def f():\n    return 1\n\ndef g():\n    return 2\n");
+    EXPECT_EQ(get("sub/c.py"), "b\r\nC\r\nd");
+    EXPECT_EQ(get("new.py"), "x\n\ny\n");
+    EXPECT_EQ(get("b.py") + get("old.py"), "(none)(none)");
+    EXPECT_EQ(result.output, "The patch was applied:\nchanged a.py (+1 −1)\nmoved b.py to sub/c.py (+1 −1)\ncreated new.py (+3 −0)\ndeleted old.py (+0 −1)\n");
+    EXPECT_EQ(result.data.at("views").as_array().size(), 3U);
+    EXPECT_EQ(result.data.at("views").at(1).at("content").as_string(), "b\nC\nd");
+}
+TEST_F(ToolPlugins, apply_patch_changes_several_places_of_one_file) {
+    put("a.py", "1\n2\n3\n4\n5\n6\n");
+    EXPECT_TRUE(call("apply_patch", patch_of("*** Update File: a.py\n 1\n-2\n+two\n@@\n 4\n-5\n 6\n+seven\n")).success);
+    EXPECT_EQ(get("a.py"), "1\ntwo\n3\n4\n6\nseven\n");
+}
+TEST_F(ToolPlugins, apply_patch_writes_nothing_where_one_hunk_fits_nowhere) {
+    put("a.py", "a\n");
+    put("b.py", "one = 1\ntwo = 2\n");
+    const auto refused = call("apply_patch", patch_of("*** Update File: a.py\n-a\n+A\n*** Add File: c.py\n+c\n*** Update File: b.py\n@@\n one = 1\n-two = 3\n+two = 4\n"));
+    EXPECT_EQ(code(refused), "AF-TOOL-040");
+    EXPECT_EQ(refused.error->message, "Hunk 1 (line 8 of the patch): the text to replace does not stand in b.py. Nothing was changed. Nearest lines:\n1\tone = 1\n2\ttwo = 2");
+    EXPECT_EQ(get("a.py") + get("b.py") + get("c.py"), "a\none = 1\ntwo = 2\n(none)");
+}
+TEST_F(ToolPlugins, apply_patch_shows_only_the_changed_lines_of_a_large_file) {
+    std::string text;
+    for (int i = 1; i <= 3000; ++i) { text += "line " + std::to_string(i) + "\n"; }
+    put("a.py", text);
+    const auto result = call("apply_patch", patch_of("*** Update File: a.py\n@@\n-line 1500\n+line fifteen hundred\n"));
+    ASSERT_EQ(result.data.at("views").as_array().size(), 1U);
+    EXPECT_EQ(result.data.at("views").at(0).at("first_line").to_number<int>(), 1497);
+    EXPECT_EQ(result.data.at("views").at(0).at("content").as_string(), "line 1497\nline 1498\nline 1499\nline fifteen hundred\nline 1501\nline 1502\nline 1503\n");
+}
+TEST_F(ToolPlugins, apply_patch_reads_past_what_is_around_a_patch) {
+    for (const char* text : {"```\n*** Begin Patch\n*** Add File: %.py\n+x\n*** End Patch\n```\n", "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: %.py\n+x\n*** End Patch\nEOF\n",
+                             "\n  *** Begin Patch  \n *** Add File: %.py \n+x\n\n*** End Patch", "*** Begin Patch\r\n*** Add File: %.py\r\n+x\r\n*** End Patch\r\n"}) {
+        static int number = 0;
+        std::string patch = text;
+        const std::string name = "f" + std::to_string(++number);
+        patch.replace(patch.find('%'), 1, name);
+        EXPECT_TRUE(call("apply_patch", {{"patch", patch}}).success) << text;
+        EXPECT_EQ(get(name + ".py"), "x\n") << text;
+    }
+}
+TEST_F(ToolPlugins, apply_patch_takes_hunks_as_models_write_them) {
+    const auto hunk = [&](const std::string& content, const std::string& hunks) {
+        put("a.py", content);
+        const auto result = call("apply_patch", patch_of("*** Update File: a.py\n" + hunks));
+        return result.success ? get("a.py") : result.output;
+    };
+    EXPECT_EQ(hunk("a\n\nb\n", " a\n\n-b\n+c\n"), "a\n\nc\n");                      // An empty line for an empty kept one.
+    EXPECT_EQ(hunk("a\nb\n", "@@ -1,2 +1,2 @@ heading\n a\n-b\n+c\n"), "a\nc\n");     // Line numbers.
+    EXPECT_EQ(hunk("a\nb\n", "@@ a @@\n-b\n+c\n"), "a\nc\n");
+    EXPECT_EQ(hunk("a\nb\n", "@@ a\n a\n-b\n+c\n"), "a\nc\n");                        // The heading line is in the hunk, too.
+    EXPECT_EQ(hunk("a\nb\n", "@@\n-b\n+c\n\n"), "a\nc\n");                            // A blank line before the next mark.
+    EXPECT_EQ(hunk("a\nb\n", "@@\n+c\n"), "a\nb\nc\n");
+    EXPECT_EQ(hunk("a\nb\n", "@@\n-a\n-b\n"), "");
+    EXPECT_EQ(hunk("x = “1”\n", "-x = \"1\"\n+x = \"2\"\n"), "x = \"2\"\n");
+}
+TEST_F(ToolPlugins, apply_patch_says_what_it_cannot_read_and_where) {
+    const auto message = [&](const std::string& patch) {
+        const auto result = call("apply_patch", {{"patch", patch}});
+        return code(result) == "AF-TOOL-050" ? result.error->message : result.output;
+    };
+    EXPECT_NE(message("").find("ends after line 0; expected there: `*** Begin Patch`"), std::string::npos);
+    EXPECT_NE(message("--- a/x\n+++ b/x\n").find("Line 1 of the patch is `--- a/x`; expected there: `*** Begin Patch`"), std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** End Patch\n").find("names no file"), std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** Add File: a\n+x\n").find("ends after line 3; expected there: `*** End Patch`"), std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** Rename File: a\n*** End Patch").find("Line 2 of the patch is `*** Rename File: a`"), std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** Add File:\n+x\n*** End Patch").find("a path after the colon"), std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** Add File: a\nx\n*** End Patch").find("a line of the new file, with `+` before it"), std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** Update File: a\n*** End Patch").find("Line 3 of the patch is `*** End Patch`; expected there: `@@`"), std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** Update File: a\n@@ x\n*** End Patch").find("lines of the hunk"), std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** Update File: a\n@@\n a\nb\n*** End Patch").find("Line 5 of the patch is `b`"), std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** Update File: a\n*** Move to:\n a\n*** End Patch").find("a path after the colon"), std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** Delete File: a\n*** End Patch\nand more\n").find("nothing more after"), std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** Update File: a\n-a\n\\ No newline at end of file\n*** End Patch").find("Line 4"), std::string::npos);
 }
 TEST_F(ToolPlugins, delete_file_deletes) {
     put("a.py", "x\n");

@@ -233,6 +233,29 @@ TEST_F(BridgeTest, declared_effects_do) {
     EXPECT_TRUE(call("all", "{}").success);
     EXPECT_EQ(workspace_->take_changes().size(), 1U);
 }
+FileEdit new_file(std::string path) {
+    FileEdit edit;
+    edit.kind = FileEditKind::create;
+    edit.path = std::move(path);
+    return edit;
+}
+TEST_F(BridgeTest, edits_of_several_files_need_the_effect_writes) {
+    allow({"sly", "", {}, ToolEffect::reads, {}}, [](const json::object&, ToolContext& context) {
+        EXPECT_FALSE(atomic_edits(context.workspace())->apply({new_file("x.txt")}).ok());
+        return ToolResult::done("fine", "fine");
+    });
+    EXPECT_EQ(code(call("sly", "{}")), "AF-TOOL-005");
+}
+TEST_F(BridgeTest, edits_of_several_files_get_round_no_forbidden_tool) {
+    allow({"patch", "", {}, ToolEffect::writes, {}}, [](const json::object&, ToolContext& context) {
+        auto done = atomic_edits(context.workspace())->apply({new_file("x.txt")});
+        return done.ok() ? ToolResult::done("fine", "fine") : ToolResult::failed(done.error());
+    });
+    EXPECT_EQ(code(call("patch", "{}")), "AF-TOOL-001");
+    EXPECT_FALSE(workspace_->exists("x.txt"));
+    agent_.forbidden_tools.clear();
+    EXPECT_TRUE(call("patch", "{}").success);
+}
 TEST_F(BridgeTest, workspace_writes_are_free_again_after_a_call) {
     call("read_file", R"({"path":"a"})");
     EXPECT_TRUE(workspace_->create("x.txt", "x").ok());

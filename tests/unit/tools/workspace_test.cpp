@@ -283,6 +283,152 @@ TEST_F(WorkspaceTest, write_that_fails_half_way_leaves_the_old_file_and_nothing_
     EXPECT_EQ(workspace_->list(".")->entries.size(), 1U);
     EXPECT_TRUE(workspace_->take_changes().empty());
 }
+FileEdit file_edit(FileEditKind kind, std::string path, std::string content = "", std::string move_to = "") {
+    FileEdit edit;
+    edit.kind = kind;
+    edit.path = std::move(path);
+    edit.content = std::move(content);
+    edit.move_to = std::move(move_to);
+    return edit;
+}
+FileEdit changed(std::string path, std::string search, std::string replace, std::string move_to = "") {
+    FileEdit edit = file_edit(FileEditKind::change, std::move(path), "", std::move(move_to));
+    Hunk hunk;
+    hunk.search = std::move(search);
+    hunk.replace = std::move(replace);
+    edit.hunks.push_back(std::move(hunk));
+    return edit;
+}
+constexpr auto created = FileEditKind::create;
+constexpr auto removed = FileEditKind::remove;
+constexpr auto overwritten = FileEditKind::overwrite;
+
+TEST_F(WorkspaceTest, applies_edits_of_several_files_at_once) {
+    put("change.txt", "a\nb\n");
+    put("whole.txt", "\xEF\xBB\xBF" "a\r\n");
+    put("gone.txt", "g\n");
+    put("moved.txt", "m\n");
+    put("both.txt", "x\ny\n");
+    ASSERT_EQ(::chmod(at("both.txt").c_str(), 0755), 0);
+    const auto done = workspace_->apply({changed("change.txt", "b", "c"), file_edit(overwritten, "whole.txt", "z\n"), file_edit(removed, "gone.txt"),
+                                         file_edit(FileEditKind::change, "./moved.txt", "", "new/place.txt"), changed("both.txt", "y", "z", "new/both.txt"),
+                                         file_edit(created, "new/deep/file.txt", "n\n")});
+    ASSERT_TRUE(done.ok()) << done.error().to_string();
+    EXPECT_EQ(get("change.txt"), "a\nc\n");
+    EXPECT_EQ(get("whole.txt"), "\xEF\xBB\xBF" "z\r\n");
+    EXPECT_EQ(get("new/place.txt"), "m\n");
+    EXPECT_EQ(get("new/both.txt"), "x\nz\n");
+    EXPECT_EQ(get("new/deep/file.txt"), "n\n");
+    EXPECT_EQ(fs::status(at("new/both.txt")).permissions() & fs::perms::owner_exec, fs::perms::owner_exec);
+    std::string files;
+    const auto listing = workspace_->list(".");
+    for (const auto& entry : listing->entries) { files += entry.path + " "; }
+    EXPECT_EQ(files, "change.txt new new/both.txt new/deep new/deep/file.txt new/place.txt whole.txt ");
+    std::string recorded;
+    for (const auto& change : workspace_->take_changes()) {
+        recorded += change.path + (change.before_sha256.empty() ? "" : " had") + (change.after_sha256.empty() ? "" : " has") + "; ";
+    }
+    EXPECT_EQ(recorded, "change.txt had has; whole.txt had has; gone.txt had; moved.txt had; new/place.txt has; both.txt had; new/both.txt has; new/deep/file.txt has; ");
+}
+
+struct Refusal {
+    std::string name;
+    std::vector<FileEdit> edits;
+    std::string code;
+};
+void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.code; }
+
+class ApplyRefused : public WorkspaceTest, public testing::WithParamInterface<Refusal> {};
+
+TEST_P(ApplyRefused, and_every_file_stays_as_it_was) {
+    reopen({{"edit_file", "!tests/**/*"}}, {"locked.txt"});
+    put("a.txt", "a\n");
+    put("b.txt", "b\n");
+    put("locked.txt", "l\n");
+    put("twice.txt", "t t\n");
+    put("tests/t.txt", "t\n");
+    put("nul.txt", std::string_view("n\0n", 3));
+    fs::create_directory(at("folder"));
+    fs::create_symlink("a.txt", at("link.txt"));
+    const std::vector<FileEdit>& edits = GetParam().edits;
+    std::vector<FileEdit> all{changed("a.txt", "a", "A"), file_edit(created, "made/new.txt", "n\n")};
+    all.insert(all.end(), edits.begin(), edits.end());
+    const auto before = workspace_->list(".")->entries.size();
+    EXPECT_EQ(code(workspace_->apply(all)), GetParam().code);
+    EXPECT_EQ(get("a.txt"), "a\n");
+    EXPECT_EQ(get("b.txt"), "b\n");
+    EXPECT_EQ(workspace_->list(".")->entries.size(), before);
+    EXPECT_TRUE(workspace_->take_changes().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Because, ApplyRefused,
+    testing::Values(Refusal{"the_text_stands_nowhere", std::vector{changed("b.txt", "q", "r")}, "AF-TOOL-040"},
+                    Refusal{"the_text_stands_twice", std::vector{file_edit(removed, "b.txt"), changed("twice.txt", "t", "T")}, "AF-TOOL-041"},
+                    Refusal{"the_file_is_locked", std::vector{changed("locked.txt", "l", "L")}, "AF-TOOL-015"},
+                    Refusal{"a_path_rule_forbids_it", std::vector{changed("tests/t.txt", "t", "T")}, "AF-TOOL-013"},
+                    Refusal{"a_path_rule_forbids_where_it_goes", std::vector{changed("b.txt", "b", "B", "tests/b.txt")}, "AF-TOOL-013"},
+                    Refusal{"the_path_leads_out", std::vector{file_edit(created, "../out.txt", "x")}, "AF-TOOL-010"},
+                    Refusal{"the_path_is_protected", std::vector{file_edit(created, ".git/hooks/pre-commit", "x")}, "AF-TOOL-011"},
+                    Refusal{"the_file_is_missing", std::vector{file_edit(removed, "none.txt")}, "AF-TOOL-031"},
+                    Refusal{"the_file_is_a_link", std::vector{changed("link.txt", "a", "b")}, "AF-TOOL-032"},
+                    Refusal{"a_link_is_in_the_way", std::vector{file_edit(created, "link.txt", "x")}, "AF-TOOL-032"},
+                    Refusal{"a_folder_is_in_the_way", std::vector{file_edit(created, "folder", "x")}, "AF-TOOL-034"},
+                    Refusal{"a_file_is_in_the_way_of_a_folder", std::vector{file_edit(created, "b.txt/x", "x")}, "AF-TOOL-034"},
+                    Refusal{"the_new_file_exists", std::vector{file_edit(created, "b.txt", "x")}, "AF-TOOL-035"},
+                    Refusal{"the_target_exists", std::vector{file_edit(FileEditKind::change, "b.txt", "", "nul.txt")}, "AF-TOOL-035"},
+                    Refusal{"the_file_is_binary", std::vector{changed("nul.txt", "n", "m")}, "AF-TOOL-036"},
+                    Refusal{"nothing_is_said", std::vector{file_edit(FileEditKind::change, "b.txt")}, "AF-TOOL-042"},
+                    Refusal{"only_changes_move", std::vector{file_edit(removed, "b.txt", "", "c.txt")}, "AF-TOOL-042"},
+                    Refusal{"nothing_would_change", std::vector{file_edit(overwritten, "b.txt", "b\n")}, "AF-TOOL-043"},
+                    Refusal{"a_path_is_named_twice", std::vector{changed("./a.txt", "a", "B")}, "AF-TOOL-048"},
+                    Refusal{"two_files_go_to_one_place", std::vector{changed("b.txt", "b", "B", "made/new.txt")}, "AF-TOOL-048"},
+                    // Only the exchange itself finds this one: `made` became a folder meanwhile.
+                    Refusal{"an_exchange_fails", std::vector{file_edit(removed, "b.txt"), file_edit(created, "made", "x")}, "AF-TOOL-035"}),
+    [](const auto& one) { return one.param.name; });
+
+TEST_F(WorkspaceTest, edits_that_find_no_room_leave_every_file_and_nothing_else) {
+    put("a.txt", "a\n");
+    put("b.txt", "b\n");
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{1000, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    const auto refused = workspace_->apply({changed("a.txt", "a", "A"), file_edit(overwritten, "b.txt", std::string(5000, 'x'))});
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    std::signal(SIGXFSZ, old_handler);
+    EXPECT_EQ(code(refused), "AF-TOOL-038");
+    EXPECT_EQ(get("a.txt") + get("b.txt"), "a\nb\n");
+    EXPECT_EQ(workspace_->list(".")->entries.size(), 2U);
+}
+TEST_F(WorkspaceTest, no_edits_are_refused) { EXPECT_EQ(code(workspace_->apply({})), "AF-TOOL-042"); }
+TEST_F(WorkspaceTest, a_file_that_is_not_as_the_agent_saw_it_is_not_written) {
+    put("a.txt", "a\n");
+    workspace_->expect({{"a.txt", sha256("a\n")}});
+    put("a.txt", "a, changed by a test run\n");
+    EXPECT_EQ(code(workspace_->edit("a.txt", "a", "b")), "AF-TOOL-046");
+    EXPECT_EQ(code(workspace_->apply({changed("a.txt", "a", "b")})), "AF-TOOL-046");
+    EXPECT_EQ(code(workspace_->apply({file_edit(overwritten, "a.txt", "b")})), "AF-TOOL-046");
+    EXPECT_EQ(code(workspace_->create("a.txt", "b", true)), "AF-TOOL-046");
+    EXPECT_EQ(code(workspace_->move("a.txt", "b.txt")), "AF-TOOL-046");
+    EXPECT_EQ(code(workspace_->remove("a.txt")), "AF-TOOL-046");
+    EXPECT_EQ(get("a.txt"), "a, changed by a test run\n");
+}
+TEST_F(WorkspaceTest, own_writes_are_as_the_agent_expects) {
+    put("a.txt", "a\n");
+    workspace_->expect({{"a.txt", sha256("a\n")}});
+    EXPECT_TRUE(workspace_->edit("a.txt", "a", "b").ok());
+    EXPECT_TRUE(workspace_->apply({changed("a.txt", "b", "c", "b.txt")}).ok());
+    EXPECT_TRUE(workspace_->apply({file_edit(overwritten, "b.txt", "d\n")}).ok());
+}
+TEST_F(WorkspaceTest, a_file_that_the_agent_did_not_see_is_not_overwritten) {
+    put("a.txt", "a\n");
+    EXPECT_TRUE(workspace_->apply({file_edit(overwritten, "a.txt", "b\n")}).ok());
+    workspace_->expect({});
+    EXPECT_EQ(code(workspace_->apply({file_edit(overwritten, "a.txt", "c\n")})), "AF-TOOL-047");
+    EXPECT_TRUE(workspace_->apply({changed("a.txt", "b", "c")}).ok());
+}
 TEST_F(WorkspaceTest, missing_root_is_an_error) {
     EXPECT_EQ(code(RoleWorkspace::open(at("none").string(), {})), "AF-TOOL-030");
 }

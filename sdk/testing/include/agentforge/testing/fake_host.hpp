@@ -18,6 +18,7 @@
 // A test reads `misuses()`; a context that is destroyed with misuses that nobody read says them on stderr and aborts.
 #pragma once
 
+#include <agentforge/edits.hpp>
 #include <agentforge/plugin.hpp>
 
 #include <deque>
@@ -161,7 +162,7 @@ struct Accepted {};
 
 /// Files in memory, behind the kernel's path rules: `..`, absolute and protected paths are refused with its codes.
 /// Globs, replacement and counted lines are the kernel's; `search` takes ECMAScript expressions for RE2's.
-class FakeWorkspace final : public Workspace {
+class FakeWorkspace final : public Workspace, public AtomicEdits {
 public:
     explicit FakeWorkspace(CallRecord& record);
     ~FakeWorkspace();
@@ -177,7 +178,7 @@ public:
     FakeWorkspace& allow_writes(std::string rule);
     /// AF-TOOL-015 for this path: a test that RED wrote.
     FakeWorkspace& lock(std::string path);
-    /// The next call of this function (`read`, `list`, `search`, `create`, `edit`, `move`, `remove`) fails so.
+    /// The next call of this function (`read`, `list`, `search`, `create`, `edit`, `move`, `remove`, `apply`) fails so.
     FakeWorkspace& fail_next(std::string function, Error error);
 
     // What the plugin sees.
@@ -189,6 +190,7 @@ public:
     [[nodiscard]] Result<Change> edit(std::string_view path, std::string_view search, std::string_view replace) override;
     [[nodiscard]] Result<Change> move(std::string_view from, std::string_view to) override;
     [[nodiscard]] Result<Change> remove(std::string_view path) override;
+    [[nodiscard]] Result<std::vector<FileEdited>> apply(const std::vector<FileEdit>& edits) override;
 
     /// For contexts: which effects the running tool declares, and its name. All by default.
     void limit_effects(ToolEffect effects, std::string tool);
@@ -198,6 +200,7 @@ public:
 
 private:
     struct State;
+    [[nodiscard]] Result<std::vector<FileEdited>> apply_each(const std::vector<FileEdit>& edits);
     std::unique_ptr<State> state_;
 };
 
