@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A model's server on the loopback interface: Anthropic's Messages API and OpenAI's chat completions, streamed and not.
 
-It answers from a transcript as the replay backend would: the stage and the role stand in the system prompt, and the step is how
+It answers from a transcript as the replay backend would (and badly, where an entry has `stop: length` or `stop: refused`, or a call's
+arguments are a text): the stage and the role stand in the system prompt, and the step is how
 often that role has been answered in that stage.
 """
 
@@ -133,6 +134,10 @@ def pieces(text):
     return [text[at:at + PIECE] for at in range(0, len(text), PIECE)] or [""]
 
 
+def as_text(arguments):
+    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+
+
 def anthropic(entry):
     content, events = [], []
 
@@ -153,10 +158,10 @@ def anthropic(entry):
         index = len(content)
         content.append({"type": "tool_use", "id": f"toolu_{number}", "name": call["name"], "input": call["arguments"]})
         event("content_block_start", index=index, content_block={**content[-1], "input": {}})
-        for piece in pieces(json.dumps(call["arguments"], ensure_ascii=False)):
+        for piece in pieces(as_text(call["arguments"])):
             event("content_block_delta", index=index, delta={"type": "input_json_delta", "partial_json": piece})
         event("content_block_stop", index=index)
-    reason = "tool_use" if entry.get("tool_calls") else "end_turn"
+    reason = {"length": "max_tokens", "refused": "refusal"}.get(entry.get("stop"), "tool_use" if entry.get("tool_calls") else "end_turn")
     event("message_delta", delta={"stop_reason": reason, "stop_sequence": None}, usage={"output_tokens": OUTPUT_TOKENS})
     event("message_stop")
     whole = {"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": content, "stop_reason": reason,
@@ -176,12 +181,12 @@ def openai(entry):
     for piece in pieces(entry["text"]) if entry.get("text") else []:
         chunk({"content": piece})
     for number, call in enumerate(entry.get("tool_calls", [])):
-        arguments = json.dumps(call["arguments"], ensure_ascii=False)
+        arguments = as_text(call["arguments"])
         calls.append({"id": f"call_{number}", "type": "function", "function": {"name": call["name"], "arguments": arguments}})
         chunk({"tool_calls": [{"index": number, **calls[-1], "function": {"name": call["name"], "arguments": ""}}]})
         for piece in pieces(arguments):
             chunk({"tool_calls": [{"index": number, "function": {"arguments": piece}}]})
-    reason = "tool_calls" if calls else "stop"
+    reason = {"length": "length", "refused": "content_filter"}.get(entry.get("stop"), "tool_calls" if calls else "stop")
     chunk({}, reason)
     usage = {"prompt_tokens": INPUT_TOKENS + CACHED_TOKENS, "completion_tokens": OUTPUT_TOKENS, "prompt_tokens_details": {"cached_tokens": CACHED_TOKENS}}
     events.append(f"data: {json.dumps({'id': 'c1', 'choices': [], 'usage': usage})}\n\n")

@@ -350,6 +350,7 @@ class TestTerminal(ProgramTest):
         shown = self.run_on_terminal(40, *self.arguments)
         live = [part.split("\n")[0] for part in shown.split("\r\x1b[K")[1:]]
         self.assertIn("measuring: baseline", "".join(live))
+        self.assertIn("the model is asked", "".join(live))
         for text in live:
             if text.startswith("\x1b[2m"):
                 self.assertLessEqual(len(re.sub(r"\x1b\[[0-9;]*m", "", text)), 39, text)

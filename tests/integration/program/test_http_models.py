@@ -7,7 +7,7 @@ import re
 
 import yaml
 
-from harness import REQUEST, SOURCE, ProgramTest, call, insert, load_transcript, main, short_transcript
+from harness import REQUEST, SOURCE, ProgramTest, call, entry, insert, load_transcript, main, short_transcript
 from model_server import CACHED_TOKENS, INPUT_TOKENS, KEY, OUTPUT_TOKENS, ModelServer
 
 
@@ -159,7 +159,12 @@ class TestRecordedRun(HttpModel):
         cls.shared = shared = HttpModel()
         shared.setUp()
         transcript = short_transcript()
-        insert(transcript, "green", "software_developer", 1, [], call("read_file", path="textkit/slug.py") * 2)    # Nothing, and two actions at once.
+        good = call("read_file", path="textkit/slug.py")
+        insert(transcript, "green", "software_developer", 1, [], good * 2, good, call("read_file"), good, good, good, call("launch_rocket"), call("read_file", path=7))
+        entry(transcript, "green", 4)["tool_calls"][0]["arguments"] = '{"path": "textkit/slug'
+        entry(transcript, "green", 5)["stop"] = "length"
+        entry(transcript, "green", 7)["stop"] = "refused"
+        entry(transcript, "green", 7)["text"] = "I would rather not."
         server = shared.serve(transcript, fail={3: "cut", 5: "overloaded"})
         recording = shared.folder / "recording.yaml"
         shared.make_repository()
@@ -223,9 +228,10 @@ class TestRecordedRun(HttpModel):
         for one, other in zip(rest, self.second["journal"]):
             self.assertEqual(one, other)
 
-    def test_holds_what_the_model_was_corrected_for(self):
+    def test_the_model_was_told_what_was_wrong_with_each_answer(self):
         refused = [record["result"]["error"] for record in self.second["journal"] if record["type"] == "step" and record["result"]["status"] == "failure"]
-        self.assertEqual([error.split(":")[0] for error in refused], ["AF-LLM-102", "AF-AGENT-021"])
+        self.assertEqual([error.split(":")[0] for error in refused],
+                         ["AF-LLM-102", "AF-AGENT-021", "AF-LLM-105", "AF-AGENT-024", "AF-AGENT-025", "AF-TOOL-002", "AF-TOOL-004"])
 
 
 class TestModelsOfRoles(HttpModel):

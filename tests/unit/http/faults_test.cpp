@@ -105,14 +105,28 @@ INSTANTIATE_TEST_SUITE_P(Backends, Both, ::testing::Values("anthropic", "openai"
 
 TEST(ServerFaults, are_all_in_the_range) { EXPECT_EQ(faults().size(), 31U); }
 
-TEST_P(Both, waits_as_long_as_it_is_asked_to) {
-    const Server server(testing::json_response("{}", 429, "retry-after-ms: 120\r\nRetry-After: 30\r\n"));
-    const auto begin = std::chrono::steady_clock::now();
-    const auto answer = ask(GetParam(), server.url());
-    const auto took = std::chrono::steady_clock::now() - begin;
-    ASSERT_FALSE(answer.ok());
-    EXPECT_GE(took, 120ms);
-    EXPECT_LT(took, 20s);
+/// How long the second of two calls takes; the first was answered by `first` and must not wait.
+struct SecondCall {
+    SecondCall(const std::string& name, const std::string& first, const std::function<void(Context&)>& prepare = {}, json::object settings = {}) : server({{{first}, 0ms, false}, {{testing::json_response("{}", 400)}, 0ms, false}}) {
+        Context context;
+        const auto made = backend(name, server.url(), std::move(settings));
+        EXPECT_FALSE(made->complete(testing::request(), nullptr, context).ok());
+        if (prepare) { prepare(context); }
+        const auto begin = std::chrono::steady_clock::now();
+        const auto answer = made->complete(testing::request(), nullptr, context);
+        took = std::chrono::steady_clock::now() - begin;
+        code = answer.ok() ? "ok" : answer.error().code;
+    }
+    Server server;
+    std::chrono::steady_clock::duration took{};
+    std::string code;
+};
+
+TEST_P(Both, the_next_call_waits_as_long_as_it_is_asked_to) {
+    const SecondCall second(GetParam(), testing::json_response("{}", 429, "retry-after-ms: 120\r\nRetry-After: 30\r\n"));
+    EXPECT_EQ(second.code, "AF-LLM-405");
+    EXPECT_GE(second.took, 100ms);
+    EXPECT_LT(second.took, 20s);
 }
 
 struct Wait {
@@ -139,21 +153,24 @@ TEST_P(Both, a_wait_until_a_date_that_is_an_hour_away_pauses_the_task) {
 }
 
 TEST_P(Both, does_not_wait_where_the_deadline_comes_first) {
-    const Server server(testing::json_response("{}", 429, "Retry-After: 50\r\n"));
-    Context context;
-    context.until = std::chrono::steady_clock::now() + 40s;
-    const auto begin = std::chrono::steady_clock::now();
-    ASSERT_FALSE(backend(GetParam(), server.url())->complete(testing::request(), nullptr, context).ok());
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
+    const SecondCall second(GetParam(), testing::json_response("{}", 429, "Retry-After: 50\r\n"),
+                            [](Context& context) { context.until = std::chrono::steady_clock::now() + 40s; });
+    EXPECT_EQ(second.code, "AF-LLM-410");
+    EXPECT_LT(second.took, 20s);
+}
+
+TEST_P(Both, does_not_wait_longer_than_a_call_may_take) {
+    const SecondCall second(GetParam(), testing::json_response("{}", 429, "Retry-After: 50\r\n"), {}, {{"timeout_seconds", 40}});
+    EXPECT_EQ(second.code, "AF-LLM-407");
+    EXPECT_LT(second.took, 20s);
 }
 
 TEST_P(Both, stops_waiting_when_cancelled) {
-    const Server server(testing::json_response("{}", 429, "Retry-After: 50\r\n"));
-    Context context;
-    const auto begin = std::chrono::steady_clock::now();
-    context.cancel = [&begin] { return std::chrono::steady_clock::now() > begin + 500ms; };
-    ASSERT_FALSE(backend(GetParam(), server.url())->complete(testing::request(), nullptr, context).ok());
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
+    const SecondCall second(GetParam(), testing::json_response("{}", 429, "Retry-After: 50\r\n"), [](Context& context) {
+        context.cancel = [begin = std::chrono::steady_clock::now()] { return std::chrono::steady_clock::now() > begin + 50ms; };
+    });
+    EXPECT_EQ(second.code, "AF-LLM-411");
+    EXPECT_LT(second.took, 20s);
 }
 
 TEST_P(Both, an_answer_of_fifty_megabytes_is_refused) {

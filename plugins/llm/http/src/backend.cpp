@@ -51,7 +51,7 @@ Error HttpBackend::without_secrets(Error error) const {
     return error;
 }
 
-Result<Call> HttpBackend::prepare(steady_clock::duration time, CallContext& context) const {
+Result<Call> HttpBackend::prepare(steady_clock::time_point latest, CallContext& context) const {
     if (settings_.needs_key && settings_.key.empty()) {
         return Error{"AF-LLM-401", "no key for " + settings_.server.host + ": the variable " + settings_.key_variable + " is not set", settings_.server.text(),
                      "Set " + settings_.key_variable + ", or name another variable in api_key_env.", ErrorKind::unavailable};
@@ -67,39 +67,57 @@ Result<Call> HttpBackend::prepare(steady_clock::duration time, CallContext& cont
     call.headers = headers();
     call.headers.emplace_back("User-Agent", "agentforge/0.1");
     for (const auto& header : settings_.headers) { call.headers.push_back(header); }
-    call.deadline = steady_clock::now() + time;
+    call.deadline = latest;
     if (const auto deadline = context.deadline()) { call.deadline = std::min(call.deadline, *deadline); }
     return call;
 }
 
 Result<Completion> HttpBackend::complete(const CompletionRequest& request, StreamSink* sink, CallContext& context) {
     const auto latest = steady_clock::now() + settings_.timeout;
+    if (auto waited = wait_as_asked(latest, context); !waited.ok()) { return std::move(waited).error(); }
     Head head;
-    auto answer = attempt(request, sink, context, head);
+    auto answer = attempt(request, sink, context, latest, head);
     if (answer.ok()) { return answer; }
     Error error = without_secrets(std::move(answer).error());
-    if (error.kind != ErrorKind::transient) { return error; }
-    const milliseconds asked = asked_to_wait(head);
-    const auto until = steady_clock::now() + asked;
-    // The host gives up a call that takes longer than llm.timeout_seconds.
-    if (until > latest) { return error; }
-    if (const auto deadline = context.deadline(); deadline && until >= *deadline) { return error; }
-    if (asked >= std::chrono::seconds(1)) {
-        context.progress(settings_.server.host + " asks to wait " + std::to_string(std::chrono::ceil<std::chrono::seconds>(asked).count()) + " s: " + error.message);
-    }
-    while (!context.cancelled() && steady_clock::now() < until) {
-        std::this_thread::sleep_for(std::min<steady_clock::duration>(nap, until - steady_clock::now()));
+    if (const milliseconds asked = asked_to_wait(head); error.kind == ErrorKind::transient && asked.count() > 0) {
+        const std::lock_guard lock(mutex_);
+        not_before_ = steady_clock::now() + asked;
     }
     return error;
 }
 
-Result<Completion> HttpBackend::attempt(const CompletionRequest& request, StreamSink* sink, CallContext& context, Head& head) {
+Result<void> HttpBackend::wait_as_asked(steady_clock::time_point latest, CallContext& context) {
+    steady_clock::time_point until;
+    {
+        const std::lock_guard lock(mutex_);
+        until = not_before_;
+    }
+    const auto left = std::chrono::ceil<std::chrono::seconds>(until - steady_clock::now());
+    if (left.count() <= 0) { return {}; }
+    const std::string what = settings_.server.host + " asks to be left alone for another " + std::to_string(left.count()) + " s";
+    if (const auto deadline = context.deadline(); deadline && until >= *deadline) {
+        return Error{"AF-LLM-410", what + ", and the deadline is before that", settings_.server.text(), "Resume then, or raise the stage's timeout.", ErrorKind::timeout};
+    }
+    if (until >= latest) {
+        return Error{"AF-LLM-407", what, settings_.server.text(), "Resume then, or raise llm.timeout_seconds, which is shorter.", ErrorKind::unavailable};
+    }
+    if (left.count() > 1) { context.progress(what); }
+    while (steady_clock::now() < until) {
+        if (context.cancelled()) {
+            return Error{"AF-LLM-411", "the call of " + settings_.server.host + " was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled};
+        }
+        std::this_thread::sleep_for(std::min<steady_clock::duration>(nap, until - steady_clock::now()));
+    }
+    return {};
+}
+
+Result<Completion> HttpBackend::attempt(const CompletionRequest& request, StreamSink* sink, CallContext& context, steady_clock::time_point latest, Head& head) {
     const std::string model = request.model.empty() ? settings_.model : request.model;
     if (model.empty()) {
         return Error{"AF-LLM-413", "no model is named for " + settings_.server.host, "llm.model", "Set llm.model; `agentforge doctor` says which the server has.",
                      ErrorKind::unavailable};
     }
-    AF_TRY(Call call, prepare(settings_.timeout, context));
+    AF_TRY(Call call, prepare(latest, context));
     call.path = settings_.server.path + answer_path();
     call.body = json::serialize(body(request, model));
     call.headers.emplace_back("Accept", settings_.stream ? "text/event-stream, application/json" : "application/json");
@@ -158,7 +176,7 @@ Result<Completion> HttpBackend::attempt(const CompletionRequest& request, Stream
 }
 
 Result<std::string> HttpBackend::check(CallContext& context) {
-    auto call = prepare(check_time, context);
+    auto call = prepare(steady_clock::now() + check_time, context);
     if (!call.ok()) { return without_secrets(std::move(call).error()); }
     call.value().method = "GET";
     call.value().path = settings_.server.path + models_path();

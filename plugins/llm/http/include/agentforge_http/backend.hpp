@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model behind an HTTP API: what Anthropic's and OpenAI's have in common. One call is one exchange and one attempt.
 //
-// A server's request to wait (retry-after, up to 60 s) is honoured before its error is returned, since the host's own delay
-// between attempts knows nothing of it.
+// A server's request to wait (retry-after, up to 60 s) is honoured by the next call, which waits before it sends anything; that counts
+// into the call's own time. So the host's delay between attempts runs meanwhile, and a call that is not made waits for nothing.
 //
 // Errors: AF-LLM-105 arguments of a tool call that are no JSON object, AF-LLM-401 the key is missing or refused, AF-LLM-402 no
 // connection, AF-LLM-403 TLS, AF-LLM-404 model or address unknown, AF-LLM-405 the request is refused, AF-LLM-406 a limit that
@@ -14,6 +14,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include <agentforge/llm_backend.hpp>
 
@@ -62,12 +63,15 @@ protected:
     }
 
 private:
-    [[nodiscard]] Result<Completion> attempt(const CompletionRequest& request, StreamSink* sink, CallContext& context, Head& head);
-    [[nodiscard]] Result<Call> prepare(std::chrono::steady_clock::duration time, CallContext& context) const;
+    [[nodiscard]] Result<Completion> attempt(const CompletionRequest& request, StreamSink* sink, CallContext& context, std::chrono::steady_clock::time_point latest, Head& head);
+    [[nodiscard]] Result<Call> prepare(std::chrono::steady_clock::time_point latest, CallContext& context) const;
+    [[nodiscard]] Result<void> wait_as_asked(std::chrono::steady_clock::time_point latest, CallContext& context);
     [[nodiscard]] Error without_secrets(Error error) const;
 
     Settings settings_;
     std::shared_ptr<Connections> connections_;      ///< Kept open from call to call.
+    std::mutex mutex_;
+    std::chrono::steady_clock::time_point not_before_;  ///< Before then the server wants no call.
 };
 
 }  // namespace agentforge::http
