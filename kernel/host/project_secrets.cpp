@@ -57,7 +57,8 @@ Result<ProjectSecrets> project_secrets(const Program& program, const ProjectPlac
     }
     AF_TRY(KnownSecrets known, find_secrets(sources));
     AF_TRY(const std::vector<SecretRule> rules, load_secret_rules(product.config + "/secrets/rules.yaml"));
-    AF_TRY(std::string key, redaction_key(state_directory, ids));
+    std::string key;        // Only known values need it, and who has none gets no file.
+    if (!known.secrets.empty()) { AF_TRY(key, redaction_key(state_directory, ids)); }
     ProjectSecrets made;
     made.known = known.secrets.size();
     made.rules = rules.size();

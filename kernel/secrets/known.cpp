@@ -11,7 +11,8 @@
 namespace agentforge::kernel {
 namespace {
 
-constexpr std::array<std::string_view, 10> secret_words{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS", "CREDENTIAL", "APIKEY", "PAT"};
+constexpr std::array<std::string_view, 16> secret_words{"KEY", "KEYS", "TOKEN", "TOKENS", "SECRET", "SECRETS", "PASSWORD", "PASSWORDS", "PASSWD", "PWD", "PASSPHRASE", "CREDENTIALS", "CREDENTIAL", "APIKEY",
+                                                        "AUTH", "PAT"};
 constexpr std::array<std::string_view, 7> harmless_ends{"_ENV", "_FILE", "_PATH", "_DIR", "_URL", "_ID", "_NAME"};
 constexpr std::size_t shortest_value = 8;
 constexpr std::size_t shortest_word = 16;
@@ -44,6 +45,14 @@ std::string_view address_password(std::string_view value) {
     if (at == std::string_view::npos || at < user) { return {}; }
     const std::size_t colon = value.find(':', user);
     return colon < at ? value.substr(colon + 1, at - colon - 1) : std::string_view();
+}
+
+/// A file, or a name in a folder that is there: `/run/secrets/token`. A key may begin with a slash, too.
+bool is_path(const std::string& value) {
+    if (value.empty() || value.front() != '/') { return false; }
+    std::error_code none;
+    const std::filesystem::path parent = std::filesystem::path(value).parent_path();
+    return std::filesystem::exists(value, none) || (parent != "/" && std::filesystem::exists(parent, none));
 }
 
 std::string unquoted(std::string_view value) {
@@ -81,7 +90,7 @@ std::vector<Secret> values_of(std::string_view text, const std::string& file) {
 
 bool names_a_secret(std::string_view variable) {
     const std::string name = upper(variable);
-    if (name.starts_with("AGENTFORGE_")) { return false; }     // Settings, such as the name of a key's variable.
+    if (name.starts_with("AGENTFORGE_") || name == "PWD") { return false; }     // Settings, such as the name of a key's variable.
     if (std::any_of(harmless_ends.begin(), harmless_ends.end(), [&name](std::string_view end) { return name.ends_with(end); })) { return false; }
     std::size_t begin = 0;
     while (begin <= name.size()) {
@@ -96,7 +105,6 @@ bool names_a_secret(std::string_view variable) {
 std::string weakness(std::string_view value) {
     if (value.size() < shortest_value) { return "it is shorter than " + std::to_string(shortest_value) + " bytes"; }
     if (value.find("://") != std::string_view::npos) { return "it is an address"; }
-    if (value.front() == '/' && value.find_first_of("+=") == std::string_view::npos) { return "it is a path"; }
     const bool word = std::all_of(value.begin(), value.end(), [](char c) { return is_letter(c) || c == '-' || c == '_' || c == '.' || c == ' '; });
     if (word && value.size() < shortest_word) { return "it is a word of fewer than " + std::to_string(shortest_word) + " letters"; }
     const bool number = std::all_of(value.begin(), value.end(), [](char c) { return is_digit(c) || c == '.' || c == '-' || c == ':'; });
@@ -130,9 +138,10 @@ Result<KnownSecrets> find_secrets(const SecretSources& sources) {
         for (Secret& secret : values_of(*text, file.filename().string())) { candidates.push_back(std::move(secret)); }
     }
     for (Secret& secret : candidates) {
+        if (is_path(secret.value)) { continue; }
         if (const std::string why = weakness(secret.value); why.empty()) {
             found.secrets.push_back(std::move(secret));
-        } else if (!secret.value.empty() && why != "it is an address" && why != "it is a path") {
+        } else if (!secret.value.empty() && why != "it is an address") {
             found.too_weak.push_back(secret.name + ": " + why);
         }
     }

@@ -212,11 +212,6 @@ struct RoleWorkspace::State {
     }
 };
 
-Result<std::string> RoleWorkspace::State::restored(std::string_view text, std::string_view before, const std::vector<Hidden>& hidden, const std::string& path) const {
-    if (!may_hold_placeholder(text)) { return std::string(text); }
-    return restore_secrets(text, before, hidden, [this](std::string_view placeholder) { return hidden_somewhere(placeholder); }, path);
-}
-
 Result<void> RoleWorkspace::State::as_seen(const std::string& path, std::string_view bytes) const {
     if (!seen) { return {}; }
     const auto known = seen->find(path);
@@ -226,6 +221,11 @@ Result<void> RoleWorkspace::State::as_seen(const std::string& path, std::string_
     return Error{"AF-TOOL-046", "'" + path + "' is not as you last saw it: something else changed it meanwhile (sha256 " + now.substr(0, 12) + ", seen " +
                      known->second.substr(0, 12) + "). Nothing was changed.",
                  path, "Read it again, then repeat the edit.", ErrorKind::conflict};
+}
+
+Result<std::string> RoleWorkspace::State::restored(std::string_view text, std::string_view before, const std::vector<Hidden>& hidden, const std::string& path) const {
+    if (!may_hold_placeholder(text)) { return std::string(text); }
+    return restore_secrets(text, before, hidden, [this](std::string_view placeholder) { return hidden_somewhere(placeholder); }, path);
 }
 
 /// Names the link, the missing part or the file in the way: only for messages, so it may race.
@@ -834,6 +834,9 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
             }
             AF_CHECK(state_->as_seen(plan.path, plan.before));
         }
+        std::vector<Hidden> hidden;
+        const auto shown = state_->redactor->redacted(plan.before, &hidden);
+        const std::string& view = shown ? *shown : plan.before;       // What the hunks were written for.
         if (plan.kind == FileEditKind::change) {
             if (edit.hunks.empty() && !plan.moves()) {
                 return Error{"AF-TOOL-042", "Nothing is said about what to change in '" + plan.path + "'. Nothing was changed.", plan.path, "Give the change, or leave the file away.",
@@ -842,9 +845,7 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
             plan.after = plan.before;
             if (!edit.hunks.empty()) {
                 if (is_binary(plan.before)) { return binary_error(plan.path, plan.before.size()); }
-                std::vector<Hidden> hidden;
-                const auto shown = state_->redactor->redacted(plan.before, &hidden);
-                AF_TRY(auto hunks, apply_hunks(shown ? *shown : plan.before, edit.hunks, plan.path));
+                AF_TRY(auto hunks, apply_hunks(view, edit.hunks, plan.path));
                 AF_TRY(plan.after, state_->restored(hunks.content, plan.before, hidden, plan.path));
                 plan.regions = std::move(hunks.regions);
                 plan.tolerant = hunks.tolerant;
@@ -852,10 +853,7 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
             }
         } else if (plan.kind == FileEditKind::overwrite) {
             if (is_binary(plan.before)) { return binary_error(plan.path, plan.before.size()); }
-            std::vector<Hidden> hidden;
-            static_cast<void>(state_->redactor->redacted(plan.before, &hidden));
-            AF_TRY(const std::string content, state_->restored(edit.content, plan.before, hidden, plan.path));
-            plan.after = in_the_form_of(plan.before, content);
+            AF_TRY(plan.after, state_->restored(in_the_form_of(view, edit.content), plan.before, hidden, plan.path));
             plan.rewrites = true;
             if (plan.after == plan.before) {
                 return Error{"AF-TOOL-043", "'" + plan.path + "' has this content already.", plan.path, "Go on: there is nothing to do here.", ErrorKind::invalid};

@@ -4,6 +4,7 @@
 
 #include "base/hash.hpp"
 #include "bench/figures.hpp"
+#include "bench/places.hpp"
 
 namespace agentforge::bench {
 namespace {

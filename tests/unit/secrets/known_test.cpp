@@ -29,8 +29,8 @@ protected:
 };
 
 TEST(SecretNames, AreTheOnesWithAWordForASecret) {
-    for (const std::string_view name : {"OPENAI_API_KEY", "GITHUB_TOKEN", "db_password", "AWS_SECRET_ACCESS_KEY", "GH_PAT", "KEY"}) { EXPECT_TRUE(names_a_secret(name)) << name; }
-    for (const std::string_view name : {"PATH", "KEYBOARD", "TOKENIZERS_PARALLELISM", "AWS_ACCESS_KEY_ID", "SECRET_FILE", "MONKEY", "XPC_FLAGS", "AGENTFORGE_LLM_API_KEY_ENV", "LLM_API_KEY_ENV"}) { EXPECT_FALSE(names_a_secret(name)) << name; }
+    for (const std::string_view name : {"OPENAI_API_KEY", "GITHUB_TOKEN", "db_password", "AWS_SECRET_ACCESS_KEY", "GH_PAT", "KEY", "API_KEYS", "DB_PWD", "NPM_AUTH"}) { EXPECT_TRUE(names_a_secret(name)) << name; }
+    for (const std::string_view name : {"PATH", "PWD", "AUTHOR",  "KEYBOARD", "TOKENIZERS_PARALLELISM", "AWS_ACCESS_KEY_ID", "SECRET_FILE", "MONKEY", "XPC_FLAGS", "AGENTFORGE_LLM_API_KEY_ENV", "LLM_API_KEY_ENV"}) { EXPECT_FALSE(names_a_secret(name)) << name; }
 }
 
 TEST(KnownSecrets, AreVariablesThatSoundSecret) {
@@ -59,9 +59,12 @@ TEST(KnownSecrets, OfAWeakValueTheReasonIsTold) {
     EXPECT_THAT(weakness("short"), HasSubstr("shorter"));
     EXPECT_THAT(weakness("20261122"), HasSubstr("number"));
     EXPECT_THAT(weakness("https://keys.example.com"), HasSubstr("address"));
-    EXPECT_THAT(weakness("/run/secrets/token"), HasSubstr("path"));
     EXPECT_THAT(weakness("********"), HasSubstr("one character"));
     EXPECT_EQ(weakness("correcthorsebatterystaple"), "");
+}
+
+TEST(KnownSecrets, ArePathsOnlyWhereNothingIsThere) {
+    EXPECT_THAT(found({.environment = {{"A_TOKEN", "/tmp/agentforge-no-such-token1"}, {"B_TOKEN", "/dev/null"}, {"C_KEY", "/abCdEf+Zx8Cv5Bn2Mq1"}}}), ElementsAre("C_KEY=/abCdEf+Zx8Cv5Bn2Mq1"));
 }
 
 TEST_F(SecretFiles, HoldNamedValues) {

@@ -106,7 +106,7 @@ TEST(Redactor, LooksForARulesShapeOnlyWhereItsKeywordIs) {
 
 TEST(Redactor, TakesNoOrdinaryTextForAKey) {
     const auto redactor = knowing({});
-    for (const std::string_view text : {"sk-estimator-doc-link-and-more-of-it", "task-20260102-add-oauth2-authentication-1f2e3d4c", "https://example.com:8080/a@b", "postgres://user:secret@localhost/db",
+    for (const std::string_view text : {"sk-estimator-doc-link-and-more-of-it", "task-20260102-add-oauth2-authentication-1f2e3d4c", "https://example.com:8080/a@b", "postgres://user:secret@localhost/db", "postgres://user:password@localhost/db",
                                         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", "authorization: required", "xoxb-", "eyJhbGciOiJIUzI1NiJ9", "AKIAEXAMPLE",
                                         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}) {
         EXPECT_EQ(redactor->redacted(text), std::nullopt) << text;

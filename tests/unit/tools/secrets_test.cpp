@@ -88,6 +88,38 @@ TEST_F(WorkspaceSecrets, StayWhenTheWholeFileIsWritten) {
     EXPECT_EQ(get("a.env"), "# keys\nKEY=" + secret + "\n");
 }
 
+TEST_F(WorkspaceSecrets, StayWhenAPatchChangesTheirLines) {
+    put("a.env", "KEY=" + secret + "\nB=1\n");
+    FileEdit edit;
+    edit.path = "a.env";
+    edit.hunks = {{"KEY=" + placeholder_ + "\nB=1\n", "NAME=" + placeholder_ + "\nB=2\n", {}, true, false, ""}};
+    ASSERT_EQ(code(workspace_->apply({edit})), "");
+    EXPECT_EQ(get("a.env"), "NAME=" + secret + "\nB=2\n");
+}
+
+TEST_F(WorkspaceSecrets, StayWhenAPatchWritesTheWholeFile) {
+    put("a.env", "KEY=" + secret + "\n");
+    FileEdit edit;
+    edit.kind = FileEditKind::overwrite;
+    edit.path = "a.env";
+    edit.content = "# keys\nKEY=" + placeholder_ + "\n";
+    ASSERT_EQ(code(workspace_->apply({edit})), "");
+    EXPECT_EQ(get("a.env"), "# keys\nKEY=" + secret + "\n");
+}
+
+TEST_F(WorkspaceSecrets, OfTheEnvironmentAreNotWrittenByAPatchAndNothingElseOfItIs) {
+    put("b.txt", "B=1\n");
+    FileEdit change;
+    change.path = "b.txt";
+    change.hunks = {{"B=1", "B=2", {}, false, false, ""}};
+    FileEdit create;
+    create.kind = FileEditKind::create;
+    create.path = "c.txt";
+    create.content = placeholder_;
+    EXPECT_EQ(code(workspace_->apply({change, create})), "AF-SEC-003");
+    EXPECT_EQ(get("b.txt") + get("c.txt"), "B=1\n(none)");
+}
+
 TEST_F(WorkspaceSecrets, MoveWithTheCodeThatHoldsThem) {
     put("a.env", "KEY=" + secret + "\n");
     ASSERT_TRUE(workspace_->create("b.env", "KEY=" + placeholder_ + "\n").ok());
