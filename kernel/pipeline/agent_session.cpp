@@ -204,7 +204,7 @@ public:
         // The process before died while it ran: what it may have asked and never wrote down is counted, at the most it can have been.
         if (session_.state().died_running) { AF_CHECK(lose(step, call, request, "the process ended while the call may have been under way")); }
         if (auto reached = limit_reached(limits_in_force(session_.state(), services_), standing_of(session_.state(), services_.clock.now()), &call)) { return std::move(*reached); }
-        asked_ = usage_of(call, request, services_.prices);
+        asked_ = usage_of(call, answering_model(session_.state(), agent_.role, model_), request, services_.prices);
         attempts_recorded_ = false;
         return {};
     }
@@ -462,7 +462,7 @@ private:
                                              {"run", number_},
                                              {"run_step", step},
                                              {"reason", reason},
-                                             {"usage", usage_of(call, request, services_.prices).to_json()}}, &who_);
+                                             {"usage", usage_of(call, answering_model(session_.state(), agent_.role, model_), request, services_.prices).to_json()}}, &who_);
     }
 
     [[nodiscard]] bool is_mine(const json::object& body) const {

@@ -71,7 +71,8 @@ NextCall at_most(const TaskState& state, const TaskServices& services, const std
     call.model = model;
     call.tokens = input + request.max_output_tokens;
     call.cost_microusd = seen.dearest_microusd;
-    const ModelPrice* price = services.prices != nullptr && !model.empty() ? services.prices->find(model) : nullptr;
+    const ModelPrice* price = services.prices != nullptr ? services.prices->find(model) : nullptr;
+    if (price == nullptr && services.prices != nullptr) { price = services.prices->find(answering_model(state, request.place.role, model)); }
     if (price != nullptr) { call.cost_microusd = std::max(call.cost_microusd, price->at_most(input, request.max_output_tokens)); }
     call.price_unknown = price == nullptr && unpriced && !offline;
     return call;
@@ -96,13 +97,24 @@ CallUsage usage_of(const Completion& completion, const std::string& model, const
     return usage;
 }
 
-CallUsage usage_of(const NextCall& call, const CompletionRequest& request, const PriceTable* prices) {
+std::string answering_model(const TaskState& state, std::string_view role, const std::string& configured) {
+    std::string like;
+    std::string own;
+    for (const LedgerEntry& entry : state.ledger.entries()) {
+        if (entry.model.empty()) { continue; }
+        if (entry.agent == role) { own = entry.model; }
+        if (entry.model.starts_with(configured)) { like = entry.model; }
+    }
+    return !own.empty() ? own : !like.empty() ? like : configured;
+}
+
+CallUsage usage_of(const NextCall& call, const std::string& answering, const CompletionRequest& request, const PriceTable* prices) {
     CallUsage usage;
-    usage.model = call.model;
+    usage.model = answering;
     usage.output_tokens = std::min(request.max_output_tokens, call.tokens);
     usage.input_tokens = call.tokens - usage.output_tokens;
     usage.estimated = true;
-    const bool priced = prices != nullptr && prices->find(call.model) != nullptr;
+    const bool priced = prices != nullptr && (prices->find(call.model) != nullptr || prices->find(answering) != nullptr);
     if (priced || call.cost_microusd > 0) { usage.cost_microusd = call.cost_microusd; }
     return usage;
 }

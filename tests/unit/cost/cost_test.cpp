@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prices, sums and limits, without a task.
 #include <fstream>
+#include <random>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -414,6 +415,36 @@ TEST(LimitReached, a_limit_on_cost_cannot_be_kept_with_an_unknown_price) {
     EXPECT_EQ(error->code, "AF-COST-014");
     EXPECT_THAT(error->message, HasSubstr("`m`"));
     EXPECT_FALSE(limit_reached({{.tokens = 1'000'000}, {}}, standing(2, 0, 0, 0), &call)) << "tokens can be counted all the same";
+}
+
+TEST(LimitReached, whatever_calls_use_within_what_was_foreseen_no_limit_is_ever_passed) {
+    std::mt19937 random(20261122);
+    const auto up_to = [&random](std::uint64_t most) { return std::uniform_int_distribution<std::uint64_t>(0, most)(random); };
+    for (unsigned life = 0; life < 300; ++life) {
+        TaskLimits limits{{.cost_microusd = 1 + up_to(50'000), .tokens = 1 + up_to(5'000), .steps = 1 + up_to(40)}, {}};
+        if (life % 2 == 0) { limits.stages["b"] = {.tokens = 1 + up_to(1'000)}; }
+        Standing where = standing(0, 0, 0, 0);
+        for (unsigned call = 0; call < 200; ++call) {
+            if (up_to(9) == 0) { where.current = up_to(2); }
+            const NextCall next = next_call(1 + up_to(400));
+            if (limit_reached(limits, where, &next)) { continue; }
+            StageStanding& stage = where.stages[where.current];
+            const std::uint64_t used = up_to(next.tokens);
+            stage.spend.input_tokens += used;
+            stage.spend.cost_microusd += used * 10;
+            stage.steps += 1;
+        }
+        Spend all;
+        std::uint64_t steps = 0;
+        for (const StageStanding& stage : where.stages) {
+            all.add(stage.spend);
+            steps += stage.steps;
+        }
+        ASSERT_LE(all.cost_microusd, *limits.task.cost_microusd) << life;
+        ASSERT_LE(all.tokens(), *limits.task.tokens) << life;
+        ASSERT_LE(steps, *limits.task.steps) << life;
+        if (life % 2 == 0) { ASSERT_LE(where.stages[1].spend.tokens(), *limits.stages["b"].tokens) << life; }
+    }
 }
 
 TEST(LimitReached, time_left_is_that_of_the_task_or_of_the_stage) {

@@ -1276,6 +1276,18 @@ TEST_F(BudgetTest, a_call_that_was_under_way_when_the_process_died_is_counted_on
     EXPECT_GE(spent(result).cost_microusd, 103'000U);
 }
 
+TEST_F(BudgetTest, a_lost_call_is_counted_for_the_model_that_answered_before) {
+    bench.answers([this](const CompletionRequest&) -> Result<Completion> {
+        if (++asked == 2) { return Error{"AF-LLM-102", "the answer was empty", "", "", ErrorKind::invalid}; }
+        return say("hello");
+    });
+    const auto result = bench.start(one_stage());
+    const TaskState state = bench.state(result.task_id);
+    ASSERT_EQ(state.ledger.entries().size(), 1U) << "no model is configured, and the answers say fake-1";
+    EXPECT_EQ(state.ledger.entries()[0].spend.lost, 1U);
+    EXPECT_GE(state.ledger.entries()[0].spend.cost_microusd, 103'000U);
+}
+
 TEST_F(BudgetTest, an_answer_that_was_recorded_before_the_process_died_is_not_counted_twice) {
     const fs::path tasks = bench.folder.path() / ".agentforge";
     const fs::path saved = bench.folder.path() / "saved";
