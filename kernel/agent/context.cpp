@@ -23,7 +23,8 @@ Error too_small(const std::string& section, std::size_t tokens, std::size_t shar
     return {"AF-AGENT-013",
             "the fixed part '" + section + "' of agent '" + spec.agent.role + "' takes " + std::to_string(tokens) + " tokens; its share is " +
                 std::to_string(share) + " of " + std::to_string(spec.budget.total),
-            spec.agent.source, "Shorten it, or raise context.budget." + section + " and context.max_tokens.", ErrorKind::invalid};
+            spec.agent.source, "Shorten it, or raise " + std::string(section == "system_prompt" && tokens > share ? "context.budget.system_prompt" : "context.max_tokens") + ".",
+            ErrorKind::invalid};
 }
 
 /// Without the `description` of every schema inside: they help, and go first where tokens are short.
@@ -387,7 +388,7 @@ Result<BuiltContext> build_context(const RunSpec& spec, const FixedParts& fixed,
     }
     std::size_t left = limit - fixed_tokens;
     BuiltContext built;
-    built.section_tokens = json::object{{"system_prompt", fixed.system_tokens}, {"tools", fixed.tools_tokens}};
+    built.section_tokens = json::object{{"frame", fixed.frame_tokens}, {"system_prompt", fixed.system_tokens}, {"tools", fixed.tools_tokens}};
     std::size_t total = fixed_tokens;
     const auto take = [&](std::string_view name, const Piece& piece) {
         if (piece.cut) { truncated.emplace_back(name); }

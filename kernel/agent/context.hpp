@@ -27,7 +27,7 @@ struct FixedParts {
 
 struct BuiltContext {
     std::string text;
-    /// system_prompt, tools, task_frame, current_state, recent_actions, verification_status, available_actions, total:
+    /// frame (what servers put around the rest), system_prompt, tools, task_frame, current_state, recent_actions, verification_status, available_actions, and total, their sum:
     /// tokens by our count; `calibration_permille`; `truncated`: names of what was cut.
     json::object section_tokens;
 };

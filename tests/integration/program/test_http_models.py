@@ -94,6 +94,19 @@ class Delivery(HttpModel):
         self.assertGreater(len(prefixes), 8)
         self.assertEqual([place for place, kinds in prefixes.items() if len(kinds) != 1], [])
 
+    def test_no_request_has_more_than_8000_tokens_tools_included(self):
+        # Counted without the program: pieces of four letters or three digits, each sign, each stretch of white space. Tokenisers count less.
+        def tokens(value):
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            return len(re.findall(r"[A-Za-z]{1,4}|\d{1,3}|[^\w\s]|_|\s+", text))
+
+        counts = []
+        for _, _, body in self.server.requests:
+            parts = [body["messages"][-1]["content"], body["system"][0]["text"] if self.backend == "anthropic" else body["messages"][0]["content"]]
+            counts.append(tokens(body["tools"]) + sum(map(tokens, parts)))
+        self.assertLessEqual(max(counts), 8000)
+        self.assertGreater(min(counts), 1000)
+
     def test_a_tool_must_be_called(self):
         choice = {"type": "any", "disable_parallel_tool_use": True} if self.backend == "anthropic" else "required"
         self.assertEqual([body for _, _, body in self.server.requests if body["tool_choice"] != choice], [])

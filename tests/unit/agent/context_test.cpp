@@ -126,6 +126,15 @@ TEST(Context, gives_each_section_its_size) {
     }
 }
 
+TEST(Context, its_total_is_the_sum_of_its_sections) {
+    const BuiltContext built = build(usual_spec(), {}, false);
+    std::uint64_t sum = 0;
+    for (const auto& [name, tokens] : built.section_tokens) {
+        if (name != "total" && name != "calibration_permille" && name != "truncated") { sum += tokens.to_number<std::uint64_t>(); }
+    }
+    EXPECT_EQ(built.section_tokens.at("total").to_number<std::uint64_t>(), sum);
+}
+
 TEST(Context, cuts_a_long_request_to_the_share_of_the_frame) {
     RunSpec spec = usual_spec();
     spec.goal = std::string(50'000, 'g');
