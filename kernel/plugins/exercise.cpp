@@ -673,7 +673,7 @@ private:
         fail_files(host.files);
     }
     static void fail_files(testing::FakeWorkspace& files) {
-        for (const char* function : {"read", "list", "search", "create", "edit", "move", "remove"}) {
+        for (const char* function : {"read", "list", "search", "create", "edit", "move", "remove", "apply"}) {
             for (unsigned count = 0; count < 100; ++count) { files.fail_next(function, host_error()); }
         }
     }

@@ -198,7 +198,7 @@ TEST(ApplyHunksProperty, what_is_accepted_is_one_place_and_nothing_else_changes)
         return text;
     };
     int accepted = 0;
-    for (int round = 0; round < 10'000; ++round) {
+    for (int round = 0; round < 5'000; ++round) {
         const std::string content = (random(8) == 0 ? "\xEF\xBB\xBF" : "") + some_lines(8);
         const std::string search = some_lines(3);
         const std::string replace = some_lines(3);
