@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a task has cost, and limits that pause it: against a model's server, whose model has a price in a table of the test's own."""
 
-from harness import REQUEST, SOURCE, ProgramTest, load_transcript, main
+import threading
+
+from harness import GENEROUS_SECONDS, REQUEST, SOURCE, ProgramTest, load_transcript, main
 from model_server import CACHED_TOKENS, INPUT_TOKENS, KEY, OUTPUT_TOKENS, ModelServer
 
 PRICES = """prices:
@@ -20,9 +22,12 @@ class TestCost(ProgramTest):
         self.addCleanup(self.server.close)
         self.environment["SCRIPTED_MODEL_KEY"] = KEY
 
+    def question(self, *arguments):
+        return ["start", "--set", "llm.backend=anthropic", "--set", "llm.model=scripted", "--set", f"llm.base_url={self.server.url}",
+                "--set", "llm.api_key_env=SCRIPTED_MODEL_KEY", "--exit-after", "intake", *arguments, REQUEST]
+
     def ask(self, *arguments):
-        return self.run_program("start", "--set", "llm.backend=anthropic", "--set", "llm.model=scripted", "--set", f"llm.base_url={self.server.url}",
-                                "--set", "llm.api_key_env=SCRIPTED_MODEL_KEY", "--exit-after", "intake", *arguments, REQUEST)
+        return self.run_program(*self.question(*arguments))
 
     def write(self, text, name="prices.yaml"):
         path = self.folder / name
@@ -47,6 +52,31 @@ class TestCost(ProgramTest):
         text = self.run_program("cost", self.task()).out
         for word in (f"${calls * ONE_CALL / 1e6:.4f}", "requirements_analyst", "your own of 2026-11-01", "max_steps 50"):
             self.assertIn(word, text)
+
+    def test_a_call_that_was_under_way_when_the_process_was_killed_is_counted_at_its_most(self):
+        answer, release, held = self.server.answer, threading.Event(), threading.Event()
+
+        def hold_the_second(handler, body):
+            if len(self.server.requests) == 1 and not held.is_set():
+                held.set()
+                release.wait(GENEROUS_SECONDS)
+                return
+            answer(handler, body)
+
+        self.server.answer = hold_the_second
+        self.addCleanup(release.set)
+        process = self.spawn(*self.question("--set", f"cost.prices={self.write(PRICES)}"))
+        self.assertTrue(held.wait(GENEROUS_SECONDS))
+        process.kill()
+        process.wait()
+        release.set()
+        self.assertTrue(self.run_program("cost", self.task(), "--json").json["call_may_be_missing"])
+        self.assert_code(self.run_program("resume", self.task()), 0)
+        cost = self.run_program("cost", self.task(), "--json").json
+        self.assertEqual((cost["total"]["calls"], cost["total"]["lost_calls"], cost["call_may_be_missing"]), (len(self.server.requests), 1, False))
+        lost = self.records("call_lost")[0]["usage"]
+        self.assertEqual(lost["output_tokens"], 4096)
+        self.assertEqual(cost["total"]["cost_microusd"], len(self.server.requests) * ONE_CALL + lost["cost_microusd"])
 
     def test_an_unknown_price_is_named_by_start_status_and_cost(self):
         done = self.assert_code(self.ask(), 0)
