@@ -101,7 +101,7 @@ class Recording;
 [[nodiscard]] std::unique_ptr<ModelClient> make_recorder(std::unique_ptr<ModelClient> inner, std::shared_ptr<Recording> recording);
 
 /// Wraps a client so that no secret goes to the model, and none that it answers with, or that its error holds, comes back.
-/// Innermost: what is recorded holds none either. `redactor` outlives it.
+/// Stands inside a recorder, so that what is recorded holds none either, and outside of it, so that its hashes are those of what is sent. `redactor` outlives it.
 [[nodiscard]] std::unique_ptr<ModelClient> make_redacting_client(std::unique_ptr<ModelClient> inner, const Redactor& redactor);
 
 /// Hash of what does not depend on earlier answers: stage, role, system prompt, offered tools.

@@ -430,6 +430,7 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
         std::shared_ptr<Recording>& recording = recordings_[record];
         if (!recording) { recording = make_recording(record); }
         client = make_recorder(std::move(client), recording);
+        client = make_redacting_client(std::move(client), *secrets_.redactor);      // The recorded hashes are those of what is sent.
     }
     ModelClient* const made = client.get();
     models_.emplace(key, std::move(client));
