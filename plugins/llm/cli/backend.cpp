@@ -40,6 +40,16 @@ std::vector<std::string_view> preset_prefixes(Preset preset) {
     return {};
 }
 
+/// What makes `claude` a plain model, unless the user says otherwise: no second call that names the session, no notes kept between
+/// calls, nothing sent but the question (nor a line that
+/// differs with each question and would spoil the prompt cache); and the host's rules of retrying, which are journaled, in place of its own.
+constexpr std::array<std::pair<const char*, const char*>, 6> claude_variables{{{"CLAUDE_CODE_DISABLE_TERMINAL_TITLE", "1"},
+                                                                             {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"},
+                                                                             {"CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1"},
+                                                                             {"CLAUDE_CODE_MAX_RETRIES", "0"},
+                                                                             {"CLAUDE_CODE_ATTRIBUTION_HEADER", "0"},
+                                                                             {"DISABLE_AUTOUPDATER", "1"}}};
+
 std::map<std::string, std::string> child_environment(const Settings& settings) {
     std::map<std::string, std::string> made;
     const std::vector<std::string_view> prefixes = preset_prefixes(settings.preset);
@@ -53,6 +63,9 @@ std::map<std::string, std::string> child_environment(const Settings& settings) {
                             std::find(settings.environment.begin(), settings.environment.end(), name) != settings.environment.end() ||
                             std::any_of(passed_prefixes.begin(), passed_prefixes.end(), begins) || std::any_of(prefixes.begin(), prefixes.end(), begins);
         if (wanted) { made.emplace(name, text.substr(equals + 1)); }
+    }
+    if (settings.preset == Preset::claude) {
+        for (const auto& [name, value] : claude_variables) { made.emplace(name, value); }
     }
     return made;
 }
@@ -75,8 +88,8 @@ public:
         path_ = pattern;
         return {};
     }
-    Result<std::string> write_prompt(const std::string& prompt) const {
-        std::string file = path_ + "/prompt.txt";
+    Result<std::string> write(const std::string& name, const std::string& prompt) const {
+        std::string file = path_ + "/" + name;
         const int handle = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (handle < 0) { return failure("The prompt cannot be written", file); }
         for (std::size_t done = 0; done < prompt.size();) {
@@ -120,26 +133,47 @@ Error too_long(std::size_t size) {
             "Set 'prompt: stdin', or use {prompt_file} in the command.", ErrorKind::invalid};
 }
 
-Result<Invocation> claude_invocation(const Settings& settings, const std::string& prompt, const std::string& model) {
+/// The words of `claude` that make it a plain model: the system prompt is ours alone, and nothing of the user's set-up but the log-in counts.
+Result<Invocation> claude_invocation(const Settings& settings, const CompletionRequest& request, const std::string& model, const Scratch& scratch) {
     Invocation made{program_words(settings), {}};
-    made.argv.insert(made.argv.end(), {"-p", "--output-format", "json", "--tools", "", "--max-turns", "1", "--strict-mcp-config", "--setting-sources="});
+    made.argv.insert(made.argv.end(), {"-p", "--output-format", "json", "--tools", "", "--max-turns", "1", "--strict-mcp-config", "--setting-sources=",
+                                       "--disable-slash-commands", "--no-session-persistence"});
+    if (!request.system.empty()) {
+        AF_TRY(std::string file, scratch.write("system.txt", process::to_utf8(request.system)));
+        made.argv.insert(made.argv.end(), {"--system-prompt-file", std::move(file)});
+    }
     if (!model.empty()) { made.argv.insert(made.argv.end(), {"--model", model}); }
-    if (settings.prompt == PromptBy::standard_input) { made.input = prompt; return made; }
-    if (prompt.size() > longest_argument) { return too_long(prompt.size()); }
-    made.argv.insert(made.argv.end(), {"--", prompt});
+    std::string prompt = process::to_utf8(request.user);
+    if (settings.prompt == PromptBy::standard_input || prompt.size() > longest_argument) { made.input = std::move(prompt); return made; }
+    made.argv.insert(made.argv.end(), {"--", std::move(prompt)});
     return made;
 }
 
-Result<Invocation> codex_invocation(const Settings& settings, const std::string& prompt, const std::string& model) {
+/// What takes its tools from `codex`, and what it tells a model of them. Names it does not know it passes over. The user's config.toml is not
+/// read: it may start servers, and an empty `mcp_servers` would be added to them.
+constexpr std::array<const char*, 20> codex_overrides{
+    "features.shell_tool=false", "features.unified_exec=false", "features.multi_agent=false", "features.view_image=false", "features.image_generation=false",
+    "features.sleep_tool=false", "features.goals=false", "features.apps=false", "features.plugins=false", "features.hooks=false", "features.memories=false",
+    "features.tool_suggest=false", "features.unbounded_connection_retries=false", "skills.include_instructions=false", "include_permissions_instructions=false",
+    "include_environment_context=false", "include_apps_instructions=false", "project_doc_max_bytes=0", "web_search=\"disabled\"",
+    "analytics.enabled=false"};
+
+Result<Invocation> codex_invocation(const Settings& settings, const CompletionRequest& request, const std::string& model, const Scratch& scratch) {
     Invocation made{program_words(settings), {}};
-    made.argv.insert(made.argv.end(), {"exec", "--json", "--sandbox", "read-only", "--skip-git-repo-check"});
+    made.argv.insert(made.argv.end(), {"exec", "--json", "--sandbox", "read-only", "--skip-git-repo-check", "--ephemeral", "--ignore-user-config"});
+    for (const char* const override_ : codex_overrides) { made.argv.insert(made.argv.end(), {"-c", override_}); }
+    if (!request.system.empty()) {
+        AF_TRY(const std::string file, scratch.write("system.txt", process::to_utf8(request.system)));
+        made.argv.insert(made.argv.end(), {"-c", "model_instructions_file=" + json::serialize(json::string(file))});
+    }
     if (!model.empty()) { made.argv.insert(made.argv.end(), {"--model", model}); }
+    std::string prompt = process::to_utf8(request.user);
     // It appends piped input to a prompt that came as an argument; `-` makes the input the prompt.
     if (settings.prompt == PromptBy::standard_input || prompt.size() > longest_argument) {
         made.argv.emplace_back("-");
-        made.input = prompt;
+        made.input = std::move(prompt);
     } else {
-        made.argv.insert(made.argv.end(), {"--", prompt});
+        made.argv.insert(made.argv.end(), {"--", std::move(prompt)});
     }
     return made;
 }
@@ -158,7 +192,7 @@ Result<Invocation> plain_invocation(const Settings& settings, const std::string&
             replace_all(filled, "{model}", model);
         }
         if (filled.find("{prompt_file}") != std::string::npos) {
-            if (!std::filesystem::exists(scratch.path() + "/prompt.txt")) { AF_CHECK(scratch.write_prompt(prompt)); }
+            if (!std::filesystem::exists(scratch.path() + "/prompt.txt")) { AF_CHECK(scratch.write("prompt.txt", prompt)); }
             replace_all(filled, "{prompt_file}", scratch.path() + "/prompt.txt");
             handed_over = true;
         }
@@ -197,11 +231,14 @@ Error missing(const Settings& settings, const Error& cause) {
 std::string remedy_for(ErrorKind kind) {
     switch (kind) {
     case ErrorKind::denied: return "Log in with the program itself, or set its key, then resume.";
-    case ErrorKind::unavailable: return "Wait until the limit is reset or choose another backend, then resume.";
+    case ErrorKind::unavailable: return "Do as its message says (a limit that must be reset, a model it does not know), or choose another backend; then resume.";
     case ErrorKind::transient: return "It may succeed when tried again.";
     default: return "Run the command by hand to see what it needs.";
     }
 }
+
+/// What a person must see to pauses the task, instead of costing the stage its attempts.
+ErrorKind pausing(ErrorKind kind) { return kind == ErrorKind::transient ? kind : ErrorKind::unavailable; }
 
 std::string find_session(const std::string& pattern, const process::Outcome& outcome) {
     std::string id;
@@ -237,8 +274,8 @@ Result<Completion> CliBackend::complete(const CompletionRequest& request, Stream
     AF_CHECK(scratch.make());
     const std::string prompt = build_agent_prompt(request);
     const std::string model = request.model.empty() ? settings_.model : request.model;
-    AF_TRY(Invocation invocation, settings_.preset == Preset::claude  ? claude_invocation(settings_, prompt, model)
-                                  : settings_.preset == Preset::codex ? codex_invocation(settings_, prompt, model)
+    AF_TRY(Invocation invocation, settings_.preset == Preset::claude  ? claude_invocation(settings_, request, model, scratch)
+                                  : settings_.preset == Preset::codex ? codex_invocation(settings_, request, model, scratch)
                                                                       : plain_invocation(settings_, prompt, model, scratch));
     process::Command command;
     command.environment = child_environment(settings_);
@@ -265,12 +302,14 @@ Result<Completion> CliBackend::complete(const CompletionRequest& request, Stream
     const std::string& name = command.argv.front();
     if (outcome.cancelled) { return Error{"AF-LLM-307", "The call of '" + name + "' was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled}; }
     if (outcome.timed_out) {
-        return Error{"AF-LLM-303", "'" + name + "' did not answer within " + std::to_string(command.timeout.count()) + " ms and was ended", tail(outcome.err),
+        const std::string last_words = settings_.preset == Preset::codex ? read_codex(process::to_utf8(outcome.out)).failure : std::string();
+        return Error{"AF-LLM-303", "'" + name + "' did not answer within " + std::to_string(command.timeout.count()) + " ms and was ended" +
+                     (last_words.empty() ? "" : "; its last words: " + head(last_words)), tail(outcome.err),
                      "Raise 'timeout_seconds' of the cli backend, or ask for less.", ErrorKind::timeout};
     }
     if (outcome.out_truncated) {
         return Error{"AF-LLM-305", "'" + name + "' printed more than " + std::to_string(settings_.max_output_bytes) + " bytes", "",
-                     "Make the command print its answer only.", ErrorKind::invalid};
+                     "Make the command print its answer only.", ErrorKind::unavailable};
     }
 
     const std::string output = process::to_utf8(outcome.out);
@@ -279,18 +318,18 @@ Result<Completion> CliBackend::complete(const CompletionRequest& request, Stream
                                                          : read_text(output);
     // What a program says of its own failure tells more than its exit code, so it comes first.
     if (answer.failed) {
-        const ErrorKind kind = kind_of_failure(answer.failure);
-        return Error{"AF-LLM-304", "'" + name + "' failed: " + head(answer.failure), "exit code " + std::to_string(outcome.exit_code), remedy_for(kind), kind};
+        const ErrorKind kind = kind_of_failure(answer.failure, answer.status_kind);
+        return Error{"AF-LLM-304", "'" + name + "' failed: " + head(answer.failure), "exit code " + std::to_string(outcome.exit_code), remedy_for(kind), pausing(kind)};
     }
     if (outcome.exit_code != 0) {
         const std::string said = outcome.err.empty() ? tail(outcome.out) : tail(outcome.err);
         const ErrorKind kind = kind_of_failure(said);
         return Error{"AF-LLM-302", "'" + name + "' ended with " + (outcome.signal != 0 ? "signal " + std::to_string(outcome.signal) : "exit code " + std::to_string(outcome.exit_code)) +
-                     (said.empty() ? "" : ": " + said), command.program, remedy_for(kind), kind};
+                     (said.empty() ? "" : ": " + said), command.program, remedy_for(kind), pausing(kind)};
     }
     if (!answer.found || answer.completion.text.find_first_not_of(" \t\r\n") == std::string::npos) {
         return Error{"AF-LLM-305", "'" + name + "' gave no answer", outcome.err.empty() ? head(output) : tail(outcome.err),
-                     "Run the command by hand and compare its output with the settings of the cli backend.", ErrorKind::invalid};
+                     "Run the command by hand and compare its output with the settings of the cli backend.", ErrorKind::unavailable};
     }
     Completion completion = std::move(answer.completion);
     if (const std::string session = find_session(settings_.session_id_pattern, outcome); !session.empty()) { completion.session_id = session; }

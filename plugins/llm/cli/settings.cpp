@@ -37,7 +37,6 @@ std::int64_t number(std::string_view key, const json::value& value, std::int64_t
 
 Settings read_settings(const json::object& object) {
     Settings settings;
-    bool prompt_given = false;
     bool output_given = false;
     for (const auto& [key, value] : object) {
         if (key == "preset") {
@@ -52,7 +51,6 @@ Settings read_settings(const json::object& object) {
             const std::string by = text(key, value);
             if (by != "stdin" && by != "argument") { refuse(key, "must be 'stdin' or 'argument', not '" + by + "'"); }
             settings.prompt = by == "stdin" ? PromptBy::standard_input : PromptBy::argument;
-            prompt_given = true;
         } else if (key == "output") {
             const std::string as = text(key, value);
             if (as != "text" && as != "json") { refuse(key, "must be 'text' or 'json', not '" + as + "'"); }
@@ -70,7 +68,6 @@ Settings read_settings(const json::object& object) {
     if (settings.preset == Preset::none && settings.command.empty()) { refuse("command", "is needed where no preset is chosen"); }
     if (!settings.command.empty() && settings.command.front().empty()) { refuse("command", "must begin with a program"); }
     if (settings.preset != Preset::none && output_given) { refuse("output", "is decided by the preset"); }
-    if (settings.preset == Preset::codex && !prompt_given) { settings.prompt = PromptBy::argument; }
     if (settings.preset != Preset::none) { settings.output = OutputAs::json; }
     return settings;
 }

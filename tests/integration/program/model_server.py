@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model's server on the loopback interface: Anthropic's Messages API and OpenAI's chat completions, streamed and not.
+"""A model's server on the loopback interface: Anthropic's Messages API, OpenAI's chat completions and its Responses, streamed and not.
 
 It answers from a transcript as the replay backend would: the stage and the role stand in the system prompt, and the step is how
-often that role has been answered in that stage.
+often that role has been answered in that stage. Where a request offers none of AgentForge's tools, the answer's action is text.
 """
 
 import collections
@@ -47,6 +47,11 @@ class ModelServer:
             def do_GET(self):
                 self.send_json(200, {"data": [{"id": "scripted"}]})
 
+            def do_HEAD(self):
+                self.send_response(200)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 outer.answer(self, body)
@@ -90,11 +95,13 @@ class ModelServer:
 
     def answer(self, handler, body):
         with self.lock:
-            api = "anthropic" if handler.path.endswith("/messages") else "openai"
+            path = handler.path.partition("?")[0]
+            api = "anthropic" if path.endswith("/messages") else "responses" if path.endswith("/responses") else "openai"
             self.requests.append((api, dict(handler.headers), body))
             trouble = self.fail.get(len(self.requests))
-            system = body["system"][0]["text"] if api == "anthropic" else body["messages"][0]["content"]
-            entry = None if trouble == "overloaded" else self.entry(system, count=trouble is None)
+            entry = None if trouble == "overloaded" else self.entry(system_prompt(api, body), count=trouble is None)
+            if entry is not None and not any(tool.get("name", tool.get("function", {}).get("name")) == "complete" for tool in body.get("tools", [])):
+                entry = {**entry, "text": "\n".join([entry.get("text", "")] + [action(call) for call in entry.get("tool_calls", [])]), "tool_calls": []}
         if trouble == "overloaded":
             error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
             handler.send_json(529, error, [("retry-after-ms", "10")])
@@ -102,7 +109,7 @@ class ModelServer:
         if entry is None:
             handler.send_json(400, {"error": {"type": "invalid_request_error", "message": "the transcript has no answer for this"}})
             return
-        make = anthropic if api == "anthropic" else openai
+        make = {"anthropic": anthropic, "openai": openai, "responses": responses}[api]
         whole, events = make(entry)
         if trouble == "error_event":
             events = events[:2] + ['event: error\ndata: {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}\n\n']
@@ -112,8 +119,11 @@ class ModelServer:
             handler.send_json(200, whole)
 
     def entry(self, system, count):
-        stage = re.search(r"^Stage: (\S+)$", system, re.M).group(1)
-        role = self.roles.get(re.search(r"^# Role: (.+)$", system, re.M).group(1))
+        stage, role = re.search(r"^Stage: (\S+)$", system, re.M), re.search(r"^# Role: (.+)$", system, re.M)
+        if not stage or not role:
+            self.problems.append(f"no stage or role in: {system[:300]}")
+            return None
+        stage, role = stage.group(1), self.roles.get(role.group(1))
         step = self.answered[stage, role] + 1
         for candidate in self.entries:
             if candidate["stage"] == stage and candidate.get("role") == role and candidate["step"] == step:
@@ -122,6 +132,42 @@ class ModelServer:
                 return candidate
         self.problems.append(f"no answer for {stage}, {role}, step {step}")
         return None
+
+
+def system_prompt(api, body):
+    """What stands in front of the context; a command adds words of its own there, and may put all of it elsewhere."""
+    if api == "anthropic":
+        system = body.get("system", [])
+        return system if isinstance(system, str) else "\n".join(part["text"] for part in system)
+    if api == "openai":
+        return body["messages"][0]["content"]
+    messages = [body.get("instructions", "")]
+    for message in body["input"]:
+        if message.get("role") in ("developer", "system"):
+            messages += [part.get("text", "") for part in message["content"]]
+    return "\n".join(messages)
+
+
+def action(call):
+    """A tool call in the text protocol (docs/agents.md)."""
+    lines = [f"ACTION {call['name']}"]
+    arguments = {"artifact": call["arguments"]} if call["name"] == "complete" else call["arguments"]
+    for name, value in arguments.items():
+        if not isinstance(value, str):
+            text = json.dumps(value, ensure_ascii=False)
+        elif value and "\n" not in value and name not in ("content", "search", "replace", "patch"):
+            lines.append(f"{name}: {value}")
+            continue
+        else:
+            text = value
+        mark = name
+        if name == "content":
+            if text.endswith("\n"):
+                text = text[:-1]
+            else:
+                mark = "content-"
+        lines += [f"<<<{mark}", text, f">>>{mark.rstrip('-')}"]
+    return "\n".join([*lines, "END"])
 
 
 def pieces(text):
@@ -183,3 +229,31 @@ def openai(entry):
     events.append("data: [DONE]\n\n")
     message = {"role": "assistant", "content": entry.get("text"), **({"tool_calls": calls} if calls else {})}
     return {"id": "c1", "model": "scripted", "choices": [{"index": 0, "message": message, "finish_reason": reason}], "usage": usage}, events
+
+
+def responses(entry):
+    """The Responses API, as `codex` speaks it; text only, since a plain model's action is text."""
+    events = []
+
+    def event(kind, **data):
+        events.append(f"event: {kind}\ndata: {json.dumps({'type': kind, **data}, ensure_ascii=False)}\n\n")
+
+    usage = {"input_tokens": INPUT_TOKENS + CACHED_TOKENS, "input_tokens_details": {"cached_tokens": CACHED_TOKENS}, "output_tokens": OUTPUT_TOKENS,
+             "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": INPUT_TOKENS + CACHED_TOKENS + OUTPUT_TOKENS}
+    whole = {"id": "resp_1", "object": "response", "model": "scripted", "status": "completed", "output": [], "usage": usage}
+    event("response.created", response={"id": "resp_1"})
+    for number, item in enumerate(output_items(entry)):
+        event("response.output_item.added", output_index=number, item={**item, **({"content": []} if item["type"] == "message" else {})})
+        for piece in pieces(item["content"][0]["text"]) if item["type"] == "message" else []:
+            event("response.output_text.delta", item_id=item["id"], output_index=number, content_index=0, delta=piece)
+        event("response.output_item.done", output_index=number, item=item)
+        whole["output"].append(item)
+    event("response.completed", response=whole)
+    return whole, events
+
+
+def output_items(entry):
+    for number, call in enumerate(entry.get("tool_calls", [])):
+        yield {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", "name": call["name"], "arguments": json.dumps(call["arguments"], ensure_ascii=False)}
+    if entry.get("text"):
+        yield {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": entry["text"], "annotations": []}]}

@@ -299,8 +299,10 @@ TEST_F(TestCliBackend, words_of_an_overload_may_be_retried) {
     EXPECT_EQ(ask(plain("echo 'API Error: 529 overloaded_error' >&2; exit 1")).error().kind, ErrorKind::transient);
 }
 
-TEST_F(TestCliBackend, words_of_a_missing_log_in_are_denied) {
-    EXPECT_EQ(ask(plain("echo 'Invalid API key · Please run /login' >&2; exit 1")).error().kind, ErrorKind::denied);
+TEST_F(TestCliBackend, a_missing_log_in_pauses_and_the_remedy_says_to_log_in) {
+    const auto answer = ask(plain("echo 'Invalid API key · Please run /login' >&2; exit 1"));
+    EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
+    EXPECT_THAT(answer.error().remedy, HasSubstr("Log in"));
 }
 
 TEST_F(TestCliBackend, words_of_a_used_up_plan_are_not_retried) {
@@ -327,8 +329,44 @@ TEST_F(TestCliBackend, claude_result_object_is_read) {
 
 TEST_F(TestCliBackend, claude_gets_the_prompt_on_standard_input_and_its_tools_are_off) {
     ASSERT_TRUE(ask(claude(claude_result)).ok());
-    EXPECT_EQ(seen("stdin"), "You are SPEC.\n\n---\n\nWrite the specification.");
-    EXPECT_EQ(seen("argv"), "-p\n--output-format\njson\n--tools\n\n--max-turns\n1\n--strict-mcp-config\n--setting-sources=\n");
+    EXPECT_EQ(seen("stdin"), "Write the specification.");
+    EXPECT_THAT(seen("argv"), testing::StartsWith("-p\n--output-format\njson\n--tools\n\n--max-turns\n1\n--strict-mcp-config\n--setting-sources=\n--disable-slash-commands\n--no-session-persistence\n"));
+}
+
+TEST_F(TestCliBackend, claude_gets_the_system_prompt_in_a_file_and_nothing_of_it_as_an_argument) {
+    std::ofstream(root_ / "answer.json", std::ios::binary) << claude_result;
+    script("claude", "while [ $# -gt 0 ]; do [ \"$1\" = --system-prompt-file ] && cat \"$2\" > '" + (root_ / "system").string() + "'; shift; done; cat '" + (root_ / "answer.json").string() + "'");
+    ASSERT_TRUE(ask({{"preset", "claude"}}).ok());
+    EXPECT_EQ(seen("system"), "You are SPEC.");
+}
+
+TEST_F(TestCliBackend, claude_is_kept_from_calls_of_its_own_and_from_retrying) {
+    std::ofstream(root_ / "answer.json", std::ios::binary) << claude_result;
+    script("claude", "env > '" + (root_ / "env").string() + "'; cat '" + (root_ / "answer.json").string() + "'");
+    ASSERT_TRUE(ask({{"preset", "claude"}}).ok());
+    EXPECT_THAT(seen("env"), testing::AllOf(HasSubstr("CLAUDE_CODE_ATTRIBUTION_HEADER=0"), HasSubstr("CLAUDE_CODE_DISABLE_TERMINAL_TITLE=1"), HasSubstr("CLAUDE_CODE_MAX_RETRIES=0"), HasSubstr("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")));
+}
+
+TEST_F(TestCliBackend, claude_keeps_a_variable_that_the_user_set) {
+    ::setenv("CLAUDE_CODE_MAX_RETRIES", "7", 1);
+    std::ofstream(root_ / "answer.json", std::ios::binary) << claude_result;
+    script("claude", "env > '" + (root_ / "env").string() + "'; cat '" + (root_ / "answer.json").string() + "'");
+    const bool asked = ask({{"preset", "claude"}}).ok();
+    ::unsetenv("CLAUDE_CODE_MAX_RETRIES");
+    ASSERT_TRUE(asked);
+    EXPECT_THAT(seen("env"), HasSubstr("CLAUDE_CODE_MAX_RETRIES=7"));
+}
+
+TEST(ClaudeAnswer, status_of_the_server_decides_what_sort_of_failure_it_is) {
+    const auto with = [](const char* status, const char* words) {
+        const Answer answer = read_claude(std::string(R"({"type":"result","subtype":"success","is_error":true,"api_error_status":)") + status + R"(,"result":")" + words + "\"}");
+        return kind_of_failure(answer.failure, answer.status_kind);
+    };
+    EXPECT_EQ(with("529", "API Error"), ErrorKind::transient);
+    EXPECT_EQ(with("400", "API Error: 400 model 500x is unknown"), ErrorKind::unavailable);
+    EXPECT_EQ(with("403", "API Error"), ErrorKind::denied);
+    EXPECT_EQ(with("429", "You have hit your limit, resets 3pm"), ErrorKind::unavailable);
+    EXPECT_EQ(with("null", "Not logged in"), ErrorKind::denied);
 }
 
 TEST_F(TestCliBackend, claude_gets_the_model) {
@@ -351,7 +389,8 @@ TEST_F(TestCliBackend, claude_list_of_events_is_read) {
 TEST_F(TestCliBackend, claude_is_error_with_subtype_success_is_an_error) {
     auto answer = ask(claude(R"({"type":"result","subtype":"success","is_error":true,"result":"Invalid API key"})"));
     EXPECT_EQ(answer.error().code, "AF-LLM-304");
-    EXPECT_EQ(answer.error().kind, ErrorKind::denied);
+    EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
+    EXPECT_THAT(answer.error().remedy, HasSubstr("Log in"));
 }
 
 TEST_F(TestCliBackend, claude_subtype_other_than_success_is_an_error) {
@@ -415,8 +454,47 @@ TEST_F(TestCliBackend, codex_last_message_usage_and_thread_are_read) {
     EXPECT_EQ(answer->usage.output_tokens, 6U);
 }
 
-TEST_F(TestCliBackend, codex_gets_no_standard_input_beside_its_prompt) {
+TEST_F(TestCliBackend, codex_tools_are_off) {
     ASSERT_TRUE(ask(codex(codex_lines)).ok());
+    for (const char* word : {"features.shell_tool=false", "features.unified_exec=false", "--ignore-user-config", "web_search=\"disabled\"", "--ephemeral", "project_doc_max_bytes=0"}) {
+        EXPECT_THAT(seen("argv"), HasSubstr(std::string("\n") + word + "\n"));
+    }
+}
+
+TEST_F(TestCliBackend, codex_gets_the_system_prompt_in_a_file) {
+    ASSERT_TRUE(ask(codex(codex_lines)).ok());
+    EXPECT_THAT(seen("argv"), testing::ContainsRegex("model_instructions_file=\"[^\n]*/system.txt\""));
+    EXPECT_THAT(seen("argv"), Not(HasSubstr("You are SPEC.")));
+}
+
+TEST_F(TestCliBackend, codex_does_not_wait_for_ever_for_a_server) {
+    ASSERT_TRUE(ask(codex(codex_lines)).ok());
+    EXPECT_THAT(seen("argv"), HasSubstr("\nfeatures.unbounded_connection_retries=false\n"));
+}
+
+TEST_F(TestCliBackend, codex_last_words_stand_in_the_timeout) {
+    auto settings = codex("{\"type\":\"error\",\"message\":\"Reconnecting... 1/5\"}\n", "exec sleep 60");
+    settings["timeout_seconds"] = 1;
+    auto answer = ask(settings);
+    EXPECT_EQ(answer.error().code, "AF-LLM-303");
+    EXPECT_THAT(answer.error().message, HasSubstr("Reconnecting... 1/5"));
+}
+
+TEST_F(TestCliBackend, codex_error_object_of_the_server_is_shown_as_words) {
+    auto answer = ask(codex(R"({"type":"turn.failed","error":{"message":"{\"error\":{\"type\":\"invalid_request_error\",\"message\":\"no such model\"}}"}})" "\n", "exit 1"));
+    EXPECT_EQ(answer.error().message, "'codex' failed: invalid_request_error: no such model");
+}
+
+TEST_F(TestCliBackend, codex_without_its_key_is_denied) {
+    auto answer = ask(codex(R"({"type":"turn.failed","error":{"message":"Missing environment variable: `OPENAI_API_KEY`."}})" "\n", "exit 1"));
+    EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
+    EXPECT_THAT(answer.error().remedy, HasSubstr("Log in"));
+}
+
+TEST_F(TestCliBackend, codex_gets_no_standard_input_beside_a_prompt_that_is_an_argument) {
+    auto settings = codex(codex_lines);
+    settings["prompt"] = "argument";
+    ASSERT_TRUE(ask(settings).ok());
     EXPECT_EQ(seen("stdin"), "");
     EXPECT_THAT(seen("argv"), HasSubstr("Write the specification."));
 }
@@ -425,7 +503,7 @@ TEST_F(TestCliBackend, codex_reads_a_long_prompt_from_standard_input) {
     request_.user.assign(200'000, 'x');
     ASSERT_TRUE(ask(codex(codex_lines)).ok());
     EXPECT_THAT(seen("argv"), testing::EndsWith("\n-\n"));
-    EXPECT_GT(seen("stdin").size(), 200'000U);
+    EXPECT_EQ(seen("stdin").size(), 200'000U);
 }
 
 TEST_F(TestCliBackend, codex_turn_failed_is_an_error) {
