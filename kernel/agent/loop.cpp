@@ -93,6 +93,7 @@ private:
         AF_CHECK(ask(number, built, record));
         AF_CHECK(wanted());
         if (record.error.empty()) { act(record); }
+        settle(record);         // What an agentic command changed counts even where its answer does not.
         record.verification = host_.verification_status();
         AF_CHECK(host_.step_finished(record));
         memory_.add(record);
@@ -121,12 +122,25 @@ private:
         if (!answer.ok()) {
             // Too long, empty, arguments that are no JSON: the model can do better, so it is told.
             const std::string& code = answer.error().code;
-            if (code != "AF-LLM-101" && code != "AF-LLM-102" && code != "AF-LLM-105") { return std::move(answer).error(); }
+            // So is an agentic command that wrote where the role may not, or left no proper artifact.
+            const bool wrote = spec_.agentic && code == "AF-ORCH-026";
+            if (wrote) { record.tool = "agentic_command"; }
+            if (!wrote && code != "AF-LLM-101" && code != "AF-LLM-102" && code != "AF-LLM-105" && code != "AF-LLM-311") { return std::move(answer).error(); }
             refuse(record, answer.error());
             return {};
         }
         record.completion = std::move(answer).value();
         return host_.answer_received(number, request, record.completion);
+    }
+
+    /// Takes over what was written, and has it verified.
+    void settle(StepRecord& record) {
+        const std::vector<Change> written = host_.take_changes();
+        if (written.empty()) { return; }
+        record.changes.insert(record.changes.end(), written.begin(), written.end());
+        std::vector<std::string> paths;
+        for (const Change& change : written) { paths.push_back(change.path); }
+        host_.after_edit(paths);
     }
 
     static void refuse(StepRecord& record, const Error& error) {
@@ -166,12 +180,7 @@ private:
         if (record.summary.empty()) { record.summary = ellipsis(first_line(record.output), most_summary_bytes); }
         events_.event("tool", {{"stage", spec_.stage}, {"role", spec_.agent.role}, {"step", record.step}, {"tool", record.tool},
                                {"success", record.success}, {"summary", record.summary}});
-        record.changes = host_.take_changes();
-        if (!record.changes.empty()) {
-            std::vector<std::string> paths;
-            for (const Change& change : record.changes) { paths.push_back(change.path); }
-            host_.after_edit(paths);
-        }
+        settle(record);
         if (record.success) {
             if (auto artifact = host_.accepted_artifact()) {
                 record.completed = true;

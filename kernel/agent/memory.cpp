@@ -188,7 +188,8 @@ void Memory::remember_file(const StepRecord& record) {
 void Memory::calibrate(const StepRecord& record) {
     const Usage& usage = record.completion.usage;
     const std::uint64_t estimated = number(record.section_tokens, "total");
-    if (usage.estimated || usage.input_tokens == 0 || estimated == 0) { return; }
+    // An agentic command's tokens are those of all its own turns, and say nothing of our context.
+    if (usage.estimated || record.completion.diagnostics.contains("agentic") || usage.input_tokens == 0 || estimated == 0) { return; }
     const std::uint64_t permille = (usage.input_tokens * 1000 + estimated - 1) / estimated;
     calibration_permille_ = std::max(calibration_permille_, static_cast<unsigned>(std::min<std::uint64_t>(permille, most_calibration_permille)));
 }

@@ -169,7 +169,8 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .environment = program.environment,
         .servers = &project->servers_,
         .exec_helper = project->product_.exec_helper,
-        .model_limit = std::chrono::seconds(project->settings_->integer("llm.timeout_seconds"))});
+        .model_limit = std::chrono::seconds(project->settings_->integer("llm.timeout_seconds")),
+        .agentic = [self](const AgentDefinition& agent) { return self->agentic(agent.role); }});
 
     std::shared_ptr<EscalationHandler> handler;
     AF_TRY(handler, project->plugins_.escalation(project->settings_->text("escalation.handler")));
@@ -195,7 +196,7 @@ Result<std::unique_ptr<Project>> Project::open_for_task(Program& program, EventS
     const json::value* llm = configuration != nullptr && configuration->is_object() ? configuration->get_object().if_contains("llm") : nullptr;
     if (llm == nullptr || !llm->is_object()) { return project; }
     bool found = false;
-    for (const char* key : {"backend", "model", "preset", "transcript", "base_url", "api_key_env"}) {
+    for (const char* key : {"backend", "model", "preset", "mode", "transcript", "base_url", "api_key_env"}) {
         const json::value* value = llm->get_object().if_contains(key);
         if (value == nullptr || !value->is_string() || value->get_string().empty()) { continue; }
         program.settings.emplace_back(std::string("llm.") + key, std::string(value->get_string()));
@@ -216,7 +217,7 @@ Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Pr
                  "choose another backend, or mend the plugin: it must watch deadline()", ErrorKind::timeout};
 }
 
-Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, const std::string& model_name) {
+Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, const std::string& model_name, bool agentic) {
     if (name.empty()) {
         return Error{"AF-LLM-001", "no model is configured", "llm.backend", "choose one:\n" + model_help(), ErrorKind::unavailable};
     }
@@ -245,7 +246,22 @@ Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, co
         if (!config.contains("timeout_seconds")) { config["timeout_seconds"] = settings_->integer("llm.timeout_seconds"); }
     }
     if (name != "replay" && !model_name.empty()) { config["model"] = model_name; }
+    if (agentic) {
+        if (name == "replay" || name == "anthropic" || name == "openai") {
+            return Error{"AF-LLM-313", "the backend `" + name + "` has no agentic mode: it answers, and works in no folder", "llm.mode",
+                         "Set `llm.mode: plain`, or `llm.backend: cli`.", ErrorKind::unavailable};
+        }
+        config["mode"] = "agentic";
+    }
     return plugins_.backend(name, config);
+}
+
+bool Project::agentic(const std::string& role) const {
+    const auto setting = [&](const std::string& key) {
+        const std::string own = settings_->text("agents." + role + ".llm." + key);
+        return own.empty() ? settings_->text("llm." + key) : own;
+    };
+    return setting("mode") == "agentic";
 }
 
 Result<ModelClient*> Project::model(const AgentDefinition& agent) {
@@ -255,9 +271,14 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
     };
     const std::string name = setting("backend");
     const std::string model_name = setting("model");
-    const std::string key = name + "\n" + model_name;
+    const bool works = agentic(agent.role);
+    if (works && !settings_->text("llm.record").empty()) {
+        return Error{"AF-LLM-313", "role `" + agent.role + "` works agentically, and that cannot be recorded: what a command does to the files is not in its answer", "llm.record",
+                     "Leave llm.record unset, or set `llm.mode: plain`.", ErrorKind::unavailable};
+    }
+    const std::string key = name + "\n" + model_name + (works ? "\nagentic" : "");
     if (const auto known = models_.find(key); known != models_.end()) { return known->second.get(); }
-    AF_TRY(std::shared_ptr<LLMBackend> plugin, backend(name, model_name));
+    AF_TRY(std::shared_ptr<LLMBackend> plugin, backend(name, model_name, works));
     if (plugin->info().offline) {
         if (const auto answer = check_backend(plugin, program_); !answer.ok()) {
             Error error = answer.error();

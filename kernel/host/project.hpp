@@ -54,8 +54,10 @@ public:
     /// The model that a role talks to; one that works offline (a transcript) is checked first.
     /// Errors (`unavailable`): AF-LLM-001 none is configured (says how), AF-LLM-2xx of the transcript; AF-PLUG-….
     [[nodiscard]] Result<ModelClient*> model(const AgentDefinition& agent);
-    /// A backend plugin with its settings from `llm:`. Errors as above.
-    [[nodiscard]] Result<std::shared_ptr<LLMBackend>> backend(const std::string& name, const std::string& model_name);
+    /// A backend plugin with its settings from `llm:`; `agentic` as `llm.mode` says. Errors as above, and AF-LLM-313.
+    [[nodiscard]] Result<std::shared_ptr<LLMBackend>> backend(const std::string& name, const std::string& model_name, bool agentic = false);
+    /// Whether the role's backend works in the workspace itself (`llm.mode`).
+    [[nodiscard]] bool agentic(const std::string& role) const;
 
 private:
     explicit Project(Program& program) : program_(program) {}

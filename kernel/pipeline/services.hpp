@@ -36,6 +36,7 @@ struct TaskServices {
     std::string exec_helper = {};                           ///< agentforge-exec, for servers and plugins that are processes.
     std::chrono::milliseconds hang_grace{5'000};            ///< How long after its deadline a plugin's call may still return.
     std::chrono::milliseconds model_limit{0};               ///< How long one model call may take (`llm.timeout_seconds`); 0: as long as its stage.
+    std::function<bool(const AgentDefinition&)> agentic = {};   ///< Whether the role's model works in the workspace itself (`llm.mode`); empty: none does.
 };
 
 /// A stage's clock (FR-063): it counts agent time. While a gate measures it stands still, so that a long test suite does not
