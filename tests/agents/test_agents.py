@@ -12,8 +12,9 @@ import os
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration" / "program"))
 
-from harness import REQUEST, SOURCE, ProgramTest, load_transcript, main  # noqa: E402
+from harness import REQUEST, SOURCE, ProgramTest, call, entry, load_transcript, main, short_transcript  # noqa: E402
 from model_server import CACHED_TOKENS, INPUT_TOKENS, KEY, OUTPUT_TOKENS, ModelServer  # noqa: E402
+from test_agentic import replayed_tree as short_tree  # noqa: E402
 from test_http_models import replayed_tree  # noqa: E402
 
 COMMANDS = pathlib.Path(os.environ.get("AGENTFORGE_AGENTS", "")) / "node_modules" / ".bin"
@@ -90,6 +91,28 @@ class Commands:
             for folder in (self.repository, self.state):
                 self.assertEqual([str(path) for path in folder.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()], [])
 
+    class AtWork(AgentTest):
+        def test_works_in_the_workspace_and_delivers_the_same_tree(self):
+            self.make_repository()
+            server = self.serve(short_transcript())
+            outcome = self.run_program("start", *self.model(server), "--set", "llm.mode=agentic", REQUEST, seconds=600)
+            self.assertEqual(outcome.code, 0, f"{outcome}\n{server.problems}")
+            self.assertEqual(self.delivered_tree(), short_tree())
+            self.assertEqual(len(self.steps()), 10)
+            self.assertEqual(self.records("violation"), [])
+            for folder in (self.repository, self.state, self.home):
+                self.assertEqual([str(path) for path in folder.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()], [])
+            self.assertEqual([str(path) for path in self.home.rglob("*")], [], "its home is not the user's")
+
+        def test_writing_into_locked_tests_is_taken_back(self):
+            self.make_repository()
+            transcript = short_transcript()
+            tests = entry(transcript, "red", 1)["tool_calls"][0]["arguments"]["path"]
+            entry(transcript, "green", 1)["tool_calls"] += call("create_file", path=tests, content="")
+            outcome = self.run_program("start", *self.model(self.serve(transcript)), "--set", "llm.mode=agentic", REQUEST, seconds=600)
+            self.assertIn("AF-AGENT-011", outcome.err, outcome)
+            self.assertEqual(self.records("violation")[0]["paths"], [tests])
+
     class Trouble(AgentTest):
         def setUp(self):
             super().setUp()
@@ -135,6 +158,14 @@ class TestClaude(Commands.PlainModel):
 
 
 class TestCodex(Commands.PlainModel):
+    preset = "codex"
+
+
+class TestClaudeAtWork(Commands.AtWork):
+    preset = "claude"
+
+
+class TestCodexAtWork(Commands.AtWork):
     preset = "codex"
 
 

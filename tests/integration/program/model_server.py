@@ -5,6 +5,7 @@ It answers from a transcript as the replay backend would: the stage and the role
 often that role has been answered in that stage. Where a request offers none of AgentForge's tools, the answer's action is text.
 """
 
+import base64
 import collections
 import http.server
 import json
@@ -16,6 +17,25 @@ import yaml
 KEY = "sk-scripted-5f1d0c7e"
 PIECE = 37
 INPUT_TOKENS, CACHED_TOKENS, OUTPUT_TOKENS = 40, 2000, 30
+
+
+EDITS = '''
+import json, os, pathlib
+def do(calls, artifact):
+    for call in calls:
+        arguments = call["arguments"]
+        path = pathlib.Path(arguments["path"])
+        if call["name"] == "create_file":
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(arguments["content"], encoding="utf-8")
+        elif call["name"] == "delete_file":
+            path.unlink()
+        else:
+            text = path.read_text(encoding="utf-8")
+            path.write_text(text.replace(arguments["search"], arguments["replace"]), encoding="utf-8")
+    if artifact is not None:
+        pathlib.Path(os.environ["AGENTFORGE_ARTIFACT"]).write_text(json.dumps(artifact), encoding="utf-8")
+'''
 
 
 def role_names(config):
@@ -99,8 +119,12 @@ class ModelServer:
             api = "anthropic" if path.endswith("/messages") else "responses" if path.endswith("/responses") else "openai"
             self.requests.append((api, dict(handler.headers), body))
             trouble = self.fail.get(len(self.requests))
-            entry = None if trouble == "overloaded" else self.entry(system_prompt(api, body), count=trouble is None)
-            if entry is not None and not any(tool.get("name", tool.get("function", {}).get("name")) == "complete" for tool in body.get("tools", [])):
+            works = next((tool["name"] for tool in body.get("tools", []) if tool.get("name") in ("Bash", "exec_command")), None)
+            if works:
+                entry = self.turn(api, body, works)
+            else:
+                entry = None if trouble == "overloaded" else self.entry(system_prompt(api, body), count=trouble is None)
+            if entry is not None and not works and not any(tool.get("name", tool.get("function", {}).get("name")) == "complete" for tool in body.get("tools", [])):
                 entry = {**entry, "text": "\n".join([entry.get("text", "")] + [action(call) for call in entry.get("tool_calls", [])]), "tool_calls": []}
         if trouble == "overloaded":
             error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
@@ -118,12 +142,34 @@ class ModelServer:
         else:
             handler.send_json(200, whole)
 
-    def entry(self, system, count):
-        stage, role = re.search(r"^Stage: (\S+)$", system, re.M), re.search(r"^# Role: (.+)$", system, re.M)
+    def place(self, text):
+        stage, role = re.search(r"^Stage: (\S+)$", text, re.M), re.search(r"^# Role: (.+)$", text, re.M)
         if not stage or not role:
-            self.problems.append(f"no stage or role in: {system[:300]}")
-            return None
-        stage, role = stage.group(1), self.roles.get(role.group(1))
+            self.problems.append(f"no stage or role in: {text[:300]}")
+            return None, None
+        return stage.group(1), self.roles.get(role.group(1))
+
+    def turn(self, api, body, shell):
+        """A turn of a command that works by itself: all edits of its stage and role by its shell, then (claude) the artifact by its Write, then words."""
+        texts = [part for message in body.get("messages", body.get("input", [])) for part in message.get("content", []) if isinstance(part, dict)]
+        prompt = next((part["text"] for part in texts if "# Role: " in part.get("text", "")), "")
+        stage, role = self.place(prompt)
+        mine = sorted((entry for entry in self.entries if entry["stage"] == stage and entry.get("role") == role), key=lambda entry: entry["step"])
+        calls = [call for entry in mine for call in entry.get("tool_calls", [])]
+        artifact = next((call["arguments"] for call in reversed(calls) if call["name"] == "complete"), None)
+        done = sum(part.get("type") == "tool_result" for part in texts) + sum(item.get("type") == "function_call_output" for item in body.get("input", []))
+        if done == 0:
+            edits = [call for call in calls if call["name"] in ("create_file", "edit_file", "delete_file")]
+            code = base64.b64encode((EDITS + f"do({edits!r}, {artifact if api == 'responses' else None!r})\n").encode()).decode()
+            command = f"/usr/bin/python3 -B -c \"import base64; exec(base64.b64decode('{code}'))\""
+            return {"turn": "0", "tool_calls": [{"name": shell, "arguments": {"command" if shell == "Bash" else "cmd": command}}]}
+        if done == 1 and api == "anthropic":
+            file = re.search(r"(/\S+/artifact\.yaml)", prompt).group(1)
+            return {"turn": "1", "tool_calls": [{"name": "Write", "arguments": {"file_path": file, "content": json.dumps(artifact)}}]}
+        return {"turn": "2", "text": f"{role} is done with {stage}"}
+
+    def entry(self, system, count):
+        stage, role = self.place(system)
         step = self.answered[stage, role] + 1
         for candidate in self.entries:
             if candidate["stage"] == stage and candidate.get("role") == role and candidate["step"] == step:
@@ -181,7 +227,8 @@ def anthropic(entry):
         events.append(f"event: {kind}\ndata: {json.dumps({'type': kind, **data}, ensure_ascii=False)}\n\n")
 
     usage = {"input_tokens": INPUT_TOKENS, "cache_read_input_tokens": CACHED_TOKENS, "cache_creation_input_tokens": 0, "output_tokens": 1}
-    event("message_start", message={"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": [], "usage": usage})
+    turn = entry.get("turn", "")        # A conversation of several turns knows them apart by their ids.
+    event("message_start", message={"id": f"msg_1{turn}", "type": "message", "role": "assistant", "model": "scripted", "content": [], "usage": usage})
     event("ping")
     if entry.get("text"):
         index = len(content)
@@ -192,7 +239,7 @@ def anthropic(entry):
         event("content_block_stop", index=index)
     for number, call in enumerate(entry.get("tool_calls", [])):
         index = len(content)
-        content.append({"type": "tool_use", "id": f"toolu_{number}", "name": call["name"], "input": call["arguments"]})
+        content.append({"type": "tool_use", "id": f"toolu_{turn}{number}", "name": call["name"], "input": call["arguments"]})
         event("content_block_start", index=index, content_block={**content[-1], "input": {}})
         for piece in pieces(json.dumps(call["arguments"], ensure_ascii=False)):
             event("content_block_delta", index=index, delta={"type": "input_json_delta", "partial_json": piece})
