@@ -9,7 +9,7 @@ import signal
 
 import yaml
 
-from harness import REQUEST, SOURCE, ProgramTest, main, short_transcript
+from harness import REQUEST, SOURCE, ProgramTest, main, short_transcript, wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -117,6 +117,20 @@ class TestAgenticRoles(AgenticTest):
         self.assertNotEqual(outcome.code, 0)
         self.assertIn("AF-AGENT-011", outcome.err, outcome)
         self.assert_nothing_delivered()
+
+    def test_killed_after_the_answer_the_work_is_not_done_again(self):
+        process = self.spawn("start", *self.arguments(), REQUEST)
+
+        def green_has_answered():
+            journals = list(self.repository.glob(".agentforge/tasks/*/actions.yaml"))
+            return any('"type": "answer"' in line and '"phase": "green"' in line for journal in journals for line in journal.read_text(errors="replace").splitlines())
+
+        wait_until(green_has_answered, "the answer in GREEN", seconds=60)
+        process.kill()
+        process.communicate()
+        self.assert_code(self.run_program("resume", *self.arguments("fail*"), self.task()), 0)
+        self.assertEqual(self.delivered_tree(), replayed_tree())
+        self.assertEqual(len([call for call in self.calls() if call["stage"] == "green"]), 1)
 
     def test_one_role_may_work_agentically(self):
         words = self.arguments()

@@ -536,6 +536,132 @@ TEST(CliSettings, the_manifest_shows_the_same_schema) {
     EXPECT_EQ(manifest.as_object().at("config_schema"), json::value(settings_schema()));
 }
 
+// --------------------------------------------------------------------------------------- agentic --
+
+/// A host that starts nothing and says what it was asked to start.
+class Workplace final : public AgenticContext {
+public:
+    explicit Workplace(std::string scratch) : scratch_(std::move(scratch)) {}
+    [[nodiscard]] bool cancelled() const noexcept override { return false; }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return deadline_; }
+    void log(LogLevel, std::string_view, const json::object&) override {}
+    void progress(std::string_view) override {}
+    [[nodiscard]] std::chrono::system_clock::time_point now() override { return {}; }
+    [[nodiscard]] const std::string& workspace() const noexcept override { return workspace_; }
+    [[nodiscard]] const std::string& scratch() const noexcept override { return scratch_; }
+    [[nodiscard]] Result<AgenticOutcome> run_command(const AgenticCommand& command) override {
+        command_ = command;
+        return outcome_;
+    }
+
+    AgenticCommand command_;
+    AgenticOutcome outcome_;
+    std::optional<std::chrono::steady_clock::time_point> deadline_;
+
+private:
+    std::string workspace_ = "/workspace";
+    std::string scratch_;
+};
+
+class TestAgenticBackend : public TestCliBackend {
+protected:
+    Result<Completion> work(json::object settings) {
+        settings["mode"] = "agentic";
+        return CliBackend(std::move(settings)).complete(request_, &parts_, place_);
+    }
+    /// `claude` printing `out`.
+    Result<Completion> claude_says(const std::string& out, int exit_code = 0) {
+        script("claude", "");
+        place_.outcome_.process.out = out;
+        place_.outcome_.process.exit_code = exit_code;
+        return work({{"preset", "claude"}});
+    }
+    [[nodiscard]] std::string words() const {
+        std::string all;
+        for (const std::string& word : place_.command_.argv) { all += word + "\n"; }
+        return all;
+    }
+    Workplace place_{root_.string()};
+};
+
+TEST_F(TestAgenticBackend, claude_works_with_its_tools_on_and_the_prompt_on_standard_input) {
+    auto answer = claude_says(claude_result);
+    ASSERT_TRUE(answer.ok()) << answer.error().to_string();
+    EXPECT_EQ(answer->text, "done");
+    EXPECT_EQ(answer->usage.cost_microusd, 123'457U);
+    EXPECT_EQ(place_.command_.argv.front(), (root_ / "claude").string());
+    EXPECT_THAT(words(), testing::AllOf(HasSubstr("--tools\nBash,Edit,Read,Write,Glob,Grep\n"), HasSubstr("--max-turns\n50\n"), HasSubstr("--setting-sources=\n"), Not(HasSubstr("SPEC"))));
+    EXPECT_EQ(place_.command_.input, "You are SPEC.\n\n---\n\nWrite the specification.");
+}
+
+TEST_F(TestAgenticBackend, codex_works_with_its_own_sandbox_off_because_the_hosts_is_on) {
+    script("codex", "");
+    place_.outcome_.process = {};
+    place_.outcome_.process.exit_code = 0;
+    place_.outcome_.process.out = codex_lines;
+    auto answer = work({{"preset", "codex"}});
+    ASSERT_TRUE(answer.ok()) << answer.error().to_string();
+    EXPECT_EQ(answer->text, "final");
+    EXPECT_THAT(words(), testing::AllOf(HasSubstr("--dangerously-bypass-approvals-and-sandbox\n"), HasSubstr("--ignore-user-config\n"), Not(HasSubstr("shell_tool=false")), testing::EndsWith("\n-\n")));
+}
+
+TEST_F(TestAgenticBackend, it_sees_no_home_of_the_user_unless_home_is_named) {
+    ASSERT_TRUE(claude_says(claude_result).ok());
+    EXPECT_FALSE(place_.command_.environment.contains("HOME"));
+    EXPECT_TRUE(place_.command_.environment.contains("PATH"));
+    ASSERT_TRUE(work({{"preset", "claude"}, {"environment", {"HOME"}}}).ok());
+    EXPECT_TRUE(place_.command_.environment.contains("HOME"));
+}
+
+TEST_F(TestAgenticBackend, what_npm_installed_with_the_program_can_be_read) {
+    fs::create_directories(root_ / "node_modules/@x/agent/bin");
+    fs::create_directories(root_ / "node_modules/.bin");
+    fs::rename(script("agent", ""), root_ / "node_modules/@x/agent/bin/agent");
+    fs::create_symlink("../@x/agent/bin/agent", root_ / "node_modules/.bin/agent");
+    place_.outcome_.process.exit_code = 0;
+    place_.outcome_.process.out = "done";
+    ASSERT_TRUE(work({{"command", {(root_ / "node_modules/.bin/agent").string()}}, {"readable", {"/opt/data"}}, {"writable", {"/opt/cache"}}}).ok());
+    EXPECT_THAT(place_.command_.readable, testing::IsSupersetOf({fs::canonical(root_ / "node_modules").string(), std::string("/opt/data")}));
+    EXPECT_THAT(place_.command_.writable, testing::ElementsAre("/opt/cache"));
+}
+
+TEST_F(TestAgenticBackend, prompt_file_lies_in_the_scratch_folder_of_the_call) {
+    place_.outcome_.process.exit_code = 0;
+    place_.outcome_.process.out = "done";
+    ASSERT_TRUE(work({{"command", {"/bin/sh", "{prompt_file}"}}}).ok());
+    EXPECT_EQ(place_.command_.argv.back(), place_.scratch() + "/prompt.txt");
+    EXPECT_EQ(seen("prompt.txt"), "You are SPEC.\n\n---\n\nWrite the specification.");
+}
+
+TEST_F(TestAgenticBackend, who_left_an_artifact_need_say_nothing) {
+    place_.outcome_.process.exit_code = 0;
+    EXPECT_EQ(work({{"command", {"/bin/sh"}}}).error().code, "AF-LLM-305");
+    place_.outcome_.artifact = true;
+    EXPECT_TRUE(work({{"command", {"/bin/sh"}}}).ok());
+}
+
+TEST_F(TestAgenticBackend, failures_are_those_of_the_plain_mode) {
+    EXPECT_EQ(claude_says(R"({"type":"result","subtype":"error_max_turns","is_error":true})", 1).error().code, "AF-LLM-304");
+    EXPECT_EQ(claude_says("no json at all").error().code, "AF-LLM-305");
+    EXPECT_EQ(claude_says("", 3).error().code, "AF-LLM-302");
+    place_.outcome_.process.timed_out = true;
+    EXPECT_EQ(claude_says("").error().code, "AF-LLM-303");
+    EXPECT_EQ(work({{"command", {"/nowhere/agent"}}}).error().code, "AF-LLM-301");
+}
+
+TEST_F(TestAgenticBackend, the_stages_deadline_bounds_the_command) {
+    place_.deadline_ = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    ASSERT_TRUE(claude_says(claude_result).ok());
+    EXPECT_LE(place_.command_.timeout, std::chrono::seconds(2));
+}
+
+TEST_F(TestAgenticBackend, without_a_workspace_nothing_is_started) {
+    EXPECT_EQ(ask({{"preset", "claude"}, {"mode", "agentic"}}).error().code, "AF-LLM-309");
+}
+
+TEST(CliSettings, a_mode_is_plain_or_agentic) { EXPECT_THAT(refusal({{"preset", "claude"}, {"mode", "wild"}}), HasSubstr("'plain' or 'agentic'")); }
+TEST(CliSettings, opened_paths_are_absolute) { EXPECT_THAT(refusal({{"preset", "claude"}, {"writable", {"../x"}}}), HasSubstr("absolute")); }
+
 TEST_F(TestCliBackend, check_tells_the_version) {
     script("claude", "echo '9.9.9 (Claude Code)'");
     auto answer = CliBackend({{"preset", "claude"}}).check(context_);
