@@ -51,7 +51,7 @@ json::object describe(const PluginsOfProject& opened, const PluginManifest& plug
     const PluginCondition condition = condition_of(plugin);
     json::object object = plugin_json(plugin, condition);
     object["manifest"] = plugin.directory + "/plugin.json";
-    object["manifest_sha256"] = plugin.sha256;
+    object["manifest_sha256"] = plugin.sha256();
     const auto library = plugin.library.empty() ? Result<std::string>(std::string()) : read_file(plugin.directory + "/" + plugin.library, 1ULL << 30U);
     object["library_sha256"] = library.ok() && !plugin.library.empty() ? json::value(sha256(*library)) : json::value(nullptr);
     object["sdk"] = plugin.sdk;

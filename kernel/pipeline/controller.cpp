@@ -183,11 +183,12 @@ private:
         auto plugin = load_stage(**host);
         if (!plugin.ok() && plugin.error().kind == ErrorKind::cancelled) { return end_visit(plugin.error(), 0); }
         if (!plugin.ok()) { return fail_stage(plugin.error(), 0); }
-        AF_TRY(const StageResult result, execute(*plugin, *host));
+        AF_TRY(StageResult result, execute(*plugin, *host));
         const auto spent = static_cast<std::uint64_t>((*host)->stage_clock().elapsed().count());
         if (hung_) { return fail_stage(*result.error, spent); }
         if (const auto fatal = (*host)->fatal()) { return end_visit(*fatal, spent); }
         if (!result.success() && (*host)->stage_clock().expired()) { return fail_stage(overdue(**host), spent); }
+        if ((*host)->asked() && result.error && result.error->code == "AF-ORCH-004") { result = StageResult::escalate(*(*host)->asked()); }
         return take(result, spent);
     }
 

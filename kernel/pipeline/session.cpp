@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/session.hpp"
 
+#include <utility>
+
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
@@ -16,13 +18,12 @@ bool is_item(std::string_view type) {
 }
 
 /// Records of host calls and answers say nothing that the projections show, and a gate is followed by the step or stage that asked for it: half of the
-/// records in the demo. Replacing a file costs a new inode, and a file system without a journal looks for one past all those freed in the last seconds.
+/// records in the demo.
 bool is_shown(std::string_view type) {
     return type != "call_started" && type != "call_finished" && type != "answer" && type != "gate" && type != "note";
 }
 
-/// Steps follow one another within milliseconds only where a model answers from memory: then the projections skip some.
-bool may_wait(std::string_view type) { return type == "step"; }
+/// How far the projections may be behind. Each costs two new files, and where a model answers from memory records follow one another within milliseconds.
 constexpr std::chrono::milliseconds projection_interval{100};
 
 /// A value up to this size stands in the record itself: a blob of its own costs a sync of its own.
@@ -90,20 +91,47 @@ Result<void> TaskSession::record(std::string_view type, json::object fields, con
         return Error{"AF-ORCH-007", "the task goes on without this thread, which was given up at its deadline", "task " + state_.task_id,
                      "nothing is to be done", ErrorKind::cancelled};
     }
+    AF_CHECK(std::exchange(projection_failure_, {}));
+    const TaskStatus status = state_.status;
     TaskState ahead = state_;       // What the state would refuse is not written.
     AF_CHECK(fold(ahead, body));
     AF_CHECK(blobs_.sync());        // A record names only what is on disk.
     AF_TRY(const Record written, journal_.append(std::move(body)));
     AF_CHECK(fold(state_, written.body));   // In place: references into the pipeline stay good.
     remember_item(written);
-    if (!is_shown(type) || (may_wait(type) && clock_.now() - projected_at_ < projection_interval)) { return {}; }
-    return project();
+    if (!is_shown(type)) { return {}; }
+    const auto now = clock_.steady();
+    if (state_.status != status || now - projected_at_ >= projection_interval) { return project(); }
+    if (!projection_due_) {
+        projection_due_ = true;
+        if (!projector_.joinable()) { projector_ = std::jthread([this](const std::stop_token& stop) { project_when_due(stop); }); }
+        projector_wakes_.notify_one();
+    }
+    return {};
+}
+
+TaskSession::~TaskSession() {
+    if (projector_.joinable()) {
+        projector_.request_stop();
+        projector_.join();
+    }
+    if (projection_due_ && !given_up_) { (void)project().ok(); }        // Made anew at the next `open` where it fails.
+}
+
+void TaskSession::project_when_due(const std::stop_token& stop) {
+    std::unique_lock guard(writing_);
+    while (projector_wakes_.wait(guard, stop, [this] { return projection_due_; })) {
+        projector_wakes_.wait_until(guard, stop, projected_at_ + projection_interval, [this] { return !projection_due_ || given_up_; });
+        if (stop.stop_requested() || given_up_) { return; }
+        if (projection_due_) { projection_failure_ = project(); }
+    }
 }
 
 Result<std::unique_ptr<TaskSession>> TaskSession::take_over() {
     {
         const std::lock_guard guard(writing_);      // Waits for a record that is being written.
         given_up_ = true;
+        projector_wakes_.notify_one();
     }
     AF_TRY(Journal journal, Journal::open(paths_.journal()));
     std::unique_ptr<TaskSession> session(new TaskSession(store_, paths_, std::nullopt, std::move(journal), clock_));
@@ -124,13 +152,14 @@ void TaskSession::remember_items() {
 }
 
 Result<void> TaskSession::project() {
+    projection_due_ = false;
+    projected_at_ = clock_.steady();
     std::string text = to_json_pretty(to_json_without_template(state_));
     if (template_text_.empty()) { template_text_ = to_json_pretty(json::object{{"pipeline_template", state_.pipeline.to_json()}}).substr(2); }
     text.resize(text.size() - 3);       // `\n}\n`
     text += ",\n";
     text += template_text_;
     AF_CHECK(store_.save_state(state_.task_id, text));
-    projected_at_ = clock_.now();
     if (!items_changed_) { return {}; }
     std::string memory = "{\n  \"items\": [";
     for (const std::string& item : items_) { memory += (&item == &items_.front() ? "\n    " : ",\n    ") + item; }

@@ -5,12 +5,14 @@
 // projections. Nothing else writes `actions.yaml` or `state.yaml`.
 #pragma once
 
+#include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "base/clock.hpp"
 #include "base/events.hpp"
@@ -30,6 +32,11 @@ struct RecordAgent {
 
 class TaskSession {
 public:
+    TaskSession(const TaskSession&) = delete;
+    TaskSession& operator=(const TaskSession&) = delete;
+    /// Brings the projections up to the last record.
+    ~TaskSession();
+
     /// Creates the task's folder and journal and records `task_created`. Errors: AF-TASK-001, AF-TASK-003, `io`.
     [[nodiscard]] static Result<std::unique_ptr<TaskSession>> create(TaskStore& store, const json::object& task, json::object created,
                                                                      Clock& clock, std::string_view command);
@@ -45,8 +52,9 @@ public:
     [[nodiscard]] BlobStore& blobs() noexcept { return blobs_; }
     [[nodiscard]] Clock& clock() noexcept { return clock_; }
 
-    /// Appends a record (type, time, agent, fields), folds it in and replaces the projections where they show it (after a step at most ten times a second). A record that the state
-    /// refuses is not written. Errors: AF-TASK-010…, AF-JRNL-…; after an `io` error the session is of no more use.
+    /// Appends a record (type, time, agent, fields) and folds it in. The projections show it when this returns where the task's status changed, else
+    /// within 100 ms. A record that the state refuses is not written. Errors: AF-TASK-010…, AF-JRNL-…, and what hindered a projection since the call
+    /// before; after an `io` error the session is of no more use.
     [[nodiscard]] Result<void> record(std::string_view type, json::object fields, const RecordAgent* agent = nullptr);
 
     /// For when the thread that uses this session is given up in the middle of a call: from now on `record` here fails, and
@@ -71,7 +79,9 @@ private:
     TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock);
     void remember_item(const Record& record);
     void remember_items();
+    /// Guarded by `writing_`, but for the destructor.
     [[nodiscard]] Result<void> project();
+    void project_when_due(const std::stop_token& stop);
 
     TaskStore& store_;
     TaskPaths paths_;
@@ -83,9 +93,13 @@ private:
     std::string template_text_;             ///< The end of `state.yaml`; made once.
     std::deque<std::string> items_;         ///< Of `working_memory.yaml`, the newest last.
     bool items_changed_ = false;
-    std::chrono::system_clock::time_point projected_at_;
-    std::mutex writing_;
-    bool given_up_ = false;         ///< Guarded by `writing_`.
+    std::mutex writing_;                    ///< Guards all that `record` changes: the projector reads it.
+    bool given_up_ = false;
+    bool projection_due_ = false;           ///< The projections are behind the state.
+    std::chrono::steady_clock::time_point projected_at_;
+    Result<void> projection_failure_;
+    std::condition_variable_any projector_wakes_;
+    std::jthread projector_;                ///< Started by the first record that waits. Last: it uses the rest.
 };
 
 /// The fold of a task that some process may be writing: nothing is locked, recovered or changed.

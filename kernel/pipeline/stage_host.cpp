@@ -437,7 +437,8 @@ Result<json::object> StageHost::run_contract(std::string_view contract, const js
     run.output_contract = contract;
     AF_TRY(AgentOutcome outcome, run_agent(run));
     if (outcome.escalation) {
-        return Error{"AF-ORCH-004", "the agent asks for a person: " + outcome.escalation->question, "contract " + std::string(contract),
+        asked_ = std::move(outcome.escalation);
+        return Error{"AF-ORCH-004", "the agent asks for a person: " + asked_->question, "contract " + std::string(contract),
                      "answer the question, then resume", ErrorKind::unavailable};
     }
     return std::move(outcome.artifact);

@@ -32,6 +32,8 @@ public:
     /// An error that must end the visit whatever the stage returns: the journal could not be written, a replayed call does
     /// not match, the model cannot be reached. Empty where there is none.
     [[nodiscard]] std::optional<Error> fatal() const;
+    /// What the agent of `run_contract` asked a person, whose answer can only be an error there (AF-ORCH-004). A stage that fails with that error asks.
+    [[nodiscard]] const std::optional<EscalationRequest>& asked() const noexcept { return asked_; }
 
     [[nodiscard]] bool cancelled() const noexcept override;
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override;
@@ -55,6 +57,7 @@ private:
     StageHost();
     std::unique_ptr<Calls> calls_;
     std::unique_ptr<DurableWorkspace> workspace_;
+    std::optional<EscalationRequest> asked_;
 };
 
 }  // namespace agentforge::kernel

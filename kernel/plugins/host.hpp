@@ -48,7 +48,9 @@ struct PluginManifest {
     std::vector<ManifestEntry> provides;
     std::string directory;                  ///< Absolute.
     json::object config_schema;
-    std::string sha256;                     ///< Of the bytes of plugin.json as they were read.
+    std::string text;                       ///< The bytes of plugin.json as they were read.
+    /// Of `text`. Not made beforehand: the first hash of a process waits a millisecond for OpenSSL, and the product's own plugins need none.
+    [[nodiscard]] std::string sha256() const;
 
     // Set by `PluginRegistry::discover`.
     PluginSource source = PluginSource::product;

@@ -155,8 +155,9 @@ Result<void> PluginLock::admits(const PluginManifest& manifest) const {
     if (locked.version != manifest.version) {
         return differs(manifest, "found is version " + manifest.version + ", but " + locked.where + " expects version " + locked.version, manifest.directory + "/plugin.json");
     }
-    if (const std::string& expected = locked.files.at("plugin.json"); expected != manifest.sha256) {
-        return differs(manifest, "`plugin.json` has the SHA-256 " + manifest.sha256 + ", but " + locked.where + " expects " + expected, manifest.directory + "/plugin.json");
+    const std::string found_hash = manifest.sha256();
+    if (const std::string& expected = locked.files.at("plugin.json"); expected != found_hash) {
+        return differs(manifest, "`plugin.json` has the SHA-256 " + found_hash + ", but " + locked.where + " expects " + expected, manifest.directory + "/plugin.json");
     }
     return {};
 }

@@ -192,8 +192,10 @@ Result<PluginManifest> read_manifest(const std::string& path) {
     }
     if (!parsed->is_object()) { return reader.error("AF-PLUG-002", "The plugin manifest is not a JSON object", "", "Correct the file."); }
     AF_TRY(PluginManifest manifest, reader(parsed->get_object()));
-    manifest.sha256 = sha256(*bytes);
+    manifest.text = std::move(*bytes);
     return manifest;
 }
+
+std::string PluginManifest::sha256() const { return kernel::sha256(text); }
 
 }  // namespace agentforge::kernel

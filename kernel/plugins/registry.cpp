@@ -155,8 +155,9 @@ struct PluginRegistry::State {
             manifest.pinned_by = "what you trusted";
             // What was read and what was hashed for the trust may be two files, where somebody is quick.
             const auto file = trusted->second.find(manifest_name);
-            if (file == trusted->second.end() || file->second != manifest.sha256) {
-                refuse(PluginState::lock_differs, other_file(manifest, manifest_name, manifest.sha256, file == trusted->second.end() ? "" : file->second));
+            const std::string found = manifest.sha256();
+            if (file == trusted->second.end() || file->second != found) {
+                refuse(PluginState::lock_differs, other_file(manifest, manifest_name, found, file == trusted->second.end() ? "" : file->second));
                 return;
             }
         }

@@ -520,6 +520,28 @@ TEST_F(ControllerTest, an_answer_can_abort_the_task) {
     EXPECT_EQ(bench.resume(waiting.task_id).status, TaskStatus::aborted);
 }
 
+TEST_F(ControllerTest, a_contract_whose_agent_asks_a_person_waits_for_the_answer) {
+    std::optional<json::object> answered;
+    bench.stage("a", [&](StageContext& context) {
+        if (context.input().resolution) {
+            answered = context.input().resolution;
+            return note();
+        }
+        const auto ran_contract = context.run_contract("clarification", {{"request", "r"}});
+        return ran_contract.ok() ? note() : StageResult::failed(ran_contract.error());
+    });
+    bench.answers([](const CompletionRequest&) -> Result<Completion> {
+        return call_tool("escalate_question", {{"question", "which database?"}, {"reason", "two are in use"}, {"options", json::array{"one", "two"}}});
+    });
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].agent = "business_analyst";
+    const auto waiting = bench.start(options);
+    ASSERT_EQ(waiting.waiting_for, "escalation") << (waiting.error ? waiting.error->to_string() : "");
+    bench.resolve(waiting, {{"answer", "one"}});
+    EXPECT_TRUE(bench.resume(waiting.task_id).success);
+    ASSERT_TRUE(answered.has_value());
+}
+
 TEST_F(ControllerTest, a_question_without_partial_work_invents_none) {
     std::optional<json::object> previous;
     bench.stage("a", [&](StageContext& context) {

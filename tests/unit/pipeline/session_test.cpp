@@ -34,6 +34,8 @@ protected:
                        .value();
     }
 
+    json::value shown() { return parse_json(read_file(session_->paths().state(), 1U << 20U).value(), "state.yaml").value(); }
+
     TemporaryDirectory folder_{"session-test"};
     TaskStore store_{folder_.path()};
     SystemClock clock_;
@@ -67,8 +69,31 @@ TEST_F(SessionTest, what_was_never_kept_is_an_error) { EXPECT_EQ(session_->kept(
 
 TEST_F(SessionTest, the_projection_is_the_state_whole) {
     ASSERT_TRUE(session_->record("task_started", {}).ok());
-    const auto text = read_file(session_->paths().state(), 1U << 20U).value();
-    EXPECT_EQ(parse_json(text, "state.yaml").value(), json::value(to_json(session_->state())));
+    EXPECT_EQ(shown(), json::value(to_json(session_->state())));
+}
+
+TEST_F(SessionTest, a_change_of_status_is_shown_when_record_returns) {
+    ASSERT_TRUE(session_->record("task_started", {}).ok());
+    ASSERT_TRUE(session_->record("task_paused", {{"reason", "asked to"}}).ok());
+    EXPECT_EQ(shown(), json::value(to_json(session_->state())));
+}
+
+TEST_F(SessionTest, records_close_to_one_another_are_shown_without_a_further_one) {
+    ASSERT_TRUE(session_->record("task_started", {}).ok());
+    ASSERT_TRUE(session_->record("stage_started", {{"stage", "intake"}, {"attempt", 1}, {"visit", 1}, {"iteration", 0}, {"cycle", 0}}).ok());
+    const json::value expected = to_json(session_->state());
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (shown() != expected && std::chrono::steady_clock::now() < until) { std::this_thread::yield(); }
+    EXPECT_EQ(shown(), expected);
+}
+
+TEST_F(SessionTest, a_session_that_ends_leaves_the_projection_whole) {
+    ASSERT_TRUE(session_->record("task_started", {}).ok());
+    ASSERT_TRUE(session_->record("stage_started", {{"stage", "intake"}, {"attempt", 1}, {"visit", 1}, {"iteration", 0}, {"cycle", 0}}).ok());
+    const json::value expected = to_json(session_->state());
+    const auto file = session_->paths().state();
+    session_.reset();
+    EXPECT_EQ(parse_json(read_file(file, 1U << 20U).value(), "state.yaml").value(), expected);
 }
 
 TEST_F(SessionTest, the_working_memory_holds_the_last_twenty_items) {
@@ -78,7 +103,9 @@ TEST_F(SessionTest, the_working_memory_holds_the_last_twenty_items) {
         ASSERT_TRUE(session_->record("gate", {{"stage", "intake"}, {"gate", "tests"}, {"tree", "t"}, {"passed", true}, {"partial", false}, {"summary", std::to_string(number)}}).ok());
     }
     ASSERT_TRUE(session_->record("stage_failed", {{"stage", "intake"}, {"error", {{"code", "AF-X-001"}, {"message", "no"}}}}).ok());
-    const auto document = load_yaml(session_->paths().working_memory().string(), YamlLimits{}).value();
+    const auto file = session_->paths().working_memory();
+    session_.reset();
+    const auto document = load_yaml(file.string(), YamlLimits{}).value();
     const json::array& items = document.value.at("items").as_array();
     ASSERT_EQ(items.size(), 20U);
     EXPECT_EQ(items.front().at("summary"), "6");
