@@ -143,6 +143,7 @@ private:
         judge_usage(record);
         AF_CHECK(wanted());
         if (record.error.empty()) { act(record); }
+        settle(record);         // What an agentic command changed counts even where its answer does not.
         record.verification = host_.verification_status();
         AF_CHECK(host_.step_finished(record));
         memory_.add(record);
@@ -175,7 +176,10 @@ private:
         if (!answer.ok()) {
             Error error = host_.call_failed(number, request, std::move(answer).error());
             // Too long, empty, arguments that are no JSON: the model can do better, so it is told.
-            if (!told_to_model(error)) { return error; }
+            // So is an agentic command that wrote where the role may not, or left no proper artifact.
+            const bool wrote = spec_.agentic && error.code == "AF-ORCH-026";
+            if (wrote) { record.tool = "agentic_command"; }
+            if (!wrote && error.code != "AF-LLM-311" && !told_to_model(error)) { return error; }
             refuse(record, error);
             return {};
         }
@@ -197,6 +201,16 @@ private:
         if (usage.estimated || usage.input_tokens <= spec_.budget.total) { return; }
         host_.log(LogLevel::warning, "the model's server counts " + std::to_string(usage.input_tokens) + " input tokens for step " + std::to_string(record.step) + " of " + who() +
                   "; the budget is " + std::to_string(spec_.budget.total) + " (context.max_tokens), so later contexts are made smaller", {{"step", record.step}, {"role", spec_.agent.role}});
+    }
+
+    /// Takes over what was written, and has it verified.
+    void settle(StepRecord& record) {
+        const std::vector<Change> written = host_.take_changes();
+        if (written.empty()) { return; }
+        record.changes.insert(record.changes.end(), written.begin(), written.end());
+        std::vector<std::string> paths;
+        for (const Change& change : written) { paths.push_back(change.path); }
+        host_.after_edit(paths);
     }
 
     static void refuse(StepRecord& record, const Error& error) {
@@ -241,12 +255,7 @@ private:
         if (record.summary.empty()) { record.summary = ellipsis(first_line(record.output), most_summary_bytes); }
         events_.event("tool", {{"stage", spec_.stage}, {"role", spec_.agent.role}, {"step", record.step}, {"tool", record.tool},
                                {"success", record.success}, {"summary", record.summary}});
-        record.changes = host_.take_changes();
-        if (!record.changes.empty()) {
-            std::vector<std::string> paths;
-            for (const Change& change : record.changes) { paths.push_back(change.path); }
-            host_.after_edit(paths);
-        }
+        settle(record);
         if (record.success) {
             if (auto artifact = host_.accepted_artifact()) {
                 record.completed = true;

@@ -237,7 +237,8 @@ void Memory::remember_file(const StepRecord& record) {
 void Memory::calibrate(const StepRecord& record) {
     const Usage& usage = record.completion.usage;
     const std::uint64_t estimated = number(record.section_tokens, "total");
-    if (usage.estimated) { return; }
+    // An agentic command's tokens are those of all its own turns, and say nothing of our context.
+    if (usage.estimated || record.completion.diagnostics.contains("agentic")) { return; }
     calibration_permille_ = std::max(calibration_permille_, calibration_of(usage.input_tokens, estimated));
 }
 

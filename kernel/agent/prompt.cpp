@@ -62,7 +62,8 @@ std::string build_system_prompt(const RunSpec& spec, const std::vector<ToolSpec>
     text += "\n## How You Think\n";
     text += stripped(agent.thinking_style);
     text += "\n\n## Rules You Must Follow\n" + list_of(agent.constraints);
-    text += "\n## Tools Available\nYou have these tools and ONLY these tools:\n" + tools_of(tools);
+    text += spec.agentic ? "\n## Tools Available\nYou do the work with tools of your own. These actions end it:\n" : "\n## Tools Available\nYou have these tools and ONLY these tools:\n";
+    text += tools_of(tools);
     text += "\nTools that are FORBIDDEN to you (a request is rejected):\n" + list_of(agent.forbidden_tools);
     text += "\n## What You Must Produce\n";
     const std::string contract = contract_of(spec);
@@ -79,6 +80,10 @@ std::string build_system_prompt(const RunSpec& spec, const std::vector<ToolSpec>
     text += "\n---\n\nStay in your role. Focus on your expertise.\nDo no work outside your role.\n"
             "Produce verified output that meets your contract.\n";
     if (spec.run.text_answer) { return text; }
+    if (spec.agentic) {
+        return text + "\nEach call is a new conversation: the context holds all that is known. Do the work, then take exactly one action to end it: "
+                      "leave the artifact where the instructions say, or end your last message with the action in the form that `available_actions` shows.\n";
+    }
     text += "\nEach step is a new conversation: the context holds all that is known. Take exactly one action a step";
     text += native_tool_calls ? ", as one tool call.\n" : ", in the form that `available_actions` shows.\n";
     return text;

@@ -111,6 +111,7 @@ struct RunSpec {
     unsigned max_malformed = 3;             ///< Answers in a row that cannot be read.
     std::string model;
     std::uint64_t max_output_tokens = 4096;
+    bool agentic = false;                   ///< Each call is a command that works in the workspace with tools of its own and then takes one action.
 };
 
 /// Errors: AF-AGENT-010 steps used up, AF-AGENT-011 the same failing action, AF-AGENT-012 unreadable answers,

@@ -21,6 +21,7 @@ ModelSettings read_model_settings(const Settings& settings, const std::string& r
     read.api_key_env = of_service("llm.api_key_env");
     read.transcript = of_service("llm.transcript");
     read.preset = of_service("llm.preset");
+    read.mode = of_service("llm.mode");
     if (own("llm.command") || !elsewhere) { read.command = settings.list(key("llm.command")); }
     read.record = settings.text(key("llm.record"));
     read.replay_match = settings.text(key("llm.replay.match"));

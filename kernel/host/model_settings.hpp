@@ -20,6 +20,7 @@ struct ModelSettings {
     std::string api_key_env;
     std::string transcript;
     std::string preset;
+    std::string mode;                   ///< `agentic`, or `plain`.
     std::vector<std::string> command;
     std::string record;
     std::string replay_match;

@@ -237,7 +237,8 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .output_limit = [self](const std::string& role) { return static_cast<std::uint64_t>(read_model_settings(*self->settings_, role).max_output_tokens); },
         .limits = std::move(limits),
         .prices = &project->prices_,
-        .model_name = [self](const AgentDefinition& agent) { return self->model_name(agent); }});
+        .model_name = [self](const AgentDefinition& agent) { return self->model_name(agent); },
+        .agentic = [self](const AgentDefinition& agent) { return self->agentic(agent.role); }});
 
     std::shared_ptr<EscalationHandler> handler;
     AF_TRY(handler, project->plugins_.escalation(project->settings_->text("escalation.handler")));
@@ -267,7 +268,7 @@ Result<std::unique_ptr<Project>> Project::open_for_task(Program& program, EventS
     const auto take = [&program, &found](const json::object& of, const std::string& prefix) {
         const json::value* llm = of.if_contains("llm");
         if (llm == nullptr || !llm->is_object()) { return; }
-        for (const char* key : {"backend", "model", "preset", "transcript", "base_url", "api_key_env"}) {
+        for (const char* key : {"backend", "model", "preset", "mode", "transcript", "base_url", "api_key_env"}) {
             const json::value* value = llm->get_object().if_contains(key);
             if (value == nullptr || !value->is_string() || value->get_string().empty()) { continue; }
             program.settings.emplace_back(prefix + "llm." + key, std::string(value->get_string()));
@@ -331,8 +332,17 @@ Result<json::object> Project::backend_config(const std::string& name, const std:
         if (!config.contains("timeout_seconds")) { config["timeout_seconds"] = chosen.timeout_seconds; }
     }
     if (name != "replay" && !model_name.empty()) { config["model"] = model_name; }
+    if (chosen.mode == "agentic") {
+        if (name == "replay" || name == "anthropic" || name == "openai") {
+            return Error{"AF-LLM-313", "the backend `" + name + "` has no agentic mode: it answers, and works in no folder", "llm.mode",
+                         "Set `llm.mode: plain`, or `llm.backend: cli`.", ErrorKind::unavailable};
+        }
+        config["mode"] = "agentic";
+    }
     return config;
 }
+
+bool Project::agentic(const std::string& role) const { return read_model_settings(*settings_, role).mode == "agentic"; }
 
 Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, const std::string& model_name, const std::string& role) {
     ModelSettings chosen = read_model_settings(*settings_, role);
@@ -408,6 +418,10 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
     AF_TRY(const ModelSettings chosen, settled(read_model_settings(*settings_, agent.role)));
     AF_TRY(const json::object config, backend_config(chosen.backend, chosen.model, chosen, agent.role));
     const std::string record = from_here(chosen.record);
+    if (chosen.mode == "agentic" && !record.empty()) {
+        return Error{"AF-LLM-313", "role `" + agent.role + "` works agentically, and that cannot be recorded: what a command does to the files is not in its answer", "llm.record",
+                     "Leave llm.record unset, or set `llm.mode: plain`.", ErrorKind::unavailable};
+    }
     const std::string key = chosen.backend + "\n" + json::serialize(config) + "\n" + record;
     if (const auto known = models_.find(key); known != models_.end()) { return known->second.get(); }
     AF_TRY(std::shared_ptr<LLMBackend> plugin, make_backend(chosen.backend, config));

@@ -75,6 +75,8 @@ public:
     struct Reached { ModelCandidate candidate; Result<std::string> answer; };
     /// Tries what `llm.backend: auto` chooses from, in its order; until one is reachable where `first_only`. Waits 10 s for each at most. Errors: AF-LLM-002.
     [[nodiscard]] Result<std::vector<Reached>> reach_models(const ModelSettings& settings, bool first_only);
+    /// Whether the role's backend works in the workspace itself (`llm.mode`).
+    [[nodiscard]] bool agentic(const std::string& role) const;
 
 private:
     explicit Project(Program& program) : program_(program) {}

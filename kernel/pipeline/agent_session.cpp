@@ -5,8 +5,10 @@
 #include <set>
 
 #include "agent/context.hpp"
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "pipeline/agent_tools.hpp"
+#include "pipeline/agentic.hpp"
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
 #include "secrets/restore.hpp"
@@ -74,11 +76,13 @@ Result<std::string> file_with_new_placeholder(Workshop& workshop, const std::str
 }
 
 /// What was written since `tree`, by whatever program: what the role may not write takes it all back and is recorded. Returns
-/// what it wrote where it may.
-Result<std::vector<Change>> settle_writes(TaskSession& session, Workshop& workshop, RoleWorkspace& workspace, const RecordAgent& who, const std::string& tree) {
+/// what it wrote where it may. `touched`: what it wrote where nobody may, which no tree shows; `now`: the tree after it.
+Result<std::vector<Change>> settle_writes(TaskSession& session, Workshop& workshop, RoleWorkspace& workspace, const RecordAgent& who, const std::string& tree,
+                                          json::array touched = {}, std::string* now = nullptr) {
     AF_TRY(const std::string after, workshop.snapshot({}));
     AF_TRY(const auto changes, workshop.diff(tree, after));
-    json::array forbidden;
+    if (now != nullptr) { *now = after; }
+    json::array forbidden = std::move(touched);
     std::vector<Change> kept;
     for (const TreeChange& change : changes) {
         if (workspace.check_write(change.path).ok()) {
@@ -105,6 +109,18 @@ Result<std::vector<Change>> settle_writes(TaskSession& session, Workshop& worksh
     return kept;
 }
 
+ProcessResult result_of(const ProcessOutcome& outcome, const Redactor& redactor) {
+    ProcessResult result;
+    result.exit_code = outcome.exit_code;
+    result.timed_out = outcome.timed_out;
+    result.output_truncated = outcome.out_truncated || outcome.err_truncated;
+    result.out = redactor.redact_cut(sanitize_utf8(outcome.out));
+    result.err = redactor.redact_cut(sanitize_utf8(outcome.err));
+    result.duration = outcome.duration;
+    result.confinement = outcome.confinement;
+    return result;
+}
+
 /// Runs a program with the role's rights. What it wrote where the role may not is put back and recorded: path rules bind
 /// writes by whatever tool. Returns what it wrote where it may.
 Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& session, Workshop& workshop, TaskServices& services,
@@ -125,21 +141,13 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& 
     request.confinement.writable.push_back(workshop.scratch());
     AF_TRY(const ProcessOutcome outcome, workshop.run(std::move(request), Stop{&services.cancel, std::nullopt}));
     AF_TRY(std::vector<Change> kept, settle_writes(session, workshop, workspace, who, tree));
-    ProcessResult result;
-    result.exit_code = outcome.exit_code;
-    result.timed_out = outcome.timed_out;
-    result.output_truncated = outcome.out_truncated || outcome.err_truncated;
-    result.out = services.redactor.redact_cut(sanitize_utf8(outcome.out));
-    result.err = services.redactor.redact_cut(sanitize_utf8(outcome.err));
-    result.duration = outcome.duration;
-    result.confinement = outcome.confinement;
-    return std::pair{std::move(result), std::move(kept)};
+    return std::pair{result_of(outcome, services.redactor), std::move(kept)};
 }
 
-class AgentSession final : public StepHost {
+class AgentSession final : public StepHost, public AgenticPlace {
 public:
     AgentSession(TaskSession& session, Workshop& workshop, TaskServices& services, StageClock& clock, KernelCallContext& context,
-                 AgentDefinition agent, std::optional<Contract> contract, std::string gate, unsigned number, bool review)
+                 AgentDefinition agent, std::optional<Contract> contract, std::string gate, unsigned number, bool review, bool writes)
         : session_(session),
           workshop_(workshop),
           services_(services),
@@ -150,13 +158,14 @@ public:
           exit_gate_(std::move(gate)),
           number_(number),
           visit_(session.state().stage().visits),
+          writes_(writes),
+          agentic_scratch_(workshop.scratch() + "/agentic"),
           who_{agent_.role, agent_.version, review ? "review" : ""} {}
 
     Result<void> open() {
         AF_TRY(const auto locked, locked_tests(session_));
         // Who reviews an artifact changes nothing, whatever the role may write elsewhere: what was measured stays as it is.
-        const bool reviews = who_.mode == "review";
-        AF_TRY(RolePaths rules, reviews ? RolePaths::make(agent_.role, {{"review", "!*"}}) : RolePaths::make(agent_.role, agent_.path_constraints, locked));
+        AF_TRY(RolePaths rules, !writes_ ? RolePaths::make(agent_.role, {{"review", "!*"}}) : RolePaths::make(agent_.role, agent_.path_constraints, locked));
         AF_TRY(workspace_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
         AF_TRY(artifacts_, session_.artifacts());
         tree_ = session_.state().tree;
@@ -170,6 +179,7 @@ public:
     [[nodiscard]] RoleWorkspace& workspace() noexcept { return *workspace_; }
     [[nodiscard]] const AgentDefinition& agent() const noexcept { return agent_; }
     [[nodiscard]] unsigned visit() const noexcept { return visit_; }
+    [[nodiscard]] const std::map<std::string, json::object, std::less<>>& artifacts() const noexcept { return artifacts_; }
 
     // ------------------------------------------------------------------------------- StepHost --
 
@@ -194,7 +204,12 @@ public:
             if (record->type() != "answer" || !is_mine(record->body) || number_field(record->body, "run_step") != step) { continue; }
             const auto body = session_.kept(record->body, "answer");
             if (!body.ok() || !body->is_object()) { return std::nullopt; }
-            return completion_from_json(body->get_object());
+            Completion completion = completion_from_json(body->get_object());
+            // What the command of an agentic call did to the files belongs to its answer.
+            if (const std::string tree = text_field(completion.diagnostics, "workspace_tree"); !tree.empty()) {
+                if (auto adopted = adopt(tree); !adopted.ok()) { broken_ = adopted.error(); }
+            }
+            return completion;
         }
         return std::nullopt;
     }
@@ -412,6 +427,65 @@ public:
         return {};
     }
 
+    // -------------------------------------------------------------------------------- agentic --
+
+    [[nodiscard]] const std::string& workspace() const noexcept override { return workshop_.root(); }
+    [[nodiscard]] const std::string& scratch() const noexcept override { return agentic_scratch_; }
+
+    [[nodiscard]] Result<void> begin() override {
+        AF_CHECK(workshop_.restore(tree_));
+        std::error_code left;
+        std::filesystem::remove_all(agentic_scratch_, left);
+        if (left) { return Error{"AF-LLM-310", "the scratch folder of the call cannot be emptied: " + left.message(), agentic_scratch_, "Remove it, then resume.", ErrorKind::unavailable}; }
+        AF_CHECK(make_directories(agentic_scratch_ + "/home"));
+        // Where the checkout is a worktree, `.git` is a file that says whose; no tree shows what becomes of it.
+        if (const auto link = read_file(git_link(), most_link_bytes); link.ok()) { git_link_text_ = *link; }
+        return {};
+    }
+
+    [[nodiscard]] Result<ProcessResult> run(const AgenticCommand& command) override {
+        ProcessRequest request;
+        request.argv = command.argv;
+        request.directory = workshop_.root();
+        request.environment = command.environment;
+        request.environment.emplace("HOME", agentic_scratch_ + "/home");
+        request.environment["TMPDIR"] = agentic_scratch_;
+        request.environment["AGENTFORGE_ARTIFACT"] = artifact_file(agentic_scratch_);
+        request.input = command.input;
+        request.timeout = command.timeout;
+        request.max_output_bytes = command.max_output_bytes;
+        request.confinement.network = Network::full;        // Its model's server.
+        request.confinement.readable = program_folders(services_.environment);
+        request.confinement.readable.push_back(workshop_.root());
+        request.confinement.readable.push_back(workshop_.scratch() + "/inputs");
+        request.confinement.readable.insert(request.confinement.readable.end(), command.readable.begin(), command.readable.end());
+        request.confinement.writable = writable_entries(*workspace_, workshop_.root());
+        request.confinement.writable.push_back(agentic_scratch_);
+        request.confinement.writable.insert(request.confinement.writable.end(), command.writable.begin(), command.writable.end());
+        AF_TRY(const ProcessOutcome outcome, workshop_.run(std::move(request), stop()));
+        if (outcome.cancelled) { return Error{"AF-LLM-104", "the command was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled}; }
+        return result_of(outcome, services_.redactor);
+    }
+
+    [[nodiscard]] Result<std::string> settle() override {
+        json::array touched;
+        AF_TRY(const bool mended, mend_git_link());
+        if (mended) { touched.emplace_back(".git"); }
+        std::string now;
+        AF_TRY(const auto kept, settle_writes(session_, workshop_, *workspace_, who_, tree_, std::move(touched), &now));
+        process_changes_.insert(process_changes_.end(), kept.begin(), kept.end());
+        if (now != tree_) { AF_CHECK(workshop_.keep("answer-" + std::to_string(session_.state().steps + 1), now)); }
+        tree_ = now;
+        return now;
+    }
+
+    [[nodiscard]] Result<void> take_back() override {
+        AF_CHECK(mend_git_link());
+        return workshop_.restore(tree_);
+    }
+
+    // -------------------------------------------------------------------------- pinned tools --
+
     /// The first time that a task sees a tool, its description and schema are recorded; from then on they must be these.
     [[nodiscard]] Result<std::optional<std::string>> pin(const std::string& name, const ListedTool& tool) {
         for (auto record = session_.records().rbegin(); record != session_.records().rend(); ++record) {
@@ -454,6 +528,31 @@ public:
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return context_.deadline(); }
 
 private:
+    static constexpr std::uint64_t most_link_bytes = 64UL * 1024;
+    [[nodiscard]] std::filesystem::path git_link() const { return std::filesystem::path(workshop_.root()) / ".git"; }
+
+    /// Writes the checkout's `.git` file again where the command changed or removed it.
+    Result<bool> mend_git_link() {
+        if (git_link_text_.empty()) { return false; }
+        std::error_code none;
+        if (std::filesystem::is_regular_file(std::filesystem::symlink_status(git_link(), none))) {
+            const auto now = read_file(git_link(), most_link_bytes);
+            if (now.ok() && *now == git_link_text_) { return false; }
+        }
+        std::filesystem::remove_all(git_link(), none);
+        AF_CHECK(write_file_atomic(git_link(), git_link_text_, Durability::cached));
+        return true;
+    }
+
+    /// After a crash: the files as the journaled answer left them.
+    Result<void> adopt(const std::string& tree) {
+        AF_CHECK(workshop_.restore(tree));
+        AF_TRY(const auto changes, workshop_.diff(session_.state().tree, tree));
+        for (const TreeChange& change : changes) { process_changes_.push_back(Change{change.path, "", "", change.lines_added, change.lines_removed, change.status == 'A'}); }
+        tree_ = tree;
+        return {};
+    }
+
     [[nodiscard]] Stop stop() const { return Stop{&services_.cancel, std::nullopt}; }
 
     Result<void> lose(unsigned step, const NextCall& call, const CompletionRequest& request, std::string_view reason) {
@@ -512,6 +611,9 @@ private:
     std::string exit_gate_;
     unsigned number_;
     unsigned visit_;
+    bool writes_;
+    std::string agentic_scratch_;
+    std::string git_link_text_;
     RecordAgent who_;
     std::string model_;                 ///< As configured; the answer may name another.
     bool offline_ = false;
@@ -547,7 +649,26 @@ Result<std::string> agents_md_of(const TaskServices& services, Workshop& worksho
     if (!services.agents_md) { return std::string(); }
     AF_TRY(const auto text, workshop.file_in_tree(state.base_tree, "AGENTS.md"));
     if (!text) { return std::string(); }
-    return sanitize_utf8(text->size() > most_bytes ? head_and_tail(*text, most_bytes) : *text);
+    const std::string shown = services.redactor.redact(*text);
+    return sanitize_utf8(shown.size() > most_bytes ? head_and_tail(shown, most_bytes) : shown);
+}
+
+/// Whether the role has a tool of the product or of a plugin that writes; path rules alone would let a role write that has none.
+bool has_writing_tool(const TaskServices& services, const AgentDefinition& agent) {
+    return std::any_of(agent.allowed_tools.begin(), agent.allowed_tools.end(), [&services](const std::string& name) {
+        if (!services.plugins.has(PluginKind::tool, name)) { return false; }
+        const auto tool = services.plugins.tool(name);
+        return tool.ok() && has((*tool)->spec().effects, ToolEffect::writes);
+    });
+}
+
+/// A command that works agentically has tools of its own; what is left are the actions that end its work.
+void keep_final_tools(const TaskServices& services, AgentDefinition& agent) {
+    std::erase_if(agent.allowed_tools, [&services](const std::string& name) {
+        if (!services.plugins.has(PluginKind::tool, name)) { return true; }
+        const auto tool = services.plugins.tool(name);
+        return !tool.ok() || !has((*tool)->spec().effects, ToolEffect::completes | ToolEffect::escalates);
+    });
 }
 
 }  // namespace
@@ -607,9 +728,13 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     AF_TRY(const auto recorded, parse_time(state.stage().started_at));
     KernelCallContext context(services, clock, stage.name, recorded);
     const std::string gate = run.exit_gate.empty() && !review && !run.text_answer ? exit_gate(stage) : run.exit_gate;
-    AgentSession host(session, workshop, services, clock, context, agent, contract, gate, number, review);
+    const bool agentic = services.agentic && services.agentic(agent);
+    // Who reviews changes nothing. Agentically, neither does who has no tool that writes, nor whose outcome is a text.
+    const bool writes = !review && (!agentic || (!run.text_answer && has_writing_tool(services, agent)));
+    AgentSession host(session, workshop, services, clock, context, agent, contract, gate, number, review, writes);
     AF_CHECK(host.open());
     host.set_model(services.model_name ? services.model_name(agent) : std::string(), model->info().offline);
+    if (agentic) { keep_final_tools(services, agent); }
     ServerOffer offer;
     offer.pin = [&host](const std::string& name, const ListedTool& tool) { return host.pin(name, tool); };
     offer.settle = [&host] { return host.settle_server(); };
@@ -622,9 +747,18 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     AF_TRY(spec.agents_md, agents_md_of(services, workshop, state));
     spec.calibration_permille = host.calibration(model);
     spec.max_steps = run.max_steps != 0 ? run.max_steps : stage.max_steps;
+    spec.agentic = agentic;
+    std::unique_ptr<ModelClient> commanded;
+    if (agentic) {
+        AF_TRY(const auto locked, locked_tests(session));
+        const std::string inputs = workshop.scratch() + "/inputs";
+        AF_CHECK(artifacts_as_paths(spec.run.state, host.artifacts(), inputs));
+        spec.run.instructions += agentic_instructions(agent, writes, locked, host.scratch());
+        commanded = make_redacting_client(make_agentic_client(*model, host), services.redactor);
+    }
 
     ToolBridge bridge(agent, std::move(tools), host.workspace(), host, contract ? contract->model_schema() : json::object());
-    return agentforge::kernel::run_agent(spec, bridge, *model, host, context, services.events);
+    return agentforge::kernel::run_agent(spec, bridge, commanded ? *commanded : *model, host, context, services.events);
 }
 
 }  // namespace agentforge::kernel

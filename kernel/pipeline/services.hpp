@@ -45,6 +45,7 @@ struct TaskServices {
     TaskLimits limits = {};                                 ///< As the settings have them now.
     const PriceTable* prices = nullptr;                     ///< Null: nothing has a price.
     std::function<std::string(const AgentDefinition&)> model_name = {};     ///< The model that is configured for a role; unset: none is named.
+    std::function<bool(const AgentDefinition&)> agentic = {};   ///< Whether the role's model works in the workspace itself (`llm.mode`); empty: none does.
 };
 
 /// A stage's clock (FR-063): it counts agent time. While a gate measures it stands still, so that a long test suite does not

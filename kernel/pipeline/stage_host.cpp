@@ -416,7 +416,7 @@ Result<std::vector<Change>> StageHost::write_skeleton(const std::vector<Skeleton
         AF_TRY(const auto files, calls_->workshop().skeleton(calls_->session().state().tree, interfaces, calls_->stop()));
         // The kernel itself writes these, so no role's rules apply; protected places stay closed.
         AF_TRY(RolePaths rules, RolePaths::make("kernel", {}));
-        AF_TRY(auto workspace, RoleWorkspace::open(calls_->workshop().root(), std::move(rules)));
+        AF_TRY(auto workspace, RoleWorkspace::open(calls_->workshop().root(), std::move(rules), calls_->services().redactor));
         for (const auto& [path, content] : files) { AF_CHECK(workspace->create(path, content, true)); }
         const std::vector<Change> changes = workspace->take_changes();
         AF_CHECK(calls_->snapshot(changes));

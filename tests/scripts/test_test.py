@@ -119,3 +119,15 @@ def test_published_servers_are_not_run_without_being_asked_for(checkout):
     checkout.program("bin/npm", f"touch {checkout.folder}/asked")
     checkout.run()
     assert not (checkout.folder / "asked").exists()
+
+
+def test_agents_commands_that_cannot_be_installed_count_as_nothing(checkout):
+    checkout.program("bin/npm", "exit 1")
+    assert checkout.run("--agents") == (1, "0 passed, 0 failed")
+
+
+def test_agents_commands_are_installed_into_a_folder_of_the_build(checkout):
+    checkout.program("bin/npm", f'echo "$@" >{checkout.folder}/asked; exit 1')
+    checkout.run("--agents")
+    asked = (checkout.folder / "asked").read_text()
+    assert f"--prefix {checkout.folder}/build/agents " in asked and "@anthropic-ai/claude-code @openai/codex" in asked

@@ -63,12 +63,41 @@ void note_skipped(Answer& answer, std::uint64_t skipped) {
 }
 
 /// `error: {"message": …}`, `error: "…"` or `message: "…"`.
-std::string words_of(const json::object& event) {
+std::string stated_words(const json::object& event) {
     if (const json::value* const error = member(event, "error"); error != nullptr) {
         if (error->is_object()) { return text_of(error->as_object(), "message"); }
         if (error->is_string()) { return std::string(error->as_string()); }
     }
     return text_of(event, "message");
+}
+
+/// The same; where these words are the server's error object as it came, the words in that.
+std::string words_of(const json::object& event) {
+    std::string words = stated_words(event);
+    if (!words.starts_with('{')) { return words; }
+    boost::system::error_code no_json;
+    const json::value inner = json::parse(words, no_json);
+    if (no_json || !inner.is_object()) { return words; }
+    std::string said = stated_words(inner.as_object());
+    if (said.empty()) { return words; }
+    const json::value* const error = member(inner.as_object(), "error");
+    const std::string type = error != nullptr && error->is_object() ? text_of(error->as_object(), "type") : std::string();
+    return type.empty() ? said : type + ": " + said;
+}
+
+/// The server's status, where the program tells it, says more of what sort of failure it was than any words.
+std::optional<ErrorKind> kind_of_status(std::uint64_t status) {
+    switch (status) {
+    case 401:
+    case 403: return ErrorKind::denied;
+    case 402: return ErrorKind::unavailable;
+    case 408:
+    case 409:
+    case 429: return ErrorKind::transient;
+    default: break;
+    }
+    if (status >= 500 && status < 600) { return ErrorKind::transient; }
+    return status >= 400 && status < 500 ? std::optional(ErrorKind::unavailable) : std::nullopt;
 }
 
 }  // namespace
@@ -80,16 +109,17 @@ std::optional<std::uint64_t> microusd(const json::value& dollars) {
     return static_cast<std::uint64_t>(std::llround(amount * 1e6));
 }
 
-ErrorKind kind_of_failure(std::string_view words) {
+ErrorKind kind_of_failure(std::string_view words, std::optional<ErrorKind> by_status) {
     std::string lower(words.substr(0, 4'096));
     std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
     const auto says = [&lower](std::initializer_list<std::string_view> parts) {
         return std::any_of(parts.begin(), parts.end(), [&lower](std::string_view part) { return lower.find(part) != std::string::npos; });
     };
-    if (says({"invalid api key", "/login", "not logged in", "log in", "unauthorized", "authentication", "permission_error", "401", "403"})) { return ErrorKind::denied; }
-    if (says({"usage limit", "limit reached", "credit balance", "insufficient_quota", "quota", "billing", "hit your limit", "spend limit"})) { return ErrorKind::unavailable; }
-    if (says({"overloaded", "rate limit", "rate_limit", "429", "529", "503", "502", "500", "timed out", "connection", "network", "econnreset"})) { return ErrorKind::transient; }
-    return ErrorKind::internal;
+    if (says({"usage limit", "limit reached", "credit balance", "insufficient_quota", "quota", "billing", "hit your limit", "spend limit"})) { return ErrorKind::unavailable; }    // Waiting a moment does not help.
+    if (by_status) { return *by_status; }
+    if (says({"invalid api key", "/login", "not logged in", "log in", "missing environment variable", "unauthorized", "authentication", "permission_error", "401", "403"})) { return ErrorKind::denied; }
+    if (says({"overloaded", "rate limit", "rate_limit", "429", "529", "503", "502", "500", "high demand", "timed out", "connection", "network", "econnreset"})) { return ErrorKind::transient; }
+    return ErrorKind::unavailable;
 }
 
 Answer read_claude(std::string_view output) {
@@ -117,6 +147,7 @@ Answer read_claude(std::string_view output) {
         const json::value* const is_error = member(event, "is_error");
         // Both are looked at: `is_error: true` comes with subtype `success` too.
         answer.failed = (is_error != nullptr && is_error->is_bool() && is_error->as_bool()) || (!subtype.empty() && subtype != "success");
+        answer.status_kind = kind_of_status(count_of(event, "api_error_status"));
         answer.failure = !completion.text.empty() ? completion.text : !words_of(event).empty() ? words_of(event) : subtype;
     });
     note_skipped(answer, skipped);

@@ -4,6 +4,7 @@
 
 #include <agentforge/llm_backend.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,7 +14,8 @@ namespace agentforge::cli {
 struct Answer {
     bool found = false;             ///< There was a final answer at all.
     bool failed = false;            ///< The program says that it failed (`is_error`, `turn.failed`).
-    std::string failure;            ///< In the program's words, where it failed.
+    std::string failure;            ///< In the program's words, where it failed; a server's error object is reduced to its type and message.
+    std::optional<ErrorKind> status_kind;   ///< What sort of failure the server's status means, where the program tells it.
     Completion completion;
 };
 
@@ -33,8 +35,9 @@ struct Answer {
 /// once gives the amount that was printed.
 [[nodiscard]] std::optional<std::uint64_t> microusd(const json::value& dollars);
 
-/// What sort of failure the program's words mean: `denied` (log in, key), `unavailable` (limit of
-/// the plan or credit), `transient` (overloaded, rate limit, network), else `internal`.
-[[nodiscard]] ErrorKind kind_of_failure(std::string_view words);
+/// What sort of failure the program's words mean: `denied` (log in, key), `transient` (overloaded, rate limit, network), else
+/// `unavailable` (limit of the plan or credit, a model it does not know, anything that a person must look at). The server's status
+/// counts for more than words, but for a used-up plan, which comes with the status of an overload.
+[[nodiscard]] ErrorKind kind_of_failure(std::string_view words, std::optional<ErrorKind> by_status = std::nullopt);
 
 }  // namespace agentforge::cli

@@ -40,6 +40,16 @@ std::vector<std::string_view> preset_prefixes(Preset preset) {
     return {};
 }
 
+/// What makes `claude` a plain model, unless the user says otherwise: no second call that names the session, no notes kept between
+/// calls, nothing sent but the question (nor a line that
+/// differs with each question and would spoil the prompt cache); and the host's rules of retrying, which are journaled, in place of its own.
+constexpr std::array<std::pair<const char*, const char*>, 6> claude_variables{{{"CLAUDE_CODE_DISABLE_TERMINAL_TITLE", "1"},
+                                                                             {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"},
+                                                                             {"CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1"},
+                                                                             {"CLAUDE_CODE_MAX_RETRIES", "0"},
+                                                                             {"CLAUDE_CODE_ATTRIBUTION_HEADER", "0"},
+                                                                             {"DISABLE_AUTOUPDATER", "1"}}};
+
 std::map<std::string, std::string> child_environment(const Settings& settings) {
     std::map<std::string, std::string> made;
     const std::vector<std::string_view> prefixes = preset_prefixes(settings.preset);
@@ -54,6 +64,9 @@ std::map<std::string, std::string> child_environment(const Settings& settings) {
                             std::any_of(passed_prefixes.begin(), passed_prefixes.end(), begins) || std::any_of(prefixes.begin(), prefixes.end(), begins);
         if (wanted) { made.emplace(name, text.substr(equals + 1)); }
     }
+    if (settings.preset == Preset::claude) {
+        for (const auto& [name, value] : claude_variables) { made.emplace(name, value); }
+    }
     return made;
 }
 
@@ -61,11 +74,13 @@ std::map<std::string, std::string> child_environment(const Settings& settings) {
 class Scratch {
 public:
     Scratch() = default;
+    /// A folder that somebody else empties.
+    explicit Scratch(std::string path) : path_(std::move(path)), own_(false) {}
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
     ~Scratch() {
         std::error_code ignored;    // What is left lies in the user's temporary folder.
-        if (!path_.empty()) { std::filesystem::remove_all(path_, ignored); }
+        if (own_ && !path_.empty()) { std::filesystem::remove_all(path_, ignored); }
     }
     Result<void> make() {
         std::error_code error;
@@ -75,8 +90,8 @@ public:
         path_ = pattern;
         return {};
     }
-    Result<std::string> write_prompt(const std::string& prompt) const {
-        std::string file = path_ + "/prompt.txt";
+    Result<std::string> write(const std::string& name, const std::string& prompt) const {
+        std::string file = path_ + "/" + name;
         const int handle = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (handle < 0) { return failure("The prompt cannot be written", file); }
         for (std::size_t done = 0; done < prompt.size();) {
@@ -99,6 +114,7 @@ private:
         return {"AF-LLM-308", what + ": " + std::system_category().message(errno), where, "Free space there, or set TMPDIR to a folder that can be written.", ErrorKind::io};
     }
     std::string path_;
+    bool own_ = true;
 };
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
@@ -120,28 +136,88 @@ Error too_long(std::size_t size) {
             "Set 'prompt: stdin', or use {prompt_file} in the command.", ErrorKind::invalid};
 }
 
-Result<Invocation> claude_invocation(const Settings& settings, const std::string& prompt, const std::string& model) {
+/// The words of `claude` that make it a plain model: the system prompt is ours alone, and nothing of the user's set-up but the log-in counts.
+Result<Invocation> claude_invocation(const Settings& settings, const CompletionRequest& request, const std::string& model, const Scratch& scratch) {
     Invocation made{program_words(settings), {}};
-    made.argv.insert(made.argv.end(), {"-p", "--output-format", "json", "--tools", "", "--max-turns", "1", "--strict-mcp-config", "--setting-sources="});
+    made.argv.insert(made.argv.end(), {"-p", "--output-format", "json", "--tools", "", "--max-turns", "1", "--strict-mcp-config", "--setting-sources=",
+                                       "--disable-slash-commands", "--no-session-persistence"});
+    if (!request.system.empty()) {
+        AF_TRY(std::string file, scratch.write("system.txt", process::to_utf8(request.system)));
+        made.argv.insert(made.argv.end(), {"--system-prompt-file", std::move(file)});
+    }
     if (!model.empty()) { made.argv.insert(made.argv.end(), {"--model", model}); }
-    if (settings.prompt == PromptBy::standard_input) { made.input = prompt; return made; }
-    if (prompt.size() > longest_argument) { return too_long(prompt.size()); }
-    made.argv.insert(made.argv.end(), {"--", prompt});
+    std::string prompt = process::to_utf8(request.user);
+    if (settings.prompt == PromptBy::standard_input || prompt.size() > longest_argument) { made.input = std::move(prompt); return made; }
+    made.argv.insert(made.argv.end(), {"--", std::move(prompt)});
     return made;
 }
 
-Result<Invocation> codex_invocation(const Settings& settings, const std::string& prompt, const std::string& model) {
+/// What takes its tools from `codex`, and what it tells a model of them. Names it does not know it passes over. The user's config.toml is not
+/// read: it may start servers, and an empty `mcp_servers` would be added to them.
+constexpr std::array<const char*, 20> codex_overrides{
+    "features.shell_tool=false", "features.unified_exec=false", "features.multi_agent=false", "features.view_image=false", "features.image_generation=false",
+    "features.sleep_tool=false", "features.goals=false", "features.apps=false", "features.plugins=false", "features.hooks=false", "features.memories=false",
+    "features.tool_suggest=false", "features.unbounded_connection_retries=false", "skills.include_instructions=false", "include_permissions_instructions=false",
+    "include_environment_context=false", "include_apps_instructions=false", "project_doc_max_bytes=0", "web_search=\"disabled\"",
+    "analytics.enabled=false"};
+
+Result<Invocation> codex_invocation(const Settings& settings, const CompletionRequest& request, const std::string& model, const Scratch& scratch) {
     Invocation made{program_words(settings), {}};
-    made.argv.insert(made.argv.end(), {"exec", "--json", "--sandbox", "read-only", "--skip-git-repo-check"});
+    made.argv.insert(made.argv.end(), {"exec", "--json", "--sandbox", "read-only", "--skip-git-repo-check", "--ephemeral", "--ignore-user-config"});
+    for (const char* const override_ : codex_overrides) { made.argv.insert(made.argv.end(), {"-c", override_}); }
+    if (!request.system.empty()) {
+        AF_TRY(const std::string file, scratch.write("system.txt", process::to_utf8(request.system)));
+        made.argv.insert(made.argv.end(), {"-c", "model_instructions_file=" + json::serialize(json::string(file))});
+    }
     if (!model.empty()) { made.argv.insert(made.argv.end(), {"--model", model}); }
+    std::string prompt = process::to_utf8(request.user);
     // It appends piped input to a prompt that came as an argument; `-` makes the input the prompt.
     if (settings.prompt == PromptBy::standard_input || prompt.size() > longest_argument) {
         made.argv.emplace_back("-");
-        made.input = prompt;
+        made.input = std::move(prompt);
     } else {
-        made.argv.insert(made.argv.end(), {"--", prompt});
+        made.argv.insert(made.argv.end(), {"--", std::move(prompt)});
     }
     return made;
+}
+
+/// The words of `claude` that let it work by itself where the host confines it. Its instructions stay its own; ours come as the prompt.
+Result<Invocation> agentic_claude(const Settings& settings, const std::string& prompt, const std::string& model) {
+    Invocation made{program_words(settings), prompt};
+    made.argv.insert(made.argv.end(), {"-p", "--output-format", "json", "--tools", "Bash,Edit,Read,Write,Glob,Grep", "--allowedTools", "Bash,Edit,Read,Write,Glob,Grep",
+                                       "--permission-mode", "acceptEdits", "--max-turns", std::to_string(settings.max_turns), "--strict-mcp-config", "--setting-sources=",
+                                       "--disable-slash-commands", "--no-session-persistence"});
+    if (!model.empty()) { made.argv.insert(made.argv.end(), {"--model", model}); }
+    return made;
+}
+
+/// What `codex` does without when it works: everything that is not reading, writing and running here.
+constexpr std::array<const char*, 13> codex_agentic_overrides{
+    "features.multi_agent=false", "features.image_generation=false", "features.goals=false", "features.apps=false", "features.plugins=false", "features.hooks=false",
+    "features.memories=false", "features.tool_suggest=false", "features.unbounded_connection_retries=false", "skills.include_instructions=false",
+    "include_apps_instructions=false", "web_search=\"disabled\"", "analytics.enabled=false"};
+
+/// Its own sandbox is off because the host's is on: it cannot make one inside.
+Result<Invocation> agentic_codex(const Settings& settings, const std::string& prompt, const std::string& model) {
+    Invocation made{program_words(settings), prompt};
+    made.argv.insert(made.argv.end(), {"exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--skip-git-repo-check", "--ephemeral", "--ignore-user-config"});
+    for (const char* const override_ : codex_agentic_overrides) { made.argv.insert(made.argv.end(), {"-c", override_}); }
+    if (!model.empty()) { made.argv.insert(made.argv.end(), {"--model", model}); }
+    made.argv.emplace_back("-");
+    return made;
+}
+
+/// What the program itself needs to read: its folder, and of one that npm installed all that was installed with it.
+std::vector<std::string> program_places(const std::string& program) {
+    std::vector<std::string> places{std::filesystem::path(program).parent_path().string()};
+    std::error_code error;
+    const std::filesystem::path real = std::filesystem::canonical(program, error);
+    if (error) { return places; }
+    for (std::filesystem::path folder = real.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
+        if (folder.filename() == "node_modules") { places.push_back(folder.string()); return places; }
+    }
+    places.push_back(real.parent_path().string());
+    return places;
 }
 
 /// The command as the user wrote it, its place holders filled in; each is looked at once, so that a
@@ -158,7 +234,7 @@ Result<Invocation> plain_invocation(const Settings& settings, const std::string&
             replace_all(filled, "{model}", model);
         }
         if (filled.find("{prompt_file}") != std::string::npos) {
-            if (!std::filesystem::exists(scratch.path() + "/prompt.txt")) { AF_CHECK(scratch.write_prompt(prompt)); }
+            if (!std::filesystem::exists(scratch.path() + "/prompt.txt")) { AF_CHECK(scratch.write("prompt.txt", prompt)); }
             replace_all(filled, "{prompt_file}", scratch.path() + "/prompt.txt");
             handed_over = true;
         }
@@ -197,11 +273,14 @@ Error missing(const Settings& settings, const Error& cause) {
 std::string remedy_for(ErrorKind kind) {
     switch (kind) {
     case ErrorKind::denied: return "Log in with the program itself, or set its key, then resume.";
-    case ErrorKind::unavailable: return "Wait until the limit is reset or choose another backend, then resume.";
+    case ErrorKind::unavailable: return "Do as its message says (a limit that must be reset, a model it does not know), or choose another backend; then resume.";
     case ErrorKind::transient: return "It may succeed when tried again.";
     default: return "Run the command by hand to see what it needs.";
     }
 }
+
+/// What a person must see to pauses the task, instead of costing the stage its attempts.
+ErrorKind pausing(ErrorKind kind) { return kind == ErrorKind::transient ? kind : ErrorKind::unavailable; }
 
 std::string find_session(const std::string& pattern, const process::Outcome& outcome) {
     std::string id;
@@ -219,6 +298,70 @@ void estimate(Usage& usage, std::size_t prompt_bytes, std::size_t answer_bytes) 
     usage.estimated = true;
 }
 
+/// What was called, for judging how it ended.
+struct Call {
+    std::string name;
+    std::string program;
+    milliseconds timeout{0};
+    std::string model;
+    std::size_t prompt_bytes = 0;
+    bool artifact = false;          ///< agentic: it left one.
+};
+
+/// The answer, or what went wrong in the program's own words where it has any.
+Result<Completion> judge(const Settings& settings, const Call& call, const process::Outcome& outcome) {
+    if (outcome.cancelled) { return Error{"AF-LLM-307", "The call of '" + call.name + "' was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled}; }
+    if (outcome.timed_out) {
+        const std::string last_words = settings.preset == Preset::codex ? read_codex(process::to_utf8(outcome.out)).failure : std::string();
+        return Error{"AF-LLM-303", "'" + call.name + "' did not answer within " + std::to_string(call.timeout.count()) + " ms and was ended" +
+                     (last_words.empty() ? "" : "; its last words: " + head(last_words)), tail(outcome.err),
+                     "Raise 'timeout_seconds' of the cli backend, or ask for less.", ErrorKind::timeout};
+    }
+    if (outcome.out_truncated) {
+        return Error{"AF-LLM-305", "'" + call.name + "' printed more than " + std::to_string(settings.max_output_bytes) + " bytes", "",
+                     "Make the command print its answer only.", ErrorKind::unavailable};
+    }
+
+    const std::string output = process::to_utf8(outcome.out);
+    Answer answer = settings.preset == Preset::codex      ? read_codex(output)
+                    : settings.output == OutputAs::json ? read_claude(output)
+                                                         : read_text(output);
+    // What a program says of its own failure tells more than its exit code, so it comes first.
+    if (answer.failed) {
+        const ErrorKind kind = kind_of_failure(answer.failure, answer.status_kind);
+        return Error{"AF-LLM-304", "'" + call.name + "' failed: " + head(answer.failure), "exit code " + std::to_string(outcome.exit_code), remedy_for(kind), pausing(kind)};
+    }
+    if (outcome.exit_code != 0) {
+        const std::string said = outcome.err.empty() ? tail(outcome.out) : tail(outcome.err);
+        const ErrorKind kind = kind_of_failure(said);
+        return Error{"AF-LLM-302", "'" + call.name + "' ended with " + (outcome.signal != 0 ? "signal " + std::to_string(outcome.signal) : "exit code " + std::to_string(outcome.exit_code)) +
+                     (said.empty() ? "" : ": " + said), call.program, remedy_for(kind), pausing(kind)};
+    }
+    if (call.artifact && answer.completion.text.find_first_not_of(" \t\r\n") == std::string::npos) {
+        answer.found = true;        // Who leaves an artifact need say nothing.
+        answer.completion.text = "(an artifact, no words)";
+    }
+    if (!answer.found || answer.completion.text.find_first_not_of(" \t\r\n") == std::string::npos) {
+        return Error{"AF-LLM-305", "'" + call.name + "' gave no answer", outcome.err.empty() ? head(output) : tail(outcome.err),
+                     "Run the command by hand and compare its output with the settings of the cli backend.", ErrorKind::unavailable};
+    }
+    Completion completion = std::move(answer.completion);
+    if (const std::string session = find_session(settings.session_id_pattern, outcome); !session.empty()) { completion.session_id = session; }
+    if (completion.model.empty()) { completion.model = call.model; }
+    if (!outcome.err.empty()) { completion.diagnostics["stderr"] = tail(outcome.err); }
+    completion.diagnostics["duration_ms"] = outcome.duration.count();
+    estimate(completion.usage, call.prompt_bytes, completion.text.size());
+    return completion;
+}
+
+milliseconds time_for(const Settings& settings, const CallContext& context) {
+    milliseconds time = settings.timeout;
+    if (const auto deadline = context.deadline()) {
+        time = std::clamp(std::chrono::ceil<milliseconds>(*deadline - std::chrono::steady_clock::now()), milliseconds(0), time);
+    }
+    return time;
+}
+
 }  // namespace
 
 CliBackend::CliBackend(json::object settings) : settings_(read_settings(settings)) {}
@@ -233,12 +376,20 @@ BackendInfo CliBackend::info() const {
 
 Result<Completion> CliBackend::complete(const CompletionRequest& request, StreamSink* sink, CallContext& context) {
     if (context.cancelled()) { return Error{"AF-LLM-307", "The call was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled}; }
+    if (settings_.mode == Mode::agentic) {
+        if (AgenticContext* const place = agentic_context(context); place != nullptr) {
+            auto answer = work(request, *place);
+            if (answer.ok() && sink != nullptr) { sink->text(answer->text); }
+            return answer;
+        }
+        return Error{"AF-LLM-309", "Agentic mode needs a workspace to work in, and this call has none", "mode", "Set `llm.mode` instead of `mode` below llm.settings.", ErrorKind::unavailable};
+    }
     Scratch scratch;
     AF_CHECK(scratch.make());
     const std::string prompt = build_agent_prompt(request);
     const std::string model = request.model.empty() ? settings_.model : request.model;
-    AF_TRY(Invocation invocation, settings_.preset == Preset::claude  ? claude_invocation(settings_, prompt, model)
-                                  : settings_.preset == Preset::codex ? codex_invocation(settings_, prompt, model)
+    AF_TRY(Invocation invocation, settings_.preset == Preset::claude  ? claude_invocation(settings_, request, model, scratch)
+                                  : settings_.preset == Preset::codex ? codex_invocation(settings_, request, model, scratch)
                                                                       : plain_invocation(settings_, prompt, model, scratch));
     process::Command command;
     command.environment = child_environment(settings_);
@@ -250,56 +401,54 @@ Result<Completion> CliBackend::complete(const CompletionRequest& request, Stream
     command.directory = scratch.path();
     command.input = std::move(invocation.input);
     command.max_output_bytes = settings_.max_output_bytes;
-    command.timeout = settings_.timeout;
-    if (const auto deadline = context.deadline()) {
-        const auto left = std::chrono::ceil<milliseconds>(*deadline - std::chrono::steady_clock::now());
-        command.timeout = std::clamp(left, milliseconds(0), command.timeout);
-    }
+    command.timeout = time_for(settings_, context);
 
     auto ran = process::run(command, [&context] { return context.cancelled(); });
     if (!ran) {
         if (ran.error().code != "AF-EXEC-002") { return missing(settings_, ran.error()); }
         return Error{"AF-LLM-308", ran.error().message, ran.error().where, ran.error().remedy, ErrorKind::io};
     }
-    const process::Outcome& outcome = *ran;
-    const std::string& name = command.argv.front();
-    if (outcome.cancelled) { return Error{"AF-LLM-307", "The call of '" + name + "' was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled}; }
-    if (outcome.timed_out) {
-        return Error{"AF-LLM-303", "'" + name + "' did not answer within " + std::to_string(command.timeout.count()) + " ms and was ended", tail(outcome.err),
-                     "Raise 'timeout_seconds' of the cli backend, or ask for less.", ErrorKind::timeout};
-    }
-    if (outcome.out_truncated) {
-        return Error{"AF-LLM-305", "'" + name + "' printed more than " + std::to_string(settings_.max_output_bytes) + " bytes", "",
-                     "Make the command print its answer only.", ErrorKind::invalid};
-    }
+    auto answer = judge(settings_, {command.argv.front(), command.program, command.timeout, model, prompt.size(), false}, *ran);
+    if (answer.ok() && sink != nullptr) { sink->text(answer->text); }
+    return answer;
+}
 
-    const std::string output = process::to_utf8(outcome.out);
-    Answer answer = settings_.preset == Preset::codex      ? read_codex(output)
-                    : settings_.output == OutputAs::json ? read_claude(output)
-                                                         : read_text(output);
-    // What a program says of its own failure tells more than its exit code, so it comes first.
-    if (answer.failed) {
-        const ErrorKind kind = kind_of_failure(answer.failure);
-        return Error{"AF-LLM-304", "'" + name + "' failed: " + head(answer.failure), "exit code " + std::to_string(outcome.exit_code), remedy_for(kind), kind};
+/// The command works in the workspace, run by the host with the role's rights; its own tools are on, its own confinement is off.
+Result<Completion> CliBackend::work(const CompletionRequest& request, AgenticContext& place) const {
+    const std::string prompt = build_agent_prompt(request);
+    const std::string model = request.model.empty() ? settings_.model : request.model;
+    AF_TRY(Invocation invocation, settings_.preset == Preset::claude  ? agentic_claude(settings_, prompt, model)
+                                  : settings_.preset == Preset::codex ? agentic_codex(settings_, prompt, model)
+                                                                      : plain_invocation(settings_, prompt, model, Scratch(place.scratch())));
+    AgenticCommand command;
+    command.environment = child_environment(settings_);
+    if (std::find(settings_.environment.begin(), settings_.environment.end(), "HOME") == settings_.environment.end()) {
+        // Its own set-up may start programs and remember things; and a command that may write there could plant what you run tomorrow.
+        for (const char* const variable : {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"}) { command.environment.erase(variable); }
     }
-    if (outcome.exit_code != 0) {
-        const std::string said = outcome.err.empty() ? tail(outcome.out) : tail(outcome.err);
-        const ErrorKind kind = kind_of_failure(said);
-        return Error{"AF-LLM-302", "'" + name + "' ended with " + (outcome.signal != 0 ? "signal " + std::to_string(outcome.signal) : "exit code " + std::to_string(outcome.exit_code)) +
-                     (said.empty() ? "" : ": " + said), command.program, remedy_for(kind), kind};
-    }
-    if (!answer.found || answer.completion.text.find_first_not_of(" \t\r\n") == std::string::npos) {
-        return Error{"AF-LLM-305", "'" + name + "' gave no answer", outcome.err.empty() ? head(output) : tail(outcome.err),
-                     "Run the command by hand and compare its output with the settings of the cli backend.", ErrorKind::invalid};
-    }
-    Completion completion = std::move(answer.completion);
-    if (const std::string session = find_session(settings_.session_id_pattern, outcome); !session.empty()) { completion.session_id = session; }
-    if (completion.model.empty()) { completion.model = model; }
-    if (!outcome.err.empty()) { completion.diagnostics["stderr"] = tail(outcome.err); }
-    completion.diagnostics["duration_ms"] = outcome.duration.count();
-    estimate(completion.usage, prompt.size(), completion.text.size());
-    if (sink != nullptr) { sink->text(completion.text); }
-    return completion;
+    const auto path = command.environment.find("PATH");
+    auto program = process::find_program(invocation.argv.front(), path != command.environment.end() ? path->second : default_path, place.workspace());
+    if (!program) { return missing(settings_, program.error()); }
+    const std::string name = invocation.argv.front();
+    invocation.argv.front() = *program;
+    command.argv = std::move(invocation.argv);
+    command.input = std::move(invocation.input);
+    command.timeout = time_for(settings_, place);
+    command.max_output_bytes = settings_.max_output_bytes;
+    command.readable = program_places(*program);
+    command.readable.insert(command.readable.end(), settings_.readable.begin(), settings_.readable.end());
+    command.writable = settings_.writable;
+    AF_TRY(AgenticOutcome done, place.run_command(command));
+    process::Outcome outcome;
+    outcome.exit_code = done.process.exit_code;
+    outcome.timed_out = done.process.timed_out;
+    outcome.out_truncated = done.process.output_truncated && done.process.out.size() >= settings_.max_output_bytes;
+    outcome.out = std::move(done.process.out);
+    outcome.err = std::move(done.process.err);
+    outcome.duration = done.process.duration;
+    auto answer = judge(settings_, {name, *program, command.timeout, model, prompt.size(), done.artifact}, outcome);
+    if (answer.ok()) { answer->diagnostics["confinement"] = std::move(done.process.confinement); }
+    return answer;
 }
 
 Result<std::string> CliBackend::check(CallContext& context) {

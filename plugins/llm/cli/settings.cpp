@@ -24,6 +24,14 @@ std::vector<std::string> texts(std::string_view key, const json::value& value) {
     return read;
 }
 
+std::vector<std::string> paths(std::string_view key, const json::value& value) {
+    std::vector<std::string> read = texts(key, value);
+    for (const std::string& path : read) {
+        if (!path.starts_with('/')) { refuse(key, "must hold absolute paths, not '" + path + "'"); }
+    }
+    return read;
+}
+
 std::int64_t number(std::string_view key, const json::value& value, std::int64_t low, std::int64_t high) {
     std::int64_t read = 0;
     if (value.is_int64()) { read = value.as_int64(); }
@@ -37,7 +45,6 @@ std::int64_t number(std::string_view key, const json::value& value, std::int64_t
 
 Settings read_settings(const json::object& object) {
     Settings settings;
-    bool prompt_given = false;
     bool output_given = false;
     for (const auto& [key, value] : object) {
         if (key == "preset") {
@@ -52,7 +59,6 @@ Settings read_settings(const json::object& object) {
             const std::string by = text(key, value);
             if (by != "stdin" && by != "argument") { refuse(key, "must be 'stdin' or 'argument', not '" + by + "'"); }
             settings.prompt = by == "stdin" ? PromptBy::standard_input : PromptBy::argument;
-            prompt_given = true;
         } else if (key == "output") {
             const std::string as = text(key, value);
             if (as != "text" && as != "json") { refuse(key, "must be 'text' or 'json', not '" + as + "'"); }
@@ -65,12 +71,18 @@ Settings read_settings(const json::object& object) {
             if (!settings.session_id_pattern.empty() && pattern.NumberOfCapturingGroups() < 1) { refuse(key, "must have a group '(…)' around the id"); }
         } else if (key == "environment") { settings.environment = texts(key, value); }
         else if (key == "max_output_bytes") { settings.max_output_bytes = static_cast<std::size_t>(number(key, value, 1'024, 50 << 20)); }
-        else { refuse(key, "is unknown; known are preset, command, timeout_seconds, model, prompt, output, session_id_pattern, environment, max_output_bytes"); }
+        else if (key == "mode") {
+            const std::string mode = text(key, value);
+            if (mode != "plain" && mode != "agentic") { refuse(key, "must be 'plain' or 'agentic', not '" + mode + "'"); }
+            settings.mode = mode == "agentic" ? Mode::agentic : Mode::plain;
+        } else if (key == "readable") { settings.readable = paths(key, value); }
+        else if (key == "writable") { settings.writable = paths(key, value); }
+        else if (key == "max_turns") { settings.max_turns = static_cast<unsigned>(number(key, value, 1, 1'000)); }
+        else { refuse(key, "is unknown; known are preset, command, timeout_seconds, model, prompt, output, session_id_pattern, environment, max_output_bytes, mode, readable, writable, max_turns"); }
     }
     if (settings.preset == Preset::none && settings.command.empty()) { refuse("command", "is needed where no preset is chosen"); }
     if (!settings.command.empty() && settings.command.front().empty()) { refuse("command", "must begin with a program"); }
     if (settings.preset != Preset::none && output_given) { refuse("output", "is decided by the preset"); }
-    if (settings.preset == Preset::codex && !prompt_given) { settings.prompt = PromptBy::argument; }
     if (settings.preset != Preset::none) { settings.output = OutputAs::json; }
     return settings;
 }
@@ -89,7 +101,11 @@ json::object settings_schema() {
               {"output", {{"enum", {"text", "json"}}}},
               {"session_id_pattern", {{"type", "string"}}},
               {"environment", texts_schema},
-              {"max_output_bytes", {{"type", "integer"}, {"minimum", 1'024}, {"maximum", 50 << 20}}}}}};
+              {"max_output_bytes", {{"type", "integer"}, {"minimum", 1'024}, {"maximum", 50 << 20}}},
+              {"mode", {{"enum", {"plain", "agentic"}}}},
+              {"readable", texts_schema},
+              {"writable", texts_schema},
+              {"max_turns", {{"type", "integer"}, {"minimum", 1}, {"maximum", 1'000}}}}}};
 }
 
 }  // namespace agentforge::cli

@@ -13,6 +13,8 @@ namespace agentforge::cli {
 enum class Preset : unsigned char { none = 1, claude, codex };
 enum class PromptBy : unsigned char { standard_input = 1, argument };
 enum class OutputAs : unsigned char { text = 1, json };
+/// plain: one answer, tools off. agentic: the command works in the workspace, run by the host (Story 1.3).
+enum class Mode : unsigned char { plain = 1, agentic };
 
 struct Settings {
     Preset preset = Preset::none;
@@ -26,6 +28,10 @@ struct Settings {
     std::string session_id_pattern;             ///< RE2; its first group, in standard output or error, is the session id.
     std::vector<std::string> environment;       ///< Names of variables passed on besides the usual ones.
     std::size_t max_output_bytes = 50UL << 20U;
+    Mode mode = Mode::plain;
+    std::vector<std::string> readable;          ///< agentic: absolute paths it may read besides the workspace, the system's and its own program's.
+    std::vector<std::string> writable;          ///< agentic: absolute paths it may write besides the role's and its scratch folder.
+    unsigned max_turns = 50;                    ///< agentic, preset claude: turns of one call.
 };
 
 /// Reads the settings. Throws std::invalid_argument that names the key, also where the key is unknown.

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model's server on the loopback interface: Anthropic's Messages API and OpenAI's chat completions, streamed and not.
+"""A model's server on the loopback interface: Anthropic's Messages API, OpenAI's chat completions and its Responses, streamed and not.
 
 It answers from a transcript as the replay backend would (and badly, where an entry has `stop: length` or `stop: refused`, or a call's
 arguments are a text): the stage and the role stand in the system prompt, and the step is how
-often that role has been answered in that stage.
+often that role has been answered in that stage. Where a request offers none of AgentForge's tools, the answer's action is text.
 """
 
+import base64
 import collections
 import http.server
 import json
@@ -17,6 +18,25 @@ import yaml
 KEY = "sk-scripted-5f1d0c7e"
 PIECE = 37
 INPUT_TOKENS, CACHED_TOKENS, OUTPUT_TOKENS = 40, 2000, 30
+
+
+EDITS = '''
+import json, os, pathlib
+def do(calls, artifact):
+    for call in calls:
+        arguments = call["arguments"]
+        path = pathlib.Path(arguments["path"])
+        if call["name"] == "create_file":
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(arguments["content"], encoding="utf-8")
+        elif call["name"] == "delete_file":
+            path.unlink()
+        else:
+            text = path.read_text(encoding="utf-8")
+            path.write_text(text.replace(arguments["search"], arguments["replace"]), encoding="utf-8")
+    if artifact is not None:
+        pathlib.Path(os.environ["AGENTFORGE_ARTIFACT"]).write_text(json.dumps(artifact), encoding="utf-8")
+'''
 
 
 def role_names(config):
@@ -52,6 +72,11 @@ class ModelServer:
 
             def do_GET(self):
                 self.send_json(200, {"data": [{"id": "scripted"}]})
+
+            def do_HEAD(self):
+                self.send_response(200)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
 
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -96,11 +121,17 @@ class ModelServer:
 
     def answer(self, handler, body):
         with self.lock:
-            api = "anthropic" if handler.path.endswith("/messages") else "openai"
+            path = handler.path.partition("?")[0]
+            api = "anthropic" if path.endswith("/messages") else "responses" if path.endswith("/responses") else "openai"
             self.requests.append((api, dict(handler.headers), body))
             trouble = self.fail.get(len(self.requests))
-            system = body["system"][0]["text"] if api == "anthropic" else body["messages"][0]["content"]
-            entry = None if trouble == "overloaded" else self.entry(system, count=trouble is None)
+            works = next((tool["name"] for tool in body.get("tools", []) if tool.get("name") in ("Bash", "exec_command")), None)
+            if works:
+                entry = self.turn(api, body, works)
+            else:
+                entry = None if trouble == "overloaded" else self.entry(system_prompt(api, body), count=trouble is None)
+            if entry is not None and not works and not any(tool.get("name", tool.get("function", {}).get("name")) == "complete" for tool in body.get("tools", [])):
+                entry = {**entry, "text": "\n".join([entry.get("text", "")] + [action(call) for call in entry.get("tool_calls", [])]), "tool_calls": []}
         if trouble == "overloaded":
             error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
             handler.send_json(529, error, [("retry-after-ms", "10")])
@@ -108,7 +139,7 @@ class ModelServer:
         if entry is None:
             handler.send_json(400, {"error": {"type": "invalid_request_error", "message": "the transcript has no answer for this"}})
             return
-        make = anthropic if api == "anthropic" else openai
+        make = {"anthropic": anthropic, "openai": openai, "responses": responses}[api]
         whole, events = make(entry)
         if trouble == "error_event":
             events = events[:2] + ['event: error\ndata: {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}\n\n']
@@ -117,9 +148,34 @@ class ModelServer:
         else:
             handler.send_json(200, whole)
 
+    def place(self, text):
+        stage, role = re.search(r"^Stage: (\S+)$", text, re.M), re.search(r"^# Role: (.+)$", text, re.M)
+        if not stage or not role:
+            self.problems.append(f"no stage or role in: {text[:300]}")
+            return None, None
+        return stage.group(1), self.roles.get(role.group(1))
+
+    def turn(self, api, body, shell):
+        """A turn of a command that works by itself: all edits of its stage and role by its shell, then (claude) the artifact by its Write, then words."""
+        texts = [part for message in body.get("messages", body.get("input", [])) for part in message.get("content", []) if isinstance(part, dict)]
+        prompt = next((part["text"] for part in texts if "# Role: " in part.get("text", "")), "")
+        stage, role = self.place(prompt)
+        mine = sorted((entry for entry in self.entries if entry["stage"] == stage and entry.get("role") == role), key=lambda entry: entry["step"])
+        calls = [call for entry in mine for call in entry.get("tool_calls", [])]
+        artifact = next((call["arguments"] for call in reversed(calls) if call["name"] == "complete"), None)
+        done = sum(part.get("type") == "tool_result" for part in texts) + sum(item.get("type") == "function_call_output" for item in body.get("input", []))
+        if done == 0:
+            edits = [call for call in calls if call["name"] in ("create_file", "edit_file", "delete_file")]
+            code = base64.b64encode((EDITS + f"do({edits!r}, {artifact if api == 'responses' else None!r})\n").encode()).decode()
+            command = f"/usr/bin/python3 -B -c \"import base64; exec(base64.b64decode('{code}'))\""
+            return {"turn": "0", "tool_calls": [{"name": shell, "arguments": {"command" if shell == "Bash" else "cmd": command}}]}
+        if done == 1 and api == "anthropic":
+            file = re.search(r"(/\S+/artifact\.yaml)", prompt).group(1)
+            return {"turn": "1", "tool_calls": [{"name": "Write", "arguments": {"file_path": file, "content": json.dumps(artifact)}}]}
+        return {"turn": "2", "text": f"{role} is done with {stage}"}
+
     def entry(self, system, count):
-        stage = re.search(r"^Stage: (\S+)$", system, re.M).group(1)
-        role = self.roles.get(re.search(r"^# Role: (.+)$", system, re.M).group(1))
+        stage, role = self.place(system)
         step = self.answered[stage, role] + 1
         for candidate in self.entries:
             if candidate["stage"] == stage and candidate.get("role") == role and candidate["step"] == step:
@@ -128,6 +184,42 @@ class ModelServer:
                 return candidate
         self.problems.append(f"no answer for {stage}, {role}, step {step}")
         return None
+
+
+def system_prompt(api, body):
+    """What stands in front of the context; a command adds words of its own there, and may put all of it elsewhere."""
+    if api == "anthropic":
+        system = body.get("system", [])
+        return system if isinstance(system, str) else "\n".join(part["text"] for part in system)
+    if api == "openai":
+        return body["messages"][0]["content"]
+    messages = [body.get("instructions", "")]
+    for message in body["input"]:
+        if message.get("role") in ("developer", "system"):
+            messages += [part.get("text", "") for part in message["content"]]
+    return "\n".join(messages)
+
+
+def action(call):
+    """A tool call in the text protocol (docs/agents.md)."""
+    lines = [f"ACTION {call['name']}"]
+    arguments = {"artifact": call["arguments"]} if call["name"] == "complete" else call["arguments"]
+    for name, value in arguments.items():
+        if not isinstance(value, str):
+            text = json.dumps(value, ensure_ascii=False)
+        elif value and "\n" not in value and name not in ("content", "search", "replace", "patch"):
+            lines.append(f"{name}: {value}")
+            continue
+        else:
+            text = value
+        mark = name
+        if name == "content":
+            if text.endswith("\n"):
+                text = text[:-1]
+            else:
+                mark = "content-"
+        lines += [f"<<<{mark}", text, f">>>{mark.rstrip('-')}"]
+    return "\n".join([*lines, "END"])
 
 
 def pieces(text):
@@ -145,7 +237,8 @@ def anthropic(entry):
         events.append(f"event: {kind}\ndata: {json.dumps({'type': kind, **data}, ensure_ascii=False)}\n\n")
 
     usage = {"input_tokens": INPUT_TOKENS, "cache_read_input_tokens": CACHED_TOKENS, "cache_creation_input_tokens": 0, "output_tokens": 1}
-    event("message_start", message={"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": [], "usage": usage})
+    turn = entry.get("turn", "")        # A conversation of several turns knows them apart by their ids.
+    event("message_start", message={"id": f"msg_1{turn}", "type": "message", "role": "assistant", "model": "scripted", "content": [], "usage": usage})
     event("ping")
     if entry.get("text"):
         index = len(content)
@@ -156,7 +249,7 @@ def anthropic(entry):
         event("content_block_stop", index=index)
     for number, call in enumerate(entry.get("tool_calls", [])):
         index = len(content)
-        content.append({"type": "tool_use", "id": f"toolu_{number}", "name": call["name"], "input": call["arguments"]})
+        content.append({"type": "tool_use", "id": f"toolu_{turn}{number}", "name": call["name"], "input": call["arguments"]})
         event("content_block_start", index=index, content_block={**content[-1], "input": {}})
         for piece in pieces(as_text(call["arguments"])):
             event("content_block_delta", index=index, delta={"type": "input_json_delta", "partial_json": piece})
@@ -193,3 +286,31 @@ def openai(entry):
     events.append("data: [DONE]\n\n")
     message = {"role": "assistant", "content": entry.get("text"), **({"tool_calls": calls} if calls else {})}
     return {"id": "c1", "model": "scripted", "choices": [{"index": 0, "message": message, "finish_reason": reason}], "usage": usage}, events
+
+
+def responses(entry):
+    """The Responses API, as `codex` speaks it; text only, since a plain model's action is text."""
+    events = []
+
+    def event(kind, **data):
+        events.append(f"event: {kind}\ndata: {json.dumps({'type': kind, **data}, ensure_ascii=False)}\n\n")
+
+    usage = {"input_tokens": INPUT_TOKENS + CACHED_TOKENS, "input_tokens_details": {"cached_tokens": CACHED_TOKENS}, "output_tokens": OUTPUT_TOKENS,
+             "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": INPUT_TOKENS + CACHED_TOKENS + OUTPUT_TOKENS}
+    whole = {"id": "resp_1", "object": "response", "model": "scripted", "status": "completed", "output": [], "usage": usage}
+    event("response.created", response={"id": "resp_1"})
+    for number, item in enumerate(output_items(entry)):
+        event("response.output_item.added", output_index=number, item={**item, **({"content": []} if item["type"] == "message" else {})})
+        for piece in pieces(item["content"][0]["text"]) if item["type"] == "message" else []:
+            event("response.output_text.delta", item_id=item["id"], output_index=number, content_index=0, delta=piece)
+        event("response.output_item.done", output_index=number, item=item)
+        whole["output"].append(item)
+    event("response.completed", response=whole)
+    return whole, events
+
+
+def output_items(entry):
+    for number, call in enumerate(entry.get("tool_calls", [])):
+        yield {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", "name": call["name"], "arguments": json.dumps(call["arguments"], ensure_ascii=False)}
+    if entry.get("text"):
+        yield {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": entry["text"], "annotations": []}]}

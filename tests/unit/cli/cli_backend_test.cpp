@@ -299,8 +299,10 @@ TEST_F(TestCliBackend, words_of_an_overload_may_be_retried) {
     EXPECT_EQ(ask(plain("echo 'API Error: 529 overloaded_error' >&2; exit 1")).error().kind, ErrorKind::transient);
 }
 
-TEST_F(TestCliBackend, words_of_a_missing_log_in_are_denied) {
-    EXPECT_EQ(ask(plain("echo 'Invalid API key · Please run /login' >&2; exit 1")).error().kind, ErrorKind::denied);
+TEST_F(TestCliBackend, a_missing_log_in_pauses_and_the_remedy_says_to_log_in) {
+    const auto answer = ask(plain("echo 'Invalid API key · Please run /login' >&2; exit 1"));
+    EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
+    EXPECT_THAT(answer.error().remedy, HasSubstr("Log in"));
 }
 
 TEST_F(TestCliBackend, words_of_a_used_up_plan_are_not_retried) {
@@ -327,8 +329,44 @@ TEST_F(TestCliBackend, claude_result_object_is_read) {
 
 TEST_F(TestCliBackend, claude_gets_the_prompt_on_standard_input_and_its_tools_are_off) {
     ASSERT_TRUE(ask(claude(claude_result)).ok());
-    EXPECT_EQ(seen("stdin"), "You are SPEC.\n\n---\n\nWrite the specification.");
-    EXPECT_EQ(seen("argv"), "-p\n--output-format\njson\n--tools\n\n--max-turns\n1\n--strict-mcp-config\n--setting-sources=\n");
+    EXPECT_EQ(seen("stdin"), "Write the specification.");
+    EXPECT_THAT(seen("argv"), testing::StartsWith("-p\n--output-format\njson\n--tools\n\n--max-turns\n1\n--strict-mcp-config\n--setting-sources=\n--disable-slash-commands\n--no-session-persistence\n"));
+}
+
+TEST_F(TestCliBackend, claude_gets_the_system_prompt_in_a_file_and_nothing_of_it_as_an_argument) {
+    std::ofstream(root_ / "answer.json", std::ios::binary) << claude_result;
+    script("claude", "while [ $# -gt 0 ]; do [ \"$1\" = --system-prompt-file ] && cat \"$2\" > '" + (root_ / "system").string() + "'; shift; done; cat '" + (root_ / "answer.json").string() + "'");
+    ASSERT_TRUE(ask({{"preset", "claude"}}).ok());
+    EXPECT_EQ(seen("system"), "You are SPEC.");
+}
+
+TEST_F(TestCliBackend, claude_is_kept_from_calls_of_its_own_and_from_retrying) {
+    std::ofstream(root_ / "answer.json", std::ios::binary) << claude_result;
+    script("claude", "env > '" + (root_ / "env").string() + "'; cat '" + (root_ / "answer.json").string() + "'");
+    ASSERT_TRUE(ask({{"preset", "claude"}}).ok());
+    EXPECT_THAT(seen("env"), testing::AllOf(HasSubstr("CLAUDE_CODE_ATTRIBUTION_HEADER=0"), HasSubstr("CLAUDE_CODE_DISABLE_TERMINAL_TITLE=1"), HasSubstr("CLAUDE_CODE_MAX_RETRIES=0"), HasSubstr("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")));
+}
+
+TEST_F(TestCliBackend, claude_keeps_a_variable_that_the_user_set) {
+    ::setenv("CLAUDE_CODE_MAX_RETRIES", "7", 1);
+    std::ofstream(root_ / "answer.json", std::ios::binary) << claude_result;
+    script("claude", "env > '" + (root_ / "env").string() + "'; cat '" + (root_ / "answer.json").string() + "'");
+    const bool asked = ask({{"preset", "claude"}}).ok();
+    ::unsetenv("CLAUDE_CODE_MAX_RETRIES");
+    ASSERT_TRUE(asked);
+    EXPECT_THAT(seen("env"), HasSubstr("CLAUDE_CODE_MAX_RETRIES=7"));
+}
+
+TEST(ClaudeAnswer, status_of_the_server_decides_what_sort_of_failure_it_is) {
+    const auto with = [](const char* status, const char* words) {
+        const Answer answer = read_claude(std::string(R"({"type":"result","subtype":"success","is_error":true,"api_error_status":)") + status + R"(,"result":")" + words + "\"}");
+        return kind_of_failure(answer.failure, answer.status_kind);
+    };
+    EXPECT_EQ(with("529", "API Error"), ErrorKind::transient);
+    EXPECT_EQ(with("400", "API Error: 400 model 500x is unknown"), ErrorKind::unavailable);
+    EXPECT_EQ(with("403", "API Error"), ErrorKind::denied);
+    EXPECT_EQ(with("429", "You have hit your limit, resets 3pm"), ErrorKind::unavailable);
+    EXPECT_EQ(with("null", "Not logged in"), ErrorKind::denied);
 }
 
 TEST_F(TestCliBackend, claude_gets_the_model) {
@@ -351,7 +389,8 @@ TEST_F(TestCliBackend, claude_list_of_events_is_read) {
 TEST_F(TestCliBackend, claude_is_error_with_subtype_success_is_an_error) {
     auto answer = ask(claude(R"({"type":"result","subtype":"success","is_error":true,"result":"Invalid API key"})"));
     EXPECT_EQ(answer.error().code, "AF-LLM-304");
-    EXPECT_EQ(answer.error().kind, ErrorKind::denied);
+    EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
+    EXPECT_THAT(answer.error().remedy, HasSubstr("Log in"));
 }
 
 TEST_F(TestCliBackend, claude_subtype_other_than_success_is_an_error) {
@@ -415,8 +454,47 @@ TEST_F(TestCliBackend, codex_last_message_usage_and_thread_are_read) {
     EXPECT_EQ(answer->usage.output_tokens, 6U);
 }
 
-TEST_F(TestCliBackend, codex_gets_no_standard_input_beside_its_prompt) {
+TEST_F(TestCliBackend, codex_tools_are_off) {
     ASSERT_TRUE(ask(codex(codex_lines)).ok());
+    for (const char* word : {"features.shell_tool=false", "features.unified_exec=false", "--ignore-user-config", "web_search=\"disabled\"", "--ephemeral", "project_doc_max_bytes=0"}) {
+        EXPECT_THAT(seen("argv"), HasSubstr(std::string("\n") + word + "\n"));
+    }
+}
+
+TEST_F(TestCliBackend, codex_gets_the_system_prompt_in_a_file) {
+    ASSERT_TRUE(ask(codex(codex_lines)).ok());
+    EXPECT_THAT(seen("argv"), testing::ContainsRegex("model_instructions_file=\"[^\n]*/system.txt\""));
+    EXPECT_THAT(seen("argv"), Not(HasSubstr("You are SPEC.")));
+}
+
+TEST_F(TestCliBackend, codex_does_not_wait_for_ever_for_a_server) {
+    ASSERT_TRUE(ask(codex(codex_lines)).ok());
+    EXPECT_THAT(seen("argv"), HasSubstr("\nfeatures.unbounded_connection_retries=false\n"));
+}
+
+TEST_F(TestCliBackend, codex_last_words_stand_in_the_timeout) {
+    auto settings = codex("{\"type\":\"error\",\"message\":\"Reconnecting... 1/5\"}\n", "exec sleep 60");
+    settings["timeout_seconds"] = 1;
+    auto answer = ask(settings);
+    EXPECT_EQ(answer.error().code, "AF-LLM-303");
+    EXPECT_THAT(answer.error().message, HasSubstr("Reconnecting... 1/5"));
+}
+
+TEST_F(TestCliBackend, codex_error_object_of_the_server_is_shown_as_words) {
+    auto answer = ask(codex(R"({"type":"turn.failed","error":{"message":"{\"error\":{\"type\":\"invalid_request_error\",\"message\":\"no such model\"}}"}})" "\n", "exit 1"));
+    EXPECT_EQ(answer.error().message, "'codex' failed: invalid_request_error: no such model");
+}
+
+TEST_F(TestCliBackend, codex_without_its_key_is_denied) {
+    auto answer = ask(codex(R"({"type":"turn.failed","error":{"message":"Missing environment variable: `OPENAI_API_KEY`."}})" "\n", "exit 1"));
+    EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
+    EXPECT_THAT(answer.error().remedy, HasSubstr("Log in"));
+}
+
+TEST_F(TestCliBackend, codex_gets_no_standard_input_beside_a_prompt_that_is_an_argument) {
+    auto settings = codex(codex_lines);
+    settings["prompt"] = "argument";
+    ASSERT_TRUE(ask(settings).ok());
     EXPECT_EQ(seen("stdin"), "");
     EXPECT_THAT(seen("argv"), HasSubstr("Write the specification."));
 }
@@ -425,7 +503,7 @@ TEST_F(TestCliBackend, codex_reads_a_long_prompt_from_standard_input) {
     request_.user.assign(200'000, 'x');
     ASSERT_TRUE(ask(codex(codex_lines)).ok());
     EXPECT_THAT(seen("argv"), testing::EndsWith("\n-\n"));
-    EXPECT_GT(seen("stdin").size(), 200'000U);
+    EXPECT_EQ(seen("stdin").size(), 200'000U);
 }
 
 TEST_F(TestCliBackend, codex_turn_failed_is_an_error) {
@@ -457,6 +535,132 @@ TEST(CliSettings, the_manifest_shows_the_same_schema) {
     const json::value manifest = json::parse(std::string((std::istreambuf_iterator<char>(file)), {}));
     EXPECT_EQ(manifest.as_object().at("config_schema"), json::value(settings_schema()));
 }
+
+// --------------------------------------------------------------------------------------- agentic --
+
+/// A host that starts nothing and says what it was asked to start.
+class Workplace final : public AgenticContext {
+public:
+    explicit Workplace(std::string scratch) : scratch_(std::move(scratch)) {}
+    [[nodiscard]] bool cancelled() const noexcept override { return false; }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return deadline_; }
+    void log(LogLevel, std::string_view, const json::object&) override {}
+    void progress(std::string_view) override {}
+    [[nodiscard]] std::chrono::system_clock::time_point now() override { return {}; }
+    [[nodiscard]] const std::string& workspace() const noexcept override { return workspace_; }
+    [[nodiscard]] const std::string& scratch() const noexcept override { return scratch_; }
+    [[nodiscard]] Result<AgenticOutcome> run_command(const AgenticCommand& command) override {
+        command_ = command;
+        return outcome_;
+    }
+
+    AgenticCommand command_;
+    AgenticOutcome outcome_;
+    std::optional<std::chrono::steady_clock::time_point> deadline_;
+
+private:
+    std::string workspace_ = "/workspace";
+    std::string scratch_;
+};
+
+class TestAgenticBackend : public TestCliBackend {
+protected:
+    Result<Completion> work(json::object settings) {
+        settings["mode"] = "agentic";
+        return CliBackend(std::move(settings)).complete(request_, &parts_, place_);
+    }
+    /// `claude` printing `out`.
+    Result<Completion> claude_says(const std::string& out, int exit_code = 0) {
+        script("claude", "");
+        place_.outcome_.process.out = out;
+        place_.outcome_.process.exit_code = exit_code;
+        return work({{"preset", "claude"}});
+    }
+    [[nodiscard]] std::string words() const {
+        std::string all;
+        for (const std::string& word : place_.command_.argv) { all += word + "\n"; }
+        return all;
+    }
+    Workplace place_{root_.string()};
+};
+
+TEST_F(TestAgenticBackend, claude_works_with_its_tools_on_and_the_prompt_on_standard_input) {
+    auto answer = claude_says(claude_result);
+    ASSERT_TRUE(answer.ok()) << answer.error().to_string();
+    EXPECT_EQ(answer->text, "done");
+    EXPECT_EQ(answer->usage.cost_microusd, 123'457U);
+    EXPECT_EQ(place_.command_.argv.front(), (root_ / "claude").string());
+    EXPECT_THAT(words(), testing::AllOf(HasSubstr("--tools\nBash,Edit,Read,Write,Glob,Grep\n"), HasSubstr("--max-turns\n50\n"), HasSubstr("--setting-sources=\n"), Not(HasSubstr("SPEC"))));
+    EXPECT_EQ(place_.command_.input, "You are SPEC.\n\n---\n\nWrite the specification.");
+}
+
+TEST_F(TestAgenticBackend, codex_works_with_its_own_sandbox_off_because_the_hosts_is_on) {
+    script("codex", "");
+    place_.outcome_.process = {};
+    place_.outcome_.process.exit_code = 0;
+    place_.outcome_.process.out = codex_lines;
+    auto answer = work({{"preset", "codex"}});
+    ASSERT_TRUE(answer.ok()) << answer.error().to_string();
+    EXPECT_EQ(answer->text, "final");
+    EXPECT_THAT(words(), testing::AllOf(HasSubstr("--dangerously-bypass-approvals-and-sandbox\n"), HasSubstr("--ignore-user-config\n"), Not(HasSubstr("shell_tool=false")), testing::EndsWith("\n-\n")));
+}
+
+TEST_F(TestAgenticBackend, it_sees_no_home_of_the_user_unless_home_is_named) {
+    ASSERT_TRUE(claude_says(claude_result).ok());
+    EXPECT_FALSE(place_.command_.environment.contains("HOME"));
+    EXPECT_TRUE(place_.command_.environment.contains("PATH"));
+    ASSERT_TRUE(work({{"preset", "claude"}, {"environment", {"HOME"}}}).ok());
+    EXPECT_TRUE(place_.command_.environment.contains("HOME"));
+}
+
+TEST_F(TestAgenticBackend, what_npm_installed_with_the_program_can_be_read) {
+    fs::create_directories(root_ / "node_modules/@x/agent/bin");
+    fs::create_directories(root_ / "node_modules/.bin");
+    fs::rename(script("agent", ""), root_ / "node_modules/@x/agent/bin/agent");
+    fs::create_symlink("../@x/agent/bin/agent", root_ / "node_modules/.bin/agent");
+    place_.outcome_.process.exit_code = 0;
+    place_.outcome_.process.out = "done";
+    ASSERT_TRUE(work({{"command", {(root_ / "node_modules/.bin/agent").string()}}, {"readable", {"/opt/data"}}, {"writable", {"/opt/cache"}}}).ok());
+    EXPECT_THAT(place_.command_.readable, testing::IsSupersetOf({fs::canonical(root_ / "node_modules").string(), std::string("/opt/data")}));
+    EXPECT_THAT(place_.command_.writable, testing::ElementsAre("/opt/cache"));
+}
+
+TEST_F(TestAgenticBackend, prompt_file_lies_in_the_scratch_folder_of_the_call) {
+    place_.outcome_.process.exit_code = 0;
+    place_.outcome_.process.out = "done";
+    ASSERT_TRUE(work({{"command", {"/bin/sh", "{prompt_file}"}}}).ok());
+    EXPECT_EQ(place_.command_.argv.back(), place_.scratch() + "/prompt.txt");
+    EXPECT_EQ(seen("prompt.txt"), "You are SPEC.\n\n---\n\nWrite the specification.");
+}
+
+TEST_F(TestAgenticBackend, who_left_an_artifact_need_say_nothing) {
+    place_.outcome_.process.exit_code = 0;
+    EXPECT_EQ(work({{"command", {"/bin/sh"}}}).error().code, "AF-LLM-305");
+    place_.outcome_.artifact = true;
+    EXPECT_TRUE(work({{"command", {"/bin/sh"}}}).ok());
+}
+
+TEST_F(TestAgenticBackend, failures_are_those_of_the_plain_mode) {
+    EXPECT_EQ(claude_says(R"({"type":"result","subtype":"error_max_turns","is_error":true})", 1).error().code, "AF-LLM-304");
+    EXPECT_EQ(claude_says("no json at all").error().code, "AF-LLM-305");
+    EXPECT_EQ(claude_says("", 3).error().code, "AF-LLM-302");
+    place_.outcome_.process.timed_out = true;
+    EXPECT_EQ(claude_says("").error().code, "AF-LLM-303");
+    EXPECT_EQ(work({{"command", {"/nowhere/agent"}}}).error().code, "AF-LLM-301");
+}
+
+TEST_F(TestAgenticBackend, the_stages_deadline_bounds_the_command) {
+    place_.deadline_ = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    ASSERT_TRUE(claude_says(claude_result).ok());
+    EXPECT_LE(place_.command_.timeout, std::chrono::seconds(2));
+}
+
+TEST_F(TestAgenticBackend, without_a_workspace_nothing_is_started) {
+    EXPECT_EQ(ask({{"preset", "claude"}, {"mode", "agentic"}}).error().code, "AF-LLM-309");
+}
+
+TEST(CliSettings, a_mode_is_plain_or_agentic) { EXPECT_THAT(refusal({{"preset", "claude"}, {"mode", "wild"}}), HasSubstr("'plain' or 'agentic'")); }
+TEST(CliSettings, opened_paths_are_absolute) { EXPECT_THAT(refusal({{"preset", "claude"}, {"writable", {"../x"}}}), HasSubstr("absolute")); }
 
 TEST_F(TestCliBackend, check_tells_the_version) {
     script("claude", "echo '9.9.9 (Claude Code)'");

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agentic mode without a task: what a call does with its place, and what is collected.
+#include "pipeline/agentic.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace agentforge::kernel {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+class Place final : public AgenticPlace {
+public:
+    Place() {
+        std::string pattern = (fs::temp_directory_path() / "agentforge-agentic-XXXXXX").string();
+        scratch_ = ::mkdtemp(pattern.data());
+    }
+    ~Place() {
+        std::error_code ignored;
+        fs::remove_all(scratch_, ignored);
+    }
+    [[nodiscard]] const std::string& workspace() const noexcept override { return workspace_; }
+    [[nodiscard]] const std::string& scratch() const noexcept override { return scratch_; }
+    [[nodiscard]] Result<void> begin() override { did.emplace_back("begin"); return {}; }
+    [[nodiscard]] Result<ProcessResult> run(const AgenticCommand& command) override {
+        did.emplace_back("run " + command.argv.front());
+        if (!leaves.empty()) { std::ofstream(artifact_file(scratch_)) << leaves; }
+        ProcessResult result;
+        result.exit_code = 0;
+        return result;
+    }
+    [[nodiscard]] Result<std::string> settle() override {
+        did.emplace_back("settle");
+        if (forbidden) { return Error{"AF-ORCH-026", "wrote elsewhere", "", "", ErrorKind::denied}; }
+        return std::string("tree-2");
+    }
+    [[nodiscard]] Result<void> take_back() override { did.emplace_back("take back"); return {}; }
+
+    std::vector<std::string> did;
+    std::string leaves;
+    bool forbidden = false;
+
+private:
+    std::string workspace_ = "/workspace";
+    std::string scratch_;
+};
+
+class Plain final : public CallContext {
+public:
+    [[nodiscard]] bool cancelled() const noexcept override { return false; }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return std::nullopt; }
+    void log(LogLevel, std::string_view, const json::object&) override {}
+    void progress(std::string_view) override {}
+    [[nodiscard]] std::chrono::system_clock::time_point now() override { return {}; }
+};
+
+/// A model whose backend runs `times` commands and then answers or fails.
+class Model final : public ModelClient {
+public:
+    explicit Model(int times, bool fails = false) : times_(times), fails_(fails) {}
+    [[nodiscard]] Result<Completion> complete(CompletionRequest, CallContext& context) override {
+        AgenticContext* const place = agentic_context(context);
+        EXPECT_NE(place, nullptr);
+        for (int i = 0; i < times_; ++i) {
+            AgenticCommand command;
+            command.argv = {"/bin/agent"};
+            AF_TRY(const AgenticOutcome outcome, place->run_command(command));
+            artifact_ = outcome.artifact;
+        }
+        if (fails_) { return Error{"AF-LLM-302", "ended with exit code 1", "", "", ErrorKind::unavailable}; }
+        Completion completion;
+        completion.text = "done";
+        return completion;
+    }
+    [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+    bool artifact_ = false;
+
+private:
+    int times_;
+    bool fails_;
+    BackendInfo info_;
+};
+
+class AgenticCall : public testing::Test {
+protected:
+    Result<Completion> call(Model& model) { return make_agentic_client(model, place_)->complete({}, context_); }
+    Place place_;
+    Plain context_;
+};
+
+TEST_F(AgenticCall, begins_runs_and_settles) {
+    Model model(1);
+    const auto answer = call(model);
+    ASSERT_TRUE(answer.ok());
+    EXPECT_THAT(place_.did, ElementsAre("begin", "run /bin/agent", "settle"));
+    EXPECT_EQ(answer->diagnostics.at("workspace_tree"), json::value("tree-2"));
+    EXPECT_TRUE(answer->tool_calls.empty());
+}
+
+TEST_F(AgenticCall, artifact_that_was_left_is_its_action) {
+    place_.leaves = "summary: ready\nfiles: [a.py]\n";
+    Model model(1);
+    const auto answer = call(model);
+    ASSERT_TRUE(answer.ok());
+    EXPECT_TRUE(model.artifact_);
+    ASSERT_EQ(answer->tool_calls.size(), 1U);
+    EXPECT_EQ(answer->tool_calls.front().name, "complete");
+    EXPECT_EQ(answer->tool_calls.front().arguments.at("summary"), json::value("ready"));
+}
+
+TEST_F(AgenticCall, second_attempt_begins_where_the_first_did) {
+    Model model(2);
+    ASSERT_TRUE(call(model).ok());
+    EXPECT_THAT(place_.did, ElementsAre("begin", "run /bin/agent", "take back", "run /bin/agent", "settle"));
+}
+
+TEST_F(AgenticCall, artifact_of_an_earlier_attempt_does_not_count) {
+    std::ofstream(artifact_file(place_.scratch())) << "summary: old\n";
+    Model model(1);
+    const auto answer = call(model);
+    EXPECT_TRUE(answer->tool_calls.empty());
+}
+
+TEST_F(AgenticCall, failing_call_takes_its_writes_back) {
+    Model model(1, true);
+    EXPECT_EQ(call(model).error().code, "AF-LLM-302");
+    EXPECT_THAT(place_.did, ElementsAre("begin", "run /bin/agent", "take back"));
+}
+
+TEST_F(AgenticCall, backend_that_runs_nothing_is_an_error) {
+    Model model(0);
+    EXPECT_EQ(call(model).error().code, "AF-LLM-312");
+}
+
+TEST_F(AgenticCall, what_the_role_may_not_write_is_the_answer_of_the_call) {
+    place_.forbidden = true;
+    place_.leaves = "summary: ready\n";
+    Model model(1);
+    EXPECT_EQ(call(model).error().code, "AF-ORCH-026");
+}
+
+class Collecting : public testing::Test {
+protected:
+    std::string left(const std::string& text) {
+        std::ofstream(artifact_file(place_.scratch()), std::ios::binary) << text;
+        const auto artifact = collect_artifact(place_.scratch());
+        return artifact.ok() ? (*artifact ? json::serialize(**artifact) : "nothing") : artifact.error().code;
+    }
+    Place place_;
+};
+
+TEST_F(Collecting, yaml_and_json_are_read) {
+    EXPECT_EQ(left("a: 1\nb: [x]\n"), R"({"a":1,"b":["x"]})");
+    EXPECT_EQ(left(R"({"a": {"b": "c"}})"), R"({"a":{"b":"c"}})");
+}
+
+TEST_F(Collecting, no_file_is_no_artifact) {
+    const auto artifact = collect_artifact(place_.scratch());
+    ASSERT_TRUE(artifact.ok());
+    EXPECT_FALSE(artifact->has_value());
+}
+
+TEST_F(Collecting, anything_but_one_mapping_is_refused) {
+    for (const std::string text : {"", "- a\n", "just words", "a: 1\n---\nb: 2\n", "a: [\n", "a: 1\na: 2\n", "\xFF\xFE", "!!python/object:os.system {}"}) { EXPECT_EQ(left(text), "AF-LLM-311") << text; }
+    EXPECT_EQ(left(std::string(2UL << 20U, 'a')), "AF-LLM-311");
+}
+
+TEST_F(Collecting, link_and_folder_are_refused) {
+    fs::create_symlink("/etc/hostname", artifact_file(place_.scratch()));
+    EXPECT_EQ(collect_artifact(place_.scratch()).error().code, "AF-LLM-311");
+    fs::remove(artifact_file(place_.scratch()));
+    fs::create_directory(artifact_file(place_.scratch()));
+    EXPECT_EQ(collect_artifact(place_.scratch()).error().code, "AF-LLM-311");
+}
+
+TEST_F(Collecting, prior_artifacts_become_paths_and_other_state_stays) {
+    json::object state{{"spec", {{"title", "Slugs"}}}, {"input_artifact", {{"x", 1}}}, {"request", "Add it"}, {"feedback", {{"by", "me"}}}};
+    ASSERT_TRUE(artifacts_as_paths(state, {{"spec", {}}, {"analyze", {}}}, place_.scratch() + "/inputs").ok());
+    EXPECT_EQ(state.at("spec"), json::value(place_.scratch() + "/inputs/spec.yaml"));
+    EXPECT_EQ(state.at("input_artifact"), json::value(place_.scratch() + "/inputs/input_artifact.yaml"));
+    EXPECT_EQ(state.at("request"), json::value("Add it"));
+    EXPECT_TRUE(state.at("feedback").is_object());
+    std::ifstream file(place_.scratch() + "/inputs/spec.yaml");
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "title: \"Slugs\"\n");
+}
+
+TEST(AgenticInstructions, name_the_rules_the_lock_and_the_file) {
+    AgentDefinition agent;
+    agent.path_constraints = {{"create_file", "!tests/**/*"}, {"edit_file", "!tests/**/*"}, {"move_file", "src/**/*"}};
+    const std::string text = agentic_instructions(agent, true, {"tests/test_a.py"}, "/scratch");
+    EXPECT_THAT(text, HasSubstr("!tests/**/*; src/**/*."));
+    EXPECT_THAT(text, HasSubstr("The tests are locked."));
+    EXPECT_THAT(text, HasSubstr("/scratch/artifact.yaml"));
+}
+
+TEST(AgenticInstructions, who_may_write_nothing_is_told_so) {
+    AgentDefinition agent;
+    agent.path_constraints = {{"create_file", "docs/**/*"}};
+    const std::string text = agentic_instructions(agent, false, {}, "/scratch");
+    EXPECT_THAT(text, HasSubstr("Change nothing there."));
+    EXPECT_THAT(text, Not(HasSubstr("docs/")));
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
