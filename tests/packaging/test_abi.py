@@ -32,7 +32,7 @@ BREAKING = {
     "an enum is reordered": ([("stage.hpp", "pending = 1, running, completed", "pending = 1, completed, running")], "StageStatus"),
     "a value is added to an enum": ([("llm_backend.hpp", "refused, other };", "refused, other, paused };")], "StopReason::paused"),
     "an interface struct changes": ([("plugin.hpp", "const char* version;\n", "const char* author;\n    const char* version;\n")], "const char* author"),
-    "the inside of a template changes": ([("result.hpp", "std::variant<T, Error> state_;", "std::variant<Error, T> state_;")], "Result<"),
+    "the inside of a template changes": ([("result.hpp", "std::variant<T, Error> state_;", "std::variant<T, Error> state_; int more_ = 0;")], "Result<"),
 }
 HARMLESS = {
     "nothing": [],

@@ -137,6 +137,7 @@ class TestAgenticRoles(AgenticTest):
         words[words.index("llm.mode=agentic")] = "agents.software_developer.llm.mode=agentic"
         # The other roles ask a plain model: here, a transcript.
         words[words.index("llm.backend=cli")] = "agents.software_developer.llm.backend=cli"
+        words = [f"agents.software_developer.{word}" if word.startswith("llm.command=") else word for word in words]
         # What stands below llm.settings goes to every backend; these are the cli plugin's alone.
         words = [word.replace("llm.settings=", 'plugins.settings={"cli": ') + ("}" if word.startswith("llm.settings=") else "") for word in words]
         outcome = self.run_program("start", "--set", "llm.backend=replay", "--set", f"llm.transcript={self.transcript}", *words, REQUEST)

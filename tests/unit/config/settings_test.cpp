@@ -69,9 +69,9 @@ TEST(Settings, dots_in_the_keys_of_a_free_map_are_kept) {
 }
 
 TEST(Settings, an_unknown_key_names_place_and_nearest) {
-    const auto settings = project("llm:\n  modle: x\n");
+    const auto settings = project("llm:\n  modell: x\n");
     EXPECT_EQ(settings.error().code, "AF-CONF-020");
-    EXPECT_THAT(settings.error().where, testing::HasSubstr("settings.yaml:2:10"));
+    EXPECT_THAT(settings.error().where, testing::HasSubstr("settings.yaml:2:11"));
     EXPECT_EQ(settings.error().remedy, "Did you mean llm.model?");
 }
 
@@ -138,7 +138,7 @@ TEST(Settings, variables_that_mean_nothing_are_named) {
 
 TEST(Settings, an_unknown_flag_is_refused) {
     Settings::Sources sources;
-    sources.flags.emplace_back("llm.modle", "x");
+    sources.flags.emplace_back("llm.modell", "x");
     EXPECT_EQ(Settings::load(product, sources).error().remedy, "Did you mean llm.model?");
 }
 
