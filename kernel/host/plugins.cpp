@@ -41,7 +41,7 @@ std::vector<const PluginManifest*> plugins_in_use(const PluginRegistry& registry
 
 namespace {
 
-json::value words(const std::vector<std::string>& list) {
+json::value list_of(const std::vector<std::string>& list) {
     json::array array;
     for (const std::string& word : list) { array.emplace_back(word); }
     return array;
@@ -57,7 +57,7 @@ json::object plugin_json(const PluginManifest& plugin, const PluginCondition& co
                         {"licence", plugin.licence},
                         {"description", plugin.description},
                         plugin.command.empty() ? std::pair<json::string_view, json::value>{"library", plugin.directory + "/" + plugin.library}
-                                               : std::pair<json::string_view, json::value>{"command", words(plugin.command)},
+                                               : std::pair<json::string_view, json::value>{"command", list_of(plugin.command)},
                         {"provides", std::move(provides)},
                         {"source", to_string(plugin.source)},
                         {"state", condition.state}};

@@ -20,14 +20,14 @@ struct TrustArguments {
 
 /// What a server file would start: names and commands, as far as it can be read; the rest is the server code's to refuse.
 json::array servers_of(const std::filesystem::path& file) {
-    json::array servers;
+    json::array found;
     const auto bytes = read_file(file, 1ULL << 20U);
     const auto parsed = bytes.ok() ? parse_json(*bytes, file.string()) : Result<json::value>(bytes.error());
     const auto* top = parsed.ok() ? parsed->if_object() : nullptr;
     const json::value* list = top == nullptr ? nullptr : top->if_contains("mcpServers");
-    if (list == nullptr || !list->is_object()) { return servers; }
-    for (const auto& [name, server] : list->get_object()) { servers.push_back(json::object{{"name", name}, {"server", server}}); }
-    return servers;
+    if (list == nullptr || !list->is_object()) { return found; }
+    for (const auto& [name, server] : list->get_object()) { found.push_back(json::object{{"name", name}, {"server", server}}); }
+    return found;
 }
 
 json::array plugins_of(const ProjectTrust& trust) {
