@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `exchange` as the plugins see it: loads libagentforge-net.so, once, and hands the call on.
 #include <dlfcn.h>
+#include <filesystem>
+#include <link.h>
 
 #include "net.hpp"
 
@@ -11,9 +13,21 @@ Error not_whole(const std::string& why) {
     return {"AF-LLM-415", "the network cannot be used: " + why, "libagentforge-net.so", "Install AgentForge again, whole.", ErrorKind::unavailable};
 }
 
+/// Beside libagentforge-abi.so, which every plugin has loaded. (The loader would look there itself, but not where an address sanitizer calls it.)
+std::string path_of_library() {
+    const std::string name = "libagentforge-net.so";
+    void* const abi = ::dlopen("libagentforge-abi.so", RTLD_NOW | RTLD_NOLOAD);
+    if (abi == nullptr) { return name; }
+    link_map* loaded = nullptr;
+    const bool known = ::dlinfo(abi, RTLD_DI_LINKMAP, &loaded) == 0 && loaded->l_name[0] == '/';
+    const std::string path = known ? std::filesystem::path(loaded->l_name).replace_filename(name).string() : name;
+    ::dlclose(abi);
+    return path;
+}
+
 Result<const Net*> load() {
-    // By its name: the loader looks where this plugin's other libraries are. It stays, for a thread may be left behind in it.
-    void* const library = ::dlopen("libagentforge-net.so", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    // It stays, for a thread may be left behind in it.
+    void* const library = ::dlopen(path_of_library().c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (library == nullptr) { return not_whole(::dlerror()); }
     const auto entry = reinterpret_cast<decltype(&agentforge_net)>(::dlsym(library, "agentforge_net"));
     if (entry == nullptr) { return not_whole("the library has no entry `agentforge_net`"); }
