@@ -153,7 +153,8 @@ public:
     [[nodiscard]] virtual Result<std::vector<Change>> write_skeleton(const std::vector<SkeletonInterface>& interfaces) = 0;
     /// Commits the workspace's tree to the task's branch. Refused unless the deliver gate passed on that very tree.
     [[nodiscard]] virtual Result<Delivery> deliver(const DeliveryRequest& request) = 0;
-    /// Runs a contract: an agent whose input is `inputs` and whose answer satisfies the contract.
+    /// Runs a contract: an agent whose input is `inputs` and whose answer satisfies the contract. Errors: AF-ORCH-004 where the agent asks
+    /// a person; a stage that fails with it asks, and is run again with the answer.
     [[nodiscard]] virtual Result<json::object> run_contract(std::string_view contract, const json::object& inputs) = 0;
     /// Reads one YAML document by the project's strict rules.
     [[nodiscard]] virtual Result<json::value> parse_yaml(std::string_view text) = 0;
