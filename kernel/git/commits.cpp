@@ -24,6 +24,12 @@ Result<std::string> own_ref(std::string_view name) {
     return full;
 }
 
+/// Only this program writes refs of these names.
+std::filesystem::path lock_of(git_repository* repository, const std::string& ref) {
+    if (!ref.starts_with(own_refs) && !ref.starts_with("refs/heads/agentforge/")) { return {}; }
+    return std::filesystem::path(git_repository_commondir(repository)) / (ref + ".lock");
+}
+
 Result<git_oid> write_commit(git_repository* repository, const git_signature* who, const char* message, git_tree* tree, const git_commit* parent) {
     git_oid id{};
     const git_commit* parents[] = {parent};
@@ -55,7 +61,7 @@ Result<void> Repository::keep_tree(std::string_view name, std::string_view tree)
         const int result = git_reference_create(&raw, repository, ref.c_str(), git_tree_id(found.get()), 1, nullptr);
         git_reference_free(raw);
         return result;
-    });
+    }, lock_of(repository, ref));
     if (code < 0) { return failure(code, "write " + ref); }
     return {};
 }
@@ -78,7 +84,7 @@ Result<void> Repository::drop_refs(std::string_view prefix) const {
         if (code != GIT_ITEROVER) { return failure(code, "list refs"); }
     }
     for (const std::string& name : names) {
-        const int code = retry_while_locked([&] { return git_reference_remove(repository, name.c_str()); });
+        const int code = retry_while_locked([&] { return git_reference_remove(repository, name.c_str()); }, lock_of(repository, name));
         if (code < 0 && code != GIT_ENOTFOUND) { return failure(code, "remove " + name); }
     }
     return {};
@@ -113,7 +119,7 @@ Result<void> Repository::create_branch(std::string_view branch, std::string_view
         const int result = git_reference_create(&raw, repository, ref.c_str(), &id, 0, "branch: created by agentforge");
         git_reference_free(raw);
         return result;
-    });
+    }, lock_of(repository, ref));
     if (code == 0) { return {}; }
     const Error error = failure(code, "create the branch " + name);
     if (code == GIT_ELOCKED) { return error; }

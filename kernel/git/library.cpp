@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "git/library.hpp"
 
+#include <array>
+#include <optional>
+#include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 
 namespace agentforge::kernel::git {
 
@@ -65,12 +69,33 @@ Error failure(int code, std::string_view doing) {
                  "Run `git fsck` in the repository and see whether the disk is full", kind};
 }
 
-int retry_while_locked(const std::function<int()>& call) {
+namespace {
+
+/// Which file that is, and since when; nothing where there is none.
+std::optional<std::array<long long, 3>> identity(const std::filesystem::path& file) {
+    struct stat st {};
+    if (file.empty() || ::lstat(file.c_str(), &st) != 0) { return std::nullopt; }
+    return std::array<long long, 3>{static_cast<long long>(st.st_ino), st.st_ctim.tv_sec, st.st_ctim.tv_nsec};
+}
+
+}  // namespace
+
+int retry_while_locked(const std::function<int()>& call, const std::filesystem::path& own_lock) {
     using namespace std::chrono_literals;
-    const auto end = std::chrono::steady_clock::now() + 2s;
+    auto seen = identity(own_lock);
+    auto since = std::chrono::steady_clock::now();
+    const auto end = since + 2s;
     for (auto pause = 5ms;; pause = std::min(pause * 2, std::chrono::milliseconds(200))) {
         const int code = call();
-        if (code != GIT_ELOCKED || std::chrono::steady_clock::now() + pause >= end) { return code; }
+        const auto now = std::chrono::steady_clock::now();
+        if (code != GIT_ELOCKED || now + pause >= end) { return code; }
+        if (auto found = identity(own_lock); found != seen) {
+            seen = found;
+            since = now;
+        } else if (found && now - since >= 1s) {
+            ::unlink(own_lock.c_str());
+            continue;
+        }
         std::this_thread::sleep_for(pause);
     }
 }

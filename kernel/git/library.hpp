@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -47,8 +48,10 @@ void start_library();
 /// `doing` completes "git failed to …".
 [[nodiscard]] Error failure(int code, std::string_view doing);
 
-/// Calls until it no longer answers ELOCKED, for two seconds at most. Locks are never deleted: they are not ours.
-[[nodiscard]] int retry_while_locked(const std::function<int()>& call);
+/// Calls until it no longer answers ELOCKED, for two seconds at most. Locks are not deleted, but for `own_lock`: the lock of something that only the
+/// process with the task's lock writes (git itself takes it for milliseconds, when it packs refs). One that stood there unchanged for a second was left by
+/// a process that was killed; it is removed, or the task could never go on.
+[[nodiscard]] int retry_while_locked(const std::function<int()>& call, const std::filesystem::path& own_lock = {});
 
 /// Opens the repository around `path`; the errors of Repository::open.
 [[nodiscard]] Result<RepositoryHandle> open_repository(const std::filesystem::path& path);

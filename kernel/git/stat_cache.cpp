@@ -85,7 +85,9 @@ Result<git_oid> StatCache::write_tree(git_repository* repository) const {
 }
 
 void StatCache::save() {
-    if (changed_ && git_index_write(index_.get()) == 0) { changed_ = false; }
+    if (!changed_) { return; }
+    const std::string lock = std::string(git_index_path(index_.get())) + ".lock";
+    if (retry_while_locked([this] { return git_index_write(index_.get()); }, lock) == 0) { changed_ = false; }
 }
 
 }  // namespace agentforge::kernel::git

@@ -120,7 +120,7 @@ Result<void> write_plain_index(const std::filesystem::path& file, git_repository
     const IndexHandle index(raw);
     AF_TRY(const TreeHandle found, find_tree(repository, tree));
     if (const int code = git_index_read_tree(raw, found.get()); code < 0) { return failure(code, "make an index"); }
-    if (const int code = retry_while_locked([&] { return git_index_write(raw); }); code < 0) { return failure(code, "write " + file.string()); }
+    if (const int code = retry_while_locked([&] { return git_index_write(raw); }, file.string() + ".lock"); code < 0) { return failure(code, "write " + file.string()); }
     return {};
 }
 

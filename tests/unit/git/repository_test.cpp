@@ -200,13 +200,27 @@ TEST_F(RepositoryTest, a_branch_in_the_way_is_named) {
     EXPECT_EQ(made.error().code, "AF-GIT-014");
 }
 
-TEST_F(RepositoryTest, a_stale_lock_is_named_and_not_deleted) {
+TEST_F(RepositoryTest, a_lock_of_the_user_is_named_and_not_deleted) {
+    const std::string commit = first_commit();
+    write(user() / ".git/refs/heads/feature.lock", "");
+    const auto made = open().create_branch("feature", commit);
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.error().code, "AF-GIT-011");
+    EXPECT_TRUE(std::filesystem::exists(user() / ".git/refs/heads/feature.lock"));
+}
+
+TEST_F(RepositoryTest, a_lock_that_a_killed_task_left_on_its_tree_is_removed) {
     first_commit();
     write(user() / ".git/refs/agentforge/t.lock", "");
     const auto kept = open().keep_tree("t", id_of("HEAD^{tree}"));
-    ASSERT_FALSE(kept.ok());
-    EXPECT_EQ(kept.error().code, "AF-GIT-011");
-    EXPECT_TRUE(std::filesystem::exists(user() / ".git/refs/agentforge/t.lock"));
+    EXPECT_TRUE(kept.ok()) << kept.error().to_string();
+}
+
+TEST_F(RepositoryTest, a_lock_that_a_killed_task_left_on_its_branch_is_removed) {
+    const std::string commit = first_commit();
+    write(user() / ".git/refs/heads/agentforge/t.lock", "");
+    const auto made = open().create_branch("agentforge/t", commit);
+    EXPECT_TRUE(made.ok()) << made.error().to_string();
 }
 
 TEST_F(RepositoryTest, an_author_that_git_does_not_accept_is_named) {

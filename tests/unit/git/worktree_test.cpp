@@ -57,6 +57,23 @@ TEST_F(WorktreeTest, leaves_no_branch_and_blocks_no_checkout) {
     git("checkout -q main");
 }
 
+TEST_F(WorktreeTest, locks_that_a_killed_task_left_on_its_indexes_are_removed) {
+    const std::string commit = first_commit();
+    std::filesystem::path admin;
+    {
+        const Worktree worktree = ensure(commit);
+        const std::string link = read(worktree.path() / ".git");
+        admin = link.substr(8, link.size() - 9);        // gitdir: …
+    }
+    for (const char* index : {"index", "agentforge-index"}) {
+        std::filesystem::remove(admin / index);
+        write(admin / (std::string(index) + ".lock"), "");
+    }
+    const Worktree worktree = ensure(commit);
+    EXPECT_TRUE(std::filesystem::exists(admin / "index"));
+    EXPECT_TRUE(std::filesystem::exists(admin / "agentforge-index"));
+}
+
 TEST_F(WorktreeTest, reopens_an_existing_one_with_its_files) {
     const std::string commit = first_commit();
     { write(ensure(commit).path() / "kept.txt", "kept\n"); }
