@@ -13,17 +13,7 @@
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
-namespace {
 
-constexpr std::size_t most_places = 1000;
-constexpr std::size_t most_places_named = 10;
-constexpr std::size_t most_nearest_lines = 8;
-constexpr std::size_t most_lines_compared = 100'000;
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
-// ------------------------------------------------------------------------------------- lines --
-
-/// Lines with their line ends.
 std::vector<std::string_view> split_lines(std::string_view text) {
     std::vector<std::string_view> lines;
     while (!text.empty()) {
@@ -34,6 +24,16 @@ std::vector<std::string_view> split_lines(std::string_view text) {
     }
     return lines;
 }
+
+namespace {
+
+constexpr std::size_t most_places = 1000;
+constexpr std::size_t most_places_named = 10;
+constexpr std::size_t most_nearest_lines = 8;
+constexpr std::size_t most_lines_compared = 100'000;
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+// ------------------------------------------------------------------------------------- lines --
 
 std::string_view without_line_end(std::string_view line) {
     if (line.ends_with('\n')) { line.remove_suffix(1); }

@@ -10,6 +10,9 @@
 
 namespace agentforge::kernel {
 
+/// Lines with their line ends; they point into `text`.
+[[nodiscard]] std::vector<std::string_view> split_lines(std::string_view text);
+
 struct HunksEdit {
     std::string content;                    ///< The whole new text.
     std::vector<LineRange> regions;         ///< One a hunk, in the order of the text.

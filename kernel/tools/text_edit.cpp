@@ -8,21 +8,6 @@
 #include "tools/hunks.hpp"
 
 namespace agentforge::kernel {
-namespace {
-
-/// Lines with their line ends.
-std::vector<std::string_view> split_lines(std::string_view text) {
-    std::vector<std::string_view> lines;
-    while (!text.empty()) {
-        const auto end = text.find('\n');
-        const auto size = end == std::string_view::npos ? text.size() : end + 1;
-        lines.push_back(text.substr(0, size));
-        text.remove_prefix(size);
-    }
-    return lines;
-}
-
-}  // namespace
 
 Result<TextEdit> replace_once(std::string_view content, std::string_view search, std::string_view replace, std::string_view name) {
     Hunk hunk;
