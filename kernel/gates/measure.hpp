@@ -37,8 +37,8 @@ private:
     [[nodiscard]] Result<GateReport> after_red(const GateCall& call, const Stop& stop);
 
     [[nodiscard]] Result<void> prepare();
-    /// Remembered by tree and files when it was believed.
-    [[nodiscard]] Result<TestRun> run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop);
+    /// Remembered by tree, files and number when it was believed: another number is another run of the same.
+    [[nodiscard]] Result<TestRun> run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop, std::int64_t number = 1);
     [[nodiscard]] Result<std::vector<std::string>> test_files(const std::string& tree);
     /// Files that the call is about: its paths, or what changed since the user's commit, or all; deleted ones left out.
     [[nodiscard]] Result<std::vector<TreeChange>> scope(const GateCall& call);
