@@ -132,7 +132,7 @@ TEST(PipelineFiles, a_wrong_check_after_edits_is_named_with_its_line) {
     const auto loaded = with_project("mine.yaml", mine("  stages:\n    - name: green\n      config:\n        exit_gate: green\n        verify_edits: [syntx]\n"));
     ASSERT_FALSE(loaded.ok());
     EXPECT_EQ(loaded.error().code, "AF-PIPE-001");
-    EXPECT_NE(loaded.error().where.find("mine.yaml:8"), std::string::npos) << loaded.error().where;
+    EXPECT_NE(loaded.error().where.find("mine.yaml:9"), std::string::npos) << loaded.error().where;
     EXPECT_EQ(loaded.error().remedy, "Did you mean `syntax`?");
 }
 
