@@ -203,7 +203,12 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     if (!evidence.red_files.empty()) { AF_TRY(evidence.red_run, run_tests(red_tree, evidence.red_files, stop)); }
     AF_TRY(const auto suite, test_files(call.tree));
     evidence.run.believed = true;
-    if (!suite.empty()) { AF_TRY(evidence.run, run_tests(call.tree, suite, stop)); }
+    // Tests of integration wait for the end of REFACTOR, and for what is delivered.
+    const bool integration = call.request.gate != "green";
+    if (!suite.empty()) { AF_TRY(evidence.run, run_suite(call.tree, suite, integration, evidence.red_files, stop)); }
+    if (!integration) {
+        std::erase_if(evidence.base_tests, [&](const TestOutcome& test) { return is_integration_test(test.file) && !red_files.contains(test.file); });
+    }
     take_over(report, deliver ? judge_deliver(evidence) : judge_green(evidence));
     report.facts["believed"] = evidence.run.believed && evidence.red_run.believed;
     report.facts["confinement"] = evidence.run.confinement;

@@ -135,6 +135,7 @@ Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& 
     } else if (request.gate == "tests") {
         AF_TRY(const auto suite, session.artifact("red"));
         if (suite) { baseline.test_suite = *suite; }
+        baseline.test_files = files_of_suite(baseline.test_suite);
     }
     if (judges_a_stage(request.gate) || request.gate == "tests") {
         AF_TRY(auto before, newest_report(session, "baseline"));
@@ -145,8 +146,8 @@ Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& 
     }
     events.event("gate_started", {{"gate", request.gate}, {"stage", session.state().stage().name}});
     AF_TRY(GateReport report, workshop.gate(call, stop));
-    if (request.paths.empty() && is_exit_gate(session.state(), request.gate)) { AF_CHECK(hold_against_criteria(session.state(), report)); }
-    AF_CHECK(keep_report(session, events, request.gate, !request.paths.empty(), report));
+    if (request.paths.empty() && !request.parameters.contains("scope") && is_exit_gate(session.state(), request.gate)) { AF_CHECK(hold_against_criteria(session.state(), report)); }
+    AF_CHECK(keep_report(session, events, request.gate, !request.paths.empty() || request.parameters.contains("scope"), report));
     return report;
 }
 

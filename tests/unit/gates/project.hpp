@@ -87,7 +87,7 @@ public:
     Project() : folder_("gates"), processes_(make_process_runner(std::string(AGENTFORGE_BINARY_DIR) + "/libexec/agentforge-exec")) {
         auto trees = std::make_unique<MemoryTrees>(folder_.path() / "verify");
         trees_ = trees.get();
-        GateRunner::Options options;
+        GateRunner::Options& options = options_;
         const std::string source = AGENTFORGE_SOURCE_DIR;
         options.languages_directory = source + "/config/languages";
         options.conformance_directories = {source + "/config/conformance", (folder_.path() / "conformance").string()};
@@ -99,6 +99,14 @@ public:
         baseline.intent = "create";
     }
 
+    /// Gates with these settings (`gates:`) from now on.
+    void configure(json::object settings) {
+        auto trees = std::make_unique<MemoryTrees>(folder_.path() / "verify");
+        trees->trees = trees_->trees;
+        trees_ = trees.get();
+        options_.settings = std::move(settings);
+        runner_ = std::make_unique<GateRunner>(std::move(trees), *processes_, options_);
+    }
     Files& tree(const std::string& name) { return trees_->trees[name]; }
     MemoryTrees& trees() { return *trees_; }
     GateRunner& runner() { return *runner_; }
@@ -122,6 +130,7 @@ private:
     TemporaryDirectory folder_;
     std::unique_ptr<ProcessRunner> processes_;
     MemoryTrees* trees_ = nullptr;
+    GateRunner::Options options_;
     std::unique_ptr<GateRunner> runner_;
 };
 
