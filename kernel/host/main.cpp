@@ -2,6 +2,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -14,10 +15,19 @@ namespace {
 
 agentforge::kernel::CancelToken cancel;
 
-/// The first signal asks the task to stop and save; the second ends the program.
+/// Ctrl-C: the step is finished and saved; again: what runs is stopped and saved; again, or a second of the others: the program ends.
+/// A plain word of it goes to standard error, for the wait may be as long as a model's answer.
 void on_signal(int signal) {
+    const int error = errno;
+    static constexpr char told[] = "\nagentforge: stopping at the end of this step; once more to stop at once\n";
     if (cancel.requested()) { ::_exit(128 + signal); }
-    cancel.request();
+    if (signal == SIGINT && !cancel.finishing()) {
+        cancel.request_at_step_end();
+        if (cancel.finishing()) { static_cast<void>(!::write(STDERR_FILENO, told, sizeof told - 1)); }
+    } else {
+        cancel.request();
+    }
+    errno = error;
 }
 
 void install_signal_handlers() {

@@ -251,6 +251,8 @@ public:
         return session_.record("answer", std::move(fields), &who_);
     }
 
+    void step_ended() override { static_cast<void>(services_.cancel.step_ended()); }
+
     [[nodiscard]] SpentAttempts spent_attempts(unsigned step) override {
         SpentAttempts spent;
         std::int64_t halves = 0;
