@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <utility>
 
 #include "host/program.hpp"
 #include "sandbox/process.hpp"
@@ -30,11 +31,16 @@ void on_signal(int signal) {
     errno = error;
 }
 
+volatile std::sig_atomic_t continued = 0;
+
 void install_signal_handlers() {
     struct sigaction action {};
     action.sa_handler = on_signal;
     sigemptyset(&action.sa_mask);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) { sigaction(signal, &action, nullptr); }
+    action.sa_handler = [](int) { continued = 1; };
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGCONT, &action, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
 }
 
@@ -65,6 +71,7 @@ int main(int argc, char** argv) {
                                         .err_is_terminal = ::isatty(STDERR_FILENO) == 1,
                                         .in_is_terminal = ::isatty(STDIN_FILENO) == 1,
                                         .out_is_terminal = ::isatty(STDOUT_FILENO) == 1,
+                                        .continued = [] { return std::exchange(continued, 0) != 0; },
                                         .json_output = false,
                                         .quiet = false,
                                         .settings = {},

@@ -31,6 +31,7 @@ struct Program {
     bool err_is_terminal = false;
     bool in_is_terminal = false;
     bool out_is_terminal = false;
+    std::function<bool()> continued = {};       ///< Whether SIGCONT came since it was asked last.
 
     // Set by the command line.
     bool json_output = false;

@@ -157,7 +157,9 @@ private:
         } else {
             AF_CHECK(session_->record("task_resumed", {{"reason", "resumed"}}));
         }
-        services_.events.event("task_started", {{"task_id", state().task_id}, {"request", state().request}, {"pipeline", state().pipeline.name}});
+        json::array stages;
+        for (const StageState& stage : state().stages) { stages.push_back(json::object{{"name", stage.name}, {"status", to_string(stage.status)}}); }
+        services_.events.event("task_started", {{"task_id", state().task_id}, {"request", state().request}, {"pipeline", state().pipeline.name}, {"stages", std::move(stages)}});
         return {};
     }
 

@@ -72,6 +72,12 @@ class ModelServer:
                 super().setup()
                 outer.connections += 1
 
+            def handle(self):
+                try:
+                    super().handle()
+                except ConnectionError:     # Who asked is gone.
+                    pass
+
             def do_GET(self):
                 self.send_json(200, {"data": [{"id": "scripted"}]})
 
