@@ -125,5 +125,41 @@ class TestKeys(TerminalTest):
         self.assertIn(f"Not done: {self.task()}", shown)
 
 
+class TestPager(TerminalTest):
+    """Long output on a terminal."""
+
+    def setUp(self):
+        super().setUp()
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+        self.pager = self.folder / "pager"
+        self.seen = self.folder / "seen"
+        self.pager.write_text(f"#!/bin/sh\ncat > {self.seen}\n")
+        self.pager.chmod(0o755)
+
+    def inspect(self, lines, **environment):
+        return Terminal(self, "inspect", self.task(), lines=lines, environment=environment).ended(0)
+
+    def test_what_is_longer_than_the_terminal_goes_to_the_pager(self):
+        self.assertEqual(self.inspect(5, PAGER=str(self.pager)), [])
+        self.assertEqual(self.seen.read_text(), self.run_program("inspect", self.task()).out)
+
+    def test_what_fits_does_not(self):
+        self.assertIn("verifies", "\n".join(self.inspect(400, PAGER=str(self.pager))))
+        self.assertFalse(self.seen.exists())
+
+    def test_a_pager_that_cannot_be_run_loses_nothing(self):
+        terminal = Terminal(self, "inspect", self.task(), lines=5, environment={"PAGER": "/nowhere/pager"})
+        terminal.ended(0)
+        self.assertRegex(terminal.raw.decode(), r"(?s)/nowhere/pager.*verifies")
+
+    def test_one_of_our_own_comes_first(self):
+        self.inspect(5, PAGER="false", AGENTFORGE_PAGER=str(self.pager))
+        self.assertTrue(self.seen.exists())
+
+    def test_json_is_never_paged(self):
+        self.assertIn("}", Terminal(self, "inspect", self.task(), "--json", lines=5, environment={"PAGER": str(self.pager)}).ended(0)[-1])
+        self.assertFalse(self.seen.exists())
+
+
 if __name__ == "__main__":
     main()
