@@ -14,6 +14,8 @@
 #include <sstream>
 #include <vector>
 
+#include <agentforge/process.hpp>
+
 namespace agentforge::kernel {
 
 namespace {
@@ -63,7 +65,8 @@ std::string pager_command(const std::map<std::string, std::string>& environment)
     for (const char* name : {"AGENTFORGE_PAGER", "PAGER"}) {
         if (const auto found = environment.find(name); found != environment.end()) { return found->second == "cat" ? std::string() : found->second; }
     }
-    return "less";
+    const auto path = environment.find("PATH");
+    return path != environment.end() && process::find_program("less", path->second, "/").ok() ? "less" : "";
 }
 
 std::size_t terminal_rows() {

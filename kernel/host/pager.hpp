@@ -9,7 +9,7 @@
 
 namespace agentforge::kernel {
 
-/// The command that shows pages: AGENTFORGE_PAGER, else PAGER, else `less`. Empty: none is wanted (`cat`, or nothing).
+/// The command that shows pages: AGENTFORGE_PAGER, else PAGER, else `less` where PATH has it. Empty: none is wanted (`cat`, or nothing).
 [[nodiscard]] std::string pager_command(const std::map<std::string, std::string>& environment);
 
 /// Runs `command`, whose output to `out` is kept back, and shows it: by the pager where it has more lines than the terminal, as it is
