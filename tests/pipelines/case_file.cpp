@@ -123,6 +123,9 @@ private:
             return text(key, value, case_.pipeline);
         } else if (key == "through") {
             return text(key, value, case_.through);
+        } else if (key == "verify_edits") {
+            if (!value.is_bool()) { return wrong(file_, "verify_edits is true or false"); }
+            case_.verify_edits = value.get_bool();
         } else if (key == "needs") {
             AF_TRY(case_.needs, texts_of(key, value));
         } else if (key == "repository" || key == "agents" || key == "model" || key == "expect" || key == "settings") {

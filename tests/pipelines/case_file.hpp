@@ -36,6 +36,7 @@ struct Case {
     std::string request;
     std::string pipeline = "implement";
     std::string through;                                ///< Ends after this stage.
+    bool verify_edits = true;                           ///< False: the gates that the pipeline has after each edit are left out, for speed.
     std::map<std::string, json::value> repository;      ///< Path to text, {link: target}, {executable: text} or {hex: bytes}.
     json::object settings;                              ///< `gates:` of the settings.
     std::map<std::string, json::object> agents;         ///< The project's agents, over the shipped ones.

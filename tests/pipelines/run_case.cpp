@@ -35,6 +35,13 @@ T must(Result<T> result) {
     return std::move(result).value();
 }
 
+/// As the machine has it, the system's own programs first: its Python, whatever else is installed.
+std::map<std::string, std::string> environment_of_cases() {
+    auto environment = current_environment();
+    environment["PATH"] = "/usr/bin:/bin:" + environment["PATH"];
+    return environment;
+}
+
 std::string shell(const std::string& command) {
     std::string out;
     FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
@@ -312,7 +319,7 @@ private:
 }  // namespace
 
 std::string missing_program(const Case& test) {
-    const auto environment = current_environment();
+    const auto environment = environment_of_cases();
     const auto path = environment.find("PATH");
     for (const auto& program : test.needs) {
         if (program.starts_with('/')) {
@@ -347,7 +354,7 @@ void run(const Case& test) {
     options.state_directory = (place.path() / "state").string();
     options.gates.languages_directory = product().paths.config + "/languages";
     options.gates.conformance_directories = {product().paths.config + "/conformance"};
-    options.gates.environment = current_environment();
+    options.gates.environment = environment_of_cases();
     options.gates.settings = test.settings;
     const auto workshops = make_git_workshops(std::move(options), *processes);
     TaskStore store(repository.folder() / ".agentforge");
@@ -366,7 +373,7 @@ void run(const Case& test) {
                           .model = [&](const AgentDefinition&) -> Result<ModelClient*> { return client.get(); },
                           .budget = {},
                           .max_output_tokens = 4096,
-                          .environment = current_environment()};
+                          .environment = environment_of_cases()};
     services.exec_helper = product().paths.exec_helper;
     services.agentic = [&](const AgentDefinition& agent) { return works_by_shell(test, agent.stage, agent.role); };
     PipelineController controller(ControllerSetup{.store = store,
@@ -381,6 +388,9 @@ void run(const Case& test) {
     auto pipeline = product().pipelines.get(test.pipeline);
     ASSERT_TRUE(pipeline.ok()) << pipeline.error().to_string();
     start.pipeline = *pipeline;
+    for (StageTemplate& stage : start.pipeline.stages) {
+        if (!test.verify_edits) { stage.config.erase("verify_edits"); }
+    }
     if (!test.through.empty()) { start.exit_after = test.through; }
     const auto result = controller.execute(test.request, start);
     ASSERT_TRUE(result.ok()) << result.error().to_string();
