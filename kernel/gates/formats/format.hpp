@@ -28,7 +28,8 @@ struct RunOutput {
 /// One test as its runner tells it. The kernel makes the id (`file::suite::name`, or `file::name`), finds the file where the
 /// format has none, tells skeletons from other failures by the marker, and cuts the message.
 struct ReportedTest {
-    std::string name;                   ///< Never empty. Parameters in brackets: `parses[3]`.
+    /// Never empty. Parameters in brackets: `parses[3]`. The file itself where a file as a whole could not be loaded (`error`).
+    std::string name;
     std::string suite;                  ///< Class, describe block, package; parts joined by `::`. May be empty.
     std::string file;                   ///< As reported; a path below `root` is made relative by the kernel. May be empty.
     std::uint64_t line = 0;             ///< From 1; 0: not known.
@@ -36,6 +37,7 @@ struct ReportedTest {
     /// an exception, a crash, a timeout, a broken fixture, a file that cannot be loaded).
     TestStatus status = TestStatus::error;
     std::string message;                ///< Whole; the kernel looks for patterns in it before it cuts it.
+    bool canary = false;                ///< Only for formats whose recorder brings the canary; others are known by their names.
 };
 
 struct FormatResult {
