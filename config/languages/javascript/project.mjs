@@ -1,46 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a project's files say about how it is run. Nothing of the project is loaded.
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-
-function manifest(folder) {
-  try {
-    return JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
-  } catch {
-    return {};
-  }
-}
-
-function hasConfiguration(folder, name) {
-  try {
-    return readdirSync(folder).some((file) => file.startsWith(`${name}.config.`));
-  } catch {
-    return false;
-  }
-}
-
-function imports(root, file, name) {
-  try {
-    const text = readFileSync(path.join(root, file), 'utf8');
-    return new RegExp(`(?:from|import|require\\()\\s*['"]${name}['"]`).test(text);
-  } catch {
-    return false;
-  }
-}
-
-/** node, vitest or jest: what the tests import, else what the project configures, else what it depends on. */
-export function chooseRunner(root, files) {
-  if (files.some((file) => imports(root, file, 'node:test'))) return 'node';
-  if (files.some((file) => imports(root, file, 'vitest'))) return 'vitest';
-  if (files.some((file) => imports(root, file, '@jest/globals'))) return 'jest';
-  const { dependencies, devDependencies, jest } = manifest(root);
-  const declared = { ...dependencies, ...devDependencies };
-  if (jest !== undefined || hasConfiguration(root, 'jest')) return 'jest';
-  if (hasConfiguration(root, 'vitest')) return 'vitest';
-  if (declared.vitest !== undefined) return 'vitest';
-  if (declared.jest !== undefined) return 'jest';
-  return 'node';
-}
 
 export function usesTypescript(root, files) {
   return files.some((file) => /\.[cm]?tsx?$/.test(file)) || existsSync(path.join(root, 'tsconfig.json'));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a project's tests with the runner it is made for (Vitest, Jest, node's own) and reports each of them to the kernel.
+// Runs a project's tests with the runner that the argument names (node, vitest, jest) and reports each of them to the kernel.
 //
 // Input and output are those of config/languages/python/run_tests.py. This process loads no code of the project: each test file
 // runs in a process of its own, which never learns the kernel's secret, and results are written when all of them have ended.
@@ -7,14 +7,12 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-import { chooseRunner } from './project.mjs';
 import { Ledger } from './ledger.mjs';
 
 async function main() {
   const request = JSON.parse(readFileSync(0, 'utf8'));
   const ledger = new Ledger();
-  const runner = chooseRunner(request.root, request.files);
-  const { run } = await import(new URL(`./with_${runner}.mjs`, import.meta.url));
+  const { run } = await import(new URL(`./with_${process.argv[2]}.mjs`, import.meta.url));
   const running = new Set();
   process.on('SIGTERM', () => {
     process.stderr.write(`\nstill running: ${[...running].join(', ')}\n`);
