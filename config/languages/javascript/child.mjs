@@ -79,3 +79,32 @@ export async function inParallel(items, limit, work) {
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
   return results;
 }
+
+/**
+ * One process for all files. When it breaks, each file is an error; when no file came as far as its canary, the canary alone shows
+ * that it was the files, not the runner.
+ */
+export async function tellAll(argv, extra, { root, files, canary, marker }, ledger, running) {
+  for (const file of files) running.add(file);
+  const call = (some) => runChild({ argv, directory: root, request: { root, files: some, canary, marker, ...extra } });
+  const take = ({ lines, problem, words }, some) => {
+    let seen = false;
+    if (problem !== '') {
+      for (const file of some) {
+        ledger.test({ id: file, name: file, file, line: 0, status: 'error', message: `${problem}${words === '' ? '' : ` (${words})`}` });
+      }
+      return false;
+    }
+    for (const each of lines) {
+      if (each.type === 'note') ledger.note(String(each.text));
+      if (each.type !== 'result') continue;
+      seen ||= each.canary;
+      if (each.canary) ledger.canary(each.name, each.status, each.file, each.message);
+      else ledger.test(each);
+    }
+    return seen;
+  };
+  const whole = take(await call(files), files);
+  running.clear();
+  if (!whole) take(await call([]), []);
+}
