@@ -121,6 +121,7 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
         replace_all(text, "{language}", language.directory);
         replace_all(text, "{root}", checkout_.path().string());
         replace_all(text, "{unique}", filling.unique);
+        replace_all(text, "{secret}", filling.secret);
         replace_all(text, "{jobs}", std::to_string(std::max(1U, std::thread::hardware_concurrency())));
         if (const auto at = text.find("{names:"); at != std::string::npos) {
             const auto end = text.find('}', at);

@@ -84,6 +84,7 @@ private:
         std::filesystem::path results;
         std::filesystem::path build;            ///< Empty: the command has none.
         std::string unique;
+        std::string secret;
         std::vector<std::string> files;
         std::vector<std::string> names;
     };

@@ -18,7 +18,7 @@
 namespace agentforge::kernel {
 
 /// In an argument are filled in: `{root}` the tree (read-only), `{scratch}` a folder of this run, `{results}` one in it that is empty,
-/// `{build}` the build folder, `{language}` the helpers' folder, `{unique}` this run's random name, `{jobs}` processors, `{file}` the
+/// `{build}` the build folder, `{language}` the helpers' folder, `{unique}` this run's random name, `{secret}` what recorders write into every line, `{jobs}` processors, `{file}` the
 /// one file. An argument that is only `{files}`, `{directories}` (of the files, each with `./` before it) or `{names}` becomes as many as there are;
 /// `{names:|}` inside an argument is all names, joined by what stands behind the colon.
 struct LanguageCommand {

@@ -202,6 +202,7 @@ Result<TestRun> LanguageCommands::run_tests(const Language& language, const std:
     filling.scratch = scratch->path();
     filling.results = scratch->path() / "results" / ids.random_hex(24);
     filling.unique = ids.random_hex(12);
+    filling.secret = ids.random_hex(32);
     filling.files = selection.files;
     filling.names = selection.names;
     auto run = chosen->format == "agentforge-lines" ? run_helper(language, *chosen, selection, filling, stop)
@@ -278,6 +279,7 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     std::string problem;
     auto output = output_of(outcome, context.root);
     output.files = read_reports(filling.results, problem);
+    output.secret = filling.secret;
     auto report = parse_output(runner.format, output);
     if (!problem.empty()) { report.problem = problem; }
     return judge_report(report, context, outcome);

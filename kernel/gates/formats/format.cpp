@@ -13,6 +13,7 @@ constexpr std::size_t max_failure_text = 64UL << 10U;
 
 /// Every format that a language file can name, by name.
 constexpr std::array known_formats{
+    Format{"ctest", FormatInput::files, &parse_ctest},
     Format{"googletest-json", FormatInput::files, &parse_googletest_json},
     Format{"junit-xml", FormatInput::files, &parse_junit_xml},
     Format{"tap", FormatInput::out, &parse_tap},

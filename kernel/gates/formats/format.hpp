@@ -23,6 +23,7 @@ struct RunOutput {
     int exit_code = 0;
     bool out_truncated = false;         ///< A part in the middle of `out` is missing.
     std::string_view root;              ///< Absolute path of the checked-out tree, to make paths relative.
+    std::string_view secret;            ///< `{secret}` of the run: what the lines of a recorder of ours carry.
 };
 
 /// One test as its runner tells it. The kernel makes the id (`file::suite::name`, or `file::name`), finds the file where the
@@ -32,6 +33,7 @@ struct ReportedTest {
     std::string name;
     std::string suite;                  ///< Class, describe block, package; parts joined by `::`. May be empty.
     std::string file;                   ///< As reported; a path below `root` is made relative by the kernel. May be empty.
+    std::vector<std::string> sources;   ///< Without a file: what its program was built from; the first of them that is a test file is taken.
     std::uint64_t line = 0;             ///< From 1; 0: not known.
     /// passed, skipped, failed_assertion (the runner says the test's own check failed, or cannot tell), error (it says otherwise:
     /// an exception, a crash, a timeout, a broken fixture, a file that cannot be loaded).
@@ -66,6 +68,8 @@ struct Format {
 
 // ------------------------------------------------------------------------------------------------ the formats, one file each --
 
+/// `ctest` (formats/ctest.cpp): config/languages/cpp/run.cmake's tests.json and ctest.xml, and the recorders' files.
+[[nodiscard]] FormatResult parse_ctest(const RunOutput& output);
 /// `googletest-json` (formats/googletest.cpp): `--gtest_output=json:{results}/`, of any number of programs.
 [[nodiscard]] FormatResult parse_googletest_json(const RunOutput& output);
 /// Suite and name as `Suite::test[parameters]` has them, from GoogleTest's `Instance/Suite` and `test/0`, or `Suite/0` and `test`.
