@@ -5,6 +5,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "gates/before.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -43,7 +44,7 @@ Result<std::string> cache_key(const GateCall& call) {
     if (call.baseline != nullptr) {
         const auto& baseline = *call.baseline;
         key["baseline"] = json::object{{"base_tree", baseline.base_tree}, {"base_tests", outcomes(baseline.base_tests)},
-                                       {"red_tree", baseline.red_tree}, {"red_tests", outcomes(baseline.red_tests)},
+                                       {"flaky", texts(baseline.flaky)}, {"red_tree", baseline.red_tree}, {"red_tests", outcomes(baseline.red_tests)},
                                        {"test_files", texts(baseline.test_files)}, {"specification", baseline.specification},
                                        {"test_suite", baseline.test_suite}, {"intent", baseline.intent}};
     }
@@ -85,11 +86,12 @@ Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
     judging_ = name == "red" || name == "green" || name == "refactor" || name == "deliver";
     auto upto = Enforcement::every_edit;
     for (const auto& parameter : call.request.parameters) {
+        if (name == "tests" && parameter.key() == "run" && parameter.value().is_int64() && parameter.value().get_int64() > 0) { continue; }
         const bool known = name == "conformance" && parameter.key() == "enforcement" && parameter.value().is_string() &&
                            (parameter.value().get_string() == "every_edit" || parameter.value().get_string() == "all");
         if (!known) {
             return Error{"AF-GATE-006", "The gate `" + name + "` has no parameter `" + std::string(parameter.key()) + "` of that value.",
-                         "", "`conformance` takes enforcement: every_edit or all; the others take none.", ErrorKind::invalid};
+                         "", "`conformance` takes enforcement: every_edit or all; `tests` takes run, a number; the others take none.", ErrorKind::invalid};
         }
         if (parameter.value().get_string() == "all") { upto = Enforcement::phase_end; }
     }
@@ -117,9 +119,9 @@ Result<std::vector<std::string>> Measure::test_files(const std::string& tree) {
     return files;
 }
 
-Result<TestRun> Measure::run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop) {
+Result<TestRun> Measure::run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop, std::int64_t number) {
     AF_TRY(const auto* found, language(tree));
-    const auto key = tree + hash_of(texts(files));
+    const auto key = tree + hash_of(texts(files)) + "/" + std::to_string(number);
     if (const auto known = runs_.find(key); known != runs_.end()) { return known->second; }
     if (const auto known = judging_ ? runs_.end() : runs_.find("kept " + key); known != runs_.end()) { return known->second; }
     AF_TRY(auto run, commands_->run_tests(*found, tree, {files, {}, judging_}, stop));
@@ -158,22 +160,34 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
         report.facts = {{"tests_found", false}, {"test_results", count_tests({})}};
         return report;
     }
-    AF_TRY(auto run, run_tests(call.tree, files, stop));
+    const auto number = number_of(call.request.parameters, "run");
+    AF_TRY(auto run, run_tests(call.tree, files, stop, number == 0 ? 1 : number));
     report.facts = {{"tests_found", true}, {"believed", run.believed}, {"test_results", count_tests(run.tests)},
                     {"notes", texts(run.notes)}, {"confinement", run.confinement}, {"duration_ms", run.duration.count()},
                     {"runner", run.runner}};
+    std::string not_counted;
     if (!run.believed) {
         report.blocking_issues.push_back("The test run is not believed: " + run.disbelief + ".");
     } else {
+        Excused excused;
+        if (call.baseline != nullptr) {
+            excused = excused_failures(call.baseline->base_tests, call.baseline->flaky, call.baseline->test_suite, run.tests);
+            report.facts["failed_before"] = json::array(excused.failed_before.begin(), excused.failed_before.end());
+            report.facts["flaky"] = json::array(excused.flaky.begin(), excused.flaky.end());
+        }
         for (const auto& test : run.tests) {
-            if (is_failure(test.status)) { report.blocking_issues.push_back(test.id + " failed: " + first_line(test.message)); }
+            if (!is_failure(test.status) || excused.failed_before.contains(test.id) || excused.flaky.contains(test.id)) { continue; }
+            report.blocking_issues.push_back(test.id + " failed: " + first_line(test.message));
+        }
+        if (const auto count = excused.failed_before.size() + excused.flaky.size(); count > 0) {
+            not_counted = "; " + counted(count, "failure", "failures") + " that the task is not charged with (failing before it, or flaky)";
         }
     }
     const auto failing = report.blocking_issues.size();
     report.passed = failing == 0;
     report.summary = !run.believed ? report.blocking_issues.back()
-                     : report.passed ? counted(run.tests.size(), "test", "tests") + ", none failed"
-                                     : std::to_string(failing) + " of " + counted(run.tests.size(), "test", "tests") + " failed";
+                     : report.passed ? counted(run.tests.size(), "test", "tests") + ", none failed" + not_counted
+                                     : std::to_string(failing) + " of " + counted(run.tests.size(), "test", "tests") + " failed" + not_counted;
     report.tests = std::move(run.tests);
     return report;
 }

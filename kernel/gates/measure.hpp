@@ -64,8 +64,9 @@ private:
     [[nodiscard]] Result<std::map<std::string, std::string>> behind_links(const Language& language, const std::string& tree);
     /// Whether a file of the tree that is checked out is a link.
     [[nodiscard]] bool is_link(const std::string& path) const;
-    /// Remembered by tree and files when it was believed. While a phase is judged, only what was built apart counts.
-    [[nodiscard]] Result<TestRun> run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop);
+    /// Remembered by tree, files and number when it was believed: another number is another run of the same. While a phase is judged, only
+    /// what was built apart counts.
+    [[nodiscard]] Result<TestRun> run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop, std::int64_t number = 1);
     [[nodiscard]] Result<std::vector<std::string>> test_files(const std::string& tree);
     /// Files that the call is about: its paths, or what changed since the user's commit, or all; deleted ones left out.
     [[nodiscard]] Result<std::vector<TreeChange>> scope(const GateCall& call);

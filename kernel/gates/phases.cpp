@@ -178,6 +178,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     std::vector<std::string> problems;
     evidence.declared = declared_tests(baseline.test_suite, problems);
     evidence.base_tests = baseline.base_tests;
+    evidence.flaky = baseline.flaky;
 
     AF_TRY(const auto changes, checkout_->changes(red_tree, call.tree));
     const std::set<std::string> locked(baseline.test_files.begin(), baseline.test_files.end());

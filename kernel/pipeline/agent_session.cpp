@@ -7,6 +7,7 @@
 #include "agent/context.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "config/verification.hpp"
 #include "pipeline/agent_tools.hpp"
 #include "pipeline/agentic.hpp"
 #include "pipeline/budget.hpp"
@@ -292,26 +293,30 @@ public:
     }
 
     void after_edit(const std::vector<std::string>& paths) override {
-        const json::value* configured = session_.state().stage_template().config.if_contains("verify_edits");
-        if (configured == nullptr || !configured->is_array() || broken_) { return; }
-        const json::array gates = configured->get_array();      // A copy: every record replaces the state.
+        if (broken_) { return; }
+        const auto checks = edit_checks(session_.state().stage_template().config);
+        if (!checks.ok()) {
+            broken_ = checks.error();
+            return;
+        }
+        if (checks->empty()) { return; }
         if (auto snapshot = workshop_.snapshot(paths); snapshot.ok()) {
             tree_ = *snapshot;
         } else {
             broken_ = snapshot.error();
             return;
         }
-        for (const json::value& name : gates) {
-            if (!name.is_string()) { continue; }
+        for (const EditCheck& check : *checks) {
             GateRequest request;
-            request.gate = std::string(name.get_string());
-            if (request.gate != "tests") { request.paths = paths; }
+            request.gate = check.gate;
+            if (check.gate != "tests" || check.affected) { request.paths = paths; }
+            if (check.affected) { request.parameters["scope"] = "affected"; }
             const auto report = run_gate(request);
             if (!report.ok()) {
                 if (report.error().kind != ErrorKind::cancelled) { context_.log(LogLevel::warning, report.error().to_string(), {}); }
                 return;
             }
-            if (!report->passed && request.gate == "syntax") { return; }  // Nothing else means anything until it parses.
+            if (!report->passed && check.must_pass) { return; }     // Nothing after it would mean anything.
         }
     }
 
