@@ -64,9 +64,9 @@ Result<GateSettings> GateSettings::read(const json::object& settings) {
                 return wrong_setting(whole, "must be a whole number above 0");
             }
             if (key == "timeouts") {
-                const std::vector<std::string> commands{"tests", "integration", "tests_after_edit", "build", "collect", "affected", "syntax", "types", "metrics", "skeleton"};
+                const std::vector<std::string> commands{"tests", "integration", "tests_after_edit", "build", "collect", "affected", "syntax", "types", "metrics", "skeleton", "coverage"};
                 if (std::find(commands.begin(), commands.end(), name) == commands.end()) {
-                    return wrong_setting(whole, "names no command (tests, integration, tests_after_edit, build, collect, affected, syntax, types, metrics, skeleton)");
+                    return wrong_setting(whole, "names no command (tests, integration, tests_after_edit, build, collect, affected, syntax, types, metrics, skeleton, coverage)");
                 }
                 result.timeouts[name] = std::chrono::seconds(entry.value().get_int64());
             } else {

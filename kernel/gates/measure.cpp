@@ -507,6 +507,29 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
                                         text_of(line, "name"), number_of(line, "value")});
         }
     }
+    const bool covered = std::any_of(checks.begin(), checks.end(), [](const auto& check) { return check.metric == "untested-percent"; });
+    if (covered && call.request.paths.empty() && call.baseline != nullptr && !now.empty()) {
+        AF_TRY(const auto tests, test_files(call.tree));
+        AF_TRY(const auto measured, coverage(call.baseline->base_tree, call.tree, tests, stop));
+        report.facts["coverage"] = measured.measured ? "measured" : measured.problem.empty() ? "not measured" : "failed: " + measured.problem;
+        if (measured.measured) {
+            report.facts["coverage_percent"] = 100 - measured.percent_missing();
+            report.facts["coverage_lines"] = static_cast<std::int64_t>(measured.lines);
+        }
+        // One number for the whole change: a file of three lines with one error path is no reason to stop.
+        const auto place = measured.missing.empty() ? now.front().path : measured.missing.front().file;
+        const auto version = std::find_if(now.begin(), now.end(), [&](const auto& each) { return each.path == place; });
+        if (version != now.end() && (!measured.problem.empty() || !measured.missing.empty())) {
+            std::string missing;
+            for (std::size_t index = 0; index < std::min<std::size_t>(measured.missing.size(), 5); ++index) {
+                missing += (index == 0 ? "" : ", ") + measured.missing[index].file + ":" + std::to_string(measured.missing[index].line);
+            }
+            if (measured.missing.size() > 5) { missing += " and " + std::to_string(measured.missing.size() - 5) + " more"; }
+            version->metrics.push_back({"untested-percent", place, measured.missing.empty() ? 0 : measured.missing.front().line,
+                                        measured.problem.empty() ? missing : "coverage could not be measured: " + measured.problem,
+                                        measured.problem.empty() ? measured.percent_missing() : 100});
+        }
+    }
     const auto search = [&](const std::vector<Version>& versions) {
         std::vector<Finding> findings;
         for (const auto& version : versions) {

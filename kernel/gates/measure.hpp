@@ -19,6 +19,26 @@ namespace agentforge::kernel {
 /// Names one measurement: gate, tree, paths, parameters and baseline.
 [[nodiscard]] Result<std::string> cache_key(const GateCall& call);
 
+/// A changed line: by which tests it is run, or what depends on its comparison with a literal of theirs.
+struct CoveredLine {
+    std::string file;
+    std::uint64_t line = 0;
+    std::string special;                    ///< The literal; empty: not such a line.
+    std::vector<std::string> tests;         ///< The first five.
+};
+
+/// What tests run of the lines that a task changed.
+struct Coverage {
+    bool measured = false;                  ///< False without a problem: the language has no coverage command, or nothing changed.
+    std::string problem;                    ///< Why it could not be measured.
+    std::size_t lines = 0;                  ///< Changed ones that can be run.
+    std::vector<CoveredLine> missing;       ///< Those that nothing runs.
+    std::vector<CoveredLine> special;       ///< Those made for what the tests give, perhaps: a person should look.
+    [[nodiscard]] std::int64_t percent_missing() const {
+        return lines == 0 ? 0 : static_cast<std::int64_t>((missing.size() * 100 + lines - 1) / lines);
+    }
+};
+
 class Measure {
 public:
     Measure(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, GateRunner::Options options);
@@ -38,6 +58,13 @@ private:
     [[nodiscard]] Result<GateReport> after_red(const GateCall& call, const Stop& stop);
 
     [[nodiscard]] Result<void> prepare();
+    /// Of the sources that differ from `base_tree`, by these test files. A command that fails is a `problem`. Errors: cancelled, git's own.
+    [[nodiscard]] Result<Coverage> coverage(const std::string& base_tree, const std::string& tree, const std::vector<std::string>& tests,
+                                            const Stop& stop);
+    /// Files and folders of a tree that its tests reach through links, each with the link: they are tests as well.
+    [[nodiscard]] Result<std::map<std::string, std::string>> behind_links(const Language& language, const std::string& tree);
+    /// Whether a file of the tree that is checked out is a link.
+    [[nodiscard]] bool is_link(const std::string& path) const;
     /// Remembered by tree, files and number when it was believed: another number is another run of the same. While a phase is judged, only
     /// what was built apart counts.
     [[nodiscard]] Result<TestRun> run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop, std::int64_t number = 1,
@@ -74,6 +101,7 @@ private:
     Globs integration_;
     MentionIndex mentions_;
     std::string mentions_tree_;                             ///< What `mentions_` is of; empty: of nothing.
+    std::map<std::string, std::map<std::string, std::string>> behind_;  ///< behind_links, by tree.
     bool judging_ = false;                                  ///< The gate that is running is a phase's.
 };
 

@@ -27,6 +27,21 @@ std::string whole_id(const DeclaredTest& test) {
     return test.file + "::" + name;
 }
 
+/// The ids that a declared name may mean: as it is written, `Class.test` as `Class::test`, and `suite > test` as `suite::test`.
+std::vector<std::string> spellings(const DeclaredTest& test) {
+    auto name = test.name;
+    if (const auto prefix = test.file + "::"; name.compare(0, prefix.size(), prefix) == 0) { name.erase(0, prefix.size()); }
+    std::vector<std::string> result{test.file + "::" + name, whole_id(test)};
+    for (const std::string_view separator : {" > ", " \u203a "}) {
+        auto split = name;
+        for (auto at = split.find(separator); at != std::string::npos; at = split.find(separator, at + 2)) {
+            split.replace(at, separator.size(), "::");
+        }
+        if (split != name) { result.push_back(test.file + "::" + split); }
+    }
+    return result;
+}
+
 /// `file::Class::name[parameters]` without class: `file::name[parameters]`.
 std::string without_class(const TestOutcome& test) {
     const auto bracket = test.id.find('[');
@@ -442,15 +457,19 @@ std::vector<std::string> testable_requirements(const json::object& specification
 }
 
 std::vector<const TestOutcome*> outcomes_of(const DeclaredTest& test, const std::vector<TestOutcome>& outcomes) {
-    const auto declared = whole_id(test);
+    const auto declared = spellings(test);
     std::vector<const TestOutcome*> found;
-    for (const auto& outcome : outcomes) {
-        if (means(declared, outcome.id)) { found.push_back(&outcome); }
-    }
-    if (!found.empty()) { return found; }
-    for (const auto& outcome : outcomes) {
-        if (means(declared, without_class(outcome))) { found.push_back(&outcome); }
-    }
+    const auto search = [&](const auto& id_of) {
+        for (const auto& spelling : declared) {
+            for (const auto& outcome : outcomes) {
+                if (means(spelling, id_of(outcome))) { found.push_back(&outcome); }
+            }
+            if (!found.empty()) { return true; }
+        }
+        return false;
+    };
+    if (search([](const TestOutcome& outcome) -> const std::string& { return outcome.id; })) { return found; }
+    search(without_class);
     return found;
 }
 

@@ -86,7 +86,10 @@ Result<std::vector<Change>> settle_writes(TaskSession& session, Workshop& worksh
     json::array forbidden = std::move(touched);
     std::vector<Change> kept;
     for (const TreeChange& change : changes) {
-        if (workspace.check_write(change.path).ok()) {
+        // A file that went to another name is gone from the old one, which must be the role's to write as well.
+        if (!change.old_path.empty() && !workspace.check_write(change.old_path).ok()) {
+            forbidden.emplace_back(change.old_path);
+        } else if (workspace.check_write(change.path).ok()) {
             kept.push_back(Change{change.path, "", "", change.lines_added, change.lines_removed, change.status == 'A'});
         } else {
             forbidden.emplace_back(change.path);

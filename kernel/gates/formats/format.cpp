@@ -15,6 +15,8 @@ constexpr std::size_t max_failure_text = 64UL << 10U;
 constexpr std::array known_formats{
     Format{"ctest", FormatInput::files, &parse_ctest},
     Format{"googletest-json", FormatInput::files, &parse_googletest_json},
+    Format{"junit-xml", FormatInput::files, &parse_junit_xml},
+    Format{"tap", FormatInput::out, &parse_tap},
 };
 
 }  // namespace

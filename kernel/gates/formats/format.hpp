@@ -75,6 +75,15 @@ struct Format {
 /// Suite and name as `Suite::test[parameters]` has them, from GoogleTest's `Instance/Suite` and `test/0`, or `Suite/0` and `test`.
 void gtest_names(std::string_view suite, std::string_view name, ReportedTest& test);
 
+/// `junit-xml` (formats/junit.cpp): any number of `*.xml` below `{results}`. `failure` is a failed assertion unless its `type` names another
+/// exception, `error` an error. Counts in the elements must not announce more tests or failures than are told.
+[[nodiscard]] FormatResult parse_junit_xml(const RunOutput& output);
+
+/// `tap` (formats/tap.cpp): TAP 12 to 14 on standard output, between whatever else was printed there. The plan must be there and hold,
+/// the numbers must count, nobody may have bailed out. `# SKIP` and `# TODO` are skipped. The description of a subtest is the suite of the
+/// tests in it. A suite is told as a test only when it fails though none of its tests did.
+[[nodiscard]] FormatResult parse_tap(const RunOutput& output);
+
 // -------------------------------------------------------------------------------------------------- what several formats need --
 
 /// A path as the kernel writes it: below `root` relative to it, `./` and backslashes gone; one that leads elsewhere as it is.

@@ -36,6 +36,11 @@ public:
             std::filesystem::create_directories((folder_ / file).parent_path());
             std::ofstream(folder_ / file, std::ios::binary) << bytes;
         }
+        for (const auto& [file, target] : links) {
+            std::filesystem::remove(folder_ / file);
+            std::filesystem::create_directories((folder_ / file).parent_path());
+            std::filesystem::create_symlink(target, folder_ / file);
+        }
         return {};
     }
     Result<std::vector<TreeChange>> changes(std::string_view old_tree, std::string_view new_tree) override {
@@ -68,6 +73,7 @@ public:
     }
 
     std::map<std::string, Files, std::less<>> trees;
+    Files links;                    ///< Files that are links in every tree, whatever it says of them.
     int checkouts = 0;
 
 private:
