@@ -17,7 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* ready_mark = ".agentforge-ready";
-constexpr std::array network_variables{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy",
+/// How the user reaches the network and his package indexes.
+constexpr std::array network_variables{"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CERT", "NPM_CONFIG_REGISTRY", "npm_config_registry", "GOPROXY", "GOSUMDB",
+                                       "NODE_EXTRA_CA_CERTS", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy",
                                        "no_proxy", "all_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"};
 
 std::string with_folder(std::string text, const std::string& folder) {

@@ -31,7 +31,7 @@ struct Fetched {
 
 /// What a fetch is given besides its rule.
 struct FetchPlace {
-    std::map<std::string, std::string> environment;     ///< The whole one; the allow-listed part and the proxies are passed on.
+    std::map<std::string, std::string> environment;     ///< The whole one; the allow-listed part, proxies and package indexes are passed on.
     std::vector<std::string> readable;
     std::filesystem::path scratch;                      ///< With `home` and `tmp` in it.
     std::chrono::seconds timeout{0};                    ///< 0: the rule's.
