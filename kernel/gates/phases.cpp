@@ -61,7 +61,7 @@ Result<std::vector<std::string>> Measure::changed_runner_configuration(const Lan
             if (path->empty()) { continue; }
             if (language.runner_files.matches(*path)) { changed.insert(*path); }
             for (const auto& section : language.runner_sections) {
-                if (*path != section.file) { continue; }
+                if (!path_matches(section.file, *path)) { continue; }
                 AF_TRY(const auto before, checkout_->file(old_tree, *path));
                 AF_TRY(const auto after, checkout_->file(tree, *path));
                 if (section_text(before.value_or(""), section) != section_text(after.value_or(""), section)) { changed.insert(*path); }

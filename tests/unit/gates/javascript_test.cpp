@@ -158,6 +158,9 @@ TEST_F(TypescriptTask, configuration_and_tests_are_locked_after_red) {
     project_.tree("green")["vitest.config.ts"] = "export default {};\n";
     EXPECT_THAT(joined(project_.gate("green", "green").blocking_issues), HasSubstr("vitest.config.ts"));
     project_.tree("green").erase("vitest.config.ts");
+    project_.tree("green")["package.json"] = R"({"name": "slug", "type": "module", "jest": {"testMatch": []}})";
+    EXPECT_THAT(joined(project_.gate("green", "green").blocking_issues), HasSubstr("package.json"));
+    project_.tree("green")["package.json"] = project_.tree("red")["package.json"];
     project_.tree("green")["test/slug.test.ts"] += "// changed\n";
     EXPECT_FALSE(project_.gate("green", "green").passed);
 }
