@@ -275,7 +275,7 @@ void read_commands(Reader& reader, const json::object& root, Language& language)
     if (found == nullptr) { return; }
     const auto* value = reader.object(*found, "/commands");
     if (value == nullptr) { return; }
-    reader.keys(*value, "/commands", {"syntax", "metrics", "skeleton"});
+    reader.keys(*value, "/commands", {"syntax", "metrics", "skeleton", "coverage"});
     for (const auto& field : *value) {
         const std::string name(field.key());
         const std::string pointer = "/commands/" + name;

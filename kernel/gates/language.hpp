@@ -88,7 +88,7 @@ struct Language {
     std::string skeleton_marker;
     std::map<std::string, std::string> environment;
     std::vector<TestRunner> runners;        ///< At least one.
-    std::map<std::string, LanguageCommand, std::less<>> commands;   ///< syntax, metrics, skeleton
+    std::map<std::string, LanguageCommand, std::less<>> commands;   ///< syntax, metrics, skeleton, coverage
     std::string skeletons;                  ///< Kind of declarations the kernel writes itself (`c`); empty: the command's, if there is one.
     std::vector<TypeChecker> type_checkers;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gathers what a phase is judged by, from recorded trees only.
+#include <filesystem>
 #include <set>
 
 #include "gates/measure.hpp"
@@ -71,6 +72,42 @@ Result<std::vector<std::string>> Measure::changed_runner_configuration(const Lan
     return std::vector<std::string>(changed.begin(), changed.end());
 }
 
+bool Measure::is_link(const std::string& path) const {
+    std::error_code none;
+    return std::filesystem::is_symlink(std::filesystem::symlink_status(checkout_->path() / path, none));
+}
+
+Result<std::map<std::string, std::string>> Measure::behind_links(const Language& language, const std::string& tree) {
+    if (const auto known = behind_.find(tree); known != behind_.end()) { return known->second; }
+    namespace fs = std::filesystem;
+    std::map<std::string, std::string> behind;
+    AF_TRY(const auto files, checkout_->files(tree));
+    AF_CHECK(checkout_->check_out(tree));
+    for (const auto& file : files) {
+        if (!language.belongs_to_tests(file) || !is_link(file)) { continue; }
+        // Every name on the way: a link to a link can be turned at each of them.
+        fs::path at = file;
+        for (int hops = 0; hops < 20; ++hops) {
+            fs::path so_far;
+            bool turned = false;
+            for (auto part = at.begin(); part != at.end() && !turned; ++part) {
+                so_far /= *part;
+                if (!is_link(so_far.string())) { continue; }
+                if (so_far != fs::path(file)) { behind.emplace(so_far.string(), file); }
+                std::error_code none;
+                fs::path next = so_far.parent_path() / fs::read_symlink(checkout_->path() / so_far, none);
+                while (++part != at.end()) { next /= *part; }
+                at = next.lexically_normal();
+                turned = true;
+                break;
+            }
+            if (!turned || at.is_absolute() || at.string().starts_with("..")) { break; }
+        }
+        if (at.is_relative() && !at.string().starts_with("..") && at != fs::path(file)) { behind.emplace(at.string(), file); }
+    }
+    return behind_.emplace(tree, std::move(behind)).first->second;
+}
+
 Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     GateReport report;
     const auto& baseline = *call.baseline;
@@ -101,6 +138,12 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
             } else {
                 evidence.foreign_paths.push_back(*path);
             }
+        }
+    }
+    if (!evidence.test_paths.empty()) { AF_CHECK(checkout_->check_out(call.tree)); }
+    for (const auto& path : evidence.test_paths) {
+        if (is_link(path)) {
+            evidence.problems.push_back(path + " is a link; write tests as files of their own, so that what they say is locked with them.");
         }
     }
     for (const auto& test : evidence.declared) {
@@ -135,6 +178,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     std::vector<std::string> problems;
     evidence.declared = declared_tests(baseline.test_suite, problems);
     evidence.base_tests = baseline.base_tests;
+    evidence.flaky = baseline.flaky;
 
     AF_TRY(const auto changes, checkout_->changes(red_tree, call.tree));
     const std::set<std::string> locked(baseline.test_files.begin(), baseline.test_files.end());
@@ -142,6 +186,14 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     for (const auto& change : changes) {
         for (const auto* path : {&change.old_path, &change.path}) {
             if (!path->empty() && (locked.contains(*path) || found->belongs_to_tests(*path))) { evidence.changed_tests.push_back(*path); }
+        }
+    }
+    AF_TRY(const auto behind, behind_links(*found, red_tree));
+    for (const auto& change : changes) {
+        for (const auto* path : {&change.old_path, &change.path}) {
+            for (const auto& [target, link] : behind) {
+                if (*path == target || path->starts_with(target + "/")) { evidence.changed_tests.push_back(*path + " (" + link + " is a link to it)"); }
+            }
         }
     }
     AF_TRY(evidence.changed_configuration, changed_runner_configuration(*found, red_tree, changes, call.tree));
@@ -181,6 +233,12 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
             report.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message + " (" +
                                              violation.check_id + ")" + (violation.fix_hint.empty() ? "" : ". " + violation.fix_hint));
         }
+        for (const char* fact : {"coverage", "coverage_percent", "coverage_lines"}) {
+            if (const auto* value = quality.facts.if_contains(fact)) { report.facts[fact] = *value; }
+        }
+        report.facts["coverage_acceptable"] =
+            std::none_of(quality.violations.begin(), quality.violations.end(),
+                         [](const Violation& violation) { return violation.check_id == "min-coverage" && violation.severity != "minor"; });
         report.facts["complexity_acceptable"] = !complex;
         report.facts["no_code_smells"] = !complex && !smells;
         for (auto& violation : quality.violations) { report.violations.push_back(std::move(violation)); }
@@ -202,13 +260,41 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     if (!evidence.red_files.empty()) { AF_TRY(evidence.red_run, run_tests(red_tree, evidence.red_files, stop)); }
     AF_TRY(const auto suite, test_files(call.tree));
     evidence.run.believed = true;
-    if (!suite.empty()) { AF_TRY(evidence.run, run_tests(call.tree, suite, stop)); }
-    take_over(report, deliver ? judge_deliver(evidence) : judge_green(evidence));
+    // Tests of integration wait for the end of REFACTOR, and for what is delivered.
+    const bool integration = call.request.gate != "green";
+    if (!suite.empty()) { AF_TRY(evidence.run, run_suite(call.tree, suite, integration, evidence.red_files, stop)); }
+    if (!integration) {
+        std::erase_if(evidence.base_tests, [&](const TestOutcome& test) { return is_integration_test(test.file) && !red_files.contains(test.file); });
+    }
+    auto ruling = deliver ? judge_deliver(evidence) : judge_green(evidence);
+    const bool green = call.request.gate == "green";
+    if (green && ruling.passed() && report.blocking_issues.empty() && !evidence.red_files.empty()) {
+        // Taken back once more, now: what RED's run said may have been the hour's or a die's, and then it says nothing about the change.
+        AF_TRY(evidence.red_run, commands_->run_tests(*found, red_tree, {evidence.red_files, {}, true}, stop));
+        ruling = judge_green(evidence);
+    }
+    take_over(report, std::move(ruling));
+    json::array special;
+    if (green && report.blocking_issues.empty()) {
+        AF_TRY(const auto measured, coverage(red_tree, call.tree, evidence.red_files, stop));
+        for (const auto& line : measured.special) {
+            std::string tests;
+            for (const auto& test : line.tests) { tests += (tests.empty() ? "" : ", ") + test; }
+            report.violations.push_back({"special-casing", "pattern", "minor", line.file, line.line,
+                                         "The code compares with " + line.special + ", which the tests give or expect; what depends on it is run by " + tests + ".",
+                                         "A person should look whether the code does the work or knows the tests."});
+            special.push_back(json::value(line.file + ":" + std::to_string(line.line) + " compares with " + line.special + " (" + tests + ")"));
+        }
+        report.facts["special_casing"] = special;
+        report.facts["coverage"] = measured.measured ? "measured" : measured.problem.empty() ? "not measured" : "failed: " + measured.problem;
+    }
     report.facts["believed"] = evidence.run.believed && evidence.red_run.believed;
     report.facts["confinement"] = evidence.run.confinement;
     report.facts["notes"] = json::array(evidence.run.notes.begin(), evidence.run.notes.end());
     const auto count = report.facts.at("passing_tests").as_array().size();
-    conclude(report, std::to_string(count) + (count == 1 ? " test passes" : " tests pass") + ", nothing that passed before fails");
+    conclude(report, std::to_string(count) + (count == 1 ? " test passes" : " tests pass") + ", nothing that passed before fails" +
+                         (special.empty() ? "" : "; look at " + std::to_string(special.size()) + (special.size() == 1 ? " line that compares" : " lines that compare") +
+                                                     " with what the tests give"));
     if (deliver) { report.facts["deployment_ready"] = report.passed; }
     return report;
 }

@@ -268,6 +268,12 @@ public:
     explicit SuiteJudge(const GreenEvidence& evidence)
         : evidence_(evidence), ids_(red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests)) {
         ruling_.tests = evidence.run.tests;
+        // A flaky test that RED did not declare failed there by chance; it is none of its new ones.
+        std::vector<std::string> declared;
+        for (const auto& test : evidence.declared) {
+            for (const auto* outcome : outcomes_of(test, evidence.red_run.tests)) { declared.push_back(outcome->id); }
+        }
+        std::erase_if(ids_.fresh, [&](const std::string& id) { return contains(evidence.flaky, id) && !contains(declared, id); });
     }
 
     void lock() {
@@ -300,6 +306,7 @@ public:
         ruling_.facts["passing_tests"] = list(passing);
         ruling_.facts["new_tests"] = list(ids_.fresh);
         ruling_.facts["failed_before"] = list(failed_before_);
+        ruling_.facts["flaky"] = list(flaky_);
     }
 
     void taken_back() {
@@ -363,7 +370,13 @@ private:
 
     void regressions() {
         const std::set<std::string> red_files(evidence_.red_files.begin(), evidence_.red_files.end());
+        const std::set<std::string> flaky(evidence_.flaky.begin(), evidence_.flaky.end());
         for (const auto& before : evidence_.base_tests) {
+            if (flaky.contains(before.id) && !contains(ids_.fresh, before.id) && !contains(ids_.guards, before.id)) {
+                const auto* now = find_test(evidence_.run.tests, before.id);
+                if (now == nullptr || now->status != TestStatus::passed) { flaky_.push_back(before.id); }
+                continue;
+            }
             if (before.status != TestStatus::passed) {
                 const auto* now = find_test(evidence_.run.tests, before.id);
                 if (is_failure(before.status) && now != nullptr && is_failure(now->status)) { failed_before_.push_back(before.id); }
@@ -398,6 +411,7 @@ private:
     bool no_regressions_ = true;
     std::set<std::string> reported_;
     std::vector<std::string> failed_before_;
+    std::vector<std::string> flaky_;        ///< Those that do not pass now.
 };
 
 }  // namespace
