@@ -61,5 +61,59 @@ TEST(CppTests, each_way_a_test_can_end_is_told_apart) {
     EXPECT_EQ(report.tests.size(), 13U) << "the canaries are no tests of the project";
 }
 
+const char* const slug_list = "find_package(GTest REQUIRED)\ninclude(GoogleTest)\nadd_executable(slug_test slug_test.cpp)\n"
+                              "target_link_libraries(slug_test slug GTest::gtest_main)\ngtest_discover_tests(slug_test)\n";
+
+TEST(CppPhases, red_and_green_hold_for_a_library_with_googletest) {
+    Project project;
+    const SkeletonInterface interface{"slug::shout", "include/slug/shout.hpp", "std::string shout(const std::string& text);"};
+    project.baseline.specification = json::parse(R"({"requirements": [{"id": "REQ-001", "verification_method": "test"}], "interfaces": [{"name": "slug::shout",
+        "type": "api", "file": "include/slug/shout.hpp", "signature": "std::string shout(const std::string& text);"}]})").as_object();
+    project.baseline.test_suite = json::parse(R"({"test_files": [{"path": "tests/slug_test.cpp", "tests": [
+        {"name": "Slug.shouts", "requirement_ref": "REQ-001", "kind": "new"}, {"name": "Slug::keeps", "kind": "guard"}]}]})").as_object();
+    project.baseline.test_files = {"tests/slug_test.cpp"};
+    project.tree("base") = {{"CMakeLists.txt", top_list}, {"include/slug/slug.hpp", header}, {"src/slug.cpp", source}, {"tests/CMakeLists.txt", slug_list},
+                            {"tests/slug_test.cpp", "#include <gtest/gtest.h>\n#include \"slug/slug.hpp\"\n"
+                                                    "TEST(Slug, keeps) { EXPECT_EQ(slug::slugify(\"a\"), \"a\"); }\n"}};
+    const auto skeleton = project.runner().skeleton("base", {interface}, Stop{});
+    ASSERT_TRUE(skeleton.ok()) << skeleton.error().to_string();
+    project.tree("red") = project.tree("base");
+    for (const auto& [path, content] : *skeleton) { project.tree("red")[path] = content; }
+    project.tree("red")["tests/slug_test.cpp"] += "#include \"slug/shout.hpp\"\nTEST(Slug, shouts) { EXPECT_EQ(slug::shout(\"a\"), \"A\"); }\n";
+
+    const auto red = project.gate("red", "red");
+    EXPECT_TRUE(red.passed) << joined(red.blocking_issues);
+    EXPECT_EQ(status_of(red, "tests/slug_test.cpp::Slug::shouts"), TestStatus::failed_skeleton);
+
+    // GREEN moves the function into a source file of its own, as it would be written.
+    project.tree("green") = project.tree("red");
+    project.tree("green")["include/slug/shout.hpp"] = "#pragma once\n#include <string>\nnamespace slug { std::string shout(const std::string& text); }\n";
+    project.tree("green")["src/shout.cpp"] = "#include \"slug/shout.hpp\"\nnamespace slug {\nstd::string shout(const std::string& text) {\n    std::string result;\n"
+                                             "    for (const char each : text) { result += static_cast<char>(each - 'a' + 'A'); }\n    return result;\n}\n}\n";
+    auto list = std::string(top_list);
+    list.replace(list.find("src/slug.cpp"), 12, "src/slug.cpp src/shout.cpp");
+    project.tree("green")["CMakeLists.txt"] = list;
+    const auto green = project.gate("green", "green");
+    EXPECT_TRUE(green.passed) << joined(green.blocking_issues);
+    EXPECT_EQ(green.facts.at("fails_without_change"), json::value(true));
+    EXPECT_EQ(green.facts.at("type_check"), json::value("checked"));
+
+    // What passes only because the process leaves with exit code 0 is not believed, whatever the tests then say.
+    project.tree("leaves") = project.tree("green");
+    project.tree("leaves")["src/shout.cpp"] = "#include \"slug/shout.hpp\"\n#include <cstdlib>\n#include <unistd.h>\nnamespace slug {\n"
+                                              "static const int leaving = std::atexit([] { ::_exit(0); });\n"
+                                              "std::string shout(const std::string& text) { return leaving == 0 ? text : text; }\n}\n";
+    const auto leaves = project.gate("green", "leaves");
+    EXPECT_FALSE(leaves.passed);
+    EXPECT_THAT(joined(leaves.blocking_issues), HasSubstr("ended with exit code 0, though"));
+
+    // A tree that does not compile says where.
+    project.tree("broken") = project.tree("green");
+    project.tree("broken")["src/shout.cpp"] = "int nothing() { return missing; }\n";
+    const auto broken = project.gate("tests", "broken");
+    EXPECT_FALSE(broken.passed);
+    EXPECT_THAT(joined(broken.blocking_issues), HasSubstr("does not build: src/shout.cpp:1: "));
+}
+
 }  // namespace
 }  // namespace agentforge::kernel::testing
