@@ -6,6 +6,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "gates/before.hpp"
+#include "gates/skeleton_c.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -484,6 +485,7 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
     AF_TRY(const auto* found, language(tree));
     AF_TRY(const auto existing, checkout_->files(tree));
     json::object contents;
+    std::map<std::string, std::string> texts_of;
     json::array wanted;
     for (const auto& interface : interfaces) {
         wanted.push_back(json::object{{"name", interface.name}, {"file", interface.file}, {"signature", interface.signature}});
@@ -493,7 +495,21 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
             return Error{"AF-GATE-030", "The file of `" + interface.name + "` is not UTF-8; nothing can be declared in it.", interface.file,
                          "Name another file for the interface.", ErrorKind::invalid};
         }
-        if (content) { contents[interface.file] = *content; }
+        if (content) {
+            contents[interface.file] = *content;
+            texts_of[interface.file] = *content;
+        }
+    }
+    const auto cannot = [](const std::string& problems) {
+        return Error{"AF-GATE-030", "Interfaces of the specification cannot be declared: " + problems + ".", "specification.interfaces",
+                     "Correct name, file and signature of these interfaces.", ErrorKind::invalid};
+    };
+    if (found->skeletons == "c") {
+        auto written = write_c_skeletons(interfaces, texts_of, existing, found->skeleton_marker);
+        if (written.problems.empty()) { return std::move(written.files); }
+        std::string all;
+        for (const auto& problem : written.problems) { all += (all.empty() ? "" : "; ") + problem; }
+        return cannot(all);
     }
     const json::object input{{"interfaces", std::move(wanted)}, {"contents", std::move(contents)}, {"existing", texts(existing)},
                              {"marker", found->skeleton_marker}};
@@ -507,10 +523,7 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
             result.emplace_back(text_of(line, "path"), text_of(line, "content"));
         }
     }
-    if (!problems.empty()) {
-        return Error{"AF-GATE-030", "Interfaces of the specification cannot be declared: " + problems + ".", "specification.interfaces",
-                     "Correct name, file and signature of these interfaces.", ErrorKind::invalid};
-    }
+    if (!problems.empty()) { return cannot(problems); }
     return result;
 }
 
