@@ -72,7 +72,8 @@ public:
     /// could not be run (missing program: named), AF-GATE-004 red, green, refactor and deliver need a baseline, AF-GATE-005
     /// cancelled, AF-GATE-006 an unknown parameter. A gate that does not pass is a report.
     /// Reports are cached by (gate, tree, paths, parameters, baseline) within this object. Parameters: `conformance` takes
-    /// {"enforcement": "every_edit" | "all"}; `tests` takes {"run": 2} for a second run of what was run already; the other gates take none.
+    /// {"enforcement": "every_edit" | "all"}; `tests` takes {"run": 2} for a second run of what was run already, and
+    /// {"scope": "affected"} for the test files that what changed since the user's commit may affect, and RED's; the other gates take none.
     [[nodiscard]] Result<GateReport> run(const GateCall& call, const Stop& stop);
 
     /// Contents of files with skeletons added: only what the interfaces declare, each body being the language's marker.

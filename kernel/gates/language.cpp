@@ -165,9 +165,14 @@ void read_runner_configuration(Reader& reader, const json::object& root, Languag
     if (!sections->is_array()) { return reader.fail(pointer + "/sections", "`sections` must be a list."); }
     for (const auto& item : sections->get_array()) {
         if (const auto* section = reader.object(item, pointer + "/sections")) {
-            reader.keys(*section, pointer + "/sections", {"file", "begins"});
+            reader.keys(*section, pointer + "/sections", {"file", "begins", "pointer"});
+            const bool lines = section->if_contains("begins") != nullptr;
+            if (lines == (section->if_contains("pointer") != nullptr)) { reader.fail(pointer + "/sections", "a section has either `begins` or `pointer`."); }
             language.runner_sections.push_back({reader.text(*section, pointer + "/sections", "file"),
-                                                reader.pattern(*section, pointer + "/sections", "begins")});
+                                                reader.pattern(*section, pointer + "/sections", "begins", false),
+                                                reader.text(*section, pointer + "/sections", "pointer", false)});
+            const auto& where = language.runner_sections.back().pointer;
+            if (!where.empty() && where.front() != '/') { reader.fail(pointer + "/sections/pointer", "`pointer` must begin with `/`."); }
         }
     }
 }
@@ -392,6 +397,13 @@ Result<const TestRunner*> choose_runner(const Language& language, const std::vec
 }
 
 std::string section_text(std::string_view content, const FileSection& section) {
+    if (!section.pointer.empty()) {
+        const auto document = parse_json(content, section.file);
+        if (!document.ok()) { return std::string(content); }
+        boost::system::error_code missing;
+        const auto* value = document->find_pointer(section.pointer, missing);
+        return value == nullptr ? std::string{} : json::serialize(*value);
+    }
     const RE2 begins(section.begins, RE2::Quiet);
     std::string result;
     bool inside = false;

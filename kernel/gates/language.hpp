@@ -70,8 +70,9 @@ struct TypeChecker {
     LanguageCommand command;                ///< With `error`.
 };
 
-/// A part of a file: all lines below a header that `begins` matches, up to the next line that starts with `[`.
-struct FileSection { std::string file; std::string begins; };
+/// A part of the files that the glob matches: all lines below a header that `begins` matches, up to the next line that starts with `[`;
+/// or, in a JSON file, what stands at `pointer` (RFC 6901).
+struct FileSection { std::string file; std::string begins; std::string pointer = {}; };
 
 struct Language {
     std::string name;
@@ -107,7 +108,8 @@ using ContentReader = std::function<Result<std::optional<std::string>>(const std
                                  const ContentReader& content);
 [[nodiscard]] Result<const TestRunner*> choose_runner(const Language& language, const std::vector<std::string>& files,
                                                       const ContentReader& content);
-/// The lines of a section of a file's text; empty where it has none.
+/// The lines of a section of a file's text, or the JSON text of its value; empty where it has none. A file that should be JSON and is not
+/// is its own section.
 [[nodiscard]] std::string section_text(std::string_view content, const FileSection& section);
 
 }  // namespace agentforge::kernel

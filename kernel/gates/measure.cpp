@@ -58,6 +58,7 @@ Measure::Measure(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processe
 Result<void> Measure::prepare() {
     if (commands_ != nullptr) { return {}; }
     AF_TRY(auto settings, GateSettings::read(options_.settings));
+    integration_ = Globs(settings.integration_tests);
     commands_ = std::make_unique<LanguageCommands>(*checkout_, processes_, options_.scratch_directory, options_.environment,
                                                    std::move(settings));
     return {};
@@ -87,12 +88,13 @@ Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
     judging_ = name == "red" || name == "green" || name == "refactor" || name == "deliver";
     auto upto = Enforcement::every_edit;
     for (const auto& parameter : call.request.parameters) {
+        if (name == "tests" && parameter.key() == "scope" && parameter.value() == json::value("affected")) { continue; }
         if (name == "tests" && parameter.key() == "run" && parameter.value().is_int64() && parameter.value().get_int64() > 0) { continue; }
         const bool known = name == "conformance" && parameter.key() == "enforcement" && parameter.value().is_string() &&
                            (parameter.value().get_string() == "every_edit" || parameter.value().get_string() == "all");
         if (!known) {
             return Error{"AF-GATE-006", "The gate `" + name + "` has no parameter `" + std::string(parameter.key()) + "` of that value.",
-                         "", "`conformance` takes enforcement: every_edit or all; `tests` takes run, a number; the others take none.", ErrorKind::invalid};
+                         "", "`conformance` takes enforcement: every_edit or all; `tests` takes run, a number, and scope: affected; the others take none.", ErrorKind::invalid};
         }
         if (parameter.value().get_string() == "all") { upto = Enforcement::phase_end; }
     }
@@ -120,20 +122,99 @@ Result<std::vector<std::string>> Measure::test_files(const std::string& tree) {
     return files;
 }
 
-Result<TestRun> Measure::run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop, std::int64_t number) {
+Result<TestRun> Measure::run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop, std::int64_t number,
+                                   const std::string& timeout) {
     AF_TRY(const auto* found, language(tree));
     const auto key = tree + hash_of(texts(files)) + "/" + std::to_string(number);
     if (const auto known = runs_.find(key); known != runs_.end()) { return known->second; }
     if (const auto known = judging_ ? runs_.end() : runs_.find("kept " + key); known != runs_.end()) { return known->second; }
-    AF_TRY(auto run, commands_->run_tests(*found, tree, {files, {}, judging_}, stop));
+    AF_TRY(auto run, commands_->run_tests(*found, tree, {files, {}, judging_, timeout}, stop));
     if (run.believed) { runs_.emplace(run.kept_build ? "kept " + key : key, run); }
     return run;
+}
+
+bool Measure::is_integration_test(const std::string& path) const { return !integration_.empty() && integration_.matches(path); }
+
+Result<TestRun> Measure::run_suite(const std::string& tree, const std::vector<std::string>& files, bool integration,
+                                   const std::vector<std::string>& always, const Stop& stop, std::int64_t number) {
+    std::vector<std::string> first;
+    std::vector<std::string> last;
+    for (const auto& file : files) {
+        if (!is_integration_test(file) || std::find(always.begin(), always.end(), file) != always.end()) {
+            first.push_back(file);
+        } else if (integration) {
+            last.push_back(file);
+        }
+    }
+    TestRun run;
+    run.tree = tree;
+    run.believed = true;
+    if (!first.empty()) { AF_TRY(run, run_tests(tree, first, stop, number)); }
+    if (last.empty()) { return run; }
+    AF_TRY(auto more, run_tests(tree, last, stop, number, "integration"));
+    if (first.empty()) { return more; }
+    // Both must be believed for either to count: one verdict on one tree.
+    if (run.believed && !more.believed) { run.disbelief = "tests of integration: " + more.disbelief; }
+    run.believed = run.believed && more.believed;
+    std::move(more.tests.begin(), more.tests.end(), std::back_inserter(run.tests));
+    std::move(more.notes.begin(), more.notes.end(), std::back_inserter(run.notes));
+    run.duration += more.duration;
+    return run;
+}
+
+Result<std::vector<std::string>> Measure::affected_files(const GateCall& call, const std::vector<std::string>& suite, const Stop& stop) {
+    std::vector<std::string> unit = suite;
+    std::erase_if(unit, [&](const std::string& file) { return is_integration_test(file); });
+    if (call.baseline == nullptr || call.baseline->base_tree.empty()) { return unit; }
+    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
+    std::set<std::string> chosen(call.baseline->test_files.begin(), call.baseline->test_files.end());
+    std::vector<std::string> sources;
+    for (const auto& change : changes) {
+        for (const auto* path : {&change.path, &change.old_path}) {
+            if (path->empty() || path->ends_with(".md") || path->ends_with(".rst")) { continue; }
+            if (found->tests.matches(*path)) {
+                chosen.insert(*path);
+            } else if (found->sources.matches(*path) && !found->test_support.matches(*path)) {
+                sources.push_back(*path);
+            } else {
+                return unit;        // Data, configuration, what stands beside tests: nobody can say who reads it.
+            }
+        }
+    }
+    std::vector<std::string> there = sources;
+    AF_TRY(const auto everything, checkout_->files(call.tree));
+    std::erase_if(there, [&](const std::string& file) { return !std::binary_search(everything.begin(), everything.end(), file); });
+    std::optional<std::vector<std::string>> told;
+    if (there.size() == sources.size()) { AF_TRY(told, commands_->affected(*found, call.tree, sources, stop)); }
+    if (told) {
+        chosen.insert(told->begin(), told->end());
+    } else if (!sources.empty()) {
+        std::vector<std::string> known = everything;
+        std::erase_if(known, [&](const std::string& file) { return !found->sources.matches(file) && !found->tests.matches(file); });
+        if (known.size() > MentionIndex::max_files) { return unit; }
+        std::vector<std::string> changed;
+        if (!mentions_tree_.empty()) {
+            AF_TRY(const auto since, checkout_->changes(mentions_tree_, call.tree));
+            for (const auto& change : since) { changed.push_back(change.path); }
+        }
+        mentions_tree_.clear();
+        AF_CHECK(mentions_.update(known, changed, [&](const std::string& path) { return checkout_->file(call.tree, path); }));
+        mentions_tree_ = call.tree;
+        chosen.merge(mentions_.affected(sources));
+    }
+    std::erase_if(unit, [&](const std::string& file) { return !chosen.contains(file); });
+    return unit;
 }
 
 Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     GateReport report;
     AF_TRY(auto files, test_files(call.tree));
-    if (!call.request.paths.empty()) {
+    const auto total = files.size();
+    const bool affected = call.request.parameters.contains("scope");
+    if (affected) {
+        AF_TRY(files, affected_files(call, files, stop));
+    } else if (!call.request.paths.empty()) {
         AF_TRY(const auto everything, checkout_->files(call.tree));
         std::vector<std::string> chosen;
         bool all = false;
@@ -157,16 +238,26 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     }
     if (files.empty()) {
         report.passed = report.blocking_issues.empty();
-        report.summary = report.passed ? "no tests were found" : report.blocking_issues.front();
-        report.facts = {{"tests_found", false}, {"test_results", count_tests({})}};
+        report.summary = !report.passed ? report.blocking_issues.front()
+                         : affected && total > 0 ? "none of " + counted(total, "test file", "test files") + " is affected by the change"
+                                                 : "no tests were found";
+        report.facts = {{"tests_found", affected && total > 0}, {"test_results", count_tests({})}};
         return report;
     }
     const auto number = number_of(call.request.parameters, "run");
-    AF_TRY(auto run, run_tests(call.tree, files, stop, number == 0 ? 1 : number));
+    // Somebody who names a test of integration wants it run.
+    const auto wanted = call.request.paths.empty() || affected ? std::vector<std::string>{} : files;
+    AF_TRY(auto run, affected ? run_tests(call.tree, files, stop, 1, "tests_after_edit")
+                              : run_suite(call.tree, files, true, wanted, stop, number == 0 ? 1 : number));
     report.facts = {{"tests_found", true}, {"believed", run.believed}, {"test_results", count_tests(run.tests)},
                     {"notes", texts(run.notes)}, {"confinement", run.confinement}, {"duration_ms", run.duration.count()},
                     {"runner", run.runner}};
     std::string not_counted;
+    if (affected) {
+        report.facts["test_files_run"] = static_cast<std::int64_t>(files.size());
+        report.facts["test_files_total"] = static_cast<std::int64_t>(total);
+        if (files.size() < total) { not_counted = " (" + std::to_string(files.size()) + " of " + counted(total, "test file", "test files") + ", those that the change may affect)"; }
+    }
     if (!run.believed) {
         report.blocking_issues.push_back("The test run is not believed: " + run.disbelief + ".");
     } else {
@@ -181,7 +272,7 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
             report.blocking_issues.push_back(test.id + " failed: " + first_line(test.message));
         }
         if (const auto count = excused.failed_before.size() + excused.flaky.size(); count > 0) {
-            not_counted = "; " + counted(count, "failure", "failures") + " that the task is not charged with (failing before it, or flaky)";
+            not_counted += "; " + counted(count, "failure", "failures") + " that the task is not charged with (failing before it, or flaky)";
         }
     }
     const auto failing = report.blocking_issues.size();

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "gates/affected.hpp"
 #include "gates/commands.hpp"
 #include "gates/conformance.hpp"
 #include "gates/gates.hpp"
@@ -66,7 +67,14 @@ private:
     [[nodiscard]] bool is_link(const std::string& path) const;
     /// Remembered by tree, files and number when it was believed: another number is another run of the same. While a phase is judged, only
     /// what was built apart counts.
-    [[nodiscard]] Result<TestRun> run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop, std::int64_t number = 1);
+    [[nodiscard]] Result<TestRun> run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop, std::int64_t number = 1,
+                                             const std::string& timeout = {});
+    /// The same with a timeout of its own for tests of integration, which are left out unless `integration`; `always` are run whatever they are.
+    [[nodiscard]] Result<TestRun> run_suite(const std::string& tree, const std::vector<std::string>& files, bool integration,
+                                            const std::vector<std::string>& always, const Stop& stop, std::int64_t number = 1);
+    [[nodiscard]] bool is_integration_test(const std::string& path) const;
+    /// Test files that what the task has changed may affect, and RED's; not those of integration.
+    [[nodiscard]] Result<std::vector<std::string>> affected_files(const GateCall& call, const std::vector<std::string>& suite, const Stop& stop);
     [[nodiscard]] Result<std::vector<std::string>> test_files(const std::string& tree);
     /// Files that the call is about: its paths, or what changed since the user's commit, or all; deleted ones left out.
     [[nodiscard]] Result<std::vector<TreeChange>> scope(const GateCall& call);
@@ -90,6 +98,9 @@ private:
     std::map<std::string, TestRun, std::less<>> runs_;      ///< By tree and files.
     std::map<std::string, std::vector<std::string>> files_; ///< By tree.
     std::optional<std::vector<ConformanceCheck>> checks_;
+    Globs integration_;
+    MentionIndex mentions_;
+    std::string mentions_tree_;                             ///< What `mentions_` is of; empty: of nothing.
     std::map<std::string, std::map<std::string, std::string>> behind_;  ///< behind_links, by tree.
     bool judging_ = false;                                  ///< The gate that is running is a phase's.
 };

@@ -62,7 +62,7 @@ Result<std::vector<std::string>> Measure::changed_runner_configuration(const Lan
             if (path->empty()) { continue; }
             if (language.runner_files.matches(*path)) { changed.insert(*path); }
             for (const auto& section : language.runner_sections) {
-                if (*path != section.file) { continue; }
+                if (!path_matches(section.file, *path)) { continue; }
                 AF_TRY(const auto before, checkout_->file(old_tree, *path));
                 AF_TRY(const auto after, checkout_->file(tree, *path));
                 if (section_text(before.value_or(""), section) != section_text(after.value_or(""), section)) { changed.insert(*path); }
@@ -260,7 +260,12 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     if (!evidence.red_files.empty()) { AF_TRY(evidence.red_run, run_tests(red_tree, evidence.red_files, stop)); }
     AF_TRY(const auto suite, test_files(call.tree));
     evidence.run.believed = true;
-    if (!suite.empty()) { AF_TRY(evidence.run, run_tests(call.tree, suite, stop)); }
+    // Tests of integration wait for the end of REFACTOR, and for what is delivered.
+    const bool integration = call.request.gate != "green";
+    if (!suite.empty()) { AF_TRY(evidence.run, run_suite(call.tree, suite, integration, evidence.red_files, stop)); }
+    if (!integration) {
+        std::erase_if(evidence.base_tests, [&](const TestOutcome& test) { return is_integration_test(test.file) && !red_files.contains(test.file); });
+    }
     auto ruling = deliver ? judge_deliver(evidence) : judge_green(evidence);
     const bool green = call.request.gate == "green";
     if (green && ruling.passed() && report.blocking_issues.empty() && !evidence.red_files.empty()) {

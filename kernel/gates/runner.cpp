@@ -187,6 +187,12 @@ Result<std::vector<PlacedCanary>> LanguageCommands::place_canaries(const Languag
 
 Result<TestRun> LanguageCommands::run_tests(const Language& language, const std::string& tree, const TestSelection& selection, const Stop& stop) {
     AF_TRY(const auto* chosen, runner(language, tree));
+    std::optional<TestRunner> bounded;
+    if (chosen != nullptr && settings_.timeouts.contains(selection.timeout)) {
+        bounded = *chosen;
+        bounded->run.name = selection.timeout;
+        chosen = &*bounded;
+    }
     if (chosen == nullptr) {
         TestRun run;
         run.tree = tree;

@@ -30,7 +30,13 @@ Result<void> keep_report(TaskSession& session, EventSink& events, std::string_vi
     // What confined the commands is part of what was measured.
     if (const json::value* confinement = report.facts.if_contains("confinement")) { fields["confinement"] = *confinement; }
     AF_CHECK(session.record("gate", std::move(fields)));
-    events.event("gate", {{"gate", name}, {"stage", session.state().stage().name}, {"passed", report.passed}, {"summary", report.summary}});
+    json::object told{{"gate", name}, {"stage", session.state().stage().name}, {"passed", report.passed}, {"summary", report.summary}};
+    if (!report.tests.empty()) {
+        told["tests"] = report.tests.size();
+        told["tests_passed"] = static_cast<std::uint64_t>(std::ranges::count(report.tests, TestStatus::passed, &TestOutcome::status));
+    }
+    if (const json::value* conformance = report.facts.if_contains("conformance_passing")) { told["conformance"] = *conformance; }
+    events.event("gate", told);
     return {};
 }
 
@@ -135,6 +141,7 @@ Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& 
     } else if (request.gate == "tests") {
         AF_TRY(const auto suite, session.artifact("red"));
         if (suite) { baseline.test_suite = *suite; }
+        baseline.test_files = files_of_suite(baseline.test_suite);
     }
     if (judges_a_stage(request.gate) || request.gate == "tests") {
         AF_TRY(auto before, newest_report(session, "baseline"));
@@ -145,8 +152,8 @@ Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& 
     }
     events.event("gate_started", {{"gate", request.gate}, {"stage", session.state().stage().name}});
     AF_TRY(GateReport report, workshop.gate(call, stop));
-    if (request.paths.empty() && is_exit_gate(session.state(), request.gate)) { AF_CHECK(hold_against_criteria(session.state(), report)); }
-    AF_CHECK(keep_report(session, events, request.gate, !request.paths.empty(), report));
+    if (request.paths.empty() && !request.parameters.contains("scope") && is_exit_gate(session.state(), request.gate)) { AF_CHECK(hold_against_criteria(session.state(), report)); }
+    AF_CHECK(keep_report(session, events, request.gate, !request.paths.empty() || request.parameters.contains("scope"), report));
     return report;
 }
 
