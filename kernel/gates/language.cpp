@@ -317,7 +317,7 @@ Result<Language> load_language(const std::string& languages_directory, const std
     const auto* root = reader.object(document.value, "");
     if (root != nullptr) {
         reader.keys(*root, "", {"agentforge_language", "name", "detect", "sources", "tests", "test_support",
-                                "runner_configuration", "skeleton_marker", "skeletons", "environment", "runners", "commands",
+                                "runner_configuration", "skeleton_marker", "skeleton_reads", "skeletons", "environment", "runners", "commands",
                                 "type_checkers"});
         if (reader.number(*root, "", "agentforge_language", 0) != 1) {
             reader.fail("/agentforge_language", "`agentforge_language` must be 1.");
@@ -332,6 +332,7 @@ Result<Language> load_language(const std::string& languages_directory, const std
         language.tests = Globs(language.test_patterns);
         language.test_support = Globs(reader.texts(*root, "", "test_support", false));
         language.skeleton_marker = reader.text(*root, "", "skeleton_marker", false);
+        language.skeleton_reads = reader.texts(*root, "", "skeleton_reads", false);
         language.skeletons = reader.text(*root, "", "skeletons", false);
         if (!language.skeletons.empty() && language.skeletons != "c") {
             reader.fail("/skeletons", "`" + language.skeletons + "` is not a kind of skeleton.", "The kernel writes: c.");

@@ -6,6 +6,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "gates/before.hpp"
+#include "gates/skeleton_c.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -517,15 +518,16 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
             report.facts["coverage_lines"] = static_cast<std::int64_t>(measured.lines);
         }
         // One number for the whole change: a file of three lines with one error path is no reason to stop.
-        const auto place = measured.missing.empty() ? now.front().path : measured.missing.front().file;
-        const auto version = std::find_if(now.begin(), now.end(), [&](const auto& each) { return each.path == place; });
+        const auto version = std::find_if(now.begin(), now.end(), [&](const auto& each) {
+            return measured.missing.empty() ? found->sources.matches(each.path) && !found->belongs_to_tests(each.path) : each.path == measured.missing.front().file;
+        });
         if (version != now.end() && (!measured.problem.empty() || !measured.missing.empty())) {
             std::string missing;
             for (std::size_t index = 0; index < std::min<std::size_t>(measured.missing.size(), 5); ++index) {
                 missing += (index == 0 ? "" : ", ") + measured.missing[index].file + ":" + std::to_string(measured.missing[index].line);
             }
             if (measured.missing.size() > 5) { missing += " and " + std::to_string(measured.missing.size() - 5) + " more"; }
-            version->metrics.push_back({"untested-percent", place, measured.missing.empty() ? 0 : measured.missing.front().line,
+            version->metrics.push_back({"untested-percent", version->path, measured.missing.empty() ? 0 : measured.missing.front().line,
                                         measured.problem.empty() ? missing : "coverage could not be measured: " + measured.problem,
                                         measured.problem.empty() ? measured.percent_missing() : 100});
         }
@@ -576,6 +578,7 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
     if (found->skeletons.empty() && !found->commands.contains("skeleton")) { return result; }     // Tests must then fail without one.
     AF_TRY(const auto existing, checkout_->files(tree));
     json::object contents;
+    std::map<std::string, std::string> texts_of;
     json::array wanted;
     for (const auto& interface : interfaces) {
         wanted.push_back(json::object{{"name", interface.name}, {"file", interface.file}, {"signature", interface.signature}});
@@ -585,7 +588,26 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
             return Error{"AF-GATE-030", "The file of `" + interface.name + "` is not UTF-8; nothing can be declared in it.", interface.file,
                          "Name another file for the interface.", ErrorKind::invalid};
         }
-        if (content) { contents[interface.file] = *content; }
+        if (content) {
+            contents[interface.file] = *content;
+            texts_of[interface.file] = *content;
+        }
+    }
+    const auto cannot = [](const std::string& problems) {
+        return Error{"AF-GATE-030", "Interfaces of the specification cannot be declared: " + problems + ".", "specification.interfaces",
+                     "Correct name, file and signature of these interfaces.", ErrorKind::invalid};
+    };
+    if (found->skeletons == "c") {
+        auto written = write_c_skeletons(interfaces, texts_of, existing, found->skeleton_marker);
+        if (written.problems.empty()) { return std::move(written.files); }
+        std::string all;
+        for (const auto& problem : written.problems) { all += (all.empty() ? "" : "; ") + problem; }
+        return cannot(all);
+    }
+    for (const auto& file : found->skeleton_reads) {
+        if (contents.contains(file) || std::find(existing.begin(), existing.end(), file) == existing.end()) { continue; }
+        AF_TRY(const auto content, checkout_->file(tree, file));
+        if (content && is_valid_utf8(*content)) { contents[file] = *content; }
     }
     const json::object input{{"interfaces", std::move(wanted)}, {"contents", std::move(contents)}, {"existing", texts(existing)},
                              {"marker", found->skeleton_marker}};
@@ -599,10 +621,7 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
             result.emplace_back(text_of(line, "path"), text_of(line, "content"));
         }
     }
-    if (!problems.empty()) {
-        return Error{"AF-GATE-030", "Interfaces of the specification cannot be declared: " + problems + ".", "specification.interfaces",
-                     "Correct name, file and signature of these interfaces.", ErrorKind::invalid};
-    }
+    if (!problems.empty()) { return cannot(problems); }
     return result;
 }
 

@@ -221,8 +221,9 @@ private:
         }
         if (canary && !command.empty() && (seen.empty() || seen.front()->kind == "plain")) { return plain_canary(name, command.front(), verdict); }
         if (verdict.status == "disabled") { return tell(name, TestStatus::skipped, "disabled", {}); }
-        if (verdict.status == "notrun") {
-            const bool by_itself = verdict.message.starts_with("SKIP_");
+        const bool by_itself = verdict.message.starts_with("SKIP_");
+        // A framework's program that skipped a test was run: its recorder tells what became of it.
+        if (verdict.status == "notrun" && !(by_itself && !seen.empty() && seen.front()->kind != "plain")) {
             return tell(name, by_itself ? TestStatus::skipped : TestStatus::error, by_itself ? "skipped" : "not run: " + verdict.message,
                         seen.empty() ? command : seen.front()->sources);
         }
