@@ -468,6 +468,15 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
                      "Correct name, file and signature of these interfaces.", ErrorKind::invalid};
     };
     if (found->skeletons == "c") {
+        // Signatures name types, and these stand in headers.
+        constexpr std::size_t most_headers = 2000;
+        const Globs headers({"*.h", "*.hh", "*.hpp", "*.hxx"});
+        std::size_t read = 0;
+        for (const auto& path : existing) {
+            if (!headers.matches(path) || texts_of.contains(path) || ++read > most_headers) { continue; }
+            AF_TRY(auto content, checkout_->file(tree, path));
+            if (content && is_valid_utf8(*content)) { texts_of[path] = std::move(*content); }
+        }
         auto written = write_c_skeletons(interfaces, texts_of, existing, found->skeleton_marker);
         if (written.problems.empty()) { return std::move(written.files); }
         std::string all;
