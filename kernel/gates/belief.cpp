@@ -299,6 +299,11 @@ std::vector<ToolMessage> find_messages(const std::string& pattern, std::string_v
                 if (digit >= '0' && digit <= '9') { number = number * 10 + static_cast<std::uint64_t>(digit - '0'); }
             }
             found.push_back({path_in_tree(part("file"), root), number, failure_text(part("message"))});
+        } else if (!found.empty() && found.back().message.ends_with(":")) {
+            const std::string_view more(line.data(), line.size());
+            if (const auto begin = more.find_first_not_of(" \t\r"); begin != std::string_view::npos) {
+                found.back().message += " " + failure_text(more.substr(begin));
+            }
         }
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }

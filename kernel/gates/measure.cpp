@@ -173,6 +173,7 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     const auto failing = report.blocking_issues.size();
     report.passed = failing == 0;
     report.summary = !run.believed ? report.blocking_issues.back()
+                     : run.not_built ? run.tests.front().message
                      : report.passed ? counted(run.tests.size(), "test", "tests") + ", none failed"
                                      : std::to_string(failing) + " of " + counted(run.tests.size(), "test", "tests") + " failed";
     report.tests = std::move(run.tests);

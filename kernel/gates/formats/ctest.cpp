@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CTest: its list of tests (tests.json, --show-only=json-v1), what it says of each (ctest.xml, --output-junit), the programs that carry
-// a recorder (programs.txt), and what the recorders wrote, one file a process (config/languages/cpp/recorder.h).
+// a recorder (programs.txt), test files that no program is made of (unlisted.txt), and what the recorders wrote, one file a process (config/languages/cpp/recorder.h).
 // What CTest says (the exit code) and what the recorder saw from inside must agree.
 #include <algorithm>
 #include <map>
@@ -163,6 +163,11 @@ public:
                 verdicts(content);
             } else if (name == "programs.txt") {
                 programs(content);
+            } else if (name == "unlisted.txt" && !content.empty()) {
+                auto files = content;
+                while (!files.empty() && files.back() == '\n') { files.pop_back(); }
+                std::replace(files.begin(), files.end(), '\n', ' ');
+                result_.notes.push_back("no list of the project names " + failure_text(files) + ": it was built as a program of its own; add it to a CMakeLists.txt");
             } else if (name.ends_with(".record")) {
                 RecordReader reader;
                 if (auto wrong = reader.read(content, output_.secret); !wrong.empty()) { problem(std::move(wrong)); }

@@ -186,5 +186,12 @@ TEST(ToolMessages, errors_are_found_line_by_line) {
     EXPECT_EQ(found[0].message, "no");
 }
 
+TEST(ToolMessages, a_message_that_ends_with_a_colon_goes_on) {
+    const auto found = find_messages(R"(^CMake Error at (?P<file>[^:]+):(?P<line>\d+) (?P<message>.*)$)",
+                                     "CMake Error at CMakeLists.txt:5 (add_library):\n  Cannot find source file:\n\n    src/x.cpp\n\n\n", "/work/tree");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].message, "(add_library): Cannot find source file: src/x.cpp");
+}
+
 }  // namespace
 }  // namespace agentforge::kernel::testing
