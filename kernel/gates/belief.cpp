@@ -195,7 +195,12 @@ private:
                 outcome.status = TestStatus::failed_skeleton;
             }
         }
-        outcome.message = shown(sanitize_utf8(test.message), context_.marker);
+        auto message = sanitize_utf8(test.message);
+        // Where the tree is checked out says nothing, and is another place for every task.
+        for (auto at = message.find(context_.root + "/"); !context_.root.empty() && at != std::string::npos; at = message.find(context_.root + "/", at)) {
+            message.erase(at, context_.root.size() + 1);
+        }
+        outcome.message = shown(message, context_.marker);
         return outcome;
     }
 

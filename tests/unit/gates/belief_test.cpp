@@ -162,6 +162,11 @@ TEST_F(Believing, the_marker_tells_a_skeleton_and_is_shown) {
     EXPECT_EQ(run.tests[0].message, "panic: agentforge: skeleton of sum");
 }
 
+TEST_F(Believing, a_message_has_paths_as_the_tree_has_them) {
+    tell("adds", TestStatus::failed_assertion, "tests/a_test.x", "/work/tree/tests/a_test.x:3: no, see /work/tree/src/a.x");
+    EXPECT_EQ(judge().tests[0].message, "tests/a_test.x:3: no, see src/a.x");
+}
+
 TEST_F(Believing, patterns_tell_assertions_and_errors_apart) {
     runner_.error_messages = {"^panic:"};
     runner_.assertion_messages = {"^assertion"};
