@@ -177,7 +177,7 @@ Result<Language> load_language(const std::string& languages_directory, const std
     Language language;
     const auto* root = reader.object(document.value, "");
     if (root != nullptr) {
-        reader.keys(*root, "", {"agentforge_language", "name", "detect", "sources", "tests", "test_support",
+        reader.keys(*root, "", {"agentforge_language", "name", "detect", "roots", "nested_roots", "sources", "tests", "test_support",
                                 "runner_configuration", "skeleton_marker", "environment", "canary", "canary_tests", "commands",
                                 "type_checkers"});
         if (reader.number(*root, "", "agentforge_language", 0) != 1) {
@@ -187,6 +187,11 @@ Result<Language> load_language(const std::string& languages_directory, const std
         if (language.name != name) { reader.fail("/name", "`name` must be `" + name + "`, like the file."); }
         language.directory = (std::filesystem::absolute(languages_directory) / name).string();
         language.detect = Globs(reader.texts(*root, "", "detect"));
+        language.roots = Globs(reader.texts(*root, "", "roots", false));
+        if (const auto* nested = root->if_contains("nested_roots")) {
+            if (!nested->is_bool()) { reader.fail("/nested_roots", "`nested_roots` must be true or false."); }
+            language.nested_roots = nested->is_bool() && nested->get_bool();
+        }
         language.source_patterns = reader.texts(*root, "", "sources");
         language.sources = Globs(language.source_patterns);
         language.test_patterns = reader.texts(*root, "", "tests");

@@ -39,6 +39,8 @@ struct Language {
     std::string name;
     std::string directory;                  ///< Absolute; helper scripts.
     Globs detect;
+    Globs roots;                            ///< Files that a project's own folder holds: a scope of a monorepo (scopes.hpp).
+    bool nested_roots = false;              ///< A project in a project is one of its own (Go's modules), not a part of it.
     Globs sources;
     Globs tests;
     Globs test_support;                     ///< Beside the tests: RED may write them, nobody afterwards.
