@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gates/measure.hpp"
 
-#include <re2/re2.h>
+#include <algorithm>
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
@@ -82,6 +82,7 @@ Result<const Language*> Measure::language(const std::string& tree) {
 Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
     AF_CHECK(prepare());
     const auto& name = call.request.gate;
+    judging_ = name == "red" || name == "green" || name == "refactor" || name == "deliver";
     auto upto = Enforcement::every_edit;
     for (const auto& parameter : call.request.parameters) {
         const bool known = name == "conformance" && parameter.key() == "enforcement" && parameter.value().is_string() &&
@@ -120,8 +121,9 @@ Result<TestRun> Measure::run_tests(const std::string& tree, const std::vector<st
     AF_TRY(const auto* found, language(tree));
     const auto key = tree + hash_of(texts(files));
     if (const auto known = runs_.find(key); known != runs_.end()) { return known->second; }
-    AF_TRY(auto run, commands_->run_tests(*found, tree, files, stop));
-    if (run.believed) { runs_.emplace(key, run); }
+    if (const auto known = judging_ ? runs_.end() : runs_.find("kept " + key); known != runs_.end()) { return known->second; }
+    AF_TRY(auto run, commands_->run_tests(*found, tree, {files, {}, judging_}, stop));
+    if (run.believed) { runs_.emplace(run.kept_build ? "kept " + key : key, run); }
     return run;
 }
 
@@ -158,7 +160,8 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     }
     AF_TRY(auto run, run_tests(call.tree, files, stop));
     report.facts = {{"tests_found", true}, {"believed", run.believed}, {"test_results", count_tests(run.tests)},
-                    {"notes", texts(run.notes)}, {"confinement", run.confinement}, {"duration_ms", run.duration.count()}};
+                    {"notes", texts(run.notes)}, {"confinement", run.confinement}, {"duration_ms", run.duration.count()},
+                    {"runner", run.runner}};
     if (!run.believed) {
         report.blocking_issues.push_back("The test run is not believed: " + run.disbelief + ".");
     } else {
@@ -202,9 +205,26 @@ Result<GateReport> Measure::syntax(const GateCall& call, const Stop& stop) {
     for (const auto& change : changes) {
         if (found->sources.matches(change.path)) { files.emplace_back(change.path); }
     }
+    const auto command = found->commands.find("syntax");
+    const bool as_text = command != found->commands.end() && !command->second.error.empty();
+    if (command == found->commands.end()) {
+        // A compiled language: its build is what reads the sources.
+        report.passed = true;
+        report.facts = {{"files_checked", 0}, {"syntax_passing", true}, {"syntax_check", "by the build"}};
+        report.summary = found->name + " is read by its build; nothing was checked apart from it";
+        return report;
+    }
     const auto count = files.size();
     report.facts = {{"files_checked", static_cast<std::int64_t>(count)}};
-    if (count > 0) {
+    if (count > 0 && as_text) {
+        std::vector<std::string> names;
+        for (const auto& file : files) { names.emplace_back(file.get_string()); }
+        AF_TRY(report.violations, syntax_errors(*found, command->second, call.tree, names, stop));
+        report.facts["confinement"] = commands_->last_confinement();
+        for (const auto& each : report.violations) {
+            report.blocking_issues.push_back(each.file + ":" + std::to_string(each.line) + ": " + each.message);
+        }
+    } else if (count > 0) {
         const json::object input{{"root", checkout_->path().string()}, {"files", std::move(files)}};
         AF_TRY(const auto lines, commands_->run_for_lines(*found, "syntax", call.tree, input, stop));
         report.facts["confinement"] = commands_->last_confinement();
@@ -230,28 +250,8 @@ Result<std::vector<Violation>> Measure::type_errors(const Language& language, co
     installed = outcome.has_value();
     std::vector<Violation> found;
     if (!installed) { return found; }
-    const RE2 expression(checker.error, RE2::Quiet);
-    const auto& groups = expression.NamedCapturingGroups();
-    const auto group = [&](const char* name) {
-        const auto place = groups.find(name);
-        return place == groups.end() ? 0 : place->second;
-    };
-    std::vector<re2::StringPiece> parts(static_cast<std::size_t>(expression.NumberOfCapturingGroups()) + 1);
-    const auto part = [&](const char* name) { return std::string(parts[static_cast<std::size_t>(group(name))]); };
-    std::string_view text = outcome->out;
-    while (!text.empty()) {
-        const auto end = text.find('\n');
-        const re2::StringPiece line(text.data(), std::min(end, text.size()));
-        if (expression.Match(line, 0, line.size(), RE2::UNANCHORED, parts.data(), static_cast<int>(parts.size()))) {
-            const auto digits = part("line");
-            std::uint64_t number = 0;
-            for (const auto digit : digits.substr(0, 9)) { number = number * 10 + static_cast<std::uint64_t>(digit - '0'); }
-            auto file = part("file");
-            const auto root = checkout_->path().string() + "/";
-            if (file.compare(0, root.size(), root) == 0) { file.erase(0, root.size()); }
-            found.push_back(make_violation(checker.name, "types", file, number, sanitize_utf8(ellipsis(part("message"), 500))));
-        }
-        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    for (auto& error : find_messages(checker.command.error, outcome->out, checkout_->path().string())) {
+        found.push_back(make_violation(checker.name, "types", error.file, error.line, ellipsis(error.message, 500)));
     }
     if (found.empty() && (outcome->exit_code != 0 || outcome->timed_out)) {
         found.push_back(make_violation(checker.name, "types", "", 0,
@@ -262,17 +262,54 @@ Result<std::vector<Violation>> Measure::type_errors(const Language& language, co
     return found;
 }
 
+Result<std::vector<Violation>> Measure::build_errors(const Language& language, const TypeChecker& checker, const std::string& tree,
+                                                     const Stop& stop) {
+    AF_TRY(const auto built, commands_->build(language, tree, judging_, stop));
+    std::vector<Violation> found;
+    if (built.built) { return found; }
+    const auto messages = checker.command.error.empty() ? built.errors : find_messages(checker.command.error, built.output, checkout_->path().string());
+    for (const auto& error : messages) {
+        found.push_back(make_violation(checker.name, "types", error.file, error.line, ellipsis(error.message, 500)));
+    }
+    if (found.empty()) { found.push_back(make_violation(checker.name, "types", "", 0, built.problem)); }
+    return found;
+}
+
+Result<std::vector<Violation>> Measure::syntax_errors(const Language& language, const LanguageCommand& command, const std::string& tree,
+                                                      const std::vector<std::string>& files, const Stop& stop) {
+    std::vector<Violation> found;
+    // `{file}`: a program that reads one file a call.
+    const bool one_by_one = std::any_of(command.argv.begin(), command.argv.end(),
+                                        [](const auto& argument) { return argument.find("{file}") != std::string::npos; });
+    for (std::size_t at = 0; at < files.size(); at += one_by_one ? 1 : files.size()) {
+        const auto some = one_by_one ? std::vector<std::string>{files[at]} : files;
+        AF_TRY(const auto outcome, commands_->run(language, command, tree, "", stop, true, some));
+        const auto text = outcome->out + outcome->err;
+        const auto before = found.size();
+        for (auto& error : find_messages(command.error, text, checkout_->path().string())) {
+            found.push_back(make_violation("syntax", "syntax", error.file, error.line, ellipsis(error.message, 500)));
+        }
+        if (found.size() == before && (outcome->exit_code != 0 || outcome->timed_out)) {
+            found.push_back(make_violation("syntax", "syntax", some.front(), 0,
+                                           outcome->timed_out ? "the check did not finish in time"
+                                                              : "the check ended with exit code " + std::to_string(outcome->exit_code) + ": " + last_words(text)));
+        }
+    }
+    return found;
+}
+
 Result<GateReport> Measure::types(const GateCall& call, const Stop& stop) {
     GateReport report;
     report.passed = true;
     AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto files, checkout_->files(call.tree));
     const TypeChecker* declared = nullptr;
     for (const auto& checker : found->type_checkers) {
-        for (const auto& declaration : checker.declared_by) {
-            AF_TRY(const auto content, checkout_->file(call.tree, declaration.file));
-            if (content && (declaration.contains.empty() || RE2::PartialMatch(*content, declaration.contains))) { declared = &checker; }
+        AF_TRY(const bool is_declared, holds(checker.declared_by, files, [&](const std::string& path) { return checkout_->file(call.tree, path); }));
+        if (is_declared) {
+            declared = &checker;
+            break;
         }
-        if (declared != nullptr) { break; }
     }
     // True only in the sense that no checker that the project asks for has complained; `type_check` says which sense it is.
     report.facts = {{"type_check_passing", true}, {"type_check", "not configured"}};
@@ -280,7 +317,12 @@ Result<GateReport> Measure::types(const GateCall& call, const Stop& stop) {
     if (declared == nullptr) { return report; }
     report.facts["type_checker"] = declared->name;
     bool installed = false;
-    AF_TRY(auto errors, type_errors(*found, *declared, call.tree, stop, installed));
+    const bool by_build = declared->command.argv.empty();
+    const auto check = [&](const std::string& tree) {
+        return by_build ? build_errors(*found, *declared, tree, stop) : type_errors(*found, *declared, tree, stop, installed);
+    };
+    installed = by_build;
+    AF_TRY(auto errors, check(call.tree));
     if (!installed) {
         report.facts["type_check"] = "not installed";
         report.summary = declared->name + " is configured but not installed: types were not checked";
@@ -290,7 +332,7 @@ Result<GateReport> Measure::types(const GateCall& call, const Stop& stop) {
     report.facts["confinement"] = commands_->last_confinement();
     std::int64_t known = 0;
     if (!errors.empty() && call.baseline != nullptr && !call.baseline->base_tree.empty()) {
-        AF_TRY(const auto before, type_errors(*found, *declared, call.baseline->base_tree, stop, installed));
+        AF_TRY(const auto before, check(call.baseline->base_tree));
         std::map<std::string, std::size_t> counts;
         for (const auto& error : before) { ++counts[error.file + "\n" + error.message]; }
         std::erase_if(errors, [&](const Violation& error) {

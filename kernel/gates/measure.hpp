@@ -37,13 +37,18 @@ private:
     [[nodiscard]] Result<GateReport> after_red(const GateCall& call, const Stop& stop);
 
     [[nodiscard]] Result<void> prepare();
-    /// Remembered by tree and files when it was believed.
+    /// Remembered by tree and files when it was believed. While a phase is judged, only what was built apart counts.
     [[nodiscard]] Result<TestRun> run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop);
     [[nodiscard]] Result<std::vector<std::string>> test_files(const std::string& tree);
     /// Files that the call is about: its paths, or what changed since the user's commit, or all; deleted ones left out.
     [[nodiscard]] Result<std::vector<TreeChange>> scope(const GateCall& call);
     [[nodiscard]] Result<std::vector<Violation>> type_errors(const Language& language, const TypeChecker& checker,
                                                              const std::string& tree, const Stop& stop, bool& installed);
+    [[nodiscard]] Result<std::vector<Violation>> build_errors(const Language& language, const TypeChecker& checker, const std::string& tree,
+                                                              const Stop& stop);
+    /// What the language's syntax command says of these files, by its `error` pattern.
+    [[nodiscard]] Result<std::vector<Violation>> syntax_errors(const Language& language, const LanguageCommand& command,
+                                                               const std::string& tree, const std::vector<std::string>& files, const Stop& stop);
     [[nodiscard]] Result<std::vector<std::string>> changed_runner_configuration(const Language& language,
                                                                                 const std::string& old_tree,
                                                                                 const std::vector<TreeChange>& changes,
@@ -57,6 +62,7 @@ private:
     std::map<std::string, TestRun, std::less<>> runs_;      ///< By tree and files.
     std::map<std::string, std::vector<std::string>> files_; ///< By tree.
     std::optional<std::vector<ConformanceCheck>> checks_;
+    bool judging_ = false;                                  ///< The gate that is running is a phase's.
 };
 
 }  // namespace agentforge::kernel

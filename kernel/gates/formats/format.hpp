@@ -28,14 +28,20 @@ struct RunOutput {
 /// One test as its runner tells it. The kernel makes the id (`file::suite::name`, or `file::name`), finds the file where the
 /// format has none, tells skeletons from other failures by the marker, and cuts the message.
 struct ReportedTest {
-    std::string name;                   ///< Never empty. Parameters in brackets: `parses[3]`.
+    /// Never empty. Parameters in brackets: `parses[3]`. The file itself where a file as a whole could not be loaded (`error`).
+    std::string name;
     std::string suite;                  ///< Class, describe block, package; parts joined by `::`. May be empty.
     std::string file;                   ///< As reported; a path below `root` is made relative by the kernel. May be empty.
+    /// Where a format only knows what the language's rules leave open, in order of preference: the first whose file is a test file
+    /// of the tree gives file and suite. A file that ends in `/` is a folder: the test file in it that declares the name.
+    struct Place { std::string file; std::string suite; };
+    std::vector<Place> places;
     std::uint64_t line = 0;             ///< From 1; 0: not known.
     /// passed, skipped, failed_assertion (the runner says the test's own check failed, or cannot tell), error (it says otherwise:
     /// an exception, a crash, a timeout, a broken fixture, a file that cannot be loaded).
     TestStatus status = TestStatus::error;
     std::string message;                ///< Whole; the kernel looks for patterns in it before it cuts it.
+    bool canary = false;                ///< Only for formats whose recorder brings the canary; others are known by their names.
 };
 
 struct FormatResult {
@@ -64,6 +70,10 @@ struct Format {
 
 // ------------------------------------------------------------------------------------------------ the formats, one file each --
 
+/// `cargo-test` (formats/cargo_test.cpp): what `cargo test` prints, with its standard error.
+[[nodiscard]] FormatResult parse_cargo_test(const RunOutput& output);
+/// `go-test-json` (formats/go_test.cpp): `go test -json`, with its standard error.
+[[nodiscard]] FormatResult parse_go_test_json(const RunOutput& output);
 /// `googletest-json` (formats/googletest.cpp): `--gtest_output=json:{results}/`, of any number of programs.
 [[nodiscard]] FormatResult parse_googletest_json(const RunOutput& output);
 /// Suite and name as `Suite::test[parameters]` has them, from GoogleTest's `Instance/Suite` and `test/0`, or `Suite/0` and `test`.
@@ -75,5 +85,16 @@ void gtest_names(std::string_view suite, std::string_view name, ReportedTest& te
 [[nodiscard]] std::string path_in_tree(std::string_view path, std::string_view root);
 /// Text of a test's failure for a message: valid UTF-8, no colours, at most 64 KiB.
 [[nodiscard]] std::string failure_text(std::string_view text);
+/// Calls `line` with each line, without its end.
+template <typename Function>
+void for_each_line(std::string_view text, Function&& line) {
+    while (!text.empty()) {
+        const auto end = text.find('\n');
+        auto one = text.substr(0, end);
+        if (one.ends_with('\r')) { one.remove_suffix(1); }
+        line(one);
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+}
 
 }  // namespace agentforge::kernel
