@@ -138,10 +138,9 @@ private:
     std::optional<ReportedTest::Place> confirmed(const ReportedTest& test) const {
         for (const auto& place : test.places) {
             const auto path = path_in_tree(place.file, context_.root);
-            if (path.ends_with('/')) {
+            if (place.file.ends_with('/')) {
                 const auto plain = test.name.substr(0, test.name.find('['));
-                const auto folder = path == "./" ? std::string{} : path;
-                if (const auto found = context_.declared.find(folder + "//" + plain); found != context_.declared.end()) {
+                if (const auto found = context_.declared.find(path + "//" + plain); found != context_.declared.end()) {
                     return ReportedTest::Place{found->second, place.suite};
                 }
             } else if (std::binary_search(context_.test_files.begin(), context_.test_files.end(), path)) {
