@@ -162,7 +162,7 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
     result.input = std::move(input);
     const auto timeout = settings_.timeouts.find(command.name);
     result.timeout = timeout == settings_.timeouts.end() ? command.timeout : timeout->second;
-    result.confinement.readable = {checkout_.path().string(), language.directory};
+    result.confinement.readable = {checkout_.top().string(), language.directory};
     result.confinement.readable.insert(result.confinement.readable.end(), settings_.readable.begin(), settings_.readable.end());
     const auto programs = program_folders(environment_);
     result.confinement.readable.insert(result.confinement.readable.end(), programs.begin(), programs.end());

@@ -12,23 +12,6 @@ std::string text_of(const json::object& value, const char* key) {
     return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string{};
 }
 
-/// The interfaces of a specification that can be declared: those with a file and a signature.
-std::vector<SkeletonInterface> interfaces_of(const json::object& specification) {
-    std::vector<SkeletonInterface> result;
-    const auto* interfaces = specification.if_contains("interfaces");
-    if (interfaces == nullptr || !interfaces->is_array()) { return result; }
-    for (const auto& item : interfaces->get_array()) {
-        const auto* interface = item.if_object();
-        if (interface == nullptr) { continue; }
-        SkeletonInterface each{text_of(*interface, "name"), text_of(*interface, "file"), text_of(*interface, "signature")};
-        const auto type = text_of(*interface, "type");
-        if (!each.name.empty() && !each.file.empty() && !each.signature.empty() && (type.empty() || type == "api")) {
-            result.push_back(std::move(each));
-        }
-    }
-    return result;
-}
-
 void take_over(GateReport& report, GateReport part, const std::vector<const char*>& facts) {
     for (const auto* fact : facts) {
         if (const auto* value = part.facts.if_contains(fact)) { report.facts[fact] = *value; }
@@ -52,6 +35,22 @@ void conclude(GateReport& report, const std::string& good) {
 }
 
 }  // namespace
+
+std::vector<SkeletonInterface> declarable_interfaces(const json::object& specification) {
+    std::vector<SkeletonInterface> result;
+    const auto* interfaces = specification.if_contains("interfaces");
+    if (interfaces == nullptr || !interfaces->is_array()) { return result; }
+    for (const auto& item : interfaces->get_array()) {
+        const auto* interface = item.if_object();
+        if (interface == nullptr) { continue; }
+        SkeletonInterface each{text_of(*interface, "name"), text_of(*interface, "file"), text_of(*interface, "signature")};
+        const auto type = text_of(*interface, "type");
+        if (!each.name.empty() && !each.file.empty() && !each.signature.empty() && (type.empty() || type == "api")) {
+            result.push_back(std::move(each));
+        }
+    }
+    return result;
+}
 
 Result<std::vector<std::string>> Measure::changed_runner_configuration(const Language& language, const std::string& old_tree,
                                                                        const std::vector<TreeChange>& changes, const std::string& tree) {
@@ -81,7 +80,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     evidence.requirements = testable_requirements(baseline.specification);
     evidence.base_tests = baseline.base_tests;
 
-    auto generated = skeleton(baseline.base_tree, interfaces_of(baseline.specification), stop);
+    auto generated = skeleton(baseline.base_tree, declarable_interfaces(baseline.specification), stop);
     if (!generated.ok() && generated.error().code != "AF-GATE-030") { return std::move(generated).error(); }
     std::map<std::string, std::string> expected;
     if (generated.ok()) { expected.insert(generated->begin(), generated->end()); }

@@ -273,6 +273,16 @@ Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::str
     return result;
 }
 
+void Scopes::add_new(const Scopes& later, const std::vector<std::string>& earlier_files) {
+    for (const auto& scope : later.scopes_) {
+        const bool there = scope.directory.empty() || std::any_of(earlier_files.begin(), earlier_files.end(), [&](const auto& file) {
+            return lies_in(file, scope.directory);
+        });
+        if (!there) { scopes_.push_back(scope); }
+    }
+    std::sort(scopes_.begin(), scopes_.end(), [](const Scope& one, const Scope& other) { return one.directory < other.directory; });
+}
+
 std::unique_ptr<TreeCheckout> make_scope_checkout(TreeCheckout& whole, const Scopes& scopes, const Scope& scope) {
     return std::make_unique<ScopeCheckout>(whole, scopes, scope);
 }

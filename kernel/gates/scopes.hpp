@@ -65,6 +65,9 @@ public:
     /// AF-GATE-010.
     [[nodiscard]] static Result<Scopes> find(LanguageFiles& languages, const std::vector<std::string>& files, const ScopeSettings& settings);
 
+    /// Adds those of `later` whose folder held none of the earlier files.
+    void add_new(const Scopes& later, const std::vector<std::string>& earlier_files);
+
 private:
     std::vector<Scope> scopes_;
 };
