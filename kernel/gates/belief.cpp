@@ -62,7 +62,7 @@ public:
             told_.insert(outcome.id);
             if (outcome.status == TestStatus::passed) { passed_in_.insert(outcome.file.empty() ? unknown_folder : folder_of(outcome.file)); }
             failures_ = failures_ || is_failure(outcome.status);
-            if (!outcome.file.empty() && !wanted_.contains(outcome.file)) { continue; }
+            if (not_asked_for(outcome)) { continue; }
             const auto [place, fresh] = index_.emplace(outcome.id, run.tests.size());
             if (fresh) {
                 run.tests.push_back(std::move(outcome));
@@ -78,7 +78,7 @@ public:
         for (const auto& test : collected.tests) {
             if (is_canary(test)) { continue; }
             auto outcome = outcome_of(test);
-            if (told_.contains(outcome.id) || (!outcome.file.empty() && !wanted_.contains(outcome.file))) { continue; }
+            if (told_.contains(outcome.id) || not_asked_for(outcome)) { continue; }
             missing.push_back(outcome.id);
             outcome.status = TestStatus::error;
             outcome.message = "not run: it was collected, and the runner did not tell how it ended";
@@ -113,6 +113,13 @@ public:
     [[nodiscard]] bool failures() const { return failures_ || canary_seen_; }
 
 private:
+    /// Of a test file that the call is not about. A test that stands where no test file is expected always counts.
+    [[nodiscard]] bool not_asked_for(const TestOutcome& outcome) const {
+        return !outcome.file.empty() && !wanted_.contains(outcome.file) && is_test_file(outcome.file);
+    }
+    [[nodiscard]] bool is_test_file(const std::string& file) const {
+        return std::binary_search(context_.test_files.begin(), context_.test_files.end(), file);
+    }
     [[nodiscard]] bool is_canary(const ReportedTest& test) const {
         const auto has = [&](const std::string& text) { return !context_.unique.empty() && text.find(context_.unique) != std::string::npos; };
         return test.canary || has(test.name) || has(test.suite) || has(test.file);
@@ -153,9 +160,12 @@ private:
     /// The file of the tree that a test belongs to; empty: not known.
     std::string file_of(const ReportedTest& test) const {
         const auto path = path_in_tree(test.file, context_.root);
-        const auto known = [&](const std::string& file) { return std::binary_search(context_.test_files.begin(), context_.test_files.end(), file); };
+        for (const auto& source : test.sources) {
+            const auto built_from = path_in_tree(source, context_.root);
+            if (path.empty() && is_test_file(built_from)) { return built_from; }
+        }
         if (!path.empty()) {
-            if (known(path)) { return path; }
+            if (is_test_file(path)) { return path; }
             const auto by_end = only_one([&](const std::string& file) { return file.ends_with("/" + path); });
             return by_end.empty() && path.front() != '/' ? path : by_end;
         }
@@ -189,6 +199,12 @@ private:
         }
         TestOutcome outcome;
         outcome.file = file_of(test);
+        // The folders of `com.example.SlugTest` are in the file's path already.
+        if (const auto dot = test.suite.substr(0, test.suite.find("::")).rfind('.'); test.file.empty() && dot != std::string::npos) {
+            const auto short_name = test.suite.substr(dot + 1);
+            const auto stem = "/" + short_name.substr(0, short_name.find("::")) + ".";
+            if (("/" + outcome.file).find(stem) != std::string::npos) { test.suite = short_name; }
+        }
         outcome.name = ellipsis(sanitize_utf8(test.name), 300);
         outcome.line = test.line;
         outcome.status = test.status;

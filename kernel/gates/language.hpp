@@ -18,7 +18,7 @@
 namespace agentforge::kernel {
 
 /// In an argument are filled in: `{root}` the tree (read-only), `{scratch}` a folder of this run, `{results}` one in it that is empty,
-/// `{build}` the build folder, `{language}` the helpers' folder, `{unique}` this run's random name, `{jobs}` processors, `{file}` the
+/// `{build}` the build folder, `{language}` the helpers' folder, `{unique}` this run's random name, `{secret}` what recorders write into every line, `{jobs}` processors, `{file}` the
 /// one file. An argument that is only `{files}`, `{directories}` (of the files, each with `./` before it) or `{names}` becomes as many as there are;
 /// `{names:|}` inside an argument is all names, joined by what stands behind the colon.
 struct LanguageCommand {
@@ -70,8 +70,9 @@ struct TypeChecker {
     LanguageCommand command;                ///< With `error`.
 };
 
-/// A part of a file: all lines below a header that `begins` matches, up to the next line that starts with `[`.
-struct FileSection { std::string file; std::string begins; };
+/// A part of the files that the glob matches: all lines below a header that `begins` matches, up to the next line that starts with `[`;
+/// or, in a JSON file, what stands at `pointer` (RFC 6901).
+struct FileSection { std::string file; std::string begins; std::string pointer = {}; };
 
 struct Language {
     std::string name;
@@ -82,6 +83,8 @@ struct Language {
     Globs sources;
     Globs tests;
     Globs test_support;                     ///< Beside the tests: RED may write them, nobody afterwards.
+    Globs inline_files;                     ///< May hold tests beside other code,
+    std::string inline_begins;              ///< in items that begin with a line that this RE2 matches (items.hpp).
     std::vector<std::string> test_patterns; ///< `tests` as written, for messages and `@tests`.
     std::vector<std::string> source_patterns;
     Globs runner_files;
@@ -89,12 +92,16 @@ struct Language {
     std::string skeleton_marker;
     std::map<std::string, std::string> environment;
     std::vector<TestRunner> runners;        ///< At least one.
-    std::map<std::string, LanguageCommand, std::less<>> commands;   ///< syntax, metrics, skeleton
+    std::map<std::string, LanguageCommand, std::less<>> commands;   ///< syntax, metrics, skeleton, coverage
     std::string skeletons;                  ///< Kind of declarations the kernel writes itself (`c`); empty: the command's, if there is one.
     std::vector<TypeChecker> type_checkers;
 
     /// A test or what stands beside tests; from RED on nobody writes it.
     [[nodiscard]] bool belongs_to_tests(std::string_view path) const { return tests.matches(path) || test_support.matches(path); }
+    /// Not a file of tests, but one that may hold some.
+    [[nodiscard]] bool may_hold_tests(std::string_view path) const {
+        return !inline_files.empty() && inline_files.matches(path) && !belongs_to_tests(path);
+    }
 };
 
 /// Errors: `invalid` AF-GATE-010 with file, line and field: unknown key, missing key, wrong type, bad pattern.
@@ -109,7 +116,8 @@ using ContentReader = std::function<Result<std::optional<std::string>>(const std
                                  const ContentReader& content);
 [[nodiscard]] Result<const TestRunner*> choose_runner(const Language& language, const std::vector<std::string>& files,
                                                       const ContentReader& content);
-/// The lines of a section of a file's text; empty where it has none.
+/// The lines of a section of a file's text, or the JSON text of its value; empty where it has none. A file that should be JSON and is not
+/// is its own section.
 [[nodiscard]] std::string section_text(std::string_view content, const FileSection& section);
 
 }  // namespace agentforge::kernel

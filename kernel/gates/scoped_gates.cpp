@@ -166,6 +166,7 @@ bool fact_is(const GateReport& report, const char* name, bool wanted) {
 GateBaseline part_of_baseline(const GateBaseline& whole, const Scopes& scopes, const Scope& scope) {
     auto part = whole;
     part.base_tests = part_of_tests(whole.base_tests, scopes, scope);
+    part.flaky = part_of_texts(whole.flaky, scopes, scope);
     part.red_tests = part_of_tests(whole.red_tests, scopes, scope);
     part.test_files = part_of_texts(whole.test_files, scopes, scope);
     if (const auto* files = list_in(whole.test_suite, "test_files")) { part.test_suite["test_files"] = part_of_list(*files, "path", scopes, scope); }
@@ -341,7 +342,7 @@ Result<Measure*> ScopedGates::measure(const Scopes& scopes, const Scope& scope) 
 Result<GateReport> ScopedGates::red_without_tests(const GateCall& part, Measure& measure, const Scope& scope, const Stop& stop) {
     AF_TRY(const auto* language, languages_.get(scope.language));
     AF_TRY(const auto changes, measure.checkout().changes(part.baseline->base_tree, part.tree));
-    const bool tests = std::any_of(changes.begin(), changes.end(), [&](const TreeChange& change) { return language->tests.matches(change.path); });
+    const bool tests = std::any_of(changes.begin(), changes.end(), [&](const TreeChange& change) { return language->tests.matches(change.path) || language->may_hold_tests(change.path); });
     if (tests) { return measure.gate(part, stop); }
     GateReport report;
     std::map<std::string, std::string> skeletons;
@@ -484,8 +485,10 @@ Result<GateRunner::PathMeaning> ScopedGates::path_meaning(const std::string& tre
         });
     };
     GateRunner::PathMeaning meaning;
-    meaning.tests = [any](std::string_view path) { return any(path, [](const Language& each, std::string_view inside) { return each.belongs_to_tests(inside); }); };
-    meaning.only_tests = meaning.tests;
+    meaning.only_tests = [any](std::string_view path) { return any(path, [](const Language& each, std::string_view inside) { return each.belongs_to_tests(inside); }); };
+    meaning.tests = [any](std::string_view path) {
+        return any(path, [](const Language& each, std::string_view inside) { return each.belongs_to_tests(inside) || each.may_hold_tests(inside); });
+    };
     meaning.sources = [any](std::string_view path) { return any(path, [](const Language& each, std::string_view inside) { return each.sources.matches(inside); }); };
     for (const auto& part : *parts) {
         const auto in = part.scope.directory.empty() ? std::string{} : " in " + part.scope.directory;

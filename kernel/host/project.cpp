@@ -210,6 +210,8 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     workshops.gates.environment = program.environment;
     workshops.gates.settings = project->settings_->section("gates");
     workshops.gates.settings.erase("language");
+    workshops.gates.settings.erase("baseline_runs");
+    workshops.gates.baseline_runs = project->settings_->integer("gates.baseline_runs");
     workshops.gates.language = project->settings_->text("gates.language");
     project->workshops_ = make_git_workshops(std::move(workshops), *project->processes_);
 

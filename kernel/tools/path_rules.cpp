@@ -399,7 +399,12 @@ Result<RolePaths> RolePaths::make(std::string role, const std::map<std::string, 
     }
     paths.role_ = std::move(role);
     paths.symbols_ = std::move(symbols);
-    paths.locked_ = locked_files;
+    for (const auto& file : locked_files) {
+        // A file that holds tests among other code is locked by the gates, part by part.
+        const auto* tests = symbols == nullptr ? nullptr : &symbols->tests;
+        const bool mixed = tests != nullptr && tests->allowed && tests->forbidden && tests->allowed(file) && !tests->forbidden(file);
+        if (!mixed) { paths.locked_.push_back(file); }
+    }
     std::sort(paths.locked_.begin(), paths.locked_.end());
     return paths;
 }

@@ -23,7 +23,13 @@ if [ "$what" = build ]; then
                 "$tree"/*) printf '\n#[cfg(test)]\nmod agentforge_canary_%s {\n    #[test]\n    fn fails() {\n        assert!(false, "agentforge: canary");\n    }\n}\n' "$unique" >>"$file" ;;
             esac
         done
-    exec cargo test --tests --no-run --offline --message-format short
+    exec cargo test --workspace --tests --no-run --offline --message-format short
 fi
 cd "$tree"
-exec cargo test --tests --no-fail-fast --offline --quiet 2>&1
+# Which source file each program was built from: cargo tells it relative to the package only.
+cargo metadata --no-deps --offline --format-version 1 2>/dev/null | tr ',{' '\n\n' |
+    sed -n "s/^\"name\":\"\(.*\)\"}*\$/N \1/p; s|^\"src_path\":\"$tree/\(.*\)\"}*\$|P \1|p" |
+    while read -r kind text; do
+        if [ "$kind" = N ]; then name=$text; else echo "agentforge: program $name $text" >&2; fi
+    done
+exec cargo test --workspace --tests --no-fail-fast --offline

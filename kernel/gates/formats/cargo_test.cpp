@@ -150,6 +150,24 @@ void cargo_doc_test(const std::string& path, ReportedTest& test) {
     test.line = bracket == std::string::npos ? 0 : static_cast<std::uint64_t>(cargo_number(std::string_view(rest).substr(bracket + 6)));
 }
 
+/// cargo tells a source file relative to its package; cargo_test.sh has told before where each target's is in the whole.
+/// `program` is `…/deps/<target>-<hash>`.
+std::string cargo_whole_path(std::string_view program, const std::string& file, std::string_view err) {
+    auto target = program.substr(program.rfind('/') == std::string_view::npos ? 0 : program.rfind('/') + 1);
+    target = target.substr(0, target.rfind('-'));
+    std::string found = file;
+    for_each_line(err, [&](std::string_view line) {
+        constexpr std::string_view mark = "agentforge: program ";
+        const auto space = line.find(' ', mark.size());
+        if (!line.starts_with(mark) || space == std::string_view::npos) { return; }
+        std::string name(line.substr(mark.size(), space - mark.size()));
+        std::replace(name.begin(), name.end(), '-', '_');
+        const auto path = line.substr(space + 1);
+        if (name == target && path.ends_with("/" + file)) { found = path; }
+    });
+    return found;
+}
+
 /// The program of each section, in order; empty: documentation tests.
 std::vector<std::string> cargo_programs(std::string_view err, std::string_view root) {
     std::vector<std::string> programs;
@@ -161,7 +179,10 @@ std::vector<std::string> cargo_programs(std::string_view err, std::string_view r
         if (!text.starts_with("Running ") || !text.ends_with(')')) { return; }
         text.remove_prefix(8);
         if (text.starts_with("unittests ")) { text.remove_prefix(10); }
-        if (const auto bracket = text.rfind(" ("); bracket != std::string_view::npos) { programs.push_back(path_in_tree(text.substr(0, bracket), root)); }
+        if (const auto bracket = text.rfind(" ("); bracket != std::string_view::npos) {
+            const auto file = path_in_tree(text.substr(0, bracket), root);
+            programs.push_back(cargo_whole_path(text.substr(bracket + 2, text.size() - bracket - 3), file, err));
+        }
     });
     return programs;
 }

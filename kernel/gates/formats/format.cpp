@@ -15,7 +15,10 @@ constexpr std::size_t max_failure_text = 64UL << 10U;
 constexpr std::array known_formats{
     Format{"cargo-test", FormatInput::out, &parse_cargo_test},
     Format{"go-test-json", FormatInput::out, &parse_go_test_json},
+    Format{"ctest", FormatInput::files, &parse_ctest},
     Format{"googletest-json", FormatInput::files, &parse_googletest_json},
+    Format{"junit-xml", FormatInput::files, &parse_junit_xml},
+    Format{"tap", FormatInput::out, &parse_tap},
 };
 
 }  // namespace

@@ -23,6 +23,7 @@ struct RunOutput {
     int exit_code = 0;
     bool out_truncated = false;         ///< A part in the middle of `out` is missing.
     std::string_view root;              ///< Absolute path of the checked-out tree, to make paths relative.
+    std::string_view secret;            ///< `{secret}` of the run: what the lines of a recorder of ours carry.
 };
 
 /// One test as its runner tells it. The kernel makes the id (`file::suite::name`, or `file::name`), finds the file where the
@@ -36,6 +37,7 @@ struct ReportedTest {
     /// of the tree gives file and suite. A file that ends in `/` is a folder: the test file in it that declares the name.
     struct Place { std::string file; std::string suite; };
     std::vector<Place> places;
+    std::vector<std::string> sources;   ///< Without a file: what its program was built from; the first of them that is a test file is taken.
     std::uint64_t line = 0;             ///< From 1; 0: not known.
     /// passed, skipped, failed_assertion (the runner says the test's own check failed, or cannot tell), error (it says otherwise:
     /// an exception, a crash, a timeout, a broken fixture, a file that cannot be loaded).
@@ -74,10 +76,21 @@ struct Format {
 [[nodiscard]] FormatResult parse_cargo_test(const RunOutput& output);
 /// `go-test-json` (formats/go_test.cpp): `go test -json`, with its standard error.
 [[nodiscard]] FormatResult parse_go_test_json(const RunOutput& output);
+/// `ctest` (formats/ctest.cpp): config/languages/cpp/run.cmake's tests.json and ctest.xml, and the recorders' files.
+[[nodiscard]] FormatResult parse_ctest(const RunOutput& output);
 /// `googletest-json` (formats/googletest.cpp): `--gtest_output=json:{results}/`, of any number of programs.
 [[nodiscard]] FormatResult parse_googletest_json(const RunOutput& output);
 /// Suite and name as `Suite::test[parameters]` has them, from GoogleTest's `Instance/Suite` and `test/0`, or `Suite/0` and `test`.
 void gtest_names(std::string_view suite, std::string_view name, ReportedTest& test);
+
+/// `junit-xml` (formats/junit.cpp): any number of `*.xml` below `{results}`. `failure` is a failed assertion unless its `type` names another
+/// exception, `error` an error. Counts in the elements must not announce more tests or failures than are told.
+[[nodiscard]] FormatResult parse_junit_xml(const RunOutput& output);
+
+/// `tap` (formats/tap.cpp): TAP 12 to 14 on standard output, between whatever else was printed there. The plan must be there and hold,
+/// the numbers must count, nobody may have bailed out. `# SKIP` and `# TODO` are skipped. The description of a subtest is the suite of the
+/// tests in it. A suite is told as a test only when it fails though none of its tests did.
+[[nodiscard]] FormatResult parse_tap(const RunOutput& output);
 
 // -------------------------------------------------------------------------------------------------- what several formats need --
 

@@ -84,6 +84,7 @@ struct Memory {
     std::vector<std::string> messages;
     GateFunction gate = [](const GateCall& call, const Files&) { return gate_report(call, true); };
     std::vector<std::string> gates_run;
+    std::int64_t baseline_runs = 1;
     unsigned commits = 0;
     unsigned closed = 0;
     unsigned programs = 0;
@@ -154,6 +155,7 @@ public:
         memory_.gates_run.push_back(call.request.gate);
         return memory_.gate(call, memory_.trees.at(call.tree));
     }
+    [[nodiscard]] std::int64_t baseline_runs() const override { return memory_.baseline_runs; }
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(const std::string&, const std::vector<SkeletonInterface>& interfaces,
                                                                                    const Stop&) override {
         std::vector<std::pair<std::string, std::string>> files;

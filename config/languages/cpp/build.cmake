@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DROOT=… -DBUILD=… -DJOBS=… -P build.cmake: configures the tree with the recorder once, or again where that is needed, and builds it.
+set(instrument "${CMAKE_CURRENT_LIST_DIR}/instrument.cmake")
+# What the configuration was made with; with anything else the folder is begun anew.
+set(stamp "${BUILD}/agentforge-configured")
+set(wanted "${ROOT}\n${CMAKE_CURRENT_LIST_DIR}\n${CMAKE_VERSION}\n")
+set(have "")
+if(EXISTS "${stamp}")
+  file(READ "${stamp}" have)
+endif()
+if(NOT have STREQUAL wanted)
+  file(GLOB old LIST_DIRECTORIES true "${BUILD}/*" "${BUILD}/.*")
+  list(REMOVE_ITEM old "${BUILD}/." "${BUILD}/..")
+  if(old)
+    file(REMOVE_RECURSE ${old})
+  endif()
+  find_program(ninja NAMES ninja ninja-build)
+  set(generator "")
+  if(ninja)
+    set(generator -G Ninja "-DCMAKE_MAKE_PROGRAM=${ninja}")
+  endif()
+  execute_process(COMMAND "${CMAKE_COMMAND}" ${generator} -S "${ROOT}" -B "${BUILD}" -Wno-dev "-DCMAKE_PROJECT_INCLUDE=${instrument}"
+                          -DCMAKE_BUILD_TYPE=Debug -DBUILD_TESTING=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+                          -DFETCHCONTENT_FULLY_DISCONNECTED=ON
+                  RESULT_VARIABLE code)
+  if(NOT code EQUAL 0)
+    file(REMOVE "${BUILD}/CMakeCache.txt")
+    message(FATAL_ERROR "the project could not be configured")
+  endif()
+  file(WRITE "${stamp}" "${wanted}")
+endif()
+execute_process(COMMAND "${CMAKE_COMMAND}" --build "${BUILD}" --parallel "${JOBS}" RESULT_VARIABLE code)
+if(NOT code EQUAL 0)
+  message(FATAL_ERROR "the project could not be built")
+endif()
