@@ -318,7 +318,7 @@ Result<Language> load_language(const std::string& languages_directory, const std
     const auto* root = reader.object(document.value, "");
     if (root != nullptr) {
         reader.keys(*root, "", {"agentforge_language", "name", "detect", "roots", "nested_roots", "sources", "tests", "test_support", "inline_tests",
-                                "runner_configuration", "skeleton_marker", "skeletons", "environment", "runners", "commands",
+                                "runner_configuration", "skeleton_marker", "skeleton_reads", "skeletons", "environment", "runners", "commands",
                                 "type_checkers"});
         if (reader.number(*root, "", "agentforge_language", 0) != 1) {
             reader.fail("/agentforge_language", "`agentforge_language` must be 1.");
@@ -345,6 +345,7 @@ Result<Language> load_language(const std::string& languages_directory, const std
                 language.inline_begins = reader.pattern(*fields, "/inline_tests", "begins");
             }
         }
+        language.skeleton_reads = reader.texts(*root, "", "skeleton_reads", false);
         language.skeletons = reader.text(*root, "", "skeletons", false);
         if (!language.skeletons.empty() && language.skeletons != "c" && !is_plain_skeleton(language.skeletons)) {
             reader.fail("/skeletons", "`" + language.skeletons + "` is not a kind of skeleton.", "The kernel writes: c, go, java, rust.");

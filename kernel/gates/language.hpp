@@ -90,6 +90,7 @@ struct Language {
     Globs runner_files;
     std::vector<FileSection> runner_sections;
     std::string skeleton_marker;
+    std::vector<std::string> skeleton_reads;    ///< Files whose contents the skeleton command is given besides those of the interfaces.
     std::map<std::string, std::string> environment;
     std::vector<TestRunner> runners;        ///< At least one.
     std::map<std::string, LanguageCommand, std::less<>> commands;   ///< syntax, metrics, skeleton, coverage

@@ -526,15 +526,16 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
             report.facts["coverage_lines"] = static_cast<std::int64_t>(measured.lines);
         }
         // One number for the whole change: a file of three lines with one error path is no reason to stop.
-        const auto place = measured.missing.empty() ? now.front().path : measured.missing.front().file;
-        const auto version = std::find_if(now.begin(), now.end(), [&](const auto& each) { return each.path == place; });
+        const auto version = std::find_if(now.begin(), now.end(), [&](const auto& each) {
+            return measured.missing.empty() ? found->sources.matches(each.path) && !found->belongs_to_tests(each.path) : each.path == measured.missing.front().file;
+        });
         if (version != now.end() && (!measured.problem.empty() || !measured.missing.empty())) {
             std::string missing;
             for (std::size_t index = 0; index < std::min<std::size_t>(measured.missing.size(), 5); ++index) {
                 missing += (index == 0 ? "" : ", ") + measured.missing[index].file + ":" + std::to_string(measured.missing[index].line);
             }
             if (measured.missing.size() > 5) { missing += " and " + std::to_string(measured.missing.size() - 5) + " more"; }
-            version->metrics.push_back({"untested-percent", place, measured.missing.empty() ? 0 : measured.missing.front().line,
+            version->metrics.push_back({"untested-percent", version->path, measured.missing.empty() ? 0 : measured.missing.front().line,
                                         measured.problem.empty() ? missing : "coverage could not be measured: " + measured.problem,
                                         measured.problem.empty() ? measured.percent_missing() : 100});
         }
@@ -621,6 +622,11 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
         std::string all;
         for (const auto& problem : written.problems) { all += (all.empty() ? "" : "; ") + problem; }
         return cannot(all);
+    }
+    for (const auto& file : found->skeleton_reads) {
+        if (contents.contains(file) || std::find(existing.begin(), existing.end(), file) == existing.end()) { continue; }
+        AF_TRY(const auto content, checkout_->file(tree, file));
+        if (content && is_valid_utf8(*content)) { contents[file] = *content; }
     }
     const json::object input{{"interfaces", std::move(wanted)}, {"contents", std::move(contents)}, {"existing", texts(existing)},
                              {"marker", found->skeleton_marker}};

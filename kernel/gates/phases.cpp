@@ -287,7 +287,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     const bool green = call.request.gate == "green";
     if (green && ruling.passed() && report.blocking_issues.empty() && !evidence.red_files.empty()) {
         // Taken back once more, now: what RED's run said may have been the hour's or a die's, and then it says nothing about the change.
-        AF_TRY(evidence.red_run, commands_->run_tests(*found, red_tree, {evidence.red_files, {}, true}, stop));
+        AF_TRY(evidence.red_run, commands_->run_tests(*found, red_tree, {.files = evidence.red_files, .names = {}, .judged = true, .timeout = {}}, stop));
         ruling = judge_green(evidence);
     }
     take_over(report, std::move(ruling));
