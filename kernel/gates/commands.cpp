@@ -33,19 +33,20 @@ Error wrong_setting(const std::string& key, const std::string& what) {
 
 Result<GateSettings> GateSettings::read(const json::object& settings) {
     GateSettings result;
-    const std::vector<std::string> known{"programs", "timeouts", "thresholds", "readable"};
+    const std::vector<std::string> known{"programs", "timeouts", "thresholds", "readable", "integration_tests"};
     for (const auto& field : settings) {
         const std::string key(field.key());
         if (std::find(known.begin(), known.end(), key) == known.end()) {
             const auto near = nearest(key, known);
             return wrong_setting(key, near.empty() ? "is not known" : "is not known; did you mean `" + near + "`");
         }
-        if (key == "readable") {
+        if (key == "readable" || key == "integration_tests") {
+            const std::string wanted = key == "readable" ? "must be a list of folders" : "must be a list of globs";
             const auto* list = field.value().if_array();
-            if (list == nullptr) { return wrong_setting(key, "must be a list of folders"); }
+            if (list == nullptr) { return wrong_setting(key, wanted); }
             for (const auto& item : *list) {
-                if (!item.is_string()) { return wrong_setting(key, "must be a list of folders"); }
-                result.readable.emplace_back(item.get_string());
+                if (!item.is_string()) { return wrong_setting(key, wanted); }
+                (key == "readable" ? result.readable : result.integration_tests).emplace_back(item.get_string());
             }
             continue;
         }
@@ -63,9 +64,9 @@ Result<GateSettings> GateSettings::read(const json::object& settings) {
                 return wrong_setting(whole, "must be a whole number above 0");
             }
             if (key == "timeouts") {
-                const std::vector<std::string> commands{"tests", "build", "collect", "affected", "syntax", "types", "metrics", "skeleton"};
+                const std::vector<std::string> commands{"tests", "integration", "tests_after_edit", "build", "collect", "affected", "syntax", "types", "metrics", "skeleton", "coverage"};
                 if (std::find(commands.begin(), commands.end(), name) == commands.end()) {
-                    return wrong_setting(whole, "names no command (tests, build, collect, affected, syntax, types, metrics, skeleton)");
+                    return wrong_setting(whole, "names no command (tests, integration, tests_after_edit, build, collect, affected, syntax, types, metrics, skeleton, coverage)");
                 }
                 result.timeouts[name] = std::chrono::seconds(entry.value().get_int64());
             } else {
@@ -163,7 +164,7 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
     result.input = std::move(input);
     const auto timeout = settings_.timeouts.find(command.name);
     result.timeout = timeout == settings_.timeouts.end() ? command.timeout : timeout->second;
-    result.confinement.readable = {checkout_.path().string(), language.directory};
+    result.confinement.readable = {checkout_.top().string(), language.directory};
     result.confinement.readable.insert(result.confinement.readable.end(), settings_.readable.begin(), settings_.readable.end());
     const auto programs = program_folders(environment_);
     result.confinement.readable.insert(result.confinement.readable.end(), programs.begin(), programs.end());

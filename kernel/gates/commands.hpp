@@ -22,8 +22,9 @@ namespace agentforge::kernel {
 /// `gates:` of the settings.
 struct GateSettings {
     std::map<std::string, std::string, std::less<>> programs;       ///< `python3: /home/me/venv/bin/python`
-    std::map<std::string, std::chrono::seconds, std::less<>> timeouts;     ///< By command: tests, build, collect, affected, syntax, types, metrics, skeleton.
+    std::map<std::string, std::chrono::seconds, std::less<>> timeouts;     ///< By command: tests, integration, tests_after_edit, build, collect, affected, syntax, types, metrics, skeleton.
     std::map<std::string, std::int64_t, std::less<>> thresholds;    ///< By check id.
+    std::vector<std::string> integration_tests;                     ///< Globs: test files that wait for the end of a phase.
     std::vector<std::string> readable;                              ///< More that commands may read: a virtual environment.
 
     /// Errors: `invalid` AF-GATE-012 unknown key or wrong type.
@@ -37,6 +38,7 @@ struct TestSelection {
     /// A phase is judged by it: the build folder is one that only this tree's runs could write to, so nothing that another tree
     /// left there counts. Otherwise it is the folder that is kept between the runs of a task: quick, for feedback.
     bool judged = false;
+    std::string timeout;                ///< In place of `tests`, the setting that bounds it, where that is set: integration, tests_after_edit.
 };
 
 /// How the build of a tree went.

@@ -189,6 +189,12 @@ Result<std::vector<PlacedCanary>> LanguageCommands::place_canaries(const Languag
 
 Result<TestRun> LanguageCommands::run_tests(const Language& language, const std::string& tree, const TestSelection& selection, const Stop& stop) {
     AF_TRY(const auto* chosen, runner(language, tree));
+    std::optional<TestRunner> bounded;
+    if (chosen != nullptr && settings_.timeouts.contains(selection.timeout)) {
+        bounded = *chosen;
+        bounded->run.name = selection.timeout;
+        chosen = &*bounded;
+    }
     if (chosen == nullptr) {
         TestRun run;
         run.tree = tree;
@@ -245,7 +251,7 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     context.root = checkout_.path().string();
     context.files = selection.files;
     AF_TRY(context.test_files, checkout_.files(tree));
-    std::erase_if(context.test_files, [&](const auto& file) { return !language.tests.matches(file); });
+    std::erase_if(context.test_files, [&](const auto& file) { return !language.tests.matches(file) && !language.may_hold_tests(file); });
     std::sort(context.test_files.begin(), context.test_files.end());
     std::vector<fs::path> paths;
     AF_TRY(context.canaries, place_canaries(language, runner, selection, filling, paths));

@@ -113,6 +113,13 @@ TEST(Language, a_section_is_cut_out_of_its_file) {
     EXPECT_EQ(section_text("[project]\n", section), "");
 }
 
+TEST(Language, a_section_of_a_json_file_is_what_a_pointer_leads_to) {
+    const FileSection section{"package.json", "", "/jest"};
+    EXPECT_EQ(section_text(R"({"name": "a", "jest": {"bail": true}})", section), R"({"bail":true})");
+    EXPECT_EQ(section_text(R"({"name": "a"})", section), "");
+    EXPECT_EQ(section_text("{ broken", section), "{ broken");
+}
+
 TEST(GateSettings, what_is_not_known_is_an_error) {
     EXPECT_THAT(GateSettings::read({{"timeout", json::object{}}}).error().message, HasSubstr("timeouts"));
     EXPECT_EQ(GateSettings::read({{"timeouts", json::object{{"lint", 3}}}}).error().code, "AF-GATE-012");
