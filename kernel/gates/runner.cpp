@@ -203,6 +203,11 @@ Result<TestRun> LanguageCommands::run_tests(const Language& language, const std:
         run.disbelief += ")";
         return run;
     }
+    const auto& argv = chosen->run.argv;
+    if (settings_.command.empty() && std::find(argv.begin(), argv.end(), "{command}") != argv.end()) {
+        return Error{"AF-GATE-060", "The language " + language.name + " runs its tests by a command that no setting names.", "gates.command",
+                     "Set gates.command to a program and its arguments that print TAP, or write JUnit XML below {results}.", ErrorKind::invalid};
+    }
     AF_CHECK(checkout_.check_out(tree));
     AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
     SystemIdSource ids;
