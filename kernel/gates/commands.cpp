@@ -166,7 +166,7 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
     result.input = std::move(input);
     const auto timeout = settings_.timeouts.find(command.name);
     result.timeout = timeout == settings_.timeouts.end() ? command.timeout : timeout->second;
-    result.confinement.readable = {checkout_.path().string()};
+    result.confinement.readable = {checkout_.top().string()};
     std::error_code none;       // A language without helpers has no folder.
     if (std::filesystem::is_directory(language.directory, none)) { result.confinement.readable.push_back(language.directory); }
     result.confinement.readable.insert(result.confinement.readable.end(), settings_.readable.begin(), settings_.readable.end());

@@ -78,9 +78,13 @@ struct Language {
     std::string name;
     std::string directory;                  ///< Absolute; helper scripts.
     Globs detect;
+    Globs roots;                            ///< Files that a project's own folder holds: a scope of a monorepo (scopes.hpp).
+    bool nested_roots = false;              ///< A project in a project is one of its own (Go's modules), not a part of it.
     Globs sources;
     Globs tests;
     Globs test_support;                     ///< Beside the tests: RED may write them, nobody afterwards.
+    Globs inline_files;                     ///< May hold tests beside other code,
+    std::string inline_begins;              ///< in items that begin with a line that this RE2 matches (items.hpp).
     std::vector<std::string> test_patterns; ///< `tests` as written, for messages and `@tests`.
     std::vector<std::string> source_patterns;
     Globs runner_files;
@@ -95,6 +99,10 @@ struct Language {
 
     /// A test or what stands beside tests; from RED on nobody writes it.
     [[nodiscard]] bool belongs_to_tests(std::string_view path) const { return tests.matches(path) || test_support.matches(path); }
+    /// Not a file of tests, but one that may hold some.
+    [[nodiscard]] bool may_hold_tests(std::string_view path) const {
+        return !inline_files.empty() && inline_files.matches(path) && !belongs_to_tests(path);
+    }
 };
 
 /// Errors: `invalid` AF-GATE-010 with file, line and field: unknown key, missing key, wrong type, bad pattern.

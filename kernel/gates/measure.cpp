@@ -6,7 +6,8 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "gates/before.hpp"
-#include "gates/skeleton_c.hpp"
+#include "gates/items.hpp"
+#include "gates/skeleton_plain.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -117,7 +118,14 @@ Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
 Result<std::vector<std::string>> Measure::test_files(const std::string& tree) {
     AF_TRY(const auto* found, language(tree));
     AF_TRY(auto files, checkout_->files(tree));
+    std::vector<std::string> inlined;
+    for (const auto& file : files) {
+        if (!found->may_hold_tests(file)) { continue; }
+        AF_TRY(const auto content, checkout_->file(tree, file));
+        if (content && !split_items(*content, found->inline_begins).tests.empty()) { inlined.push_back(file); }
+    }
     std::erase_if(files, [&](const auto& file) { return !found->tests.matches(file); });
+    files.insert(files.end(), inlined.begin(), inlined.end());
     std::sort(files.begin(), files.end());
     return files;
 }
@@ -278,6 +286,7 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     const auto failing = report.blocking_issues.size();
     report.passed = failing == 0;
     report.summary = !run.believed ? report.blocking_issues.back()
+                     : run.not_built ? run.tests.front().message
                      : report.passed ? counted(run.tests.size(), "test", "tests") + ", none failed" + not_counted
                                      : std::to_string(failing) + " of " + counted(run.tests.size(), "test", "tests") + " failed" + not_counted;
     report.tests = std::move(run.tests);
@@ -597,8 +606,23 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
         return Error{"AF-GATE-030", "Interfaces of the specification cannot be declared: " + problems + ".", "specification.interfaces",
                      "Correct name, file and signature of these interfaces.", ErrorKind::invalid};
     };
-    if (found->skeletons == "c") {
-        auto written = write_c_skeletons(interfaces, texts_of, existing, found->skeleton_marker);
+    if (!found->skeletons.empty()) {
+        const bool plain = is_plain_skeleton(found->skeletons);
+        // What else a declaration depends on: in C and C++ the headers, where its types stand; elsewhere its package, the module it is part of.
+        constexpr std::size_t most_files = 2000;
+        const Globs headers({"*.h", "*.hh", "*.hpp", "*.hxx"});
+        for (const auto& file : existing) {
+            const auto folder = file.substr(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1);
+            const bool beside = std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& each) {
+                return each.file.size() > folder.size() && each.file.starts_with(folder) && each.file.find('/', folder.size()) == std::string::npos;
+            });
+            const bool wanted = plain ? file == "go.mod" || (beside && found->sources.matches(file)) : headers.matches(file);
+            if (!wanted || texts_of.contains(file) || texts_of.size() > (plain ? 200 : most_files)) { continue; }
+            AF_TRY(auto content, checkout_->file(tree, file));
+            if (content && is_valid_utf8(*content)) { texts_of[file] = std::move(*content); }
+        }
+        auto written = plain ? write_plain_skeletons(found->skeletons, interfaces, texts_of, existing, found->skeleton_marker)
+                             : write_c_skeletons(interfaces, texts_of, existing, found->skeleton_marker);
         if (written.problems.empty()) { return std::move(written.files); }
         std::string all;
         for (const auto& problem : written.problems) { all += (all.empty() ? "" : "; ") + problem; }

@@ -13,6 +13,7 @@ import test from 'node:test';
 import { open } from './channel.mjs';
 import { connect } from './node_reporter.mjs';
 import { Outcomes, describe, lineIn } from './outcomes.mjs';
+import { replaced } from './seal.mjs';
 
 const { request, tell, leave } = open();
 const { root, file, canary, marker } = request;
@@ -36,7 +37,13 @@ function statusOf(data) {
   return { status: 'error', message: where + describe(cause), cause };
 }
 
+function look() {
+  const name = replaced();
+  if (name !== '') tell({ type: 'tampered', text: `project code replaced ${name} while its tests ran` });
+}
+
 function finished(data, passed) {
+  look();
   const names = [...stack.slice(0, data.nesting), data.name];
   const isCanary = names[0].startsWith(canaryMark);
   // In TypeScript node counts the lines of what was made of it.
@@ -72,6 +79,7 @@ function toPath(place) {
 }
 
 function finish() {
+  look();
   for (const each of outcomes.all()) {
     const doubtful = cut && each.status === 'passed';
     tell({ type: 'result', ...each, canary: false, ...(doubtful ? { status: 'error', message: 'not believed: another test of the file never ended' } : {}) });

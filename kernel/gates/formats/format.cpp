@@ -13,6 +13,8 @@ constexpr std::size_t max_failure_text = 64UL << 10U;
 
 /// Every format that a language file can name, by name.
 constexpr std::array known_formats{
+    Format{"cargo-test", FormatInput::out, &parse_cargo_test},
+    Format{"go-test-json", FormatInput::out, &parse_go_test_json},
     Format{"ctest", FormatInput::files, &parse_ctest},
     Format{"googletest-json", FormatInput::files, &parse_googletest_json},
     Format{"junit-xml", FormatInput::files, &parse_junit_xml},

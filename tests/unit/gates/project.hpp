@@ -127,6 +127,7 @@ public:
     }
     Result<GateReport> try_gate(const std::string& name, const std::string& tree, std::vector<std::string> paths = {},
                                 json::object parameters = {}) {
+        trees_->trees.try_emplace(baseline.base_tree);      // A case that says nothing of the user's commit has an empty one.
         GateCall call{{name, std::move(paths), std::move(parameters)}, tree, use_baseline ? &baseline : nullptr};
         return runner_->run(call, Stop{});
     }
