@@ -141,6 +141,22 @@ private:
         ++canaries_failed_[folder_of(path)];
     }
 
+    /// The place that the tree's test files confirm; nullopt: none of them.
+    std::optional<ReportedTest::Place> confirmed(const ReportedTest& test) const {
+        for (const auto& place : test.places) {
+            const auto path = path_in_tree(place.file, context_.root);
+            if (place.file.ends_with('/')) {
+                const auto plain = test.name.substr(0, test.name.find('['));
+                if (const auto found = context_.declared.find(path + "//" + plain); found != context_.declared.end()) {
+                    return ReportedTest::Place{found->second, place.suite};
+                }
+            } else if (std::binary_search(context_.test_files.begin(), context_.test_files.end(), path)) {
+                return ReportedTest::Place{path, place.suite};
+            }
+        }
+        return std::nullopt;
+    }
+
     /// The file of the tree that a test belongs to; empty: not known.
     std::string file_of(const ReportedTest& test) const {
         const auto path = path_in_tree(test.file, context_.root);
@@ -175,9 +191,20 @@ private:
         return found;
     }
 
-    TestOutcome outcome_of(const ReportedTest& test) const {
+    TestOutcome outcome_of(const ReportedTest& reported) const {
+        auto test = reported;
+        if (auto place = confirmed(test)) {
+            test.file = std::move(place->file);
+            test.suite = std::move(place->suite);
+        }
         TestOutcome outcome;
         outcome.file = file_of(test);
+        // The folders of `com.example.SlugTest` are in the file's path already.
+        if (const auto dot = test.suite.substr(0, test.suite.find("::")).rfind('.'); test.file.empty() && dot != std::string::npos) {
+            const auto short_name = test.suite.substr(dot + 1);
+            const auto stem = "/" + short_name.substr(0, short_name.find("::")) + ".";
+            if (("/" + outcome.file).find(stem) != std::string::npos) { test.suite = short_name; }
+        }
         outcome.name = ellipsis(sanitize_utf8(test.name), 300);
         outcome.line = test.line;
         outcome.status = test.status;
@@ -195,7 +222,12 @@ private:
                 outcome.status = TestStatus::failed_skeleton;
             }
         }
-        outcome.message = shown(sanitize_utf8(test.message), context_.marker);
+        auto message = sanitize_utf8(test.message);
+        // Where the tree is checked out says nothing, and is another place for every task.
+        for (auto at = message.find(context_.root + "/"); !context_.root.empty() && at != std::string::npos; at = message.find(context_.root + "/", at)) {
+            message.erase(at, context_.root.size() + 1);
+        }
+        outcome.message = shown(message, context_.marker);
         return outcome;
     }
 
@@ -270,6 +302,7 @@ std::map<std::string, std::string> declared_in(const std::string& declaration,
         std::size_t at = 0;
         while (at <= text.size() && expression.Match(text, at, text.size(), RE2::UNANCHORED, parts.data(), static_cast<int>(parts.size()))) {
             const std::string name(parts.back());
+            found.emplace(file.substr(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1) + "//" + name, file);
             const auto [place, fresh] = found.emplace(name, file);
             if (!fresh && place->second != file) { twice.insert(name); }
             const auto end = static_cast<std::size_t>(parts[0].data() - text.data()) + parts[0].size();
@@ -299,6 +332,11 @@ std::vector<ToolMessage> find_messages(const std::string& pattern, std::string_v
                 if (digit >= '0' && digit <= '9') { number = number * 10 + static_cast<std::uint64_t>(digit - '0'); }
             }
             found.push_back({path_in_tree(part("file"), root), number, failure_text(part("message"))});
+        } else if (!found.empty() && found.back().message.ends_with(":")) {
+            const std::string_view more(line.data(), line.size());
+            if (const auto begin = more.find_first_not_of(" \t\r"); begin != std::string_view::npos) {
+                found.back().message += " " + failure_text(more.substr(begin));
+            }
         }
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }

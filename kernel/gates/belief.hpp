@@ -28,7 +28,7 @@ struct ReportContext {
     std::string root;
     std::vector<std::string> test_files;        ///< All of the tree's, sorted.
     std::vector<std::string> files;     ///< Those that were asked for; a test of another one is left out.
-    std::map<std::string, std::string> declared;        ///< Test name → file, where one file only declares it.
+    std::map<std::string, std::string> declared;        ///< Test name → file, where one file only declares it; `folder///name` → file.
     std::optional<FormatResult> collected;
     std::chrono::seconds timeout{0};
 };
@@ -40,13 +40,13 @@ struct ReportContext {
 /// loaded is an error whose id is the file. A test of no known file has the id `suite::name` and is kept.
 [[nodiscard]] TestRun judge_report(const FormatResult& report, const ReportContext& context, const ProcessOutcome& outcome);
 
-/// Test names that exactly one of the files declares, by the runner's `declaration`.
+/// Test names that exactly one of the files declares, by the runner's `declaration`; and each with its folder (ending in `/`) and `//` before it.
 [[nodiscard]] std::map<std::string, std::string> declared_in(const std::string& declaration,
                                                              const std::vector<std::pair<std::string, std::string>>& contents);
 
 /// One error in a tool's output, found by an RE2 with the groups file, line and message.
 struct ToolMessage { std::string file; std::uint64_t line = 0; std::string message; };
-/// Line by line; paths below `root` are made relative to it.
+/// Line by line; a message that ends with a colon goes on in the next line that says something. Paths below `root` are made relative to it.
 [[nodiscard]] std::vector<ToolMessage> find_messages(const std::string& pattern, std::string_view text, const std::string& root);
 
 }  // namespace agentforge::kernel

@@ -6,7 +6,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
-#include "gates/measure.hpp"
+#include "gates/scoped_gates.hpp"
 
 namespace agentforge::kernel {
 
@@ -14,7 +14,7 @@ struct GateRunner::State {
     State(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, const Options& given)
         : options(given), measure(std::move(checkout), processes, given) {}
     Options options;
-    Measure measure;
+    ScopedGates measure;
     std::string inputs;         ///< Empty: not asked for yet.
     std::map<std::string, GateReport, std::less<>> reports;
 };
@@ -50,6 +50,7 @@ Result<std::string> GateRunner::inputs() {
     json::object named{{"settings", options.settings}, {"language", options.language}, {"setup", options.setup}};
     if (const auto path = options.environment.find("PATH"); path != options.environment.end()) { named["path"] = path->second; }
     std::vector<std::string> folders{options.languages_directory};
+    folders.insert(folders.end(), options.more_languages.begin(), options.more_languages.end());
     folders.insert(folders.end(), options.conformance_directories.begin(), options.conformance_directories.end());
     for (std::size_t number = 0; number < folders.size(); ++number) {
         namespace fs = std::filesystem;
@@ -83,9 +84,8 @@ Result<std::vector<SetupStep>> GateRunner::setup_steps(const std::string& tree) 
 
 Result<void> GateRunner::set_up(const std::string& tree, const Stop& stop) { return state_->measure.set_up(tree, stop); }
 
-Result<bool> GateRunner::is_test_file(const std::string& tree, std::string_view path) {
-    AF_TRY(const auto* language, state_->measure.language(tree));
-    return language->tests.matches(path);
-}
+Result<bool> GateRunner::is_test_file(const std::string& tree, std::string_view path) { return state_->measure.is_test_file(tree, path); }
+
+Result<GateRunner::PathMeaning> GateRunner::path_meaning(const std::string& tree) { return state_->measure.path_meaning(tree); }
 
 }  // namespace agentforge::kernel

@@ -2,6 +2,7 @@
 // Gates: what the kernel measures itself, on a recorded tree, in a second worktree where no agent works.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -64,6 +65,7 @@ class GateRunner {
 public:
     struct Options {
         std::string languages_directory;            ///< config/languages of the product.
+        std::vector<std::string> more_languages;    ///< The user's and the project's own; a later one replaces one of its name.
         std::vector<std::string> conformance_directories;   ///< Product's, then project's.
         std::string scratch_directory;              ///< Outside every worktree; made on demand.
         std::map<std::string, std::string> environment;
@@ -106,8 +108,18 @@ public:
     /// AF-GATE-003 its program is missing; AF-GATE-005 cancelled.
     [[nodiscard]] Result<void> set_up(const std::string& tree, const Stop& stop);
 
-    /// Whether a path is a test file by the language's globs.
+    /// Whether a path is a test file by the globs of the language that judges it.
     [[nodiscard]] Result<bool> is_test_file(const std::string& tree, std::string_view path);
+    /// What `@tests` and `@sources` mean in a tree. Where no language is found, what any language calls so.
+    struct PathMeaning {
+        std::function<bool(std::string_view)> tests;        ///< Tests, what stands beside them, and files that hold tests among other code.
+        std::function<bool(std::string_view)> only_tests;   ///< Without the last.
+        std::function<bool(std::string_view)> sources;
+        std::string tests_text;                             ///< The globs, for messages.
+        std::string sources_text;
+    };
+    /// Valid as long as this object.
+    [[nodiscard]] Result<PathMeaning> path_meaning(const std::string& tree);
 
 private:
     struct State;

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "gates/formats/format.hpp"
+#include "gates/skeleton_plain.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -165,9 +166,14 @@ void read_runner_configuration(Reader& reader, const json::object& root, Languag
     if (!sections->is_array()) { return reader.fail(pointer + "/sections", "`sections` must be a list."); }
     for (const auto& item : sections->get_array()) {
         if (const auto* section = reader.object(item, pointer + "/sections")) {
-            reader.keys(*section, pointer + "/sections", {"file", "begins"});
+            reader.keys(*section, pointer + "/sections", {"file", "begins", "pointer"});
+            const bool lines = section->if_contains("begins") != nullptr;
+            if (lines == (section->if_contains("pointer") != nullptr)) { reader.fail(pointer + "/sections", "a section has either `begins` or `pointer`."); }
             language.runner_sections.push_back({reader.text(*section, pointer + "/sections", "file"),
-                                                reader.pattern(*section, pointer + "/sections", "begins")});
+                                                reader.pattern(*section, pointer + "/sections", "begins", false),
+                                                reader.text(*section, pointer + "/sections", "pointer", false)});
+            const auto& where = language.runner_sections.back().pointer;
+            if (!where.empty() && where.front() != '/') { reader.fail(pointer + "/sections/pointer", "`pointer` must begin with `/`."); }
         }
     }
 }
@@ -357,8 +363,8 @@ Result<Language> load_language(const std::string& languages_directory, const std
     Language language;
     const auto* root = reader.object(document.value, "");
     if (root != nullptr) {
-        reader.keys(*root, "", {"agentforge_language", "name", "detect", "sources", "tests", "test_support",
-                                "runner_configuration", "skeleton_marker", "skeletons", "environment", "runners", "commands",
+        reader.keys(*root, "", {"agentforge_language", "name", "detect", "roots", "nested_roots", "sources", "tests", "test_support", "inline_tests",
+                                "runner_configuration", "skeleton_marker", "skeleton_reads", "skeletons", "environment", "runners", "commands",
                                 "type_checkers", "setup", "scaffold"});
         if (reader.number(*root, "", "agentforge_language", 0) != 1) {
             reader.fail("/agentforge_language", "`agentforge_language` must be 1.");
@@ -367,15 +373,28 @@ Result<Language> load_language(const std::string& languages_directory, const std
         if (language.name != name) { reader.fail("/name", "`name` must be `" + name + "`, like the file."); }
         language.directory = (std::filesystem::absolute(languages_directory) / name).string();
         language.detect = Globs(reader.texts(*root, "", "detect"));
+        language.roots = Globs(reader.texts(*root, "", "roots", false));
+        if (const auto* nested = root->if_contains("nested_roots")) {
+            if (!nested->is_bool()) { reader.fail("/nested_roots", "`nested_roots` must be true or false."); }
+            language.nested_roots = nested->is_bool() && nested->get_bool();
+        }
         language.source_patterns = reader.texts(*root, "", "sources");
         language.sources = Globs(language.source_patterns);
         language.test_patterns = reader.texts(*root, "", "tests");
         language.tests = Globs(language.test_patterns);
         language.test_support = Globs(reader.texts(*root, "", "test_support", false));
         language.skeleton_marker = reader.text(*root, "", "skeleton_marker", false);
+        if (const auto* inlined = root->if_contains("inline_tests")) {
+            if (const auto* fields = reader.object(*inlined, "/inline_tests")) {
+                reader.keys(*fields, "/inline_tests", {"files", "begins"});
+                language.inline_files = Globs(reader.texts(*fields, "/inline_tests", "files"));
+                language.inline_begins = reader.pattern(*fields, "/inline_tests", "begins");
+            }
+        }
+        language.skeleton_reads = reader.texts(*root, "", "skeleton_reads", false);
         language.skeletons = reader.text(*root, "", "skeletons", false);
-        if (!language.skeletons.empty() && language.skeletons != "c") {
-            reader.fail("/skeletons", "`" + language.skeletons + "` is not a kind of skeleton.", "The kernel writes: c.");
+        if (!language.skeletons.empty() && language.skeletons != "c" && !is_plain_skeleton(language.skeletons)) {
+            reader.fail("/skeletons", "`" + language.skeletons + "` is not a kind of skeleton.", "The kernel writes: c, go, java, rust.");
         }
         language.environment = reader.mapping(*root, "", "environment");
         read_runners(reader, *root, language);
@@ -440,6 +459,13 @@ Result<const TestRunner*> choose_runner(const Language& language, const std::vec
 }
 
 std::string section_text(std::string_view content, const FileSection& section) {
+    if (!section.pointer.empty()) {
+        const auto document = parse_json(content, section.file);
+        if (!document.ok()) { return std::string(content); }
+        boost::system::error_code missing;
+        const auto* value = document->find_pointer(section.pointer, missing);
+        return value == nullptr ? std::string{} : json::serialize(*value);
+    }
     const RE2 begins(section.begins, RE2::Quiet);
     std::string result;
     bool inside = false;

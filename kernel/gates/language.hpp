@@ -86,21 +86,27 @@ struct SetupRule {
 /// `unless`: RE2; a file that it matches is left alone.
 struct ScaffoldFile { std::string path; std::string content; bool append = false; std::string unless; };
 
-/// A part of a file: all lines below a header that `begins` matches, up to the next line that starts with `[`.
-struct FileSection { std::string file; std::string begins; };
+/// A part of the files that the glob matches: all lines below a header that `begins` matches, up to the next line that starts with `[`;
+/// or, in a JSON file, what stands at `pointer` (RFC 6901).
+struct FileSection { std::string file; std::string begins; std::string pointer = {}; };
 
 struct Language {
     std::string name;
     std::string directory;                  ///< Absolute; helper scripts.
     Globs detect;
+    Globs roots;                            ///< Files that a project's own folder holds: a scope of a monorepo (scopes.hpp).
+    bool nested_roots = false;              ///< A project in a project is one of its own (Go's modules), not a part of it.
     Globs sources;
     Globs tests;
     Globs test_support;                     ///< Beside the tests: RED may write them, nobody afterwards.
+    Globs inline_files;                     ///< May hold tests beside other code,
+    std::string inline_begins;              ///< in items that begin with a line that this RE2 matches (items.hpp).
     std::vector<std::string> test_patterns; ///< `tests` as written, for messages and `@tests`.
     std::vector<std::string> source_patterns;
     Globs runner_files;
     std::vector<FileSection> runner_sections;
     std::string skeleton_marker;
+    std::vector<std::string> skeleton_reads;    ///< Files whose contents the skeleton command is given besides those of the interfaces.
     std::map<std::string, std::string> environment;
     std::vector<TestRunner> runners;        ///< At least one.
     std::map<std::string, LanguageCommand, std::less<>> commands;   ///< syntax, metrics, skeleton, coverage
@@ -111,6 +117,10 @@ struct Language {
 
     /// A test or what stands beside tests; from RED on nobody writes it.
     [[nodiscard]] bool belongs_to_tests(std::string_view path) const { return tests.matches(path) || test_support.matches(path); }
+    /// Not a file of tests, but one that may hold some.
+    [[nodiscard]] bool may_hold_tests(std::string_view path) const {
+        return !inline_files.empty() && inline_files.matches(path) && !belongs_to_tests(path);
+    }
 };
 
 /// Errors: `invalid` AF-GATE-010 with file, line and field: unknown key, missing key, wrong type, bad pattern.
@@ -125,7 +135,8 @@ using ContentReader = std::function<Result<std::optional<std::string>>(const std
                                  const ContentReader& content);
 [[nodiscard]] Result<const TestRunner*> choose_runner(const Language& language, const std::vector<std::string>& files,
                                                       const ContentReader& content);
-/// The lines of a section of a file's text; empty where it has none.
+/// The lines of a section of a file's text, or the JSON text of its value; empty where it has none. A file that should be JSON and is not
+/// is its own section.
 [[nodiscard]] std::string section_text(std::string_view content, const FileSection& section);
 
 }  // namespace agentforge::kernel

@@ -10,6 +10,8 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "gates/before.hpp"
+#include "gates/items.hpp"
+#include "gates/skeleton_plain.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -120,7 +122,14 @@ Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
 Result<std::vector<std::string>> Measure::test_files(const std::string& tree) {
     AF_TRY(const auto* found, language(tree));
     AF_TRY(auto files, checkout_->files(tree));
+    std::vector<std::string> inlined;
+    for (const auto& file : files) {
+        if (!found->may_hold_tests(file)) { continue; }
+        AF_TRY(const auto content, checkout_->file(tree, file));
+        if (content && !split_items(*content, found->inline_begins).tests.empty()) { inlined.push_back(file); }
+    }
     std::erase_if(files, [&](const auto& file) { return !found->tests.matches(file); });
+    files.insert(files.end(), inlined.begin(), inlined.end());
     std::sort(files.begin(), files.end());
     return files;
 }
@@ -281,6 +290,7 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     const auto failing = report.blocking_issues.size();
     report.passed = failing == 0;
     report.summary = !run.believed ? report.blocking_issues.back()
+                     : run.not_built ? run.tests.front().message
                      : report.passed ? counted(run.tests.size(), "test", "tests") + ", none failed" + not_counted
                                      : std::to_string(failing) + " of " + counted(run.tests.size(), "test", "tests") + " failed" + not_counted;
     report.tests = std::move(run.tests);
@@ -521,15 +531,16 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
             report.facts["coverage_lines"] = static_cast<std::int64_t>(measured.lines);
         }
         // One number for the whole change: a file of three lines with one error path is no reason to stop.
-        const auto place = measured.missing.empty() ? now.front().path : measured.missing.front().file;
-        const auto version = std::find_if(now.begin(), now.end(), [&](const auto& each) { return each.path == place; });
+        const auto version = std::find_if(now.begin(), now.end(), [&](const auto& each) {
+            return measured.missing.empty() ? found->sources.matches(each.path) && !found->belongs_to_tests(each.path) : each.path == measured.missing.front().file;
+        });
         if (version != now.end() && (!measured.problem.empty() || !measured.missing.empty())) {
             std::string missing;
             for (std::size_t index = 0; index < std::min<std::size_t>(measured.missing.size(), 5); ++index) {
                 missing += (index == 0 ? "" : ", ") + measured.missing[index].file + ":" + std::to_string(measured.missing[index].line);
             }
             if (measured.missing.size() > 5) { missing += " and " + std::to_string(measured.missing.size() - 5) + " more"; }
-            version->metrics.push_back({"untested-percent", place, measured.missing.empty() ? 0 : measured.missing.front().line,
+            version->metrics.push_back({"untested-percent", version->path, measured.missing.empty() ? 0 : measured.missing.front().line,
                                         measured.problem.empty() ? missing : "coverage could not be measured: " + measured.problem,
                                         measured.problem.empty() ? measured.percent_missing() : 100});
         }
@@ -576,17 +587,11 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
     AF_CHECK(prepare());
     std::vector<std::pair<std::string, std::string>> result;
     if (interfaces.empty()) { return result; }
+    AF_TRY(const auto* found, language(tree));
+    if (found->skeletons.empty() && !found->commands.contains("skeleton")) { return result; }     // Tests must then fail without one.
     AF_TRY(const auto existing, checkout_->files(tree));
-    auto known = language(tree);
-    if (!known.ok() && known.error().code == "AF-GATE-002") {
-        // Nothing is there yet: what the interfaces' files are called says in which language it will be.
-        std::vector<std::string> wanted_files;
-        for (const auto& interface : interfaces) { wanted_files.push_back(interface.file); }
-        AF_TRY(auto detected, detect_language(options_.languages_directory, wanted_files));
-        if (detected) { known = &languages_.insert_or_assign(tree + " to come", std::move(*detected)).first->second; }
-    }
-    AF_TRY(const auto* found, std::move(known));
     json::object contents;
+    std::map<std::string, std::string> texts_of;
     json::array wanted;
     for (const auto& interface : interfaces) {
         wanted.push_back(json::object{{"name", interface.name}, {"file", interface.file}, {"signature", interface.signature}});
@@ -596,8 +601,43 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
             return Error{"AF-GATE-030", "The file of `" + interface.name + "` is not UTF-8; nothing can be declared in it.", interface.file,
                          "Name another file for the interface.", ErrorKind::invalid};
         }
-        if (content) { contents[interface.file] = *content; }
+        if (content) {
+            contents[interface.file] = *content;
+            texts_of[interface.file] = *content;
+        }
     }
+    const auto cannot = [](const std::string& problems) {
+        return Error{"AF-GATE-030", "Interfaces of the specification cannot be declared: " + problems + ".", "specification.interfaces",
+                     "Correct name, file and signature of these interfaces.", ErrorKind::invalid};
+    };
+    if (!found->skeletons.empty()) {
+        const bool plain = is_plain_skeleton(found->skeletons);
+        // What else a declaration depends on: in C and C++ the headers, where its types stand; elsewhere its package, the module it is part of.
+        constexpr std::size_t most_files = 2000;
+        const Globs headers({"*.h", "*.hh", "*.hpp", "*.hxx"});
+        for (const auto& file : existing) {
+            const auto folder = file.substr(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1);
+            const bool beside = std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& each) {
+                return each.file.size() > folder.size() && each.file.starts_with(folder) && each.file.find('/', folder.size()) == std::string::npos;
+            });
+            const bool wanted = plain ? file == "go.mod" || (beside && found->sources.matches(file)) : headers.matches(file);
+            if (!wanted || texts_of.contains(file) || texts_of.size() > (plain ? 200 : most_files)) { continue; }
+            AF_TRY(auto content, checkout_->file(tree, file));
+            if (content && is_valid_utf8(*content)) { texts_of[file] = std::move(*content); }
+        }
+        auto written = plain ? write_plain_skeletons(found->skeletons, interfaces, texts_of, existing, found->skeleton_marker)
+                             : write_c_skeletons(interfaces, texts_of, existing, found->skeleton_marker);
+        if (written.problems.empty()) { return std::move(written.files); }
+        std::string all;
+        for (const auto& problem : written.problems) { all += (all.empty() ? "" : "; ") + problem; }
+        return cannot(all);
+    }
+    for (const auto& file : found->skeleton_reads) {
+        if (contents.contains(file) || std::find(existing.begin(), existing.end(), file) == existing.end()) { continue; }
+        AF_TRY(const auto content, checkout_->file(tree, file));
+        if (content && is_valid_utf8(*content)) { contents[file] = *content; }
+    }
+    if (!found->commands.contains("skeleton")) { return result; }      // The language declares nothing before it is implemented.
     const json::object input{{"interfaces", std::move(wanted)}, {"contents", std::move(contents)}, {"existing", texts(existing)},
                              {"marker", found->skeleton_marker}};
     AF_TRY(const auto lines, commands_->run_for_lines(*found, "skeleton", "", input, stop));
@@ -610,10 +650,7 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
             result.emplace_back(text_of(line, "path"), text_of(line, "content"));
         }
     }
-    if (!problems.empty()) {
-        return Error{"AF-GATE-030", "Interfaces of the specification cannot be declared: " + problems + ".", "specification.interfaces",
-                     "Correct name, file and signature of these interfaces.", ErrorKind::invalid};
-    }
+    if (!problems.empty()) { return cannot(problems); }
     return result;
 }
 

@@ -19,6 +19,8 @@ namespace agentforge::kernel {
 /// Names one measurement: gate, tree, paths, parameters and baseline.
 [[nodiscard]] Result<std::string> cache_key(const GateCall& call);
 
+/// The interfaces of a specification that can be declared: those with a file and a signature.
+[[nodiscard]] std::vector<SkeletonInterface> declarable_interfaces(const json::object& specification);
 /// A changed line: by which tests it is run, or what depends on its comparison with a literal of theirs.
 struct CoveredLine {
     std::string file;
@@ -44,6 +46,7 @@ public:
     Measure(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, GateRunner::Options options);
 
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop& stop);
+    [[nodiscard]] TreeCheckout& checkout() noexcept { return *checkout_; }
     /// Detected once a tree, or the configured one. Errors: AF-GATE-002.
     [[nodiscard]] Result<const Language*> language(const std::string& tree);
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(

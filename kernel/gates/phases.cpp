@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <set>
 
+#include "gates/items.hpp"
 #include "gates/measure.hpp"
 
 namespace agentforge::kernel {
@@ -11,23 +12,6 @@ namespace {
 std::string text_of(const json::object& value, const char* key) {
     const auto* found = value.if_contains(key);
     return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string{};
-}
-
-/// The interfaces of a specification that can be declared: those with a file and a signature.
-std::vector<SkeletonInterface> interfaces_of(const json::object& specification) {
-    std::vector<SkeletonInterface> result;
-    const auto* interfaces = specification.if_contains("interfaces");
-    if (interfaces == nullptr || !interfaces->is_array()) { return result; }
-    for (const auto& item : interfaces->get_array()) {
-        const auto* interface = item.if_object();
-        if (interface == nullptr) { continue; }
-        SkeletonInterface each{text_of(*interface, "name"), text_of(*interface, "file"), text_of(*interface, "signature")};
-        const auto type = text_of(*interface, "type");
-        if (!each.name.empty() && !each.file.empty() && !each.signature.empty() && (type.empty() || type == "api")) {
-            result.push_back(std::move(each));
-        }
-    }
-    return result;
 }
 
 void take_over(GateReport& report, GateReport part, const std::vector<const char*>& facts) {
@@ -54,6 +38,22 @@ void conclude(GateReport& report, const std::string& good) {
 
 }  // namespace
 
+std::vector<SkeletonInterface> declarable_interfaces(const json::object& specification) {
+    std::vector<SkeletonInterface> result;
+    const auto* interfaces = specification.if_contains("interfaces");
+    if (interfaces == nullptr || !interfaces->is_array()) { return result; }
+    for (const auto& item : interfaces->get_array()) {
+        const auto* interface = item.if_object();
+        if (interface == nullptr) { continue; }
+        SkeletonInterface each{text_of(*interface, "name"), text_of(*interface, "file"), text_of(*interface, "signature")};
+        const auto type = text_of(*interface, "type");
+        if (!each.name.empty() && !each.file.empty() && !each.signature.empty() && (type.empty() || type == "api")) {
+            result.push_back(std::move(each));
+        }
+    }
+    return result;
+}
+
 Result<std::vector<std::string>> Measure::changed_runner_configuration(const Language& language, const std::string& old_tree,
                                                                        const std::vector<TreeChange>& changes, const std::string& tree) {
     std::set<std::string> changed;
@@ -62,7 +62,7 @@ Result<std::vector<std::string>> Measure::changed_runner_configuration(const Lan
             if (path->empty()) { continue; }
             if (language.runner_files.matches(*path)) { changed.insert(*path); }
             for (const auto& section : language.runner_sections) {
-                if (*path != section.file) { continue; }
+                if (!path_matches(section.file, *path)) { continue; }
                 AF_TRY(const auto before, checkout_->file(old_tree, *path));
                 AF_TRY(const auto after, checkout_->file(tree, *path));
                 if (section_text(before.value_or(""), section) != section_text(after.value_or(""), section)) { changed.insert(*path); }
@@ -118,7 +118,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     evidence.requirements = testable_requirements(baseline.specification);
     evidence.base_tests = baseline.base_tests;
 
-    auto generated = skeleton(baseline.base_tree, interfaces_of(baseline.specification), stop);
+    auto generated = skeleton(baseline.base_tree, declarable_interfaces(baseline.specification), stop);
     if (!generated.ok() && generated.error().code != "AF-GATE-030") { return std::move(generated).error(); }
     std::map<std::string, std::string> expected;
     if (generated.ok()) { expected.insert(generated->begin(), generated->end()); }
@@ -135,6 +135,13 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
             const auto declared = expected.find(*path);
             if (content && declared != expected.end() && declared->second == *content) {
                 evidence.skeleton_paths.push_back(*path);
+            } else if (found->may_hold_tests(*path)) {
+                // Its tests are RED's to write, the rest is not.
+                AF_TRY(const auto base, checkout_->file(baseline.base_tree, *path));
+                const auto before = split_items(declared != expected.end() ? declared->second : base.value_or(""), found->inline_begins);
+                const auto after = split_items(content.value_or(""), found->inline_begins);
+                (before.code == after.code ? evidence.test_paths : evidence.foreign_paths).push_back(*path);
+                if (!after.tests.empty()) { files.insert(*path); }
             } else if (found->belongs_to_tests(*path)) {
                 evidence.test_paths.push_back(*path);
                 if (content && found->tests.matches(*path)) { files.insert(*path); }
@@ -151,7 +158,8 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     }
     for (const auto& test : evidence.declared) {
         AF_TRY(const auto content, checkout_->file(call.tree, test.file));
-        if (!found->tests.matches(test.file)) {
+        const bool inlined = content && found->may_hold_tests(test.file) && !split_items(*content, found->inline_begins).tests.empty();
+        if (!found->tests.matches(test.file) && !inlined) {
             evidence.problems.push_back(test.file + " is not where " + found->name + " tests are looked for (" + found->test_patterns.front() + ").");
         } else if (content) {
             files.insert(test.file);
@@ -188,7 +196,16 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     evidence.change_exists = !changes.empty();
     for (const auto& change : changes) {
         for (const auto* path : {&change.old_path, &change.path}) {
-            if (!path->empty() && (locked.contains(*path) || found->belongs_to_tests(*path))) { evidence.changed_tests.push_back(*path); }
+            if (path->empty()) { continue; }
+            if (found->may_hold_tests(*path)) {
+                AF_TRY(const auto before, checkout_->file(red_tree, *path));
+                AF_TRY(const auto after, checkout_->file(call.tree, *path));
+                if (split_items(before.value_or(""), found->inline_begins).tests != split_items(after.value_or(""), found->inline_begins).tests) {
+                    evidence.changed_tests.push_back(*path + " (the tests in it)");
+                }
+            } else if (locked.contains(*path) || found->belongs_to_tests(*path)) {
+                evidence.changed_tests.push_back(*path);
+            }
         }
     }
     AF_TRY(const auto behind, behind_links(*found, red_tree));
@@ -273,7 +290,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     const bool green = call.request.gate == "green";
     if (green && ruling.passed() && report.blocking_issues.empty() && !evidence.red_files.empty()) {
         // Taken back once more, now: what RED's run said may have been the hour's or a die's, and then it says nothing about the change.
-        AF_TRY(evidence.red_run, commands_->run_tests(*found, red_tree, {evidence.red_files, {}, true}, stop));
+        AF_TRY(evidence.red_run, commands_->run_tests(*found, red_tree, {.files = evidence.red_files, .names = {}, .judged = true, .timeout = {}}, stop));
         ruling = judge_green(evidence);
     }
     take_over(report, std::move(ruling));

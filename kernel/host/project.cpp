@@ -205,6 +205,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     workshops.repository = project->place_.root.string();
     workshops.state_directory = state;
     workshops.gates.languages_directory = config + "/languages";
+    workshops.gates.more_languages = {(own / "languages").string()};
     workshops.gates.conformance_directories = {config + "/conformance", (own / "conformance").string()};
     workshops.gates.environment = program.environment;
     workshops.gates.settings = project->settings_->section("gates");

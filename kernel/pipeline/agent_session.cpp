@@ -169,7 +169,9 @@ public:
     Result<void> open() {
         AF_TRY(const auto locked, locked_tests(session_));
         // Who reviews an artifact changes nothing, whatever the role may write elsewhere: what was measured stays as it is.
-        AF_TRY(RolePaths rules, !writes_ ? RolePaths::make(agent_.role, {{"review", "!*"}}) : RolePaths::make(agent_.role, agent_.path_constraints, locked));
+        AF_TRY(auto symbols, workshop_.path_symbols(session_.state().base_tree));
+        AF_TRY(RolePaths rules, !writes_ ? RolePaths::make(agent_.role, {{"review", "!*"}})
+                                         : RolePaths::make(agent_.role, agent_.path_constraints, locked, std::move(symbols)));
         AF_TRY(workspace_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
         AF_TRY(artifacts_, session_.artifacts());
         tree_ = session_.state().tree;
@@ -723,7 +725,8 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_process_as_role(TaskSe
                                                                           const std::string& role, const ProcessSpec& spec) {
     AF_TRY(const AgentDefinition agent, services.agents.get(role));
     AF_TRY(const auto locked, locked_tests(session));
-    AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked));
+    AF_TRY(auto symbols, workshop.path_symbols(session.state().base_tree));
+    AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols)));
     AF_TRY(auto workspace, RoleWorkspace::open(workshop.root(), std::move(rules), services.redactor));
     const RecordAgent who{agent.role, agent.version, ""};
     return run_confined(session, workshop, services, *workspace, who, session.state().tree, spec);
@@ -772,7 +775,7 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
         AF_TRY(const auto locked, locked_tests(session));
         const std::string inputs = workshop.scratch() + "/inputs";
         AF_CHECK(artifacts_as_paths(spec.run.state, host.artifacts(), inputs));
-        spec.run.instructions += agentic_instructions(agent, writes, locked, host.scratch());
+        spec.run.instructions += agentic_instructions(agent, writes, locked, host.scratch(), host.workspace().symbols());
         commanded = make_redacting_client(make_agentic_client(*model, host), services.redactor);
     }
 

@@ -60,6 +60,14 @@ public:
         return gates_.skeleton(tree, interfaces, stop);
     }
 
+    [[nodiscard]] Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) override {
+        AF_TRY(auto meaning, gates_.path_meaning(tree));
+        auto symbols = std::make_shared<PathSymbols>();
+        symbols->tests = {meaning.tests, meaning.only_tests, meaning.tests_text};
+        symbols->sources = {meaning.sources, meaning.sources, meaning.sources_text};
+        return std::shared_ptr<const PathSymbols>(std::move(symbols));
+    }
+
     [[nodiscard]] Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) override { return processes_.run(request, stop); }
 
     [[nodiscard]] Result<std::string> commit(const std::string& tree, const std::string& parent, const std::string& branch,

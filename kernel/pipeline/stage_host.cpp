@@ -52,7 +52,8 @@ public:
         if (!stage.agent.empty()) {
             AF_TRY(const AgentDefinition agent, services_.agents.get(stage.agent));
             AF_TRY(const auto locked, locked_tests(session_));
-            AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked));
+            AF_TRY(auto symbols, workshop_.path_symbols(session_.state().base_tree));
+            AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols)));
             AF_TRY(files_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
         }
         return {};

@@ -33,6 +33,10 @@ struct ReportedTest {
     std::string name;
     std::string suite;                  ///< Class, describe block, package; parts joined by `::`. May be empty.
     std::string file;                   ///< As reported; a path below `root` is made relative by the kernel. May be empty.
+    /// Where a format only knows what the language's rules leave open, in order of preference: the first whose file is a test file
+    /// of the tree gives file and suite. A file that ends in `/` is a folder: the test file in it that declares the name.
+    struct Place { std::string file; std::string suite; };
+    std::vector<Place> places;
     std::vector<std::string> sources;   ///< Without a file: what its program was built from; the first of them that is a test file is taken.
     std::uint64_t line = 0;             ///< From 1; 0: not known.
     /// passed, skipped, failed_assertion (the runner says the test's own check failed, or cannot tell), error (it says otherwise:
@@ -68,6 +72,10 @@ struct Format {
 
 // ------------------------------------------------------------------------------------------------ the formats, one file each --
 
+/// `cargo-test` (formats/cargo_test.cpp): what `cargo test` prints, with its standard error.
+[[nodiscard]] FormatResult parse_cargo_test(const RunOutput& output);
+/// `go-test-json` (formats/go_test.cpp): `go test -json`, with its standard error.
+[[nodiscard]] FormatResult parse_go_test_json(const RunOutput& output);
 /// `ctest` (formats/ctest.cpp): config/languages/cpp/run.cmake's tests.json and ctest.xml, and the recorders' files.
 [[nodiscard]] FormatResult parse_ctest(const RunOutput& output);
 /// `googletest-json` (formats/googletest.cpp): `--gtest_output=json:{results}/`, of any number of programs.
@@ -83,6 +91,8 @@ void gtest_names(std::string_view suite, std::string_view name, ReportedTest& te
 /// the numbers must count, nobody may have bailed out. `# SKIP` and `# TODO` are skipped. The description of a subtest is the suite of the
 /// tests in it. A suite is told as a test only when it fails though none of its tests did.
 [[nodiscard]] FormatResult parse_tap(const RunOutput& output);
+/// `tap-or-junit-xml`: JUnit XML where the run wrote an `*.xml`, else TAP.
+[[nodiscard]] FormatResult parse_tap_or_junit_xml(const RunOutput& output);
 
 // -------------------------------------------------------------------------------------------------- what several formats need --
 
@@ -90,5 +100,16 @@ void gtest_names(std::string_view suite, std::string_view name, ReportedTest& te
 [[nodiscard]] std::string path_in_tree(std::string_view path, std::string_view root);
 /// Text of a test's failure for a message: valid UTF-8, no colours, at most 64 KiB.
 [[nodiscard]] std::string failure_text(std::string_view text);
+/// Calls `line` with each line, without its end.
+template <typename Function>
+void for_each_line(std::string_view text, Function&& line) {
+    while (!text.empty()) {
+        const auto end = text.find('\n');
+        auto one = text.substr(0, end);
+        if (one.ends_with('\r')) { one.remove_suffix(1); }
+        line(one);
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+}
 
 }  // namespace agentforge::kernel

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JavaScript and TypeScript projects, measured by real node in the real sandbox: what each way a test can end is reported as.
+#include <cstdlib>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -108,7 +110,7 @@ protected:
     TypescriptTask() {
         auto& base = project_.tree("base");
         base = with(javascript_package, {
-            {"tsconfig.json", R"({"compilerOptions": {"target": "es2022", "module": "node16", "strict": true}, "include": ["src"]})"},
+            {"tsconfig.json", R"({"compilerOptions": {"target": "es2022", "lib": ["es2022"], "module": "node16", "strict": true}, "include": ["src"]})"},
             {"src/old.ts", "export const old = (): number => 1;\n"},
             {"test/old.test.ts", "import assert from 'node:assert/strict';\nimport test from 'node:test';\nimport { old } from '../src/old.js';\n"
                                  "test('old', () => { assert.equal(old() as number, 1); });\n"}});
@@ -137,6 +139,19 @@ TEST_F(TypescriptTask, goes_from_red_to_green) {
     EXPECT_TRUE(green.passed) << joined(green.blocking_issues);
     EXPECT_EQ(green.facts.at("type_check"), json::value("checked"));
     EXPECT_EQ(green.facts.at("fails_without_change"), json::value(true));
+    EXPECT_EQ(green.facts.at("coverage"), json::value("measured"));
+    EXPECT_EQ(green.facts.at("special_casing"), json::value(json::array{}));
+}
+
+TEST_F(TypescriptTask, code_that_knows_the_tests_inputs_is_shown) {
+    project_.tree("green")["src/slug.ts"] = "export function slugify(text: string): string {\n  if (text === 'Hello') return 'hello';\n  return text;\n}\n";
+    for (const auto* tree : {"red", "green"}) {
+        auto& file = project_.tree(tree)["test/slug.test.ts"];
+        file.replace(file.find("['A', 'a']"), 10, "['Hello', 'hello']");
+    }
+    const auto green = project_.gate("green", "green");
+    EXPECT_TRUE(green.passed) << joined(green.blocking_issues);
+    EXPECT_THAT(json::serialize(green.facts.at("special_casing")), HasSubstr("src/slug.ts:2 compares with"));
 }
 
 TEST_F(TypescriptTask, type_errors_and_syntax_errors_block) {
@@ -153,11 +168,115 @@ TEST_F(TypescriptTask, type_errors_and_syntax_errors_block) {
 }
 
 TEST_F(TypescriptTask, configuration_and_tests_are_locked_after_red) {
-    project_.tree("green")["vitest.config.ts"] = "export default {};\n";
-    EXPECT_THAT(joined(project_.gate("green", "green").blocking_issues), HasSubstr("vitest.config.ts"));
-    project_.tree("green").erase("vitest.config.ts");
-    project_.tree("green")["test/slug.test.ts"] += "// changed\n";
-    EXPECT_FALSE(project_.gate("green", "green").passed);
+    const std::vector<std::pair<std::string, std::string>> changes{
+        {"vitest.config.ts", "export default {};\n"},
+        {"package.json", R"({"name": "slug", "type": "module", "jest": {"testMatch": []}})"},
+        {"test/slug.test.ts", project_.tree("red")["test/slug.test.ts"] + "// changed\n"},
+        {"node_modules/fake/index.js", "export {};\n"}};
+    for (const auto& [file, content] : changes) {
+        project_.tree("with " + file) = project_.tree("green");
+        project_.tree("with " + file)[file] = content;
+        EXPECT_THAT(joined(project_.gate("green", "with " + file).blocking_issues), HasSubstr(file));
+    }
+}
+
+/// Vitest and Jest as published, installed by `scripts/test --runners` into the folder that AGENTFORGE_NODE_MODULES names. node finds
+/// packages in `node_modules` beside the file and above; here it stands above the checked-out tree.
+class NpmRunners : public ::testing::Test {
+protected:
+    static std::string modules() {
+        const auto* folder = std::getenv("AGENTFORGE_NODE_MODULES");
+        return folder == nullptr ? std::string{} : std::string(folder);
+    }
+    NpmRunners() : project_({{"readable", json::array{json::string(modules())}}}) {
+        std::filesystem::create_directory_symlink(modules(), project_.folder() / "node_modules");
+    }
+    void expect_outcomes(const std::string& file) {
+        const auto report = project_.gate("tests", "t");
+        EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary;
+        const auto prefix = file + "::slugify::";
+        EXPECT_EQ(status_of(report, prefix + "skeleton"), TestStatus::failed_skeleton);
+        EXPECT_EQ(status_of(report, prefix + "assertion"), TestStatus::failed_assertion);
+        EXPECT_EQ(status_of(report, prefix + "skipped"), TestStatus::skipped);
+        EXPECT_EQ(status_of(report, prefix + "todo"), TestStatus::skipped);
+        EXPECT_EQ(status_of(report, prefix + "passes"), TestStatus::passed);
+        EXPECT_EQ(status_of(report, prefix + "other error"), TestStatus::error);
+        EXPECT_EQ(status_of(report, prefix + "each 1"), TestStatus::passed);
+        EXPECT_EQ(status_of(report, prefix + "each 2"), TestStatus::failed_assertion);
+        EXPECT_EQ(status_of(report, file + "::hooks::never run"), TestStatus::error);
+        EXPECT_EQ(find_test(report, prefix + "assertion")->line, 4U);
+    }
+    void expect_disbelief(const std::string& why) {
+        const auto report = project_.gate("tests", "t");
+        EXPECT_EQ(report.facts.at("believed"), json::value(false));
+        EXPECT_THAT(report.summary, HasSubstr(why));
+    }
+    Project project_;
+};
+
+const std::string npm_tests = R"(describe('slugify', () => {
+  it('skeleton', () => { expect(slugify('A')).toBe('a'); });
+  it('assertion', () => { expect(1).toBe(2); });
+  it.skip('skipped', () => {});
+  it.todo('todo');
+  it('passes', async () => { await 1; });
+  it('other error', () => { throw new TypeError('x'); });
+  it.each([1, 2])('each %i', (value) => { expect(value).toBe(1); });
+});
+describe('hooks', () => {
+  beforeAll(() => { throw new Error('no database'); });
+  it('never run', () => {});
+});
+)";
+const Files vitest_package{{"package.json", R"({"type": "module", "devDependencies": {"vitest": "3"}})"},
+                           {"vitest.config.ts", "import { defineConfig } from 'vitest/config';\nexport default defineConfig({ test: { globals: true } });\n"}};
+const Files jest_package{{"package.json", R"({"devDependencies": {"jest": "30"}})"}};
+
+TEST_F(NpmRunners, vitest_outcomes_are_told_apart) {
+    project_.tree("t") = with(vitest_package, {
+        {"src/slug.ts", "export function slugify(text: string): string {\n  throw new Error(\"agentforge: skeleton of slugify\");\n}\n"},
+        {"test/slug.test.ts", "import { slugify } from '../src/slug'; const a: number = 1;\n" + npm_tests}});
+    expect_outcomes("test/slug.test.ts");
+}
+
+TEST_F(NpmRunners, jest_outcomes_are_told_apart) {
+    project_.tree("t") = with(jest_package, {
+        {"src/slug.js", "exports.slugify = () => {\n  throw new Error(\"agentforge: skeleton of slugify\");\n};\n"},
+        {"test/slug.test.js", "const { slugify } = require('../src/slug');\n" + npm_tests}});
+    expect_outcomes("test/slug.test.js");
+}
+
+TEST_F(NpmRunners, vitest_with_a_file_that_does_not_load_is_believed) {
+    project_.tree("t") = with(vitest_package, {{"test/a.test.ts", "import './nothere';\ntest('a', () => {});\n"}});
+    const auto report = project_.gate("tests", "t");
+    EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary;
+    EXPECT_EQ(status_of(report, "test/a.test.ts"), TestStatus::error);
+}
+
+TEST_F(NpmRunners, jest_with_a_file_that_does_not_load_is_believed) {
+    project_.tree("t") = with(jest_package, {{"test/a.test.js", "require('./nothere');\ntest('a', () => {});\n"}});
+    const auto report = project_.gate("tests", "t");
+    EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary;
+    EXPECT_EQ(status_of(report, "test/a.test.js"), TestStatus::error);
+}
+
+TEST_F(NpmRunners, vitest_with_bent_matchers_is_not_believed) {
+    project_.tree("t") = with(vitest_package, {{"src/a.ts", "expect.extend({ toBe: () => ({ pass: true, message: () => '' }) });\nexport const a = 2;\n"},
+        {"test/a.test.ts", "import { a } from '../src/a';\ntest('a', () => { expect(a).toBe(1); });\n"}});
+    expect_disbelief("canary");
+}
+
+TEST_F(NpmRunners, jest_with_bent_matchers_is_not_believed) {
+    project_.tree("t") = with(jest_package, {{"src/a.js", "expect.extend({ toBe: () => ({ pass: true, message: () => '' }) });\nmodule.exports = 2;\n"},
+        {"test/a.test.js", "const a = require('../src/a');\ntest('a', () => { expect(a).toBe(1); });\n"}});
+    expect_disbelief("canary");
+}
+
+TEST_F(NpmRunners, a_forced_exit_passes_nothing) {
+    project_.tree("t") = with(jest_package, {{"test/a.test.js", "test('a', () => { process.exit(0); });\ntest('b', () => {});\n"}});
+    const auto report = project_.gate("tests", "t");
+    for (const auto& test : report.tests) { EXPECT_NE(test.status, TestStatus::passed) << test.id; }
+    EXPECT_FALSE(report.passed);
 }
 
 }  // namespace

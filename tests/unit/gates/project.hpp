@@ -90,7 +90,8 @@ private:
 /// Trees `base`, `red` and `green`, a gate runner over them, and the baseline between them.
 class Project {
 public:
-    Project() : folder_("gates"), processes_(make_process_runner(std::string(AGENTFORGE_BINARY_DIR) + "/libexec/agentforge-exec")) {
+    explicit Project(json::object settings = {}, std::vector<std::string> more_languages = {}, std::string language = {})
+        : folder_("gates"), processes_(make_process_runner(std::string(AGENTFORGE_BINARY_DIR) + "/libexec/agentforge-exec")) {
         auto trees = std::make_unique<MemoryTrees>(folder_.path() / "verify");
         trees_ = trees.get();
         GateRunner::Options& options = options_;
@@ -99,6 +100,9 @@ public:
         options.conformance_directories = {source + "/config/conformance", (folder_.path() / "conformance").string()};
         options.scratch_directory = (folder_.path() / "scratch").string();
         options.environment = {{"PATH", "/usr/bin:/bin"}, {"LANG", "C.UTF-8"}};
+        options.settings = std::move(settings);
+        options.language = std::move(language);
+        options.more_languages = std::move(more_languages);
         runner_ = std::make_unique<GateRunner>(std::move(trees), *processes_, options);
         baseline.base_tree = "base";
         baseline.red_tree = "red";
@@ -127,6 +131,7 @@ public:
     }
     Result<GateReport> try_gate(const std::string& name, const std::string& tree, std::vector<std::string> paths = {},
                                 json::object parameters = {}) {
+        trees_->trees.try_emplace(baseline.base_tree);      // A case that says nothing of the user's commit has an empty one.
         GateCall call{{name, std::move(paths), std::move(parameters)}, tree, use_baseline ? &baseline : nullptr};
         return runner_->run(call, Stop{});
     }

@@ -170,6 +170,12 @@ public:
         for (const SkeletonInterface& one : interfaces) { files.emplace_back(one.file, one.signature + ": ...\n"); }
         return files;
     }
+    [[nodiscard]] Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string&) override {
+        auto symbols = std::make_shared<PathSymbols>();
+        const auto tests = [](std::string_view path) { return path.starts_with("tests/"); };
+        symbols->tests = {tests, tests, "tests/**"};
+        return std::shared_ptr<const PathSymbols>(std::move(symbols));
+    }
     [[nodiscard]] Result<ProcessOutcome> run(ProcessRequest, const Stop&) override {
         ++memory_.programs;
         memory_.program(root_);
