@@ -152,7 +152,7 @@ TEST_F(Believing, a_file_is_found_by_its_end_its_declaration_or_its_class) {
     tell("three", TestStatus::passed, "").suite = "com.example.FooTest";
     tell("four", TestStatus::passed, "").sources = {"/work/tree/src/four.x", "/work/tree/tests/a_test.x"};
     EXPECT_THAT(ids_of(judge()), ElementsAre("tests/a_test.x::one", "tests/sub/b_test.x::two", "tests/a_test.x::adds[1]",
-                                             "src/test/com/example/FooTest.java::com.example.FooTest::three", "tests/a_test.x::four"));
+                                             "src/test/com/example/FooTest.java::FooTest::three", "tests/a_test.x::four"));
 }
 
 TEST_F(Believing, the_marker_tells_a_skeleton_and_is_shown) {
