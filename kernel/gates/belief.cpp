@@ -222,7 +222,12 @@ private:
                 outcome.status = TestStatus::failed_skeleton;
             }
         }
-        outcome.message = shown(sanitize_utf8(test.message), context_.marker);
+        auto message = sanitize_utf8(test.message);
+        // Where the tree is checked out says nothing, and is another place for every task.
+        for (auto at = message.find(context_.root + "/"); !context_.root.empty() && at != std::string::npos; at = message.find(context_.root + "/", at)) {
+            message.erase(at, context_.root.size() + 1);
+        }
+        outcome.message = shown(message, context_.marker);
         return outcome;
     }
 
@@ -326,6 +331,11 @@ std::vector<ToolMessage> find_messages(const std::string& pattern, std::string_v
                 if (digit >= '0' && digit <= '9') { number = number * 10 + static_cast<std::uint64_t>(digit - '0'); }
             }
             found.push_back({path_in_tree(part("file"), root), number, failure_text(part("message"))});
+        } else if (!found.empty() && found.back().message.ends_with(":")) {
+            const std::string_view more(line.data(), line.size());
+            if (const auto begin = more.find_first_not_of(" \t\r"); begin != std::string_view::npos) {
+                found.back().message += " " + failure_text(more.substr(begin));
+            }
         }
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }

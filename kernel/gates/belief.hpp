@@ -47,7 +47,7 @@ struct ReportContext {
 
 /// One error in a tool's output, found by an RE2 with the groups file, line and message.
 struct ToolMessage { std::string file; std::uint64_t line = 0; std::string message; };
-/// Line by line; paths below `root` are made relative to it.
+/// Line by line; a message that ends with a colon goes on in the next line that says something. Paths below `root` are made relative to it.
 [[nodiscard]] std::vector<ToolMessage> find_messages(const std::string& pattern, std::string_view text, const std::string& root);
 
 }  // namespace agentforge::kernel

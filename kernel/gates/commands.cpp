@@ -33,20 +33,20 @@ Error wrong_setting(const std::string& key, const std::string& what) {
 
 Result<GateSettings> GateSettings::read(const json::object& settings) {
     GateSettings result;
-    const std::vector<std::string> known{"programs", "timeouts", "thresholds", "readable", "integration_tests"};
+    const std::vector<std::string> known{"programs", "timeouts", "thresholds", "readable", "integration_tests", "command"};
     for (const auto& field : settings) {
         const std::string key(field.key());
         if (std::find(known.begin(), known.end(), key) == known.end()) {
             const auto near = nearest(key, known);
             return wrong_setting(key, near.empty() ? "is not known" : "is not known; did you mean `" + near + "`");
         }
-        if (key == "readable" || key == "integration_tests") {
-            const std::string wanted = key == "readable" ? "must be a list of folders" : "must be a list of globs";
+        if (key == "readable" || key == "integration_tests" || key == "command") {
+            const std::string wanted = key == "readable" ? "must be a list of folders" : key == "command" ? "must be a list: a program and its arguments" : "must be a list of globs";
             const auto* list = field.value().if_array();
             if (list == nullptr) { return wrong_setting(key, wanted); }
             for (const auto& item : *list) {
                 if (!item.is_string()) { return wrong_setting(key, wanted); }
-                (key == "readable" ? result.readable : result.integration_tests).emplace_back(item.get_string());
+                (key == "readable" ? result.readable : key == "command" ? result.command : result.integration_tests).emplace_back(item.get_string());
             }
             continue;
         }
@@ -138,6 +138,8 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
     for (const auto& argument : command.argv) {
         if (argument == "{files}") {
             result.argv.insert(result.argv.end(), filling.files.begin(), filling.files.end());
+        } else if (argument == "{command}") {
+            for (const auto& word : settings_.command) { result.argv.push_back(fill(word)); }
         } else if (argument == "{names}") {
             result.argv.insert(result.argv.end(), filling.names.begin(), filling.names.end());
         } else if (argument == "{directories}") {
@@ -164,7 +166,9 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
     result.input = std::move(input);
     const auto timeout = settings_.timeouts.find(command.name);
     result.timeout = timeout == settings_.timeouts.end() ? command.timeout : timeout->second;
-    result.confinement.readable = {checkout_.top().string(), language.directory};
+    result.confinement.readable = {checkout_.top().string()};
+    std::error_code none;       // A language without helpers has no folder.
+    if (std::filesystem::is_directory(language.directory, none)) { result.confinement.readable.push_back(language.directory); }
     result.confinement.readable.insert(result.confinement.readable.end(), settings_.readable.begin(), settings_.readable.end());
     const auto programs = program_folders(environment_);
     result.confinement.readable.insert(result.confinement.readable.end(), programs.begin(), programs.end());

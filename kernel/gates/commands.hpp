@@ -26,6 +26,7 @@ struct GateSettings {
     std::map<std::string, std::int64_t, std::less<>> thresholds;    ///< By check id.
     std::vector<std::string> integration_tests;                     ///< Globs: test files that wait for the end of a phase.
     std::vector<std::string> readable;                              ///< More that commands may read: a virtual environment.
+    std::vector<std::string> command;                               ///< What `{command}` stands for, alone in an argument: the tests of the language `generic`.
 
     /// Errors: `invalid` AF-GATE-012 unknown key or wrong type.
     [[nodiscard]] static Result<GateSettings> read(const json::object& settings);

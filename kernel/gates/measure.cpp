@@ -286,6 +286,7 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     const auto failing = report.blocking_issues.size();
     report.passed = failing == 0;
     report.summary = !run.believed ? report.blocking_issues.back()
+                     : run.not_built ? run.tests.front().message
                      : report.passed ? counted(run.tests.size(), "test", "tests") + ", none failed" + not_counted
                                      : std::to_string(failing) + " of " + counted(run.tests.size(), "test", "tests") + " failed" + not_counted;
     report.tests = std::move(run.tests);
@@ -583,6 +584,7 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
     std::vector<std::pair<std::string, std::string>> result;
     if (interfaces.empty()) { return result; }
     AF_TRY(const auto* found, language(tree));
+    if (found->skeletons.empty() && !found->commands.contains("skeleton")) { return result; }     // Tests must then fail without one.
     AF_TRY(const auto existing, checkout_->files(tree));
     json::object contents;
     std::map<std::string, std::string> texts_of;
@@ -606,15 +608,18 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
     };
     if (!found->skeletons.empty()) {
         const bool plain = is_plain_skeleton(found->skeletons);
-        // What else the new file depends on: its package, the module that it is part of.
+        // What else a declaration depends on: in C and C++ the headers, where its types stand; elsewhere its package, the module it is part of.
+        constexpr std::size_t most_files = 2000;
+        const Globs headers({"*.h", "*.hh", "*.hpp", "*.hxx"});
         for (const auto& file : existing) {
             const auto folder = file.substr(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1);
             const bool beside = std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& each) {
                 return each.file.size() > folder.size() && each.file.starts_with(folder) && each.file.find('/', folder.size()) == std::string::npos;
             });
-            if (!plain || texts_of.contains(file) || !(file == "go.mod" || (beside && found->sources.matches(file))) || texts_of.size() > 200) { continue; }
-            AF_TRY(const auto content, checkout_->file(tree, file));
-            if (content && is_valid_utf8(*content)) { texts_of[file] = *content; }
+            const bool wanted = plain ? file == "go.mod" || (beside && found->sources.matches(file)) : headers.matches(file);
+            if (!wanted || texts_of.contains(file) || texts_of.size() > (plain ? 200 : most_files)) { continue; }
+            AF_TRY(auto content, checkout_->file(tree, file));
+            if (content && is_valid_utf8(*content)) { texts_of[file] = std::move(*content); }
         }
         auto written = plain ? write_plain_skeletons(found->skeletons, interfaces, texts_of, existing, found->skeleton_marker)
                              : write_c_skeletons(interfaces, texts_of, existing, found->skeleton_marker);

@@ -25,6 +25,7 @@ struct TestRun {
     std::string runner;                     ///< The language file's name for it.
     /// Built in a folder in which other trees were built and run: quick, and good for feedback; no phase is judged by it.
     bool kept_build = false;
+    bool not_built = false;                 ///< The build failed: each file is an error that says why.
 };
 
 /// What the kernel knows about a run before it reads the results.

@@ -73,6 +73,7 @@ FormatResult parse_output(const std::string& name, const RunOutput& output) {
 TestRun not_built(const BuildOutcome& built, const TestSelection& selection) {
     TestRun run;
     run.believed = true;
+    run.not_built = !selection.files.empty();
     const auto* first = built.errors.empty() ? nullptr : &built.errors.front();
     const auto why = first == nullptr ? built.problem
                                       : first->file + ":" + std::to_string(first->line) + ": " + first->message;
@@ -122,6 +123,7 @@ Result<BuildOutcome> LanguageCommands::run_build(const Language& language, const
         built.built = false;
         built.output = sanitize_utf8(outcome.out + outcome.err);
         built.errors = find_messages(runner.build_error, built.output, checkout_.path().string());
+        std::erase_if(built.errors, [&](const auto& error) { return error.file.starts_with(language.directory + "/"); });     // Of our own helper.
         const auto words = last_words(outcome.err.empty() ? outcome.out : outcome.err);
         built.problem = outcome.timed_out
                             ? "the build did not finish within " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(call.timeout).count()) + " s"
@@ -200,6 +202,11 @@ Result<TestRun> LanguageCommands::run_tests(const Language& language, const std:
         for (const auto& each : language.runners) { run.disbelief += " " + each.name; }
         run.disbelief += ")";
         return run;
+    }
+    const auto& argv = chosen->run.argv;
+    if (settings_.command.empty() && std::find(argv.begin(), argv.end(), "{command}") != argv.end()) {
+        return Error{"AF-GATE-060", "The language " + language.name + " runs its tests by a command that no setting names.", "gates.command",
+                     "Set gates.command to a program and its arguments that print TAP, or write JUnit XML below {results}.", ErrorKind::invalid};
     }
     AF_CHECK(checkout_.check_out(tree));
     AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));

@@ -315,6 +315,21 @@ public:
     [[nodiscard]] bool is_c() const { return c_; }
     [[nodiscard]] bool has_type(const std::string& name) const { return body_of(name).has_value(); }
 
+    /// A class, struct, enum or alias of that name is defined here, not only announced.
+    [[nodiscard]] bool defines_type(const std::string& name) const {
+        if (has_type(name)) { return true; }
+        const auto code = code_only(text_);
+        for (auto at = find_word(code, name); at != std::string::npos; at = find_word(code, name, at + 1)) {
+            const auto lead = squeezed(std::string_view(code).substr(line_begin(at), at - line_begin(at)));
+            const auto next = code.find_first_not_of(" \n", at + name.size());
+            const char after = next == std::string::npos ? ';' : code[next];
+            if ((lead.ends_with("using") || lead.ends_with("using ")) && after == '=') { return true; }
+            if (find_word(lead, "enum") != std::string::npos && (after == '{' || after == ':')) { return true; }
+            if (find_word(lead, "typedef") != std::string::npos && after == ';') { return true; }
+        }
+        return false;
+    }
+
     /// Whether the file has a function of that name with these parameters.
     [[nodiscard]] bool declares(const CFunction& function, const std::string& owner) const {
         const auto code = code_only(text_);
@@ -368,7 +383,14 @@ public:
             }
         }
         std::string lines;
-        for (const auto& each : includes_) { lines += "#include " + each + "\n"; }
+        for (const auto& each : includes_) {
+            if (each.front() == '<') { lines += "#include " + each + "\n"; }
+        }
+        const bool both = !lines.empty() && includes_.begin()->front() == '"';
+        if (both) { lines += "\n"; }
+        for (const auto& each : includes_) {
+            if (each.front() == '"') { lines += "#include " + each + "\n"; }
+        }
         if (place == 0 && !text_.empty()) { lines += "\n"; }
         text_.insert(place, lines);
     }
@@ -518,6 +540,38 @@ private:
         for (const auto header : wanted) { target.include("<" + std::string(header) + ">"); }
     }
 
+    /// How a header of the tree is included: by what stands behind its `include/` folder, else by its whole path.
+    static std::string include_path(const std::string& header) {
+        const auto folder = header.rfind("include/");
+        return folder != std::string::npos && (folder == 0 || header[folder - 1] == '/') ? header.substr(folder + 8) : header;
+    }
+
+    /// Headers of the project for the types that a declaration names; a type that two headers declare is left to the author.
+    void project_includes(CFile& target, const std::string& path, const std::string& text) {
+        const auto code = code_only(text);
+        std::set<std::string> words;
+        for (std::size_t at = 0; at < code.size();) {
+            auto end = at;
+            while (end < code.size() && is_word(code[end])) { ++end; }
+            const bool in_std = at >= 5 && code.compare(at - 5, 5, "std::") == 0;
+            if (end > at && !in_std && !(code[at] >= '0' && code[at] <= '9')) { words.insert(code.substr(at, end - at)); }
+            at = std::max(end, at + 1);
+        }
+        for (const auto& word : words) {
+            if (std::find(type_words.begin(), type_words.end(), word) != type_words.end() || target.has_type(word)) { continue; }
+            std::string found;
+            std::size_t count = 0;
+            for (const auto& [header, content] : contents_) {
+                if (header == path || !is_header(header) || content.find(word) == std::string::npos) { continue; }
+                if (CFile(header, content, false).defines_type(word)) {
+                    found = header;
+                    ++count;
+                }
+            }
+            if (count == 1) { target.include("\"" + include_path(found) + "\""); }
+        }
+    }
+
     /// The namespaces of `a::b::f`, and the class among them, if the last is one.
     std::pair<std::vector<std::string>, std::string> scope_of(std::vector<std::string> parts, CFile& target) {
         parts.pop_back();
@@ -602,6 +656,7 @@ private:
         auto plain = parse_function(text);
         const bool c = target.is_c();
         standard_includes(target, text);
+        project_includes(target, interface.file, text.substr(0, plain.name) + plain.parameters());
         if (!owner.empty()) {
             add_failing_includes(target, plain);
             if (!target.has_type(owner)) { target.append(spaces, "class " + owner + " {\npublic:\n};\n"); }

@@ -6,7 +6,8 @@ execute_process(COMMAND "${CMAKE_CTEST_COMMAND}" --test-dir "${BUILD}" --show-on
 if(NOT code EQUAL 0)
   message(FATAL_ERROR "ctest could not list the tests")
 endif()
-file(COPY "${BUILD}/agentforge/programs.txt" DESTINATION "${RESULTS}")
+file(GLOB logs "${BUILD}/agentforge/agentforge_unlisted_*.log")
+file(COPY "${BUILD}/agentforge/programs.txt" "${BUILD}/agentforge/unlisted.txt" ${logs} DESTINATION "${RESULTS}")
 execute_process(COMMAND "${CMAKE_CTEST_COMMAND}" --test-dir "${BUILD}" --parallel "${JOBS}" --output-junit "${RESULTS}/ctest.xml"
                         --test-output-size-passed 4096 --test-output-size-failed 65536 --timeout 300 OUTPUT_QUIET RESULT_VARIABLE code)
 if(NOT code EQUAL 0)

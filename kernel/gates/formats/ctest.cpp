@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CTest: its list of tests (tests.json, --show-only=json-v1), what it says of each (ctest.xml, --output-junit), the programs that carry
-// a recorder (programs.txt), and what the recorders wrote, one file a process (config/languages/cpp/recorder.h).
+// a recorder (programs.txt), test files that no program is made of (unlisted.txt), and what the recorders wrote, one file a process (config/languages/cpp/recorder.h).
 // What CTest says (the exit code) and what the recorder saw from inside must agree.
 #include <algorithm>
 #include <map>
@@ -163,6 +163,10 @@ public:
                 verdicts(content);
             } else if (name == "programs.txt") {
                 programs(content);
+            } else if (name == "unlisted.txt") {
+                unlisted(content);
+            } else if (name.ends_with(".log")) {
+                logs_[name.substr(0, name.size() - 4)] = content;
             } else if (name.ends_with(".record")) {
                 RecordReader reader;
                 if (auto wrong = reader.read(content, output_.secret); !wrong.empty()) { problem(std::move(wrong)); }
@@ -194,6 +198,32 @@ private:
             text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
         }
     }
+    /// Lines of `target file`.
+    void unlisted(std::string_view text) {
+        std::string files;
+        while (!text.empty()) {
+            const auto end = text.find('\n');
+            const auto line = text.substr(0, end);
+            if (const auto space = line.find(' '); space != std::string_view::npos) {
+                unlisted_[std::string(line.substr(0, space))] = std::string(line.substr(space + 1));
+                files += (files.empty() ? "" : ", ") + std::string(line.substr(space + 1));
+            }
+            text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        }
+        if (!files.empty()) {
+            result_.notes.push_back("no list of the project names " + failure_text(files) + ": built as a program of its own; add it to a CMakeLists.txt");
+        }
+    }
+    /// A test file that nothing lists and that does not compile.
+    void not_compiled(const std::string& file, const std::string& log) {
+        ReportedTest test;
+        test.name = file;
+        test.file = file;
+        const auto error = log.find("error: ");
+        const auto begin = error == std::string::npos ? std::string::npos : log.rfind('\n', error);
+        test.message = "does not build: " + (error == std::string::npos ? tail_of(log) : failure_text(std::string_view(log).substr(begin == std::string::npos ? 0 : begin + 1, 2000)));
+        result_.tests.push_back(std::move(test));
+    }
     void verdicts(const std::string& content) {
         const auto root = parse_xml(content);
         if (!root.ok()) { return problem("ctest's report cannot be read"); }
@@ -214,6 +244,11 @@ private:
         const auto found = verdicts_.find(name);
         if (found == verdicts_.end()) { return tell(name, TestStatus::error, "not run: ctest did not tell how it ended", {}); }
         const auto& verdict = found->second;
+        const auto plain_name = name.starts_with(canary_prefix) ? name.substr(canary_prefix.size()) : name;
+        if (const auto file = unlisted_.find(plain_name); file != unlisted_.end() && logs_.contains(plain_name)) {
+            if (name == plain_name) { not_compiled(file->second, logs_.at(plain_name)); }
+            return;
+        }
         const bool canary = name.starts_with(canary_prefix);
         std::vector<const Recorded*> seen;
         for (const auto& process : processes_) {
@@ -361,6 +396,8 @@ private:
     FormatResult result_;
     std::map<std::string, Verdict> verdicts_;
     std::set<std::string, std::less<>> programs_;
+    std::map<std::string, std::string> unlisted_;       ///< File by target.
+    std::map<std::string, std::string> logs_;           ///< Of what did not compile, by target.
     std::vector<Recorded> processes_;
     std::set<std::string> with_passes_;
     std::set<std::string> with_canary_;

@@ -19,6 +19,7 @@ constexpr std::array known_formats{
     Format{"googletest-json", FormatInput::files, &parse_googletest_json},
     Format{"junit-xml", FormatInput::files, &parse_junit_xml},
     Format{"tap", FormatInput::out, &parse_tap},
+    Format{"tap-or-junit-xml", FormatInput::out, &parse_tap_or_junit_xml},
 };
 
 }  // namespace
@@ -34,6 +35,11 @@ std::string format_names() {
     std::string names;
     for (const auto& format : known_formats) { names += (names.empty() ? "" : ", ") + std::string(format.name); }
     return names;
+}
+
+FormatResult parse_tap_or_junit_xml(const RunOutput& output) {
+    const bool xml = std::any_of(output.files.begin(), output.files.end(), [](const auto& file) { return file.first.ends_with(".xml"); });
+    return xml ? parse_junit_xml(output) : parse_tap(output);
 }
 
 std::string path_in_tree(std::string_view path, std::string_view root) {

@@ -91,6 +91,8 @@ void gtest_names(std::string_view suite, std::string_view name, ReportedTest& te
 /// the numbers must count, nobody may have bailed out. `# SKIP` and `# TODO` are skipped. The description of a subtest is the suite of the
 /// tests in it. A suite is told as a test only when it fails though none of its tests did.
 [[nodiscard]] FormatResult parse_tap(const RunOutput& output);
+/// `tap-or-junit-xml`: JUnit XML where the run wrote an `*.xml`, else TAP.
+[[nodiscard]] FormatResult parse_tap_or_junit_xml(const RunOutput& output);
 
 // -------------------------------------------------------------------------------------------------- what several formats need --
 

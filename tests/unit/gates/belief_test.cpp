@@ -162,6 +162,11 @@ TEST_F(Believing, the_marker_tells_a_skeleton_and_is_shown) {
     EXPECT_EQ(run.tests[0].message, "panic: agentforge: skeleton of sum");
 }
 
+TEST_F(Believing, a_message_has_paths_as_the_tree_has_them) {
+    tell("adds", TestStatus::failed_assertion, "tests/a_test.x", "/work/tree/tests/a_test.x:3: no, see /work/tree/src/a.x");
+    EXPECT_EQ(judge().tests[0].message, "tests/a_test.x:3: no, see src/a.x");
+}
+
 TEST_F(Believing, patterns_tell_assertions_and_errors_apart) {
     runner_.error_messages = {"^panic:"};
     runner_.assertion_messages = {"^assertion"};
@@ -184,6 +189,13 @@ TEST(ToolMessages, errors_are_found_line_by_line) {
     EXPECT_EQ(found[0].file, "src/a.c");
     EXPECT_EQ(found[0].line, 12U);
     EXPECT_EQ(found[0].message, "no");
+}
+
+TEST(ToolMessages, a_message_that_ends_with_a_colon_goes_on) {
+    const auto found = find_messages(R"(^CMake Error at (?P<file>[^:]+):(?P<line>\d+) (?P<message>.*)$)",
+                                     "CMake Error at CMakeLists.txt:5 (add_library):\n  Cannot find source file:\n\n    src/x.cpp\n\n\n", "/work/tree");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].message, "(add_library): Cannot find source file: src/x.cpp");
 }
 
 }  // namespace

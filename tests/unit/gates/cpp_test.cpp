@@ -41,6 +41,8 @@ TEST(CppTests, each_way_a_test_can_end_is_told_apart) {
          "class Odd : public testing::TestWithParam<int> {};\n"
          "TEST_P(Odd, is_odd) { EXPECT_EQ(GetParam() % 2, 1); }\nINSTANTIATE_TEST_SUITE_P(Some, Odd, testing::Values(1, 2));\n"},
         {"tests/plain_test.cpp", "#include <cassert>\n#include \"slug/slug.hpp\"\nint main() { assert(slug::slugify(\"A\") == \"a\"); }\n"},
+        {"tests/nobody_test.cpp", "#include <gtest/gtest.h>\n#include \"slug/slug.hpp\"\nTEST(Nobody, lists_it) { EXPECT_EQ(slug::slugify(\"a\"), \"a\"); }\n"},
+        {"tests/data/test_nothing.cpp", "int main() { return nothing; }\n"},
         {"tests/c_test.c", "#include <stdlib.h>\nint main(int argc, char **argv) { (void)argv; if (argc > 1) { exit(0); } return 0; }\n"}};
     const auto report = project.gate("tests", "t");
     ASSERT_EQ(report.facts.at("believed"), json::value(true)) << report.summary << "\n" << joined(report.blocking_issues);
@@ -57,8 +59,12 @@ TEST(CppTests, each_way_a_test_can_end_is_told_apart) {
     EXPECT_EQ(status_of(report, "tests/plain_test.cpp::plain"), TestStatus::failed_assertion);
     EXPECT_EQ(status_of(report, "tests/c_test.c::c"), TestStatus::passed);
     EXPECT_EQ(status_of(report, "tests/c_test.c::c_leaves"), TestStatus::error);
+    EXPECT_EQ(status_of(report, "tests/nobody_test.cpp::Nobody::lists_it"), TestStatus::passed);
+    EXPECT_THAT(json::serialize(report.facts.at("notes")), HasSubstr("tests/nobody_test.cpp: built as a program of its own"));
+    EXPECT_EQ(status_of(report, "tests/data/test_nothing.cpp"), TestStatus::error);
+    EXPECT_THAT(find_test(report, "tests/data/test_nothing.cpp")->message, HasSubstr("does not build: tests/data/test_nothing.cpp:1:21: error: "));
     EXPECT_EQ(status_of(report, "script"), TestStatus::failed_assertion);
-    EXPECT_EQ(report.tests.size(), 13U) << "the canaries are no tests of the project";
+    EXPECT_EQ(report.tests.size(), 15U) << "the canaries are no tests of the project";
 }
 
 const char* const slug_list = "find_package(GTest REQUIRED)\ninclude(GoogleTest)\nadd_executable(slug_test slug_test.cpp)\n"

@@ -96,6 +96,14 @@ TEST(CSkeleton, a_guard_stays_around_everything_and_crlf_stays) {
     EXPECT_EQ(text.find("\r\r"), std::string::npos);
 }
 
+TEST(CSkeleton, the_header_of_a_type_of_the_project_is_included) {
+    const std::map<std::string, std::string> contents{{"include/n/point.hpp", "namespace n { struct Point { int x; }; using Id = int; }\n"},
+                                                      {"include/n/forward.hpp", "namespace n { struct Point; }\n"}};
+    const auto text = only_file(declare({{"n::move", "include/n/move.hpp", "Point move(const Point& from, Id id)"}}, contents));
+    EXPECT_THAT(text, HasSubstr("#pragma once\n\n#include <stdexcept>\n\n#include \"n/point.hpp\"\n\nnamespace n {\n"));
+    EXPECT_EQ(text.find("forward"), std::string::npos);
+}
+
 TEST(CSkeleton, a_template_and_an_operator_are_functions) {
     EXPECT_THAT(only_file(declare({{"n::clamp", "a.hpp", "template <typename T> T clamp(T value, T low)"}})), HasSubstr("\ntemplate <typename T> T clamp(T value, T low) {\n"));
     EXPECT_THAT(only_file(declare({{"n::operator==", "a.hpp", "bool operator==(const P& a, const P& b) noexcept"}})),
