@@ -633,6 +633,7 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
         AF_TRY(const auto content, checkout_->file(tree, file));
         if (content && is_valid_utf8(*content)) { contents[file] = *content; }
     }
+    if (!found->commands.contains("skeleton")) { return result; }      // The language declares nothing before it is implemented.
     const json::object input{{"interfaces", std::move(wanted)}, {"contents", std::move(contents)}, {"existing", texts(existing)},
                              {"marker", found->skeleton_marker}};
     AF_TRY(const auto lines, commands_->run_for_lines(*found, "skeleton", "", input, stop));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one test file with node's own test runner, in a process of its own, and tells run_tests.mjs what became of each test.
 // Started as `node --test-reporter=…/node_reporter.mjs run_node_file.mjs`, with one JSON object on standard input:
-//   secret, root, file (relative; empty: the canary alone), canary (path), marker, typescript ("", or how to load it; see there)
+//   secret, root, file (relative; empty: the canary alone), canary (path), marker, typescript (path of typescript.js, or empty),
+//   marked (optional: relative paths of sources that tell which of their lines run)
 // Lines on descriptor 3 (channel.mjs): {type: "start", id}, {type: "result", id, name, line, status, message, canary},
-// {type: "tampered", text}, and at last {type: "end"}.
+// {type: "tampered", text}, {type: "ran", place: "file:line"}, and at last {type: "end"}.
 import { pathToFileURL, fileURLToPath } from 'node:url';
 import * as nodeModule from 'node:module';
 import path from 'node:path';
@@ -86,6 +87,7 @@ function finish() {
   if (!cut) {
     for (const each of canaries.all()) tell({ type: 'result', ...each, canary: true });
   }
+  for (const place of ran) tell({ type: 'ran', place });
   tell({ type: 'end' });
   leave(0);
 }
@@ -110,8 +112,14 @@ connect((event) => {
 // The first test makes node build its harness with our reporter, before any project code is loaded.
 await test(opening, () => {});
 const canaryTests = (await import(pathToFileURL(canary).href)).default;
+const { marked = [] } = request;       // Sources that tell which of their lines run (coverage.mjs).
+const ran = new Set();
+if (marked.length > 0) {
+  globalThis.agentforgeRan = (source, line) => { ran.add(`${source}:${line}`); };
+  await import('./marked_require.mjs').then(({ markRequired }) => markRequired(root, request.typescript, marked));
+}
 if (request.typescript !== '') {
-  nodeModule.register('./typescript_loader.mjs', { parentURL: import.meta.url, data: { root, typescript: request.typescript } });
+  nodeModule.register('./typescript_loader.mjs', { parentURL: import.meta.url, data: { root, typescript: request.typescript, marked } });
   process.setSourceMapsEnabled(true);
 }
 process.chdir(root);

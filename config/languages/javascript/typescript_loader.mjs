@@ -6,7 +6,11 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
+import { withMarks } from './marks.mjs';
+import { parse } from './source_tree.mjs';
+
 let root = '';
+let marked = new Set();
 let ts = null;
 let options = {};
 let stripping = {};
@@ -16,6 +20,7 @@ const kept = ['jsx', 'jsxFactory', 'jsxFragmentFactory', 'jsxImportSource', 'exp
 
 export async function initialize(data) {
   ({ root } = data);
+  marked = new Set(data.marked ?? []);
   ts = createRequire(import.meta.url)(data.typescript);
   const configuration = path.join(root, 'tsconfig.json');
   if (existsSync(configuration)) {
@@ -71,9 +76,19 @@ export async function resolve(specifier, context, next) {
 
 export async function load(url, context, next) {
   const source = /\.([cm]?)tsx?$/.exec(url);
+  if (url.startsWith('file:') && source === null) {
+    const place = path.relative(root, fileURLToPath(url)).split(path.sep).join('/');
+    if (!marked.has(place)) return next(url, context);
+    const loaded = await next(url, context);
+    if (loaded.format !== 'module') return loaded;      // What is required is marked when it is compiled (marked_require.mjs).
+    return { ...loaded, source: withMarks(ts, parse(ts, place, Buffer.from(loaded.source).toString('utf8')), place).text };
+  }
   if (!url.startsWith('file:') || source === null || url.includes('/node_modules/')) return next(url, context);
   const file = fileURLToPath(url);
-  const { outputText, diagnostics } = ts.transpileModule(readFileSync(file, 'utf8'), {
+  const place = path.relative(root, file).split(path.sep).join('/');
+  const written = readFileSync(file, 'utf8');
+  const text = marked.has(place) ? withMarks(ts, parse(ts, place, written), place).text : written;
+  const { outputText, diagnostics } = ts.transpileModule(text, {
     fileName: file,
     reportDiagnostics: true,
     compilerOptions: stripping,

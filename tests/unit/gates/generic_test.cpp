@@ -17,7 +17,7 @@ json::object running(std::vector<std::string> command) {
 }
 
 TEST(Generic, a_command_that_prints_tap_tells_the_tests) {
-    Project project(running({"sh", "{root}/check.sh"}), "generic");
+    Project project(running({"sh", "{root}/check.sh"}), {}, "generic");
     project.tree("t") = {{"check.sh", "echo compiling\necho 1..2\necho 'ok 1 - adds'\necho 'not ok 2 - subtracts'\nexit 1\n"}, {"tests/a.sh", ""}};
     const auto report = project.gate("tests", "t");
     EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary;
@@ -27,7 +27,7 @@ TEST(Generic, a_command_that_prints_tap_tells_the_tests) {
 }
 
 TEST(Generic, a_command_that_writes_junit_xml_tells_the_tests) {
-    Project project(running({"sh", "check.sh", "{results}"}), "generic");
+    Project project(running({"sh", "check.sh", "{results}"}), {}, "generic");
     project.tree("t") = {{"check.sh", "test \"$1\" = \"$AGENTFORGE_RESULTS\" || exit 9\nprintf '<testsuite tests=\"1\"><testcase name=\"adds\" file=\"tests/a.sh\"/></testsuite>' > \"$1/a.xml\"\n"},
                          {"tests/a.sh", ""}};
     const auto report = project.gate("tests", "t");
@@ -39,7 +39,7 @@ struct Untrue { const char* name; const char* script; const char* says; };
 class GenericLies : public ::testing::TestWithParam<Untrue> {};
 
 TEST_P(GenericLies, are_not_believed) {
-    Project project(running({"sh", "check.sh"}), "generic");
+    Project project(running({"sh", "check.sh"}), {}, "generic");
     project.tree("t") = {{"check.sh", GetParam().script}, {"tests/a.sh", ""}};
     const auto report = project.gate("tests", "t");
     EXPECT_FALSE(report.passed);
@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(Each, GenericLies, ::testing::Values(
     [](const auto& each) { return std::string(each.param.name); });
 
 TEST(Generic, without_a_command_the_setting_is_asked_for) {
-    Project project({}, "generic");
+    Project project({}, {}, "generic");
     project.tree("t") = {{"tests/a.sh", ""}};
     const auto report = project.try_gate("tests", "t");
     ASSERT_FALSE(report.ok());

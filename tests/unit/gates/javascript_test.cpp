@@ -110,7 +110,7 @@ protected:
     TypescriptTask() {
         auto& base = project_.tree("base");
         base = with(javascript_package, {
-            {"tsconfig.json", R"({"compilerOptions": {"target": "es2022", "module": "node16", "strict": true}, "include": ["src"]})"},
+            {"tsconfig.json", R"({"compilerOptions": {"target": "es2022", "lib": ["es2022"], "module": "node16", "strict": true}, "include": ["src"]})"},
             {"src/old.ts", "export const old = (): number => 1;\n"},
             {"test/old.test.ts", "import assert from 'node:assert/strict';\nimport test from 'node:test';\nimport { old } from '../src/old.js';\n"
                                  "test('old', () => { assert.equal(old() as number, 1); });\n"}});
@@ -139,6 +139,19 @@ TEST_F(TypescriptTask, goes_from_red_to_green) {
     EXPECT_TRUE(green.passed) << joined(green.blocking_issues);
     EXPECT_EQ(green.facts.at("type_check"), json::value("checked"));
     EXPECT_EQ(green.facts.at("fails_without_change"), json::value(true));
+    EXPECT_EQ(green.facts.at("coverage"), json::value("measured"));
+    EXPECT_EQ(green.facts.at("special_casing"), json::value(json::array{}));
+}
+
+TEST_F(TypescriptTask, code_that_knows_the_tests_inputs_is_shown) {
+    project_.tree("green")["src/slug.ts"] = "export function slugify(text: string): string {\n  if (text === 'Hello') return 'hello';\n  return text;\n}\n";
+    for (const auto* tree : {"red", "green"}) {
+        auto& file = project_.tree(tree)["test/slug.test.ts"];
+        file.replace(file.find("['A', 'a']"), 10, "['Hello', 'hello']");
+    }
+    const auto green = project_.gate("green", "green");
+    EXPECT_TRUE(green.passed) << joined(green.blocking_issues);
+    EXPECT_THAT(json::serialize(green.facts.at("special_casing")), HasSubstr("src/slug.ts:2 compares with"));
 }
 
 TEST_F(TypescriptTask, type_errors_and_syntax_errors_block) {

@@ -90,7 +90,8 @@ private:
 /// Trees `base`, `red` and `green`, a gate runner over them, and the baseline between them.
 class Project {
 public:
-    explicit Project(json::object settings = {}, std::string language = {}) : folder_("gates"), processes_(make_process_runner(std::string(AGENTFORGE_BINARY_DIR) + "/libexec/agentforge-exec")) {
+    explicit Project(json::object settings = {}, std::vector<std::string> more_languages = {}, std::string language = {})
+        : folder_("gates"), processes_(make_process_runner(std::string(AGENTFORGE_BINARY_DIR) + "/libexec/agentforge-exec")) {
         auto trees = std::make_unique<MemoryTrees>(folder_.path() / "verify");
         trees_ = trees.get();
         GateRunner::Options& options = options_;
@@ -101,6 +102,7 @@ public:
         options.environment = {{"PATH", "/usr/bin:/bin"}, {"LANG", "C.UTF-8"}};
         options.settings = std::move(settings);
         options.language = std::move(language);
+        options.more_languages = std::move(more_languages);
         runner_ = std::make_unique<GateRunner>(std::move(trees), *processes_, options);
         baseline.base_tree = "base";
         baseline.red_tree = "red";
