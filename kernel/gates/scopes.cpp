@@ -114,7 +114,8 @@ const Language* language_of_the_rest(const std::map<std::string, Language, std::
     }
     if (best == nullptr && own.size() < files.size() && claims.empty()) {     // A repository of nothing but examples is judged by them.
         for (const auto& [name, language] : languages) {
-            const auto sources = count_sources(language, files, "");
+            const bool found = std::any_of(files.begin(), files.end(), [&, each = &language](const auto& file) { return each->detect.matches(file); });
+            const auto sources = found ? count_sources(language, files, "") : 0;
             if (sources > most) {
                 best = &language;
                 most = sources;

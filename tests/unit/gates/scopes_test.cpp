@@ -66,6 +66,7 @@ TEST(FoundScopes, settings_decide_alone) {
     EXPECT_THAT(found_scopes(files, {"", {{"../x", "go"}}}), ElementsAre("AF-GATE-080"));
     EXPECT_THAT(found_scopes(files, {"", {{"old", "goo"}}}), ElementsAre("AF-GATE-002"));
     EXPECT_THAT(found_scopes({"README.md"}), ElementsAre("AF-GATE-002"));
+    EXPECT_THAT(found_scopes({"README.md", "examples/a.py"}), ElementsAre("=python"));
 }
 
 TEST(FoundScopes, the_deepest_one_judges_a_path) {
