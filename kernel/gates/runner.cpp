@@ -137,7 +137,7 @@ Result<BuildOutcome> LanguageCommands::run_build(const Language& language, const
 Result<BuildOutcome> LanguageCommands::build(const Language& language, const std::string& tree, bool judged, const Stop& stop) {
     AF_TRY(const auto* chosen, runner(language, tree));
     if (chosen == nullptr || chosen->build.empty()) { return BuildOutcome{}; }
-    AF_CHECK(checkout_.check_out(tree));
+    AF_CHECK(place(language, tree, stop));
     AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
     Filling filling;
     filling.scratch = scratch->path();
@@ -208,7 +208,7 @@ Result<TestRun> LanguageCommands::run_tests(const Language& language, const std:
         return Error{"AF-GATE-060", "The language " + language.name + " runs its tests by a command that no setting names.", "gates.command",
                      "Set gates.command to a program and its arguments that print TAP, or write JUnit XML below {results}.", ErrorKind::invalid};
     }
-    AF_CHECK(checkout_.check_out(tree));
+    AF_CHECK(place(language, tree, stop));
     AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
     SystemIdSource ids;
     Filling filling;
@@ -307,7 +307,7 @@ Result<std::optional<std::vector<std::string>>> LanguageCommands::affected(const
                                                                            const std::vector<std::string>& sources, const Stop& stop) {
     AF_TRY(const auto* chosen, runner(language, tree));
     if (chosen == nullptr || !chosen->affected || sources.empty()) { return std::optional<std::vector<std::string>>{}; }
-    AF_CHECK(checkout_.check_out(tree));
+    AF_CHECK(place(language, tree, stop));
     AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
     Filling filling;
     filling.scratch = scratch->path();

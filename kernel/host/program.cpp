@@ -140,6 +140,7 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_cost(app, program);
     add_plugins(app, program);
     add_trust(app, program);
+    add_setup(app, program);
     add_servers(app, program);
     add_doctor(app, program);
 

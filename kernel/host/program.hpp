@@ -59,6 +59,7 @@ void add_inspect(CLI::App& app, Program& program);
 void add_cost(CLI::App& app, Program& program);
 void add_plugins(CLI::App& app, Program& program);          ///< plugins list
 void add_trust(CLI::App& app, Program& program);
+void add_setup(CLI::App& app, Program& program);
 void add_servers(CLI::App& app, Program& program);          ///< servers list, servers check
 void add_doctor(CLI::App& app, Program& program);
 

@@ -212,8 +212,11 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     workshops.gates.settings.erase("language");
     workshops.gates.settings.erase("baseline_runs");
     workshops.gates.baseline_runs = project->settings_->integer("gates.baseline_runs");
+    workshops.gates.settings.erase("setup");
+    workshops.gates.setup = project->settings_->text("gates.setup");
     workshops.gates.language = project->settings_->text("gates.language");
-    project->workshops_ = make_git_workshops(std::move(workshops), *project->processes_);
+    project->workshop_options_ = std::move(workshops);
+    project->workshops_ = make_git_workshops(project->workshop_options_, *project->processes_);
 
     project->tasks_ = std::make_unique<TaskStore>(own);
     project->escalations_ = std::make_unique<EscalationStore>(own);

@@ -387,7 +387,12 @@ public:
     [[nodiscard]] std::optional<EscalationRequest> requested_escalation() override { return escalation_; }
 
     [[nodiscard]] json::object verification_status() override {
-        auto status = current_verification(session_);
+        const auto inputs = workshop_.gate_inputs();
+        if (!inputs.ok()) {
+            broken_ = inputs.error();
+            return {};
+        }
+        auto status = current_verification(session_, *inputs);
         if (status.ok()) { return std::move(*status); }
         broken_ = status.error();
         return {};

@@ -12,6 +12,7 @@
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/machine.hpp"
+#include "pipeline/measure.hpp"
 #include "pipeline/process_stage.hpp"
 #include "plugins/bounded.hpp"
 
@@ -302,7 +303,24 @@ private:
         return state().waiting_for().empty();
     }
 
+    /// An artifact that was accepted may have waited for a person; meanwhile settings or rules of the gates may have become others.
+    Result<bool> measured_anew() {
+        const std::string gate = exit_gate(state().stage_template());
+        if (gate.empty()) { return false; }
+        AF_CHECK(open_workshop());
+        AF_TRY(const std::string inputs, workshop_->gate_inputs());
+        if (measured_with(*session_, gate, inputs)) { return false; }
+        GateRequest request;
+        request.gate = gate;
+        AF_TRY(const auto artifact, session_->artifact(stage_name()));
+        AF_CHECK(measure(*session_, *workshop_, services_.events, request, state().tree, artifact ? &*artifact : nullptr, Stop{&services_.cancel, std::nullopt}));
+        return true;
+    }
+
     Step apply(const effect::CompleteStage&) {
+        const auto anew = measured_anew();
+        if (!anew.ok()) { return end_visit(anew.error(), 0); }
+        if (*anew) { return true; }
         const std::string stage = stage_name();
         if (state().stage().versions > 0) { AF_CHECK(save_version("final")); }
         AF_CHECK(session_->record("stage_completed", {{"stage", stage}, {"artifact_hash", state().stage().artifact_hash}}));
@@ -561,7 +579,7 @@ private:
         rules.artifacts = &artifacts;
         ContractVerdict verdict = contract.validate(artifact, rules);
         std::vector<std::string> errors = verdict.messages();
-        if (errors.empty()) { add_gate_errors(stage, errors); }
+        if (errors.empty()) { AF_CHECK(add_gate_errors(stage, errors)); }
         if (!errors.empty()) {
             AF_TRY(const std::string blob, session_->put(artifact));
             AF_CHECK(session_->record("artifact_rejected",
@@ -582,17 +600,21 @@ private:
     }
 
     /// A stage that hands in an artifact without its gate having passed on this very tree has verified nothing.
-    void add_gate_errors(const StageTemplate& stage, std::vector<std::string>& errors) const {
+    Result<void> add_gate_errors(const StageTemplate& stage, std::vector<std::string>& errors) {
         const std::string gate = exit_gate(stage);
-        if (gate.empty()) { return; }
+        if (gate.empty()) { return {}; }
+        AF_TRY(const std::string inputs, workshop_->gate_inputs());
         const auto measured = state().gates.find(gate);
         if (measured == state().gates.end() || measured->second.tree != state().tree) {
             errors.push_back("the " + gate + " gate was not measured on the tree that is handed in");
         } else if (measured->second.partial) {
             errors.push_back("the " + gate + " gate looked at some paths only; it must be measured on the whole tree");
+        } else if (!measured_with(*session_, gate, inputs)) {
+            errors.push_back("the " + gate + " gate was measured with other settings or rules than those of now");
         } else if (!measured->second.passed) {
             errors.push_back("the " + gate + " gate does not pass: " + measured->second.summary);
         }
+        return {};
     }
 
     Result<std::string> save(const StageTemplate& stage, const Contract& contract, const json::object& artifact) {

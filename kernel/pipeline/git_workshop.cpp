@@ -3,6 +3,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "pipeline/setup.hpp"
 #include "pipeline/workshop.hpp"
 
 namespace agentforge::kernel {
@@ -49,6 +50,8 @@ public:
     [[nodiscard]] Result<std::string> patch(const std::string& from, const std::string& to) override { return repository_.patch(from, to); }
 
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop& stop) override { return gates_.run(call, stop); }
+    [[nodiscard]] Result<std::string> gate_inputs() override { return gates_.inputs(); }
+    [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> scaffold(const std::string& tree) override { return gates_.scaffold(tree); }
     [[nodiscard]] std::int64_t baseline_runs() const override { return baseline_runs_; }
 
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(const std::string& tree,
@@ -129,6 +132,7 @@ public:
         AF_TRY(Worktree work, Worktree::ensure(options_.repository, folder / "work", state.task_id, state.base_commit));
         AF_TRY(Worktree verify, Worktree::ensure(options_.repository, folder / "verify", state.task_id + "-verify", state.base_commit));
         GateRunner::Options gates = options_.gates;
+        gates.dependencies_directory = dependencies_directory(options_);
         gates.scratch_directory = (folder / "scratch").string();
         std::unique_ptr<Workshop> workshop = std::make_unique<GitWorkshop>(state.task_id, folder, std::move(repository), std::move(work),
                                                                            std::move(verify), processes_, gates);

@@ -354,7 +354,15 @@ Result<std::unique_ptr<StageHost>> StageHost::enter(TaskSession& session, Worksh
 Result<void> StageHost::measure_before() {
     if (!needs_baseline(calls_->session().state().stage_template())) { return {}; }
     const StageClock::Pause measuring(calls_->clock());
-    return calls_->outside(ensure_baseline(calls_->session(), calls_->workshop(), calls_->services().events, calls_->stop()));
+    AF_CHECK(calls_->outside(ensure_baseline(calls_->session(), calls_->workshop(), calls_->services().events, calls_->stop())));
+    const auto begun = begin_suite(calls_->session(), calls_->workshop(), calls_->services().redactor);
+    if (!begun.ok()) { return calls_->outside(begun.error()); }
+    if (!begun->empty()) {
+        std::string paths;
+        for (const std::string& path : *begun) { paths += (paths.empty() ? "" : ", ") + path; }
+        log(LogLevel::info, "the repository has no tests: a suite was begun in " + paths, {});
+    }
+    return {};
 }
 void StageHost::abandon() noexcept { calls_->abandon(); }
 void StageHost::end_servers() {

@@ -35,6 +35,12 @@ public:
     [[nodiscard]] virtual Result<std::optional<std::string>> file_in_tree(const std::string& tree, const std::string& path) = 0;
     [[nodiscard]] virtual Result<std::string> patch(const std::string& from, const std::string& to) = 0;
     [[nodiscard]] virtual Result<GateReport> gate(const GateCall& call, const Stop& stop) = 0;
+    /// What besides the tree decides what gates say (GateRunner::inputs); empty: nothing that could change.
+    [[nodiscard]] virtual Result<std::string> gate_inputs() { return std::string(); }
+    /// Files that begin a test suite where the tree has none (GateRunner::scaffold).
+    [[nodiscard]] virtual Result<std::vector<std::pair<std::string, std::string>>> scaffold(const std::string&) {
+        return std::vector<std::pair<std::string, std::string>>();
+    }
     /// How often the suite is run before the task (`gates.baseline_runs`): more than once shows tests that flip.
     [[nodiscard]] virtual std::int64_t baseline_runs() const { return 1; }
     [[nodiscard]] virtual Result<std::vector<std::pair<std::string, std::string>>> skeleton(
