@@ -273,6 +273,11 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
             if (content) { contents.emplace_back(file, std::move(*content)); }
         }
         context.declared = declared_in(runner.declaration, contents);
+        std::map<std::string, std::vector<std::pair<std::string, std::string>>> by_folder;
+        for (auto& each : contents) { by_folder[each.first.substr(0, each.first.rfind('/') == std::string::npos ? 0 : each.first.rfind('/') + 1)].push_back(std::move(each)); }
+        for (const auto& [folder, files] : by_folder) {
+            for (const auto& [name, file] : declared_in(runner.declaration, files)) { context.declared_beside[{folder, name}] = file; }
+        }
     }
     if (runner.collect) {
         const auto call = request(language, *runner.collect, filling, runner.environment, "");
