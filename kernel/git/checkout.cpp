@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "git/folder.hpp"
 #include "git/worktree_state.hpp"
@@ -18,31 +16,13 @@ struct Checkout {
     Worktree::State& state;
     bool clean;
     Trash trash;
-    std::unordered_map<std::string, TreeEntry> wanted;
-    std::unordered_set<std::string> folders;
-    std::unordered_set<std::string> kept;
+    FileTable wanted;                           ///< Becomes the cache.
+    std::vector<bool> kept;                     ///< By position in `wanted`.
     std::vector<std::string> unknown;           ///< Not wanted, and perhaps ignored.
-    std::vector<Recorded> written;
     std::string open_path;                      ///< Of `open_parent`, with a slash; empty: the root.
     FileDescriptor open_parent;
 
-    Checkout(Worktree::State& of, bool all) : state(of), clean(all), trash(of.trash()) {}
-
-    Result<void> plan(const git_oid& tree) {
-        AF_CHECK(for_each_file(state.repository.get(), tree, [&](std::string path, const TreeEntry& entry) {
-            for (std::size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0; slash = path.rfind('/', slash - 1)) {
-                if (!folders.insert(path.substr(0, slash)).second) { break; }
-            }
-            wanted.emplace(std::move(path), entry);
-        }));
-        for (const auto& [path, entry] : wanted) {
-            // A tree made by hand could hold `..`, and what it names must never leave the worktree.
-            if (!is_recordable_path(path)) {
-                return Error{"AF-GIT-015", "The tree holds a path that is not allowed: `" + path + "`", path, "Use a tree that git made", ErrorKind::invalid};
-            }
-        }
-        return {};
-    }
+    Checkout(Worktree::State& of, bool all, FileTable files) : state(of), clean(all), trash(of.trash()), wanted(std::move(files)), kept(wanted.size()) {}
 
     /// Takes away what stands in the way; remembers what may stay.
     Result<void> clear_way(int folder, const std::string& prefix, unsigned depth) {
@@ -55,21 +35,24 @@ struct Checkout {
             std::string path = prefix + name;
             struct stat st {};
             if (::fstatat(folder, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { return folder_error(errno, "look at a file", path); }
-            if (const auto found = wanted.find(path); found != wanted.end()) {
-                if (found->second.mode == GIT_FILEMODE_COMMIT) {
+            std::size_t position = 0;
+            if (const FileTable::File* const found = wanted.find(path, &position); found != nullptr) {
+                if (found->is_gitlink()) {
                     if (S_ISDIR(st.st_mode) && !clean) { continue; }
-                } else if (const git_index_entry* known = state.cache->find(path);
-                           known != nullptr && git_oid_equal(&known->id, &found->second.id) != 0 && known->mode == static_cast<std::uint32_t>(found->second.mode) &&
-                           StatCache::unchanged(*known, st)) {
-                    kept.insert(std::move(path));
+                } else if (const FileTable::File* const known = state.cache->find(path); known != nullptr && known->holds(found->entry()) && known->unchanged(st)) {
+                    wanted.set_stamp(position, known->stamp);
+                    kept[position] = true;
                     continue;
                 }
                 AF_CHECK(trash.remove(folder, name));
-            } else if (folders.contains(path) && S_ISDIR(st.st_mode)) {
+                continue;
+            }
+            const bool wanted_folder = wanted.has_below(path);
+            if (wanted_folder && S_ISDIR(st.st_mode)) {
                 const FileDescriptor below = open_folder(folder, name.c_str());
                 if (!below.valid()) { return folder_error(errno, "open a folder", path); }
                 AF_CHECK(clear_way(below.get(), path + "/", depth + 1));
-            } else if (clean || folders.contains(path) || name == ".gitignore" || state.cache->find(path) != nullptr) {
+            } else if (clean || wanted_folder || name == ".gitignore" || state.cache->find(path) != nullptr) {
                 AF_CHECK(trash.remove(folder, name));
             } else {
                 unknown.push_back(std::move(path));
@@ -102,15 +85,16 @@ struct Checkout {
         return open_parent.get();
     }
 
-    Result<void> write(const std::string& path, const TreeEntry& entry) {
+    Result<void> write(std::size_t position) {
+        const std::string path(wanted.path(position));
+        const TreeEntry entry = wanted.at(position).entry();
         AF_TRY(const int parent, parent_of(path));
         const std::string name = path.substr(path.rfind('/') + 1);
-        struct stat st {};
         if (entry.mode == GIT_FILEMODE_COMMIT) {
             if (::mkdirat(parent, name.c_str(), 0777) != 0 && errno != EEXIST) { return folder_error(errno, "make a folder", path); }
-            written.push_back({path, entry, FileStamp(st)});
             return {};
         }
+        struct stat st {};
         git_blob* raw = nullptr;
         if (const int code = git_blob_lookup(&raw, state.repository.get(), &entry.id); code < 0) { return failure(code, "read the recorded " + path); }
         const BlobHandle blob(raw);
@@ -127,7 +111,7 @@ struct Checkout {
             AF_CHECK(write_all(file.get(), bytes, path));
             if (::fstat(file.get(), &st) != 0) { return folder_error(errno, "make a file", path); }
         }
-        written.push_back({path, entry, FileStamp(st)});
+        wanted.set_stamp(position, FileStamp(st));
         return {};
     }
 
@@ -160,29 +144,20 @@ struct Checkout {
     }
 
     Result<void> run(const git_oid& tree) {
-        AF_CHECK(plan(tree));
         AF_CHECK(clear_way(state.root.get(), {}, 0));
-        std::vector<const std::pair<const std::string, TreeEntry>*> missing;
-        for (const auto& one : wanted) {
-            if (!kept.contains(one.first)) { missing.push_back(&one); }
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+            if (!kept[i]) { AF_CHECK(write(i)); }
         }
-        std::sort(missing.begin(), missing.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
-        written.reserve(missing.size());
-        for (const auto* one : missing) { AF_CHECK(write(one->first, one->second)); }
         git_attr_cache_flush(state.repository.get());
-        missing = {};
         for (const std::string& path : unknown) {
             AF_TRY(const int parent, parent_of(path));
             AF_TRY(const bool gone, prune(parent, path.substr(path.rfind('/') + 1), path, 0));
             (void)gone;
         }
         AF_CHECK(trash.empty());
-        std::vector<std::string> gone;
-        for (std::size_t i = 0; i < state.cache->size(); ++i) {
-            if (std::string path = state.cache->at(i)->path; !wanted.contains(path)) { gone.push_back(std::move(path)); }
-        }
-        for (const std::string& path : gone) { state.cache->remove(path); }
-        AF_CHECK(state.cache->put(written));
+        wanted.forget_fresh_stamps();
+        state.cache = std::move(wanted);
+        state.saved = false;
         state.last_tree = tree;
         state.save();
         return {};
@@ -193,7 +168,8 @@ Result<void> Worktree::reset_to(std::string_view tree, bool clean) {
     AF_TRY(const git_oid id, parse_id(tree));
     AF_CHECK(state_->repair_link());
     AF_CHECK(state_->open_cache());
-    Checkout checkout(*state_, clean);
+    AF_TRY(FileTable wanted, FileTable::of_tree(state_->repository.get(), id));
+    Checkout checkout(*state_, clean, std::move(wanted));
     if (Result<void> done = checkout.run(id); !done.ok()) {
         state_->last_tree.reset();      // The cache no longer describes the files.
         state_->cache.reset();

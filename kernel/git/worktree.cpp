@@ -113,17 +113,6 @@ Error not_ours(const std::filesystem::path& path) {
                  "Move it away, or remove it if nothing in it is needed", ErrorKind::conflict};
 }
 
-/// The index that `git status` in the worktree looks at. Ours is another: git's may hold filtered contents.
-Result<void> write_plain_index(const std::filesystem::path& file, git_repository* repository, const git_oid& tree) {
-    git_index* raw = nullptr;
-    if (const int code = git_index_open(&raw, file.c_str()); code < 0) { return failure(code, "make an index"); }
-    const IndexHandle index(raw);
-    AF_TRY(const TreeHandle found, find_tree(repository, tree));
-    if (const int code = git_index_read_tree(raw, found.get()); code < 0) { return failure(code, "make an index"); }
-    if (const int code = retry_while_locked([&] { return git_index_write(raw); }, file.string() + ".lock"); code < 0) { return failure(code, "write " + file.string()); }
-    return {};
-}
-
 }  // namespace
 
 Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const std::filesystem::path& path, std::string_view name, std::string_view commit) {
@@ -152,9 +141,23 @@ Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const
 
     struct stat st {};
     const bool whole = place.folder && ::lstat(state->cache_file().c_str(), &st) == 0;      // Written when the files were.
-    if (::lstat((state->admin / "index").c_str(), &st) != 0) { AF_CHECK(write_plain_index(state->admin / "index", state->repository.get(), tree_id)); }
+    const bool indexed = ::lstat((state->admin / "index").c_str(), &st) == 0;
     Worktree worktree(std::move(state));
-    if (!whole) { AF_CHECK(worktree.reset_to(to_text(tree_id), true)); }
+    if (!whole) {
+        worktree.state_->cache.emplace();       // Nothing is known of what may lie there.
+        worktree.state_->last_tree = tree_id;
+        AF_CHECK(worktree.reset_to(to_text(tree_id), true));
+    }
+    if (!indexed) {
+        // The index that `git status` in the worktree looks at. Ours is another: git's may hold filtered contents.
+        const std::filesystem::path index = worktree.state_->admin / "index";
+        if (whole) {
+            AF_TRY(const FileTable files, FileTable::of_tree(worktree.state_->repository.get(), tree_id));
+            AF_CHECK(files.write_index(index));
+        } else {
+            AF_CHECK(worktree.state_->cache->write_index(index));
+        }
+    }
     return worktree;
 }
 
@@ -189,25 +192,15 @@ Result<void> Worktree::State::repair_link() {
 
 Result<void> Worktree::State::open_cache() {
     if (cache && last_tree) { return {}; }
-    std::error_code ignored_error;
-    if (std::filesystem::exists(cache_file(), ignored_error)) {     // A new one would write the empty tree for nothing.
-        Result<StatCache> opened = StatCache::open(cache_file());
-        if (opened.ok()) {
-            cache = std::move(opened).value();
-            Result<git_oid> tree = cache->write_tree(repository.get());
-            if (tree.ok()) {
-                last_tree = *tree;
-                return {};
-            }
-        }
+    if (auto found = FileTable::load(cache_file()); found && find_tree(repository.get(), found->second).ok()) {
+        cache = std::move(found->first);
+        last_tree = found->second;
+        saved = true;
+        return {};
     }
-    std::filesystem::remove(cache_file(), ignored_error);
-    AF_TRY(cache, StatCache::open(cache_file()));
-    cache->clear();
-    std::vector<Recorded> entries;
     const git_oid head = *git_tree_id(head_tree.get());
-    AF_CHECK(for_each_file(repository.get(), head, [&](std::string file, const TreeEntry& entry) { entries.push_back({std::move(file), entry, {}}); }));
-    AF_CHECK(cache->put(entries));
+    AF_TRY(cache, FileTable::of_tree(repository.get(), head));
+    saved = false;
     last_tree = head;
     return {};
 }
@@ -216,7 +209,7 @@ void Worktree::State::save() {
     if (!cache || !last_tree) { return; }
     std::error_code error;
     if (!std::filesystem::exists(admin, error)) { return; }     // Removed meanwhile: nothing of it must come back.
-    cache->save();
+    if (!saved) { saved = cache->save(cache_file(), *last_tree); }
     const std::filesystem::path ref = admin / "refs" / "worktree" / "agentforge";
     const std::string id = to_text(*last_tree);
     if (line_of(ref) == id) { return; }
