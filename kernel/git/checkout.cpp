@@ -16,13 +16,21 @@ struct Checkout {
     Worktree::State& state;
     bool clean;
     Trash trash;
-    FileTable wanted;                           ///< Becomes the cache.
+    FileTable& wanted;                          ///< The cache, made to be what the tree holds: a stamp says that the file was that before.
+    std::vector<std::string> former;            ///< Paths of the tree before that are not in this one, in order.
     std::vector<bool> kept;                     ///< By position in `wanted`.
     std::vector<std::string> unknown;           ///< Not wanted, and perhaps ignored.
     std::string open_path;                      ///< Of `open_parent`, with a slash; empty: the root.
     FileDescriptor open_parent;
 
-    Checkout(Worktree::State& of, bool all, FileTable files) : state(of), clean(all), trash(of.trash()), wanted(std::move(files)), kept(wanted.size()) {}
+    Checkout(Worktree::State& of, bool all, std::vector<std::string> before)
+        : state(of), clean(all), trash(of.trash()), wanted(*of.cache), former(std::move(before)), kept(wanted.size()) {}
+
+    [[nodiscard]] bool was_recorded(std::string_view path) const { return std::binary_search(former.begin(), former.end(), path, std::less<>()); }
+    [[nodiscard]] bool was_recorded_below(const std::string& folder) const {
+        const auto found = std::lower_bound(former.begin(), former.end(), folder + "/");
+        return found != former.end() && found->starts_with(folder + "/");
+    }
 
     /// Takes away what stands in the way; remembers what may stay.
     Result<void> clear_way(int folder, const std::string& prefix, unsigned depth) {
@@ -39,8 +47,7 @@ struct Checkout {
             if (const FileTable::File* const found = wanted.find(path, &position); found != nullptr) {
                 if (found->is_gitlink()) {
                     if (S_ISDIR(st.st_mode) && !clean) { continue; }
-                } else if (const FileTable::File* const known = state.cache->find(path); known != nullptr && known->holds(found->entry()) && known->unchanged(st)) {
-                    wanted.set_stamp(position, known->stamp);
+                } else if (found->unchanged(st)) {
                     kept[position] = true;
                     continue;
                 }
@@ -52,7 +59,7 @@ struct Checkout {
                 const FileDescriptor below = open_folder(folder, name.c_str());
                 if (!below.valid()) { return folder_error(errno, "open a folder", path); }
                 AF_CHECK(clear_way(below.get(), path + "/", depth + 1));
-            } else if (clean || wanted_folder || name == ".gitignore" || state.cache->find(path) != nullptr) {
+            } else if (clean || wanted_folder || name == ".gitignore" || was_recorded(path)) {
                 AF_CHECK(trash.remove(folder, name));
             } else {
                 unknown.push_back(std::move(path));
@@ -120,7 +127,7 @@ struct Checkout {
         struct stat st {};
         if (::fstatat(folder, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { return true; }
         AF_TRY(const bool left_alone, state.ignored(path));
-        if (S_ISDIR(st.st_mode) && depth < max_folder_depth && (!left_alone || state.cache->has_below(path))) {
+        if (S_ISDIR(st.st_mode) && depth < max_folder_depth && (!left_alone || was_recorded_below(path))) {
             const FileDescriptor below = open_folder(folder, name.c_str());
             if (!below.valid()) { return folder_error(errno, "open a folder", path); }
             AF_CHECK(trash.remove(below.get(), ".gitignore"));
@@ -128,7 +135,7 @@ struct Checkout {
             bool empty = true;
             for (const std::string& child : names) {
                 const std::string child_path = path + "/" + child;
-                if (state.cache->find(child_path) != nullptr) {
+                if (was_recorded(child_path)) {
                     AF_CHECK(trash.remove(below.get(), child));
                 } else {
                     AF_TRY(const bool gone, prune(below.get(), child, child_path, depth + 1));
@@ -145,8 +152,11 @@ struct Checkout {
 
     Result<void> run(const git_oid& tree) {
         AF_CHECK(clear_way(state.root.get(), {}, 0));
+        std::size_t written = 0;
         for (std::size_t i = 0; i < wanted.size(); ++i) {
-            if (!kept[i]) { AF_CHECK(write(i)); }
+            if (kept[i]) { continue; }
+            AF_CHECK(write(i));
+            ++written;
         }
         git_attr_cache_flush(state.repository.get());
         for (const std::string& path : unknown) {
@@ -155,9 +165,10 @@ struct Checkout {
             (void)gone;
         }
         AF_CHECK(trash.empty());
-        wanted.forget_fresh_stamps();
-        state.cache = std::move(wanted);
-        state.saved = false;
+        if (written > 0 || git_oid_equal(&*state.last_tree, &tree) == 0) {
+            wanted.forget_fresh_stamps();
+            state.saved = false;
+        }
         state.last_tree = tree;
         state.save();
         return {};
@@ -168,8 +179,13 @@ Result<void> Worktree::reset_to(std::string_view tree, bool clean) {
     AF_TRY(const git_oid id, parse_id(tree));
     AF_CHECK(state_->repair_link());
     AF_CHECK(state_->open_cache());
-    AF_TRY(FileTable wanted, FileTable::of_tree(state_->repository.get(), id));
-    Checkout checkout(*state_, clean, std::move(wanted));
+    std::vector<std::string> gone;
+    if (state_->cache->size() == 0) {
+        AF_TRY(state_->cache, FileTable::of_tree(state_->repository.get(), id));
+    } else {
+        AF_TRY(gone, state_->cache->change_tree(state_->repository.get(), *state_->last_tree, id));
+    }
+    Checkout checkout(*state_, clean, std::move(gone));
     if (Result<void> done = checkout.run(id); !done.ok()) {
         state_->last_tree.reset();      // The cache no longer describes the files.
         state_->cache.reset();

@@ -104,6 +104,9 @@ void forget_if_fresh(FileStamp& stamp, std::int64_t limit) {
     if ((static_cast<std::int64_t>(stamp.changed_s) * 1'000'000'000) + stamp.changed_ns >= limit) { stamp = {}; }
 }
 
+/// A tree made by hand could hold `..`, and what it names must never leave the worktree.
+bool is_allowed(std::string_view path) { return is_recordable_path(path) && path.size() <= UINT16_MAX; }
+
 Error path_refused(std::string path) {
     return Error{"AF-GIT-015", "The tree holds a path that is not allowed: `" + path + "`", path, "Use a tree that git made", ErrorKind::invalid};
 }
@@ -154,8 +157,7 @@ Result<FileTable> FileTable::of_tree(git_repository* repository, const git_oid& 
     FileTable table;
     std::optional<std::string> refused;
     AF_CHECK(for_each_file(repository, tree, [&](const std::string& path, const TreeEntry& entry) {
-        // A tree made by hand could hold `..`, and what it names must never leave the worktree.
-        if (!is_recordable_path(path) || path.size() > UINT16_MAX || table.paths_.size() + path.size() > UINT32_MAX) {
+        if (!is_allowed(path) || table.paths_.size() + path.size() > UINT32_MAX) {
             refused = path;
         } else {
             table.files_.push_back(table.make(path, entry));
@@ -169,6 +171,35 @@ Result<FileTable> FileTable::of_tree(git_repository* repository, const git_oid& 
     table.files_.shrink_to_fit();
     table.paths_.shrink_to_fit();
     return table;
+}
+
+Result<std::vector<std::string>> FileTable::change_tree(git_repository* repository, const git_oid& from, const git_oid& to) {
+    std::vector<std::string> gone;
+    if (git_oid_equal(&from, &to) != 0) { return gone; }
+    AF_TRY(const TreeHandle before, find_tree(repository, from));
+    AF_TRY(const TreeHandle after, find_tree(repository, to));
+    git_diff_options options = GIT_DIFF_OPTIONS_INIT;
+    options.flags = GIT_DIFF_INCLUDE_TYPECHANGE;
+    options.ignore_submodules = GIT_SUBMODULE_IGNORE_NONE;
+    git_diff* raw = nullptr;
+    if (const int code = git_diff_tree_to_tree(&raw, repository, before.get(), after.get(), &options); code < 0) { return failure(code, "compare two trees"); }
+    const DiffHandle diff(raw);
+    std::vector<Recorded> changes;
+    changes.reserve(git_diff_num_deltas(raw));
+    for (std::size_t i = 0; i < git_diff_num_deltas(raw); ++i) {
+        const git_diff_delta* delta = git_diff_get_delta(raw, i);
+        if (delta->status == GIT_DELTA_DELETED) {
+            gone.emplace_back(delta->old_file.path);
+            changes.push_back({gone.back(), std::nullopt, {}});
+            continue;
+        }
+        std::string path = delta->new_file.path;
+        if (!is_allowed(path) || paths_.size() + path.size() > UINT32_MAX) { return path_refused(std::move(path)); }
+        changes.push_back({std::move(path), TreeEntry{delta->new_file.id, static_cast<git_filemode_t>(delta->new_file.mode)}, {}});
+    }
+    std::sort(gone.begin(), gone.end());
+    update(std::move(changes));
+    return gone;
 }
 
 void FileTable::update(std::vector<Recorded> changes) {

@@ -57,6 +57,9 @@ public:
     [[nodiscard]] static std::optional<std::pair<FileTable, git_oid>> load(const std::filesystem::path& file);
     /// The files of a tree, none of them known to be on disk. Errors: `invalid` AF-GIT-015 a path that must not be, e.g. with `..`; AF-GIT-099.
     [[nodiscard]] static Result<FileTable> of_tree(git_repository* repository, const git_oid& tree);
+    /// Makes the files of `from` those of `to`: what differs is not known to be on disk. Answers the paths that are gone, in order. Costs the
+    /// trees that differ. The errors of `of_tree`; then the table is as it was.
+    [[nodiscard]] Result<std::vector<std::string>> change_tree(git_repository* repository, const git_oid& from, const git_oid& to);
 
     [[nodiscard]] std::size_t size() const { return files_.size(); }
     [[nodiscard]] const File& at(std::size_t position) const { return files_[position]; }

@@ -96,6 +96,8 @@ public:
     ~Worktree();
 
     [[nodiscard]] const std::filesystem::path& path() const noexcept;
+    /// `ensure` wrote its files just now: they are the commit's.
+    [[nodiscard]] bool is_new() const noexcept;
     /// Makes the files be exactly this tree, byte for byte, no filter applied: other tracked and untracked files go
     /// (ignored ones too where `clean`; else the ignore files of the new tree decide). Links are never followed.
     [[nodiscard]] Result<void> reset_to(std::string_view tree, bool clean);

@@ -28,6 +28,7 @@ Worktree::~Worktree() {
 }
 
 const std::filesystem::path& Worktree::path() const noexcept { return state_->path; }
+bool Worktree::is_new() const noexcept { return state_->is_new; }
 
 namespace {
 
@@ -147,6 +148,7 @@ Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const
         worktree.state_->cache.emplace();       // Nothing is known of what may lie there.
         worktree.state_->last_tree = tree_id;
         AF_CHECK(worktree.reset_to(to_text(tree_id), true));
+        worktree.state_->is_new = true;
     }
     if (!indexed) {
         // The index that `git status` in the worktree looks at. Ours is another: git's may hold filtered contents.

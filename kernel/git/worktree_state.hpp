@@ -16,6 +16,7 @@ struct Worktree::State {
     git::TreeHandle head_tree;              ///< What it stands on: decides which ignored files are tracked.
     std::optional<git::FileTable> cache;
     std::optional<git_oid> last_tree;       ///< What the cache describes.
+    bool is_new = false;                    ///< `ensure` wrote the files.
     bool saved = false;                     ///< The cache is on disk as it is.
 
     [[nodiscard]] std::filesystem::path trash() const { return path.string() + ".removed"; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
@@ -13,21 +14,30 @@ namespace fs = std::filesystem;
 
 class GitWorkshop final : public Workshop {
 public:
-    GitWorkshop(std::string task_id, fs::path folder, Repository repository, Worktree work, Worktree verify, ProcessRunner& processes,
+    GitWorkshop(std::string task_id, fs::path folder, Repository repository, Worktree work, const std::string& commit, std::string base_tree, ProcessRunner& processes,
                 const GateRunner::Options& gate_options)
         : task_id_(std::move(task_id)),
           folder_(std::move(folder)),
           repository_(std::move(repository)),
           work_(std::move(work)),
-          verify_(std::move(verify)),
+          base_tree_(std::move(base_tree)),
+          untouched_(work_.is_new()),
           processes_(processes),
           root_(work_.path().string()),
-          gates_(repository_, verify_, processes_, gate_options) {}
+          gates_(make_tree_checkout(repository_, folder_ / "verify",
+                                    [place = repository_.work_directory(), verify = folder_ / "verify", name = task_id_ + "-verify", commit] {
+                                        return Worktree::ensure(place, verify, name, commit);
+                                    }),
+                 processes_, gate_options) {}
 
     [[nodiscard]] const std::string& root() const noexcept override { return root_; }
     [[nodiscard]] std::string scratch() const override { return (folder_ / "scratch").string(); }
 
-    [[nodiscard]] Result<void> restore(const std::string& tree) override { return work_.reset_to(tree, true); }
+    [[nodiscard]] Result<void> restore(const std::string& tree) override {
+        // Nobody was told yet where the files are that were written just now.
+        if (const bool untouched = std::exchange(untouched_, false); untouched && tree == base_tree_) { return {}; }
+        return work_.reset_to(tree, true);
+    }
 
     [[nodiscard]] Result<std::string> snapshot(const std::vector<std::string>& paths) override {
         return paths.empty() ? work_.snapshot() : work_.snapshot_paths(paths);
@@ -93,7 +103,8 @@ private:
     fs::path folder_;
     Repository repository_;
     Worktree work_;
-    Worktree verify_;
+    std::string base_tree_;
+    bool untouched_;
     ProcessRunner& processes_;
     std::string root_;
     GateRunner gates_;
@@ -112,15 +123,17 @@ public:
 
     [[nodiscard]] Result<std::unique_ptr<Workshop>> open(const TaskState& state) override {
         AF_TRY(Repository repository, Repository::open(options_.repository));
-        const fs::path folder = fs::path(options_.state_directory) / "worktrees" /
+        fs::path folder = fs::path(options_.state_directory) / "worktrees" /
                                 sha256(repository.git_directory().string()).substr(0, 12) / state.task_id;
         AF_CHECK(make_directories(folder / "scratch"));
+        std::error_code error;
+        if (const fs::path real = fs::canonical(folder, error); !error) { folder = real; }      // As the worktrees name themselves.
         AF_TRY(Worktree work, Worktree::ensure(options_.repository, folder / "work", state.task_id, state.base_commit));
-        AF_TRY(Worktree verify, Worktree::ensure(options_.repository, folder / "verify", state.task_id + "-verify", state.base_commit));
+        AF_TRY(std::string base_tree, repository.tree_of(state.base_commit));
         GateRunner::Options gates = options_.gates;
         gates.scratch_directory = (folder / "scratch").string();
         std::unique_ptr<Workshop> workshop = std::make_unique<GitWorkshop>(state.task_id, folder, std::move(repository), std::move(work),
-                                                                           std::move(verify), processes_, gates);
+                                                                           state.base_commit, std::move(base_tree), processes_, gates);
         return workshop;
     }
 
