@@ -155,6 +155,22 @@ FileTable::File FileTable::make(std::string_view path, const TreeEntry& entry) {
 
 Result<FileTable> FileTable::of_tree(git_repository* repository, const git_oid& tree) {
     FileTable table;
+    {
+        // Counted first: a list that grows takes up to three times its size on the way.
+        std::pair<std::size_t, std::size_t> sizes;
+        AF_TRY(const TreeHandle root, find_tree(repository, tree));
+        const auto count = [](const char* folder, const git_tree_entry* entry, void* data) {
+            auto& [files, bytes] = *static_cast<std::pair<std::size_t, std::size_t>*>(data);
+            if (git_tree_entry_type(entry) != GIT_OBJECT_TREE) {
+                ++files;
+                bytes += std::strlen(folder) + std::strlen(git_tree_entry_name(entry));
+            }
+            return 0;
+        };
+        if (const int code = git_tree_walk(root.get(), GIT_TREEWALK_PRE, count, &sizes); code < 0) { return failure(code, "read a tree"); }
+        table.files_.reserve(sizes.first);
+        table.paths_.reserve(sizes.second);
+    }
     std::optional<std::string> refused;
     AF_CHECK(for_each_file(repository, tree, [&](const std::string& path, const TreeEntry& entry) {
         if (!is_allowed(path) || table.paths_.size() + path.size() > UINT32_MAX) {
@@ -168,8 +184,6 @@ Result<FileTable> FileTable::of_tree(git_repository* repository, const git_oid& 
     for (std::size_t i = 1; i < table.size(); ++i) {
         if (table.path(i - 1) >= table.path(i)) { return path_refused(std::string(table.path(i))); }
     }
-    table.files_.shrink_to_fit();
-    table.paths_.shrink_to_fit();
     return table;
 }
 

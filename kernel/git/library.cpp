@@ -52,8 +52,8 @@ void start_library() {
         git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
         // Of 256 MiB, and packs seen through windows of 1 GiB: what is mapped counts as this program's memory.
         git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, static_cast<ssize_t>(4) << 20U);
-        git_libgit2_opts(GIT_OPT_SET_MWINDOW_SIZE, std::size_t{1} << 20U);
-        git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, std::size_t{8} << 20U);
+        git_libgit2_opts(GIT_OPT_SET_MWINDOW_SIZE, std::size_t{512} << 10U);
+        git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, std::size_t{2} << 20U);
         // `git sparse-checkout` and others set it; task worktrees are whole, so nothing in it concerns them.
         static const char* extensions[] = {"worktreeconfig"};
         git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, std::size_t{1});
