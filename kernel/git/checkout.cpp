@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "git/folder.hpp"
+#include "git/lfs.hpp"
 #include "git/worktree_state.hpp"
 
 namespace agentforge::kernel {
@@ -20,6 +21,7 @@ struct Checkout {
     std::vector<std::string> former;            ///< Paths of the tree before that are not in this one, in order.
     std::vector<bool> kept;                     ///< By position in `wanted`.
     std::vector<std::string> unknown;           ///< Not wanted, and perhaps ignored.
+    std::vector<std::size_t> pointers;          ///< Written files that look like Git LFS's.
     std::string open_path;                      ///< Of `open_parent`, with a slash; empty: the root.
     FileDescriptor open_parent;
 
@@ -39,14 +41,14 @@ struct Checkout {
         }
         AF_TRY(const std::vector<std::string> names, names_in(folder, state.path / prefix));
         for (const std::string& name : names) {
-            if (depth == 0 && name == ".git") { continue; }
+            if (depth == 0 && name == ".git" && !state.is_module) { continue; }
             std::string path = prefix + name;
             struct stat st {};
             if (::fstatat(folder, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { return folder_error(errno, "look at a file", path); }
             std::size_t position = 0;
             if (const FileTable::File* const found = wanted.find(path, &position); found != nullptr) {
                 if (found->is_gitlink()) {
-                    if (S_ISDIR(st.st_mode) && !clean) { continue; }
+                    if (S_ISDIR(st.st_mode) && (!clean || state.module_at(path, found->id) != nullptr)) { continue; }
                 } else if (found->unchanged(st)) {
                     kept[position] = true;
                     continue;
@@ -103,7 +105,12 @@ struct Checkout {
         }
         struct stat st {};
         git_blob* raw = nullptr;
-        if (const int code = git_blob_lookup(&raw, state.repository.get(), &entry.id); code < 0) { return failure(code, "read the recorded " + path); }
+        if (const int code = git_blob_lookup(&raw, state.repository.get(), &entry.id); code == GIT_ENOTFOUND) {
+            return Error{"AF-GIT-025", "The repository does not have the contents of a file: a partial clone leaves them with the server until they are asked for", path,
+                         "Fetch them: git archive HEAD > /dev/null", ErrorKind::unavailable};
+        } else if (code < 0) {
+            return failure(code, "read the recorded " + path);
+        }
         const BlobHandle blob(raw);
         const std::string_view bytes(static_cast<const char*>(git_blob_rawcontent(raw)), static_cast<std::size_t>(git_blob_rawsize(raw)));
         if (entry.mode == GIT_FILEMODE_LINK) {
@@ -119,6 +126,23 @@ struct Checkout {
             if (::fstat(file.get(), &st) != 0) { return folder_error(errno, "make a file", path); }
         }
         wanted.set_stamp(position, FileStamp(st));
+        if (entry.mode != GIT_FILEMODE_LINK && read_pointer(bytes)) { pointers.push_back(position); }
+        return {};
+    }
+
+    /// Puts contents in place of the pointers of Git LFS. Once all files are written: the attributes are in some of them.
+    Result<void> fill_pointers() {
+        for (const std::size_t position : pointers) {
+            const std::string path(wanted.path(position));
+            if (!state.kept_by_lfs(path)) { continue; }     // Whatever it looks like.
+            AF_TRY(const int parent, parent_of(path));
+            AF_TRY(const std::optional<struct stat> st, fill_pointer(state.repository.get(), parent, path.substr(path.rfind('/') + 1), path));
+            if (st) {
+                wanted.set_stamp(position, FileStamp(*st));
+            } else {
+                state.unfilled.push_back(path);
+            }
+        }
         return {};
     }
 
@@ -159,6 +183,7 @@ struct Checkout {
             ++written;
         }
         git_attr_cache_flush(state.repository.get());
+        AF_CHECK(fill_pointers());
         for (const std::string& path : unknown) {
             AF_TRY(const int parent, parent_of(path));
             AF_TRY(const bool gone, prune(parent, path.substr(path.rfind('/') + 1), path, 0));
@@ -175,23 +200,28 @@ struct Checkout {
     }
 };
 
+Result<void> Worktree::State::reset(const git_oid& tree, bool clean) {
+    std::vector<std::string> gone;
+    unfilled.clear();
+    if (cache->size() == 0) {
+        AF_TRY(cache, FileTable::of_tree(repository.get(), tree));
+    } else {
+        AF_TRY(gone, cache->change_tree(repository.get(), *last_tree, tree));
+    }
+    Result<void> done = Checkout(*this, clean, std::move(gone)).run(tree);
+    if (done.ok()) { done = fill_modules(clean); }
+    if (!done.ok()) {
+        last_tree.reset();      // The cache no longer describes the files.
+        cache.reset();
+    }
+    return done;
+}
+
 Result<void> Worktree::reset_to(std::string_view tree, bool clean) {
     AF_TRY(const git_oid id, parse_id(tree));
     AF_CHECK(state_->repair_link());
     AF_CHECK(state_->open_cache());
-    std::vector<std::string> gone;
-    if (state_->cache->size() == 0) {
-        AF_TRY(state_->cache, FileTable::of_tree(state_->repository.get(), id));
-    } else {
-        AF_TRY(gone, state_->cache->change_tree(state_->repository.get(), *state_->last_tree, id));
-    }
-    Checkout checkout(*state_, clean, std::move(gone));
-    if (Result<void> done = checkout.run(id); !done.ok()) {
-        state_->last_tree.reset();      // The cache no longer describes the files.
-        state_->cache.reset();
-        return done;
-    }
-    return {};
+    return state_->reset(id, clean);
 }
 
 }  // namespace agentforge::kernel

@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 
 #include "git/bulk_objects.hpp"
 #include "git/folder.hpp"
+#include "git/lfs.hpp"
 #include "git/worktree_state.hpp"
 
 namespace agentforge::kernel {
@@ -30,7 +32,8 @@ Error changed_meanwhile(const std::string& path) {
 }
 
 /// `bulk` takes contents that fit into memory, where it is given.
-Result<git_oid> write_blob(git_repository* repository, BulkObjects* bulk, int parent, const std::string& name, const std::string& path, struct stat& st) {
+Result<git_oid> write_blob(Worktree::State& state, BulkObjects* bulk, int parent, const std::string& name, const std::string& path, struct stat& st) {
+    git_repository* const repository = state.repository.get();
     git_oid id{};
     if (S_ISLNK(st.st_mode)) {
         AF_TRY(const std::string target, read_link(parent, name.c_str(), path));
@@ -41,6 +44,16 @@ Result<git_oid> write_blob(git_repository* repository, BulkObjects* bulk, int pa
     if (!file.valid()) { return folder_error(errno, "read a file", path); }
     if (::fstat(file.get(), &st) != 0) { return folder_error(errno, "read a file", path); }
     if (!S_ISREG(st.st_mode)) { return changed_meanwhile(path); }
+    if (state.kept_by_lfs(path)) {
+        std::array<char, 1025> head{};
+        const ssize_t count = ::pread(file.get(), head.data(), head.size(), 0);
+        // A pointer whose contents are elsewhere stays one, and nothing is to be kept of an empty file.
+        if (count > 0 && !read_pointer({head.data(), static_cast<std::size_t>(count)})) {
+            AF_TRY(const std::string pointer, keep_contents(repository, file.get(), static_cast<std::uint64_t>(st.st_size), path));
+            if (const int code = git_blob_create_from_buffer(&id, repository, pointer.data(), pointer.size()); code < 0) { return failure(code, "record " + path); }
+            return id;
+        }
+    }
     if (st.st_size > max_file_bytes) {
         return Error{"AF-GIT-033", "A file is too large to be recorded: " + std::to_string(st.st_size) + " bytes, of at most " + std::to_string(max_file_bytes), path,
                      "Remove it, or name it in .gitignore", ErrorKind::invalid};
@@ -110,7 +123,7 @@ struct Recorder {
             if (!left_out) { AF_TRY(left_out, state.ignored(path)); }
             if (left_out && !state.in_head(path)) { return {}; }
         }
-        const auto id = write_blob(state.repository.get(), recorded.size() < few_files ? nullptr : &bulk, parent, name, path, st);
+        const auto id = write_blob(state, recorded.size() < few_files ? nullptr : &bulk, parent, name, path, st);
         if (!id.ok()) { return id.error(); }
         const TreeEntry entry{*id, S_ISLNK(st.st_mode)             ? GIT_FILEMODE_LINK
                                    : (st.st_mode & S_IXUSR) != 0 ? GIT_FILEMODE_BLOB_EXECUTABLE
@@ -202,6 +215,8 @@ Result<std::string> Worktree::snapshot() {
     recorder.forget_unseen();
     if (recorder.rules_changed) { AF_CHECK(recorder.forget_ignored()); }
     AF_TRY(const git_oid tree, recorder.finish());
+    state_->touched.clear();
+    AF_CHECK(state_->look_at_modules({}, state_->touched));
     state_->save();
     return to_text(tree);
 }

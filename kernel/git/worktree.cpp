@@ -131,6 +131,7 @@ Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const
     AF_CHECK(make_directories(place.path));
 
     auto state = std::make_unique<State>();
+    if (const char* const user = git_repository_workdir(handle.get()); user != nullptr) { state->user = user; }
     state->path = place.path;
     state->admin = place.admin;
     state->root = open_folder(AT_FDCWD, place.path.c_str());
@@ -227,6 +228,11 @@ Result<void> Worktree::State::check_ignore_file(const std::string& prefix) const
     if (S_ISREG(st.st_mode) && st.st_size <= max_bytes) { return {}; }
     return Error{"AF-GIT-036", "An ignore file is not an ordinary file of at most 1 MiB", (path / file).string(),
                  "Replace it by an ordinary file, or remove it", ErrorKind::invalid};
+}
+
+bool Worktree::State::kept_by_lfs(const std::string& file) const {
+    const char* value = nullptr;
+    return git_attr_get(&value, repository.get(), GIT_ATTR_CHECK_FILE_THEN_INDEX, file.c_str(), "filter") == 0 && value != nullptr && std::string_view(value) == "lfs";
 }
 
 Result<bool> Worktree::State::ignored(const std::string& file) const {

@@ -2,6 +2,9 @@
 // What the parts of a Worktree share. Private to kernel/git.
 #pragma once
 
+#include <map>
+#include <memory>
+
 #include "base/files.hpp"
 #include "git/file_table.hpp"
 #include "git/repository.hpp"
@@ -11,16 +14,32 @@ namespace agentforge::kernel {
 struct Worktree::State {
     git::RepositoryHandle repository;       ///< The common repository, seen with this worktree's files.
     std::filesystem::path path;
+    std::filesystem::path user;             ///< The user's checkout: its submodules are where theirs are.
     std::filesystem::path admin;            ///< `<git directory>/worktrees/<name>`
     FileDescriptor root;
     git::TreeHandle head_tree;              ///< What it stands on: decides which ignored files are tracked.
     std::optional<git::FileTable> cache;
     std::optional<git_oid> last_tree;       ///< What the cache describes.
     bool is_new = false;                    ///< `ensure` wrote the files.
+    bool is_module = false;                 ///< The files of a submodule: no `.git` and no record of their own.
+    /// By path; empty where the user's checkout does not have the submodule.
+    std::map<std::string, std::unique_ptr<State>, std::less<>> modules;
+    std::vector<std::string> touched;       ///< Files of submodules that the last snapshot found changed.
+    std::vector<std::string> unfilled;      ///< What the last checkout could not fill in: submodules, and files that Git LFS keeps.
     bool saved = false;                     ///< The cache is on disk as it is.
 
-    [[nodiscard]] std::filesystem::path trash() const { return path.string() + ".removed"; }
+    [[nodiscard]] std::filesystem::path trash() const { return is_module ? admin / "removed" : std::filesystem::path(path.string() + ".removed"); }
     [[nodiscard]] std::filesystem::path cache_file() const { return admin / "agentforge-index"; }
+    /// Makes the files be the tree's, those of submodules too. After an error the cache is read anew.
+    [[nodiscard]] Result<void> reset(const git_oid& tree, bool clean);
+    /// The files of the submodule at `module_path`, where the user's checkout has it at that commit; else nullptr.
+    [[nodiscard]] State* module_at(const std::string& module_path, const git_oid& commit);
+    /// Makes the files of each submodule be its commit's.
+    [[nodiscard]] Result<void> fill_modules(bool clean);
+    /// Finds changed files of submodules: `touched`, each path after `prefix`.
+    [[nodiscard]] Result<void> look_at_modules(const std::string& prefix, std::vector<std::string>& into);
+    /// Whether the attributes on disk give the file to Git LFS.
+    [[nodiscard]] bool kept_by_lfs(const std::string& file) const;
     /// Makes `.git` be the link to `admin`, whatever it was.
     [[nodiscard]] Result<void> repair_link();
     /// Reads the cache, once; one that is gone or broken is made again from HEAD's tree.
