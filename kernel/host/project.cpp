@@ -210,6 +210,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     workshops.gates.settings = project->settings_->section("gates");
     workshops.gates.settings.erase("language");
     workshops.gates.language = project->settings_->text("gates.language");
+    workshops.notice = [&program](const std::string& text) { program.err << "agentforge: " << printable_lines(text) << "\n"; };
     project->workshops_ = make_git_workshops(std::move(workshops), *project->processes_);
 
     project->tasks_ = std::make_unique<TaskStore>(own);

@@ -83,6 +83,7 @@ Result<std::vector<Change>> settle_writes(TaskSession& session, Workshop& worksh
     AF_TRY(const auto changes, workshop.diff(tree, after));
     if (now != nullptr) { *now = after; }
     json::array forbidden = std::move(touched);
+    for (std::string& path : workshop.touched_in_submodules()) { forbidden.emplace_back(std::move(path)); }
     std::vector<Change> kept;
     for (const TreeChange& change : changes) {
         if (workspace.check_write(change.path).ok()) {
@@ -167,6 +168,7 @@ public:
         // Who reviews an artifact changes nothing, whatever the role may write elsewhere: what was measured stays as it is.
         AF_TRY(RolePaths rules, !writes_ ? RolePaths::make(agent_.role, {{"review", "!*"}}) : RolePaths::make(agent_.role, agent_.path_constraints, locked));
         AF_TRY(workspace_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
+        workspace_->pin(workshop_.submodules());
         AF_TRY(artifacts_, session_.artifacts());
         tree_ = session_.state().tree;
         return {};
