@@ -1005,5 +1005,6 @@ Result<void> RoleWorkspace::check_write(std::string_view path) const {
 }
 
 void RoleWorkspace::pin(std::vector<std::string> submodules) { state_->pinned = std::move(submodules); }
+std::shared_ptr<const PathSymbols> RoleWorkspace::symbols() const { return state_->rules.symbols(); }
 
 }  // namespace agentforge::kernel
