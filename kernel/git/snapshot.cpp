@@ -32,7 +32,7 @@ Error changed_meanwhile(const std::string& path) {
 }
 
 /// `bulk` takes contents that fit into memory, where it is given.
-Result<git_oid> write_blob(Worktree::State& state, BulkObjects* bulk, int parent, const std::string& name, const std::string& path, struct stat& st) {
+Result<git_oid> write_blob(Worktree::State& state, bool lfs, BulkObjects* bulk, int parent, const std::string& name, const std::string& path, struct stat& st) {
     git_repository* const repository = state.repository.get();
     git_oid id{};
     if (S_ISLNK(st.st_mode)) {
@@ -44,7 +44,7 @@ Result<git_oid> write_blob(Worktree::State& state, BulkObjects* bulk, int parent
     if (!file.valid()) { return folder_error(errno, "read a file", path); }
     if (::fstat(file.get(), &st) != 0) { return folder_error(errno, "read a file", path); }
     if (!S_ISREG(st.st_mode)) { return changed_meanwhile(path); }
-    if (state.kept_by_lfs(path)) {
+    if (lfs && state.kept_by_lfs(path)) {
         std::array<char, 1025> head{};
         const ssize_t count = ::pread(file.get(), head.data(), head.size(), 0);
         // A pointer whose contents are elsewhere stays one, and nothing is to be kept of an empty file.
@@ -103,6 +103,7 @@ struct Recorder {
     std::vector<TreeEdit> edits;
     std::vector<Recorded> recorded;
     bool rules_changed = false;
+    std::optional<bool> lfs;                ///< Whether Git LFS is used.
     BulkObjects bulk{state.repository.get()};
 
     explicit Recorder(Worktree::State& of) : state(of), seen(of.cache->size()) {}
@@ -123,7 +124,8 @@ struct Recorder {
             if (!left_out) { AF_TRY(left_out, state.ignored(path)); }
             if (left_out && !state.in_head(path)) { return {}; }
         }
-        const auto id = write_blob(state, recorded.size() < few_files ? nullptr : &bulk, parent, name, path, st);
+        if (!lfs) { lfs = state.uses_lfs(); }
+        const auto id = write_blob(state, *lfs, recorded.size() < few_files ? nullptr : &bulk, parent, name, path, st);
         if (!id.ok()) { return id.error(); }
         const TreeEntry entry{*id, S_ISLNK(st.st_mode)             ? GIT_FILEMODE_LINK
                                    : (st.st_mode & S_IXUSR) != 0 ? GIT_FILEMODE_BLOB_EXECUTABLE

@@ -230,6 +230,18 @@ Result<void> Worktree::State::check_ignore_file(const std::string& prefix) const
                  "Replace it by an ordinary file, or remove it", ErrorKind::invalid};
 }
 
+bool Worktree::State::uses_lfs() const {
+    std::error_code error;
+    if (std::filesystem::exists(std::filesystem::path(git_repository_commondir(repository.get())) / "lfs", error)) { return true; }
+    const FileDescriptor attributes = open_file(root.get(), ".gitattributes");
+    struct stat st {};
+    constexpr off_t max_bytes = 1 << 20;
+    if (!attributes.valid() || ::fstat(attributes.get(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > max_bytes) { return false; }
+    std::string text(static_cast<std::size_t>(st.st_size), '\0');
+    const ssize_t count = ::pread(attributes.get(), text.data(), text.size(), 0);
+    return count > 0 && text.find("filter=lfs") != std::string::npos;
+}
+
 bool Worktree::State::kept_by_lfs(const std::string& file) const {
     const char* value = nullptr;
     return git_attr_get(&value, repository.get(), GIT_ATTR_CHECK_FILE_THEN_INDEX, file.c_str(), "filter") == 0 && value != nullptr && std::string_view(value) == "lfs";

@@ -38,6 +38,8 @@ struct Worktree::State {
     [[nodiscard]] Result<void> fill_modules(bool clean);
     /// Finds changed files of submodules: `touched`, each path after `prefix`.
     [[nodiscard]] Result<void> look_at_modules(const std::string& prefix, std::vector<std::string>& into);
+    /// Whether Git LFS is used here at all. Asked first: libgit2 reads the user's whole index to answer for an attribute.
+    [[nodiscard]] bool uses_lfs() const;
     /// Whether the attributes on disk give the file to Git LFS.
     [[nodiscard]] bool kept_by_lfs(const std::string& file) const;
     /// Makes `.git` be the link to `admin`, whatever it was.
