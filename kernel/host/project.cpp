@@ -215,6 +215,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     workshops.gates.settings.erase("setup");
     workshops.gates.setup = project->settings_->text("gates.setup");
     workshops.gates.language = project->settings_->text("gates.language");
+    workshops.notice = [&program](const std::string& text) { program.err << "agentforge: " << printable_lines(text) << "\n"; };
     project->workshop_options_ = std::move(workshops);
     project->workshops_ = make_git_workshops(project->workshop_options_, *project->processes_);
 

@@ -19,6 +19,7 @@ struct StartArguments {
     std::string request;
     std::string pipeline;
     std::string exit_after;
+    bool include_uncommitted = false;
     std::vector<std::string> approve;
     bool supervised = false;
     bool wait = false;
@@ -123,12 +124,20 @@ Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, con
     return {};
 }
 
-void name_excluded_changes(Program& program, const Project& project) {
+void name_uncommitted_changes(Program& program, const Project& project, bool included) {
     const auto repository = Repository::open(project.place().root);
     if (!repository.ok()) { return; }
     const auto changed = repository->uncommitted();
-    if (!changed.ok() || changed->empty()) { return; }
-    program.err << "agentforge: your uncommitted changes are not part of this task (it starts from the last commit): ";
+    if (!changed.ok()) {
+        if (!included) {
+            program.err << "agentforge: it could not be seen whether you have uncommitted changes; they are not part of this task (it starts from the last commit): "
+                        << printable_lines(changed.error().message) << "\n";
+        }
+        return;
+    }
+    if (changed->empty()) { return; }
+    program.err << (included ? "agentforge: your uncommitted changes are part of this task, as a commit before its own: "
+                             : "agentforge: your uncommitted changes are not part of this task (it starts from the last commit; --include-uncommitted takes them along): ");
     std::size_t shown = 0;
     for (const std::string& path : *changed) {
         if (shown == 5) { break; }
@@ -157,7 +166,7 @@ int run_start(Program& program, const StartArguments& arguments) {
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
     const std::string request = request_of(arguments);
     if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
-    name_excluded_changes(program, project);
+    name_uncommitted_changes(program, project, arguments.include_uncommitted);
     std::error_code error;
     const bool first = !std::filesystem::exists(project.place().agentforge, error);
     if (const auto made = prepare_project_folder(project.place(), false); !made.ok()) { return program.fail(made.error()); }
@@ -166,6 +175,7 @@ int run_start(Program& program, const StartArguments& arguments) {
     options.pipeline = *pipeline;
     if (!arguments.exit_after.empty()) { options.exit_after = arguments.exit_after; }
     options.supervised = arguments.supervised;
+    options.include_uncommitted = arguments.include_uncommitted;
     options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
     options.configuration = settings_for_task(program, project);
     const auto result = project.controller().execute(request, options);
@@ -185,6 +195,7 @@ void add_start(CLI::App& app, Program& program) {
     add_option(*command, "--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default, `implement`)")->type_name("NAME");
     const Option exit_after = *add_option(*command, "--exit-after", arguments->exit_after, "End after this stage, with its verified artifact")->type_name("STAGE");
     add_option(*command, "--through", arguments->exit_after, "The same as --exit-after")->type_name("STAGE")->excludes(exit_after);
+    add_flag(*command, "--include-uncommitted", arguments->include_uncommitted, "Start from your checkout as it is, not from the last commit");
     add_flag(*command, "--supervised", arguments->supervised, "Ask for approval between stages");
     add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->repeatable();
     add_flag(*command, "--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");

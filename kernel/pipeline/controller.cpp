@@ -911,7 +911,7 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
     if (options.exit_after && !options.pipeline.index_of(*options.exit_after)) {
         return broken_rule("AF-ORCH-041", "pipeline `" + options.pipeline.name + "` has no stage `" + *options.exit_after + "`", "name one of its stages");
     }
-    AF_TRY(const auto base, setup_.workshops.base());
+    AF_TRY(const auto base, options.include_uncommitted ? setup_.workshops.base_with_uncommitted(setup_.services.clock.now()) : setup_.workshops.base());
     const std::string now = format_time(setup_.services.clock.now());
     std::string day = now.substr(0, 10);
     std::erase(day, '-');

@@ -49,6 +49,7 @@ struct StartOptions {
     PipelineTemplate pipeline;
     std::optional<std::string> exit_after;
     bool supervised = false;
+    bool include_uncommitted = false;               ///< The task starts from the checkout as it is, not from the last commit.
     std::set<std::string> approve_stages;
     json::object configuration;                     ///< Settings in force; goes into task.yaml.
 };

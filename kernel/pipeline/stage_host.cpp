@@ -55,6 +55,7 @@ public:
             AF_TRY(auto symbols, workshop_.path_symbols(session_.state().base_tree));
             AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols)));
             AF_TRY(files_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
+            files_->pin(workshop_.submodules());
         }
         return {};
     }
@@ -115,8 +116,9 @@ public:
         const std::string tree = session_.state().tree;
         const auto done = [&]() -> Result<void> {
             AF_TRY(const std::string now, workshop_.snapshot({}));
-            if (now == tree) { return {}; }
             json::array paths;
+            for (std::string& path : workshop_.touched_in_submodules()) { paths.emplace_back(std::move(path)); }
+            if (now == tree && paths.empty()) { return {}; }
             AF_TRY(const auto changes, workshop_.diff(tree, now));
             for (const TreeChange& change : changes) { paths.emplace_back(change.path); }
             AF_CHECK(workshop_.restore(tree));
@@ -436,6 +438,7 @@ Result<std::vector<Change>> StageHost::write_skeleton(const std::vector<Skeleton
         // The kernel itself writes these, so no role's rules apply; protected places stay closed.
         AF_TRY(RolePaths rules, RolePaths::make("kernel", {}));
         AF_TRY(auto workspace, RoleWorkspace::open(calls_->workshop().root(), std::move(rules), calls_->services().redactor));
+        workspace->pin(calls_->workshop().submodules());
         for (const auto& [path, content] : files) { AF_CHECK(workspace->create(path, content, true)); }
         const std::vector<Change> changes = workspace->take_changes();
         AF_CHECK(calls_->snapshot(changes));
