@@ -119,6 +119,8 @@ void Program::print_json(const json::value& value) { out << to_json_pretty(value
 int run_program(int argc, const char* const* argv, Program& program) {
     CLI::App app{"Takes a request to a verified commit, stage by stage, with every step in a journal.", "agentforge"};
     app.set_version_flag("--version,-V", "agentforge " AGENTFORGE_VERSION);
+    app.set_help_flag("-h,--help", "Print this help message and exit");
+    use_own_help(app);
     app.require_subcommand(0, 1);
     app.fallthrough();
     app.footer("Start with:  agentforge init  and then  agentforge start \"Add a --version flag\"\n"
@@ -141,6 +143,11 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_trust(app, program);
     add_servers(app, program);
     add_doctor(app, program);
+    add_agents(app, program);
+    add_contracts(app, program);
+    add_pipelines(app, program);
+    add_completion(app, program);
+    add_help(app, program);
 
     try {
         app.parse(argc, argv);

@@ -59,6 +59,11 @@ void add_plugins(CLI::App& app, Program& program);          ///< plugins list
 void add_trust(CLI::App& app, Program& program);
 void add_servers(CLI::App& app, Program& program);          ///< servers list, servers check
 void add_doctor(CLI::App& app, Program& program);
+void add_agents(CLI::App& app, Program& program);           ///< agents list, show, validate
+void add_contracts(CLI::App& app, Program& program);        ///< contracts list, show, validate
+void add_pipelines(CLI::App& app, Program& program);        ///< pipelines list, show, validate
+void add_completion(CLI::App& app, Program& program);
+void add_help(CLI::App& app, Program& program);
 
 /// Parses the command line and runs the command. Returns the exit code.
 int run_program(int argc, const char* const* argv, Program& program);
