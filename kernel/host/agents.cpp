@@ -34,7 +34,7 @@ int list_agents(Program& program, const Definitions& all) {
         told.push_back(json::object{{"role", agent->role}, {"version", agent->version}, {"display_name", agent->display_name}, {"description", agent->description},
                                     {"stage", agent->stage}, {"source", agent->source}, {"of_project", all.of_project(agent->source)}});
         if (!program.json_output) {
-            program.out << fmt::format("{:<22} {:<10} {}{}\n", role, agent->stage.empty() ? "(review)" : agent->stage, printable(first_line(agent->description), 100),
+            program.out << fmt::format("{:<22} {:<10} {}{}\n", role, agent->stage.empty() ? "(review)" : agent->stage, printable(agent->description, 90),
                                        all.of_project(agent->source) ? "  [project]" : "");
         }
     }

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "host/grammar.hpp"
+#include "host/program.hpp"
 
 namespace agentforge::kernel {
 
@@ -35,6 +36,18 @@ private:
 };
 
 }  // namespace
+
+void add_run_output(const Command& command, Program& program) {
+    const Option json = add_flag(command, "--json", program.json_output, "Answer as JSON on standard output, without progress: --output-format json");
+    add_option_function(command, "--output-format",
+                        [&program](const std::string& format) {
+                            program.json_output = format != "text";
+                            program.stream_output = format == "stream-json";
+                        },
+                        "How to answer; stream-json is every event as it happens, one JSON object a line, the result last")
+        ->one_of({"text", "json", "stream-json"})->excludes(json);
+    add_flag(command, "--quiet,-q", program.quiet, "No progress");
+}
 
 void use_own_help(const Command& app) { app_of(app).formatter(std::make_shared<OwnHelp>()); }
 
