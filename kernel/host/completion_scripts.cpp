@@ -148,7 +148,6 @@ std::string bash_script(const GrammarCommand& top) {
 std::string zsh_script(const GrammarCommand& top) {
     return "#compdef agentforge\n# zsh completion for agentforge, made by `agentforge completion zsh`\n" + tables(top, "_agentforge") +
            "_agentforge() {\n"
-           "    emulate -L zsh\n"
            "    local -a typed found\n"
            "    local want\n"
            "    typed=(\"${(@)words[2,CURRENT-1]}\")\n" +

@@ -70,11 +70,14 @@ std::string shown_value(const json::value& value) {
     return to_json_line(value);
 }
 
-Error no_such_setting(const Settings& settings, const std::string& key) {
-    std::vector<std::string> known;
-    for (const json::value& entry : settings.known()) { known.emplace_back(entry.as_object().at("key").as_string()); }
-    const std::string near = nearest(key, known);
-    return Error{"AF-CONF-020", printable(key, 120) + " is no setting", "", near.empty() ? "docs/settings.md lists the settings." : "Did you mean " + near + "?", ErrorKind::invalid};
+/// As a flag of that name would be answered.
+Error no_such_setting(const ProductPaths& product, const std::string& key) {
+    Settings::Sources only;
+    only.flags.emplace_back(key, "");
+    const auto refused = Settings::load(product.config, only);
+    Error error = refused.ok() ? Error{} : refused.error();     // It is never known: that was looked up before.
+    error.where.clear();
+    return error;
 }
 
 /// The schema's entry for a key, `*` standing for any one segment; null where there is none. A map's own keys belong to the map.
@@ -111,7 +114,7 @@ int show_config(Program& program, const ConfigArguments& arguments) {
     const Settings& settings = *config->loaded.settings;
     const auto segments = split_key(arguments.key);
     if (!arguments.key.empty() && (segments.empty() || (known_setting(settings, segments) == nullptr && !is_section_of_settings(settings, arguments.key)))) {
-        return program.fail(no_such_setting(settings, arguments.key));
+        return program.fail(no_such_setting(config->product, arguments.key));
     }
     std::vector<std::pair<std::string, json::value>> leaves;
     std::vector<std::string> at;
@@ -139,7 +142,7 @@ int get_config(Program& program, const ConfigArguments& arguments) {
     const Settings& settings = *config->loaded.settings;
     const auto segments = split_key(arguments.key);
     if (segments.empty() || known_setting(settings, segments) == nullptr) {
-        Error error = no_such_setting(settings, arguments.key);
+        Error error = no_such_setting(config->product, arguments.key);
         if (is_section_of_settings(settings, arguments.key)) { error.remedy = "it is a section: `agentforge config show " + arguments.key + "` shows what stands in it"; }
         return program.fail(error);
     }
@@ -209,7 +212,7 @@ int set_config(Program& program, const ConfigArguments& arguments) {
     } else {
         const auto any = Settings::load(config.product.config, {});
         if (!any.ok()) { return program.fail(any.error()); }
-        if (segments.empty() || known_setting(*any, segments) == nullptr) { return program.fail(no_such_setting(*any, arguments.key)); }
+        if (segments.empty() || known_setting(*any, segments) == nullptr) { return program.fail(no_such_setting(config.product, arguments.key)); }
     }
     std::string before;
     std::error_code missing;

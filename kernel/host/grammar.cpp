@@ -39,7 +39,7 @@ GrammarOption read_option(const CLI::Option& option) {
     }
     out.description = option.get_description();
     out.required = option.get_required();
-    out.repeatable = option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll && option.get_expected_max() > 0;
+    out.repeatable = (option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll && option.get_expected_max() > 0) || option.get_expected_max() > 1;
     return out;
 }
 

@@ -745,7 +745,7 @@ private:
         handler_hung_ = true;
         const auto seen = watch->now();
         return Error{"AF-ESC-030", "the escalation handler did not return by its deadline of " + std::to_string(limit.count() / 1000) + " s and was given up" + watch->culprit(),
-                     seen ? seen->whom : "escalation.handler", "answer with `agentforge escalations resolve` or `agentforge approve`, and mend the handler: it must watch deadline()",
+                     seen ? seen->whom : "escalation.handler", "answer with `agentforge resolve` or `agentforge approve`, and mend the handler: it must watch deadline()",
                      ErrorKind::timeout};
     }
 
