@@ -20,21 +20,21 @@ struct CompletionArguments {
 
 constexpr std::size_t most_tasks = 200;      ///< The newest; nobody chooses among more.
 
-std::vector<std::string> tasks_of(const ProjectPlace& place) {
+std::vector<std::string> task_ids(const ProjectPlace& place) {
     std::vector<std::string> names;
     const auto listing = TaskStore(place.agentforge).list({}, most_tasks);
     if (listing.ok()) { for (const TaskSummary& task : listing->tasks) { names.push_back(task.task_id); } }
     return names;
 }
 
-std::vector<std::string> escalations_of(const ProjectPlace& place) {
+std::vector<std::string> escalation_ids(const ProjectPlace& place) {
     std::vector<std::string> names;
     const auto pending = EscalationStore(place.agentforge).pending();
     if (pending.ok()) { for (const PendingItem& item : pending->items) { names.push_back(item.id); } }
     return names;
 }
 
-std::vector<std::string> settings_of(const Program& program, const ProjectPlace& place, std::string_view after) {
+std::vector<std::string> setting_names(const Program& program, const ProjectPlace& place, std::string_view after) {
     std::vector<std::string> names;
     const auto product = ProductPaths::find();
     if (!product.ok()) { return names; }
@@ -60,10 +60,10 @@ std::vector<std::string> candidates(const Program& program, const std::string& k
     if (kind == "statuses") { return {"pending", "running", "paused", "awaiting_approval", "completed", "failed", "aborted"}; }
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return {}; }
-    if (kind == "tasks") { return tasks_of(*place); }
-    if (kind == "escalations") { return escalations_of(*place); }
-    if (kind == "settings") { return settings_of(program, *place, ""); }
-    if (kind == "assignments") { return settings_of(program, *place, "="); }
+    if (kind == "tasks") { return task_ids(*place); }
+    if (kind == "escalations") { return escalation_ids(*place); }
+    if (kind == "settings") { return setting_names(program, *place, ""); }
+    if (kind == "assignments") { return setting_names(program, *place, "="); }
     if (kind == "plugins") { return plugins_named(program, std::nullopt); }
     if (kind == "backends") {
         std::vector<std::string> names = plugins_named(program, PluginKind::llm);

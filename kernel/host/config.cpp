@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/edit.hpp"
+#include "config/migrate.hpp"
 #include "config/settings_schema.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
@@ -256,6 +257,39 @@ int set_config(Program& program, const ConfigArguments& arguments) {
     return 0;
 }
 
+int migrate_config(Program& program) {
+    const auto place = ProjectPlace::find(program);
+    const auto product = ProductPaths::find();
+    if (!product.ok()) { return program.fail(product.error()); }
+    const auto schema = SettingsSchema::load(product->config + "/settings_schema.yaml");
+    if (!schema.ok()) { return program.fail(schema.error()); }
+    std::vector<std::filesystem::path> files;
+    if (const auto home = program.environment.find("HOME"); home != program.environment.end() && !home->second.empty()) { files.push_back(std::filesystem::path(home->second) / ".agentforge" / "config.yaml"); }
+    if (place.ok()) { files.push_back(place->agentforge / "config" / "settings.yaml"); }
+    // First all are read, then all are written: a file that cannot be changed leaves the other one alone.
+    std::vector<std::pair<std::filesystem::path, Migration>> migrations;
+    json::array told;
+    for (const std::filesystem::path& file : files) {
+        std::error_code error;
+        if (!std::filesystem::exists(file, error)) { continue; }
+        const auto text = read_file(file);
+        if (!text.ok()) { return program.fail(text.error()); }
+        auto migration = migrate_settings(*schema, *text, file.string());
+        if (!migration.ok()) { return program.fail(migration.error()); }
+        if (!migration->changes.empty()) { migrations.emplace_back(std::filesystem::canonical(file, error), std::move(*migration)); }
+    }
+    for (const auto& [file, migration] : migrations) {
+        if (const auto written = write_file_atomic(file, migration.text, Durability::synced); !written.ok()) { return program.fail(written.error()); }
+        for (const std::string& change : migration.changes) {
+            told.push_back(json::object{{"file", file.string()}, {"change", change}});
+            if (!program.json_output) { program.out << file.string() << ": " << printable(change, 300) << "\n"; }
+        }
+    }
+    if (program.json_output) { program.print_json({{"changes", std::move(told)}}); }
+    else if (migrations.empty()) { program.out << "Nothing to change: the settings are of the present format.\n"; }
+    return 0;
+}
+
 }  // namespace
 
 void name_unknown_variables(Program& program, const Settings& settings) {
@@ -265,7 +299,7 @@ void name_unknown_variables(Program& program, const Settings& settings) {
         for (const char c : std::string_view(entry.get_object().at("key").as_string())) { name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c == '.' || c == '-' ? '_' : c; }
         variables.push_back(std::move(name));
     }
-    for (const char* other : {"AGENTFORGE_HOME", "AGENTFORGE_PLUGIN_PATH", "AGENTFORGE_STATE_HOME", "AGENTFORGE_TRUST_PROJECT"}) { variables.emplace_back(other); }
+    for (const char* other : {"AGENTFORGE_HOME", "AGENTFORGE_PAGER", "AGENTFORGE_PLUGIN_PATH", "AGENTFORGE_STATE_HOME", "AGENTFORGE_TRUST_PROJECT"}) { variables.emplace_back(other); }
     for (const std::string& name : settings.unknown_environment()) {
         const std::string near = nearest(name, variables);
         program.err << "agentforge: the environment variable " << printable(name, 120) << " sets nothing (unknown name)" << (near.empty() ? "" : "; did you mean " + near + "?") << "\n";
@@ -282,7 +316,10 @@ void add_config(CLI::App& app, Program& program) {
     add_flag(*show, "--origin", arguments->origin, "Also where each comes from: layer, file, line and column");
     add_flag(*show, "--json", program.json_output, "Answer as JSON");
     show->footer("Examples:\n  agentforge config show --origin\n  agentforge config show llm");
-    show->callback([&program, arguments] { program.command = [&program, arguments] { return show_config(program, *arguments); }; });
+    show->callback([&program, arguments] {
+        program.pages = true;
+        program.command = [&program, arguments] { return show_config(program, *arguments); };
+    });
 
     const Command get = add_subcommand(*group, "get", "Print one setting's value, as scripts want it; exit code 1 where it has none");
     add_option(*get, "key", arguments->key, "The setting, such as llm.backend")->type_name("KEY")->required();
@@ -298,6 +335,11 @@ void add_config(CLI::App& app, Program& program) {
     add_flag(*set, "--unset", arguments->unset, "Take it out of the file");
     add_flag(*set, "--json", program.json_output, "Answer as JSON");
     set->footer("Examples:\n  agentforge config set llm.backend anthropic\n  agentforge config set limits.max_cost_usd 2.50 --user\n  agentforge config set llm.model --unset");
+    const Command migrate = add_subcommand(*group, "migrate", "Bring your settings and the project's up to the present format; comments and all else in them stay");
+    add_flag(*migrate, "--json", program.json_output, "Answer as JSON");
+    migrate->footer("Example:  agentforge config migrate");
+    migrate->callback([&program] { program.command = [&program] { return migrate_config(program); }; });
+
     set->callback([&program, arguments] { program.command = [&program, arguments] { return set_config(program, *arguments); }; });
 }
 

@@ -60,6 +60,7 @@ void add_definition_commands(CLI::App& app, Program& program, const std::string&
     add_flag(*list, "--json", program.json_output, "Answer as JSON");
     list->footer("Example:  agentforge " + group_name + " list --json");
     list->callback([&program, with] {
+        program.pages = true;
         program.command = [&program, with] {
             const auto definitions = load_definitions(program);
             return definitions.ok() ? with->list(*definitions) : program.fail(definitions.error());
@@ -71,6 +72,7 @@ void add_definition_commands(CLI::App& app, Program& program, const std::string&
     add_flag(*show, "--json", program.json_output, "Answer as JSON");
     show->footer("Example:  agentforge " + group_name + " show " + example);
     show->callback([&program, with, arguments] {
+        program.pages = true;
         program.command = [&program, with, arguments] {
             const auto definitions = load_definitions(program);
             return definitions.ok() ? with->show(*definitions, arguments->name) : program.fail(definitions.error());

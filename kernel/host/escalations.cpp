@@ -160,7 +160,10 @@ void add_escalations(CLI::App& app, Program& program) {
     const Command list = add_subcommand(*group, "list", "List open questions and approvals");
     add_flag(*list, "--json", program.json_output, "Answer as JSON");
     list->footer("Example:  agentforge escalations list --json");
-    list->callback([&program] { program.command = [&program] { return list_escalations(program); }; });
+    list->callback([&program] {
+        program.pages = true;
+        program.command = [&program] { return list_escalations(program); };
+    });
 
     auto shown = std::make_shared<std::string>();
     const Command show = add_subcommand(*group, "show", "Show one question or approval with its context, its options and its answer");

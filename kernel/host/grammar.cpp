@@ -166,8 +166,9 @@ std::string man_page(const GrammarCommand& command, const GrammarCommand& top, s
     if (!command.footer.empty()) { page += ".SH " + std::string(whole ? "NOTES" : "EXAMPLES") + "\n.nf\n" + roff(command.footer) + "\n.fi\n"; }
     if (whole) {
         page += ".SH ENVIRONMENT\n.TP\n\\fBAGENTFORGE_\\fR\\fISETTING\\fR\nEach setting, in capitals and with underscores: llm.backend is AGENTFORGE_LLM_BACKEND. "
-                "\\fBagentforge config show\\fR lists them; a variable of that form that is no setting is named.\n";
+                "A variable of that form that is no setting is named, with the nearest one.\n";
         for (const auto& [name, what] : {std::pair{"AGENTFORGE_HOME", "The folder that holds config/ and plugins/, where the program is not installed as a whole."},
+                                         {"AGENTFORGE_PAGER", "What shows long output on a terminal; else PAGER, else less; cat or nothing switches it off."},
                                          {"AGENTFORGE_PLUGIN_PATH", "Folders with plugins, separated by colons."},
                                          {"AGENTFORGE_STATE_HOME", "Where worktrees and the list of trusted projects lie; else $XDG_STATE_HOME/agentforge, else ~/.local/state/agentforge."},
                                          {"AGENTFORGE_TRUST_PROJECT", "1: what a project's own files want to run may run, as with --trust."},

@@ -142,7 +142,10 @@ void add_logs(CLI::App& app, Program& program) {
     add_option_function(*command, "--output-format", [&program, arguments](const std::string& format) { program.json_output = format != "text"; arguments->format = format; },
                         "How to answer; stream-json is one record a line")->one_of({"text", "json", "stream-json"})->excludes(json);
     command->footer("Examples:\n  agentforge logs 1f2e3d4c --follow\n  agentforge logs 1f2e3d4c --tail 20\n  agentforge logs 1f2e3d4c --output-format stream-json");
-    command->callback([&program, arguments] { program.command = [&program, arguments] { return show_logs(program, *arguments); }; });
+    command->callback([&program, arguments] {
+        program.pages = !arguments->follow && arguments->format == "text";
+        program.command = [&program, arguments] { return show_logs(program, *arguments); };
+    });
 }
 
 }  // namespace agentforge::kernel

@@ -272,6 +272,7 @@ void add_status(CLI::App& app, Program& program) {
     add_flag(*command, "--json", program.json_output, "Answer as JSON; with --watch one object a line");
     command->footer("Examples:\n  agentforge status\n  agentforge status 1f2e3d4c --json\n  agentforge status 1f2e3d4c --phase red\n  agentforge status --watch");
     command->callback([&program, arguments] {
+        program.pages = !arguments->watch;
         program.command = [&program, arguments] {
             if (const auto useless = useless_flag(*arguments)) {
                 program.fail(*useless);

@@ -33,10 +33,11 @@ Error broken_rule(std::string code, std::string message, std::string remedy, Err
 std::filesystem::path abort_request_file(const TaskPaths& paths) { return paths.root / "abort.request"; }
 std::filesystem::path pause_request_file(const TaskPaths& paths) { return paths.root / "pause.request"; }
 
-/// Another process asks for the end or a pause: what runs here hears it as it hears Ctrl-C.
+/// Another process asks for the end (at once) or a pause (after the step), as the second and the first Ctrl-C do.
 void heed_requests(const TaskPaths& paths, CancelToken& cancel) {
     std::error_code error;
-    if (std::filesystem::exists(abort_request_file(paths), error) || std::filesystem::exists(pause_request_file(paths), error)) { cancel.request(); }
+    if (std::filesystem::exists(abort_request_file(paths), error)) { cancel.request(); }
+    if (!cancel.finishing() && std::filesystem::exists(pause_request_file(paths), error)) { cancel.request_at_step_end(); }
 }
 
 json::array texts(const std::vector<std::string>& list) {
@@ -99,6 +100,7 @@ public:
     /// Drives the task until it ends, pauses or is asked to stop.
     Result<PipelineResult> drive() {
         const auto begin = services_.clock.steady();
+        const CancelToken::Steps steps(services_.cancel);
         AF_CHECK(collect_answer());
         if (session_->state().waiting_for().empty()) { AF_CHECK(begin_or_resume()); }
         AF_CHECK(settle_costing());
@@ -108,7 +110,7 @@ public:
             } else if (const auto reason = asked_to_pause()) {
                 AF_CHECK(session_->record("task_paused", {{"reason", *reason}}));
                 break;
-            } else if (services_.cancel.requested() && !is_terminal(session_->state().status)) {
+            } else if (services_.cancel.step_ended() && !is_terminal(session_->state().status)) {
                 AF_CHECK(session_->record("task_paused", {{"reason", "interrupted"}}));
                 break;
             }
@@ -168,7 +170,9 @@ private:
         } else {
             AF_CHECK(session_->record("task_resumed", {{"reason", "resumed"}}));
         }
-        services_.events.event("task_started", {{"task_id", state().task_id}, {"request", state().request}, {"pipeline", state().pipeline.name}});
+        json::array stages;
+        for (const StageState& stage : state().stages) { stages.push_back(json::object{{"name", stage.name}, {"status", to_string(stage.status)}}); }
+        services_.events.event("task_started", {{"task_id", state().task_id}, {"request", state().request}, {"pipeline", state().pipeline.name}, {"stages", std::move(stages)}});
         return {};
     }
 
@@ -736,7 +740,7 @@ private:
         const bool returned = run_bounded([result, context, handler = setup_.handler, call = std::move(call)] { *result = call(*handler, *context); }, watch, [&, paths = session_->paths()] {
             const auto now = services_.clock.steady();
             heed_requests(paths, services_.cancel);
-            if (services_.cancel.requested() && !cancelled) { cancelled = now; }
+            if (services_.cancel.step_ended() && !cancelled) { cancelled = now; }     // Who waits for a person is in no step.
             return now >= clock.deadline() + services_.hang_grace || (cancelled && now >= *cancelled + services_.hang_grace);
         });
         if (returned) { return std::move(**result); }

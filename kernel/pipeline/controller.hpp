@@ -22,8 +22,8 @@
 
 namespace agentforge::kernel {
 
-/// Asks the process that runs a task to save it and end; it looks for this at every host call, and a step under way is finished or
-/// given up as after Ctrl-C. `resume` goes on. Where no process runs it, nobody hears it.
+/// Asks the process that runs a task to finish its step, save and end, as one Ctrl-C does. `resume` goes on. Where no process runs it,
+/// nobody hears it.
 [[nodiscard]] Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std::string_view reason);
 
 /// How a run of the controller ended; the program's exit code (Task 012, exit codes).

@@ -7,7 +7,8 @@ import signal
 
 import yaml
 
-from harness import REQUEST, SOURCE, TRANSCRIPT, ProgramTest, main, wait_until
+from harness import REQUEST, SOURCE, TRANSCRIPT, ProgramTest, load_transcript, main, wait_until
+from model_server import KEY, ModelServer
 
 DESIGN = "config/pipelines/design.yaml"
 
@@ -65,6 +66,7 @@ class TestEveryCommand(ProgramTest):
             "config show": (("log",), 0),
             "config get": (("log.level",), 0),
             "config set": (("log.level", "debug"), 0),
+            "config migrate": ((), 0),
             "plugins list": ((), 0),
             "plugins show": (("read_file",), 0),
             "plugins lock": ((), 0),
@@ -129,13 +131,23 @@ class TestInTheBackground(ProgramTest):
         self.run_program("logs", task, "--follow")
         self.assertEqual(self.run_program("status", task, "--json").json["request"], REQUEST)
 
-    def test_pause_from_elsewhere_is_journaled_with_its_reason_and_resume_goes_on(self):
-        asked, model = self.hanging()
-        process = self.spawn("start", "--exit-after", "intake", *model, REQUEST)
-        wait_until(asked.exists, "the model to be asked")
-        task = self.task()
-        self.assert_code(self.run_program("pause", task, "--reason", "the machine is needed"), 0)
+    def test_pause_from_elsewhere_lets_the_step_end_and_is_journaled_with_its_reason(self):
+        self.environment["SCRIPTED_MODEL_KEY"] = KEY
+        paused = []
+
+        def pause():
+            paused.append(self.run_program("pause", self.task(), "--reason", "the machine is needed"))
+            wait_until(lambda: (self.task_folder() / "pause.request").exists(), "the request to pause")
+            return True
+
+        server = ModelServer(load_transcript(), SOURCE / "config", before={2: pause})
+        self.addCleanup(server.close)
+        process = self.spawn("start", "--exit-after", "intake", "--set", "llm.backend=openai", "--set", "llm.model=scripted", "--set", f"llm.base_url={server.url}/v1",
+                             "--set", "llm.api_key_env=SCRIPTED_MODEL_KEY", REQUEST)
         out, err = process.communicate(timeout=60)
+        task = self.task()
+        self.assert_code(paused[0], 0)
+        self.assertEqual(len(self.steps()), 2)
         self.assertEqual(process.returncode, 23, out + err)
         self.assertEqual(self.records("task_paused", task)[-1]["reason"], "the machine is needed")
         self.assertEqual(self.run_program("status", task, "--json").json["status"], "paused")
@@ -278,6 +290,13 @@ class TestConfig(ProgramTest):
         self.run_program("config", "set", "log.level", "info", "--user")
         self.assertTrue(os.path.islink(self.home / ".agentforge/config.yaml"))
         self.assertEqual(target.read_text(), "log:\n  level: info\n")
+
+    def test_a_file_of_an_older_format_is_named_and_migrated(self):
+        self.settings.write_text("# ours\nbudgets:\n  task_tokens: 5000\n  task_cost_microdollars: 2500000\nlog:\n  level: debug  # for now\n")
+        self.assert_error(self.run_program("config", "show"), "AF-CONF-044", "settings.yaml:3:16", "limits.max_tokens", "agentforge config migrate")
+        self.assert_code(self.run_program("config", "migrate"), 0)
+        self.assertEqual(self.settings.read_text(), "# ours\nlog:\n  level: debug  # for now\nlimits:\n  max_tokens: 5000\n  max_cost_usd: 2.5\n")
+        self.assertEqual(self.run_program("config", "get", "limits.max_cost_usd").out, "2.5\n")
 
     def test_an_unknown_variable_is_named_with_the_nearest(self):
         outcome = self.run_program("config", "get", "log.level", environment={**self.environment, "AGENTFORGE_LOG_LEVLE": "debug"})

@@ -4,6 +4,7 @@
 
 #include "base/yaml.hpp"
 #include "config/edit.hpp"
+#include "config/migrate.hpp"
 #include "config/settings_schema.hpp"
 
 namespace agentforge::kernel {
@@ -118,6 +119,26 @@ TEST(SetInYaml, NeverChangesAnotherValue) {
     }
     EXPECT_GT(changed_files, 50U);
 }
+
+std::string migrated(std::string_view text) {
+    const auto schema = SettingsSchema::load(AGENTFORGE_SOURCE_DIR "/config/settings_schema.yaml");
+    const auto result = migrate_settings(schema.value(), text, "settings.yaml");
+    return result.ok() ? result->text : result.error().code + " " + result.error().where;
+}
+
+TEST(MigrateSettings, LeavesThePresentFormatAsItIs) { EXPECT_EQ(migrated("llm: {model: m}  # c\n"), "llm: {model: m}  # c\n"); }
+
+TEST(MigrateSettings, GivesAKeyItsNewNameAmongItsNewSiblings) {
+    EXPECT_EQ(migrated("# a\nbudgets:\n  step_tokens: 9000\ncontext:\n  agents_md: false  # b\n"), "# a\ncontext:\n  agents_md: false  # b\n  max_tokens: 9000\n");
+}
+
+TEST(MigrateSettings, TurnsMillionthsIntoDollars) { EXPECT_EQ(migrated("budgets:\n  task_cost_microdollars: 2000000\n"), "limits:\n  max_cost_usd: 2\n"); }
+
+TEST(MigrateSettings, RefusesAFileWithBothNames) { EXPECT_EQ(migrated("budgets:\n  task_tokens: 5\nlimits:\n  max_tokens: 6\n"), "AF-CONF-045 settings.yaml:2:16"); }
+
+TEST(MigrateSettings, NamesAKeyWithoutSuccessor) { EXPECT_EQ(migrated("budgets:\n  stage_share_percent:\n    red: 20\n"), "AF-CONF-044 settings.yaml:3:10"); }
+
+TEST(MigrateSettings, LosesNoComment) { EXPECT_EQ(migrated("budgets:\n  task_tokens: 5  # why\n"), "AF-CONF-040 settings.yaml:2:16"); }
 
 }  // namespace
 }  // namespace agentforge::kernel
