@@ -11,6 +11,7 @@
 #include "git/repository.hpp"
 #include "plugins/bounded.hpp"
 #include "host/display.hpp"
+#include "host/outcome.hpp"
 
 namespace agentforge::kernel {
 
@@ -163,9 +164,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     project->settings_ = std::move(trusted.settings);
     project->trust_ = std::move(trusted.trust);
     if (!project->trust_.allowed()) { program.err << "agentforge: " << project->trust_.refusal().to_string() << "\n"; }
-    for (const std::string& name : project->settings_->unknown_environment()) {
-        program.err << "agentforge: the environment variable " << name << " sets nothing (unknown name)\n";
-    }
+    name_unknown_variables(program, *project->settings_);
 
     Log::Options log;
     log.level = project->settings_->text("log.level");

@@ -32,6 +32,14 @@ Error broken_rule(std::string code, std::string message, std::string remedy, Err
 }
 
 std::filesystem::path abort_request_file(const TaskPaths& paths) { return paths.root / "abort.request"; }
+std::filesystem::path pause_request_file(const TaskPaths& paths) { return paths.root / "pause.request"; }
+
+/// Another process asks for the end (at once) or a pause (after the step), as the second and the first Ctrl-C do.
+void heed_requests(const TaskPaths& paths, CancelToken& cancel) {
+    std::error_code error;
+    if (std::filesystem::exists(abort_request_file(paths), error)) { cancel.request(); }
+    if (!cancel.finishing() && std::filesystem::exists(pause_request_file(paths), error)) { cancel.request_at_step_end(); }
+}
 
 json::array texts(const std::vector<std::string>& list) {
     json::array array;
@@ -100,6 +108,9 @@ public:
         while (true) {
             if (asked_to_abort()) {
                 AF_CHECK(session_->record("task_aborted", {{"reason", "asked to by another agentforge command"}}));
+            } else if (const auto reason = asked_to_pause()) {
+                AF_CHECK(session_->record("task_paused", {{"reason", *reason}}));
+                break;
             } else if (services_.cancel.step_ended() && !is_terminal(session_->state().status)) {
                 AF_CHECK(session_->record("task_paused", {{"reason", "interrupted"}}));
                 break;
@@ -152,6 +163,8 @@ private:
     [[nodiscard]] const std::string& stage_name() const { return state().stage().name; }
 
     Result<void> begin_or_resume() {
+        std::error_code ignored;
+        std::filesystem::remove(pause_request_file(session_->paths()), ignored);      // Of a process that ended before it was heard.
         if (state().status == TaskStatus::completed || state().status == TaskStatus::aborted) { return {}; }
         if (state().status == TaskStatus::pending) {
             AF_CHECK(session_->record("task_started", {}));
@@ -176,6 +189,16 @@ private:
         if (workshop_) { return {}; }
         AF_TRY(workshop_, setup_.workshops.open(state()));
         return workshop_->restore(state().tree);
+    }
+
+    /// Why, where another process asks this one to pause; it is asked once.
+    std::optional<std::string> asked_to_pause() {
+        const std::filesystem::path file = pause_request_file(session_->paths());
+        std::error_code error;
+        if (is_terminal(state().status) || !std::filesystem::exists(file, error)) { return std::nullopt; }
+        const auto text = read_file(file, max_request_bytes);
+        std::filesystem::remove(file, error);
+        return text.ok() && !first_line(*text).empty() ? services_.redactor.redact(first_line(*text)) : std::string("asked to by another agentforge command");
     }
 
     bool asked_to_abort() {
@@ -453,7 +476,6 @@ private:
         // Until it returns the state belongs to the worker.
         const std::string name = stage_name();
         const std::string executor = state().stage_template().executor;
-        const std::filesystem::path abort_file = abort_request_file(session_->paths());
         Patience patience(services_, *watch);
         const bool returned = run_bounded(
             [result, plugin, host, session = session_, workshop = workshop_] {
@@ -461,9 +483,8 @@ private:
                 *result = before.ok() ? run_stage(*plugin, *host) : StageResult::failed(before.error());
                 host->end_servers();
             },
-            watch, [&] {
-                std::error_code error;
-                if (std::filesystem::exists(abort_file, error)) { services_.cancel.request(); }
+            watch, [&, paths = session_->paths()] {
+                heed_requests(paths, services_.cancel);
                 return patience.ended(host->stage_clock().deadline());
             });
         if (returned) { return Result<StageResult>(std::move(**result)); }
@@ -489,7 +510,10 @@ private:
                 *result = run_role(*session, *workshop, services, *clock, run, 1, true, servers);
                 servers.end();
             },
-            watch, [&] { return patience.ended(clock->deadline()); });
+            watch, [&, paths = session_->paths()] {
+                heed_requests(paths, services_.cancel);
+                return patience.ended(clock->deadline());
+            });
         if (returned) { return std::move(**result); }
         patience.note();
         AF_CHECK(go_on_alone());
@@ -736,8 +760,9 @@ private:
         const auto result = std::make_shared<std::optional<Result<T>>>();
         const auto watch = std::make_shared<CallWatch>();
         std::optional<std::chrono::steady_clock::time_point> cancelled;
-        const bool returned = run_bounded([result, context, handler = setup_.handler, call = std::move(call)] { *result = call(*handler, *context); }, watch, [&] {
+        const bool returned = run_bounded([result, context, handler = setup_.handler, call = std::move(call)] { *result = call(*handler, *context); }, watch, [&, paths = session_->paths()] {
             const auto now = services_.clock.steady();
+            heed_requests(paths, services_.cancel);
             if (services_.cancel.step_ended() && !cancelled) { cancelled = now; }     // Who waits for a person is in no step.
             return now >= clock.deadline() + services_.hang_grace || (cancelled && now >= *cancelled + services_.hang_grace);
         });
@@ -747,7 +772,7 @@ private:
         handler_hung_ = true;
         const auto seen = watch->now();
         return Error{"AF-ESC-030", "the escalation handler did not return by its deadline of " + std::to_string(limit.count() / 1000) + " s and was given up" + watch->culprit(),
-                     seen ? seen->whom : "escalation.handler", "answer with `agentforge escalations resolve` or `agentforge approve`, and mend the handler: it must watch deadline()",
+                     seen ? seen->whom : "escalation.handler", "answer with `agentforge resolve` or `agentforge approve`, and mend the handler: it must watch deadline()",
                      ErrorKind::timeout};
     }
 
@@ -891,6 +916,10 @@ private:
     bool hung_ = false;             ///< A thread of a stage or a review was given up.
     bool handler_hung_ = false;
 };
+
+Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std::string_view reason) {
+    return write_file_atomic(pause_request_file(store.paths(task_id)), std::string(reason) + "\n", Durability::synced);
+}
 
 PipelineController::PipelineController(ControllerSetup setup) : setup_(std::move(setup)) {}
 
