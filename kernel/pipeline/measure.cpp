@@ -205,6 +205,7 @@ Result<std::vector<std::string>> begin_suite(TaskSession& session, Workshop& wor
     // The kernel itself writes these, so no role's rules apply; protected places stay closed.
     AF_TRY(RolePaths rules, RolePaths::make("kernel", {}));
     AF_TRY(auto workspace, RoleWorkspace::open(workshop.root(), std::move(rules), redactor));
+    workspace->pin(workshop.submodules());
     json::array written;
     for (const auto& [path, content] : files) {
         AF_CHECK(workspace->create(path, content, true));
