@@ -46,8 +46,8 @@ void print_setup(Program& program, const Setup& setup) {
 }
 
 int run_setup(Program& program, const SetupArguments& arguments) {
-    Display display = make_display(program);
-    auto project = arguments.task.empty() ? Project::open(program, display) : Project::open_for_task(program, display, arguments.task);
+    NullEventSink events;
+    auto project = arguments.task.empty() ? Project::open(program, events) : Project::open_for_task(program, events, arguments.task);
     if (!project.ok()) { return program.fail(project.error()); }
     std::string tree;
     if (!arguments.task.empty()) {
