@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/documents.hpp"
+#include "config/one_file.hpp"
 
 namespace agentforge::kernel {
 
@@ -87,13 +88,16 @@ public:
 
     Result<void> read(const std::string& directory, std::map<std::string, YamlDocument>& into) {
         AF_TRY(const auto files, yaml_files_of(directory));
-        for (const auto& file : files) {
-            AF_TRY(YamlDocument document, load_yaml(file));
-            if (!document.value.is_object()) {
-                return Error{"AF-AGENT-001", "an agent definition is a map", document.where(""), "See docs/contracts.md for its form.", ErrorKind::invalid};
-            }
-            into.emplace(std::filesystem::path(file).stem().string(), std::move(document));
+        for (const auto& file : files) { AF_CHECK(read_file(file, into)); }
+        return {};
+    }
+
+    static Result<void> read_file(const std::string& file, std::map<std::string, YamlDocument>& into) {
+        AF_TRY(YamlDocument document, load_yaml(file));
+        if (!document.value.is_object()) {
+            return Error{"AF-AGENT-001", "an agent definition is a map", document.where(""), "See docs/contracts.md for its form.", ErrorKind::invalid};
         }
+        into.insert_or_assign(std::filesystem::path(file).stem().string(), std::move(document));
         return {};
     }
 
@@ -157,15 +161,21 @@ const std::string& AgentDefinition::output_contract(std::string_view stage_name)
     return fallback == output_contracts.end() ? none : fallback->second;
 }
 
-Result<AgentSet> AgentSet::load(const std::string& product_directory, const std::string& project_directory, const ContractSet& contracts) {
+namespace {
+
+using Agents = std::map<std::string, AgentDefinition, std::less<>>;
+
+/// Product, project over it, `one` (where given) over both.
+Result<Agents> load_agents(const std::string& product_directory, const std::string& project_directory, const std::string& one, const ContractSet& contracts) {
     Loader loader;
     AF_CHECK(loader.read(product_directory, loader.product));
     AF_CHECK(loader.read(project_directory, loader.project));
+    if (!one.empty()) { AF_CHECK(loader.read_file(one, loader.project)); }
     std::map<std::string, const YamlDocument*> in_force;
     for (const auto& [role, document] : loader.product) { in_force[role] = &document; }
     for (const auto& [role, document] : loader.project) { in_force[role] = &document; }
-    AgentSet set;
-    if (in_force.empty()) { return set; }
+    Agents agents;
+    if (in_force.empty()) { return agents; }
     AF_TRY(const Contract contract, contracts.get("agent_definition"));
     RuleContext context;
     context.agent_exists = [&](std::string_view role) { return in_force.contains(std::string(role)); };
@@ -204,9 +214,22 @@ Result<AgentSet> AgentSet::load(const std::string& product_directory, const std:
                              near.empty() ? "Allow the tool, or take the line out." : "Did you mean " + near + "?", ErrorKind::invalid};
             }
         }
-        set.agents_.emplace(stem, std::move(agent));
+        agents.emplace(stem, std::move(agent));
     }
+    return agents;
+}
+
+}  // namespace
+
+Result<AgentSet> AgentSet::load(const std::string& product_directory, const std::string& project_directory, const ContractSet& contracts) {
+    AgentSet set;
+    AF_TRY(set.agents_, load_agents(product_directory, project_directory, "", contracts));
     return set;
+}
+
+Result<AgentDefinition> check_agent_file(const std::string& product_directory, const std::string& project_directory, const std::string& file, const ContractSet& contracts) {
+    AF_TRY(Agents agents, load_agents(product_directory, project_directory, file, contracts));
+    return std::move(agents.at(std::filesystem::path(file).stem().string()));
 }
 
 Result<AgentDefinition> AgentSet::get(std::string_view role) const {

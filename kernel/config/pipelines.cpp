@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/documents.hpp"
+#include "config/one_file.hpp"
 #include "config/verification.hpp"
 
 namespace agentforge::kernel {
@@ -453,8 +454,13 @@ Result<PipelineTemplate> PipelineTemplate::from_json(const json::object& value) 
     return pipeline;
 }
 
-Result<PipelineSet> PipelineSet::load(const std::string& product_directory, const std::string& project_directory, const std::string& orchestration_file,
-                                      const ContractSet& contracts) {
+namespace {
+
+using Pipelines = std::map<std::string, PipelineTemplate, std::less<>>;
+
+/// Product, project over it, `one` (where given) over both.
+Result<Pipelines> load_pipelines(const std::string& product_directory, const std::string& project_directory, const std::string& orchestration_file, const std::string& one,
+                                 const ContractSet& contracts) {
     const auto read = [](const std::string& directory) -> Result<std::map<std::string, YamlDocument>> {
         std::map<std::string, YamlDocument> documents;
         AF_TRY(const auto files, yaml_files_of(directory));
@@ -465,8 +471,17 @@ Result<PipelineSet> PipelineSet::load(const std::string& product_directory, cons
         return documents;
     };
     AF_TRY(const auto product, read(product_directory));
-    AF_TRY(const auto project, read(project_directory));
-    PipelineSet set;
+    AF_TRY(auto project, read(project_directory));
+    if (!one.empty()) {
+        AF_TRY(YamlDocument document, load_yaml(one));
+        project.insert_or_assign(std::filesystem::path(one).stem().string(), std::move(document));
+    }
+    Pipelines pipelines;
+    const auto names_of = [&pipelines] {
+        std::vector<std::string> names;
+        for (const auto& [name, pipeline] : pipelines) { names.push_back(name); }
+        return names;
+    };
     std::map<std::string, Mapping> mapping;
     std::error_code ignored;
     std::optional<YamlDocument> orchestration;
@@ -478,30 +493,46 @@ Result<PipelineSet> PipelineSet::load(const std::string& product_directory, cons
         AF_TRY(const Contract contract, contracts.get("pipeline_template"));
         const auto implement = product.find("implement");
         const auto* defaults = implement == product.end() ? nullptr : stages_of(implement->second);
-        for (const auto* documents : {&product, &project}) {
+        const std::map<std::string, YamlDocument>* const layers[] = {&product, &project};
+        for (const auto* documents : layers) {
             for (const auto& [stem, document] : *documents) {
                 AF_TRY(PipelineTemplate pipeline, read_file_template(document, defaults, mapping, documents == &project, contract, contracts));
-                set.pipelines_.insert_or_assign(pipeline.name, std::move(pipeline));
+                pipelines.insert_or_assign(pipeline.name, std::move(pipeline));
             }
         }
     }
-    for (const auto& [name, pipeline] : set.pipelines_) {
-        if (!pipeline.continuation.next_pipeline.empty() && !set.pipelines_.contains(pipeline.continuation.next_pipeline)) {
-            const auto near = nearest(pipeline.continuation.next_pipeline, set.names());
+    for (const auto& [name, pipeline] : pipelines) {
+        if (!pipeline.continuation.next_pipeline.empty() && !pipelines.contains(pipeline.continuation.next_pipeline)) {
+            const auto near = nearest(pipeline.continuation.next_pipeline, names_of());
             return Error{"AF-PIPE-011", "pipeline " + name + " is continued by " + ellipsis(pipeline.continuation.next_pipeline, 60) + ", which there is not", pipeline.source,
                          near.empty() ? "Name one of the templates." : "Did you mean " + near + "?", ErrorKind::not_found};
         }
     }
     for (const auto& [stage, unused] : mapping) {
         std::vector<std::string> known;
-        for (const auto& [name, pipeline] : set.pipelines_) { for (const auto& each : pipeline.stages) { known.push_back(each.name); } }
+        for (const auto& [name, pipeline] : pipelines) { for (const auto& each : pipeline.stages) { known.push_back(each.name); } }
         if (std::find(known.begin(), known.end(), stage) == known.end()) {
             const auto near = nearest(stage, known);
             return Error{"AF-PIPE-007", "the mapping names stage " + ellipsis(stage, 60) + ", which no pipeline has", orchestration->where("/pipeline/stages/" + stage),
                          near.empty() ? "Take it out." : "Did you mean " + near + "?", ErrorKind::invalid};
         }
     }
+    return pipelines;
+}
+
+}  // namespace
+
+Result<PipelineSet> PipelineSet::load(const std::string& product_directory, const std::string& project_directory, const std::string& orchestration_file,
+                                      const ContractSet& contracts) {
+    PipelineSet set;
+    AF_TRY(set.pipelines_, load_pipelines(product_directory, project_directory, orchestration_file, "", contracts));
     return set;
+}
+
+Result<PipelineTemplate> check_pipeline_file(const std::string& product_directory, const std::string& project_directory, const std::string& orchestration_file,
+                                             const std::string& file, const ContractSet& contracts) {
+    AF_TRY(Pipelines pipelines, load_pipelines(product_directory, project_directory, orchestration_file, file, contracts));
+    return std::move(pipelines.at(std::filesystem::path(file).stem().string()));
 }
 
 Result<PipelineTemplate> PipelineSet::get(std::string_view name) const {

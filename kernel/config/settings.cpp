@@ -16,7 +16,7 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::string_view environment_prefix = "AGENTFORGE_";
-constexpr std::string_view other_variables[] = {"AGENTFORGE_HOME", "AGENTFORGE_PLUGIN_PATH", "AGENTFORGE_STATE_HOME", "AGENTFORGE_TRUST_PROJECT"};
+constexpr std::string_view other_variables[] = {"AGENTFORGE_HOME", "AGENTFORGE_PAGER", "AGENTFORGE_PLUGIN_PATH", "AGENTFORGE_STATE_HOME", "AGENTFORGE_TRUST_PROJECT"};
 
 struct Layer {
     std::string name;
@@ -63,6 +63,7 @@ Error wrong_value(const std::vector<std::string>& segments, const std::string& p
 }
 
 Error unknown_key(const SettingsSchema& schema, const std::vector<std::string>& segments, std::string where) {
+    if (const auto* former = schema.former(segments)) { return former_key(*former, segments, std::move(where)); }
     std::string remedy;
     if (segments.back().find('.') != std::string::npos && schema.find(split_key(segments.back())) != nullptr) {
         remedy = "Write it nested, one map for each part between the dots.";
@@ -121,7 +122,7 @@ Result<void> flatten(const SettingsSchema& schema, const YamlDocument& document,
         const auto at = pointer + "/" + token(segments.back());
         if (const auto* key = schema.find(segments)) {
             AF_CHECK(add_leaf(*key, segments, value, [&](const std::string& below) { return document.where(at + below); }, leaves));
-        } else if (schema.is_section(segments)) {
+        } else if (schema.is_section(segments) || schema.is_former_section(segments)) {
             if (const auto* inner = value.if_object()) { AF_CHECK(flatten(schema, document, *inner, at, segments, leaves)); }
             else if (!value.is_null()) {
                 return Error{"AF-CONF-021", join_key(segments) + " must be a map of settings", document.where(at), "Put the settings below it, indented.", ErrorKind::invalid};

@@ -22,7 +22,8 @@ bool is_text_list(const json::value& value) {
     return list != nullptr && std::all_of(list->begin(), list->end(), [](const json::value& item) { return item.is_string(); });
 }
 
-bool matches(const SettingKey& key, const std::vector<std::string>& segments, std::size_t count) {
+template <class Key>
+bool matches(const Key& key, const std::vector<std::string>& segments, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         if (key.segments[i] == "*" ? segments[i].empty() : key.segments[i] != segments[i]) { return false; }
     }
@@ -63,9 +64,29 @@ Result<SettingsSchema> SettingsSchema::load(const std::string& file) {
         return Error{"AF-CONF-022", "the schema of the settings is wrong: " + std::move(message), document.where(pointer), "Restore the file from the release.", ErrorKind::invalid};
     };
     const auto* top = document.value.if_object();
-    const auto* settings = top == nullptr || top->size() != 1 ? nullptr : top->if_contains("settings");
-    if (settings == nullptr || !settings->is_object()) { return fail("", "it must hold `settings:` and nothing else"); }
+    const auto* settings = top == nullptr || top->size() > 2 ? nullptr : top->if_contains("settings");
+    const auto* former = settings == nullptr ? nullptr : top->if_contains("former");
+    if (settings == nullptr || !settings->is_object() || (top->size() == 2 && (former == nullptr || !former->is_array()))) {
+        return fail("", "it must hold the map `settings:`, may hold the list `former:`, and nothing else");
+    }
     SettingsSchema schema;
+    for (std::size_t index = 0; former != nullptr && index < former->get_array().size(); ++index) {
+        const auto at = "/former/" + std::to_string(index);
+        const auto* entry = former->get_array()[index].if_object();
+        if (entry == nullptr) { return fail(at, "a former key is a map"); }
+        FormerKey key;
+        for (const auto& [keyword, what] : *entry) {
+            const std::string_view word(keyword.data(), keyword.size());
+            if (word == "key" && what.is_string()) { key.name = view(what.get_string()); }
+            else if (word == "now" && what.is_string()) { key.now = view(what.get_string()); }
+            else if (word == "hint" && what.is_string()) { key.hint = view(what.get_string()); }
+            else if (word == "divisor" && what.is_int64() && what.get_int64() > 0) { key.divisor = what.get_int64(); }
+            else { return fail(at + "/" + std::string(word), "`" + std::string(word) + "` is unknown or has a wrong value"); }
+        }
+        if (key.name.empty() || key.now.empty() == key.hint.empty()) { return fail(at, "a former key needs `key`, and either `now` or `hint`"); }
+        key.segments = split_key(key.name);
+        schema.former_.push_back(std::move(key));
+    }
     for (const auto& [name, value] : settings->get_object()) {
         SettingKey key;
         key.name = std::string(name);
@@ -97,7 +118,25 @@ Result<SettingsSchema> SettingsSchema::load(const std::string& file) {
         }
         schema.keys_.push_back(std::move(key));
     }
+    for (const FormerKey& each : schema.former_) {
+        if (schema.find(each.segments) != nullptr) { return fail("/former", each.name + " is a setting"); }
+        if (!each.now.empty() && schema.find(split_key(each.now)) == nullptr) { return fail("/former", each.now + " is no setting"); }
+    }
     return schema;
+}
+
+const FormerKey* SettingsSchema::former(const std::vector<std::string>& segments) const {
+    for (const auto& key : former_) { if (key.segments.size() == segments.size() && matches(key, segments, segments.size())) { return &key; } }
+    return nullptr;
+}
+
+bool SettingsSchema::is_former_section(const std::vector<std::string>& segments) const {
+    return std::any_of(former_.begin(), former_.end(), [&](const FormerKey& key) { return key.segments.size() > segments.size() && matches(key, segments, segments.size()); });
+}
+
+Error former_key(const FormerKey& former, const std::vector<std::string>& segments, std::string where) {
+    return Error{"AF-CONF-044", ellipsis(join_key(segments), 120) + " is no setting any more" + (former.now.empty() ? "" : ": it is " + former.now + " now"), std::move(where),
+                 former.now.empty() ? former.hint : "`agentforge config migrate` changes the file and keeps all else in it.", ErrorKind::invalid};
 }
 
 const SettingKey* SettingsSchema::find(const std::vector<std::string>& segments) const {

@@ -28,6 +28,15 @@ struct SettingKey {
     std::string where;                      ///< `settings_schema.yaml:6:3`
 };
 
+/// A key of an older format, and what has become of it.
+struct FormerKey {
+    std::string name;                       ///< `budgets.task_tokens`
+    std::vector<std::string> segments;
+    std::string now;                        ///< Its name now; empty: it has no successor among the settings.
+    std::int64_t divisor = 1;               ///< The number divided by this is the new one.
+    std::string hint;                       ///< Where it has no successor: what to do instead.
+};
+
 class SettingsSchema {
 public:
     /// Errors: AF-CONF-022.
@@ -40,10 +49,18 @@ public:
     /// The known key nearest to these segments; empty where none is near.
     [[nodiscard]] std::string nearest_to(const std::vector<std::string>& segments) const;
 
+    /// The former key these segments name, or null.
+    [[nodiscard]] const FormerKey* former(const std::vector<std::string>& segments) const;
+    /// Whether former keys lie below these segments.
+    [[nodiscard]] bool is_former_section(const std::vector<std::string>& segments) const;
+
 private:
+    std::vector<FormerKey> former_;
     std::vector<SettingKey> keys_;
 };
 
+/// AF-CONF-044: what has become of the key that stands at `where`.
+[[nodiscard]] Error former_key(const FormerKey& former, const std::vector<std::string>& segments, std::string where);
 /// "" where the value fits the key; else what it must be.
 [[nodiscard]] std::string value_problem(const SettingKey& key, const json::value& value);
 /// A value from text: strings and paths as they are, all else as YAML. Errors: those of parse_yaml.

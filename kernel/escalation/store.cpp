@@ -29,7 +29,7 @@ bool is_id(std::string_view id) {
 Result<void> check_id(std::string_view id, std::string_view prefix) {
     if (is_id(id) && id.starts_with(prefix)) { return {}; }
     return Error{"AF-ESC-002", "`" + ellipsis(id, 100) + "` is not an id of the form " + std::string(prefix) + "<task>-<stage>-<number>", {},
-                 "List the ids with: agentforge escalations", ErrorKind::invalid};
+                 "List the ids with: agentforge escalations list", ErrorKind::invalid};
 }
 
 std::string make_id(std::string_view prefix, std::string_view task_id, std::string_view stage, unsigned counter) {
@@ -207,7 +207,7 @@ Error unknown(const std::filesystem::path& directory, std::string_view id) {
     }
     const std::string near = nearest(id, ids);
     return Error{"AF-ESC-001", "There is no " + std::string(id) + (near.empty() ? "" : "; did you mean " + near + "?"), directory.string(),
-                 "List the ids with: agentforge escalations", ErrorKind::not_found};
+                 "List the ids with: agentforge escalations list", ErrorKind::not_found};
 }
 
 }  // namespace

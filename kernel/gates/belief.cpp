@@ -147,7 +147,7 @@ private:
             const auto path = path_in_tree(place.file, context_.root);
             if (place.file.ends_with('/')) {
                 const auto plain = test.name.substr(0, test.name.find('['));
-                if (const auto found = context_.declared.find(path + "//" + plain); found != context_.declared.end()) {
+                if (const auto found = context_.declared_beside.find({path, plain}); found != context_.declared_beside.end()) {
                     return ReportedTest::Place{found->second, place.suite};
                 }
             } else if (std::binary_search(context_.test_files.begin(), context_.test_files.end(), path)) {
@@ -302,7 +302,6 @@ std::map<std::string, std::string> declared_in(const std::string& declaration,
         std::size_t at = 0;
         while (at <= text.size() && expression.Match(text, at, text.size(), RE2::UNANCHORED, parts.data(), static_cast<int>(parts.size()))) {
             const std::string name(parts.back());
-            found.emplace(file.substr(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1) + "//" + name, file);
             const auto [place, fresh] = found.emplace(name, file);
             if (!fresh && place->second != file) { twice.insert(name); }
             const auto end = static_cast<std::size_t>(parts[0].data() - text.data()) + parts[0].size();

@@ -28,7 +28,8 @@ struct ReportContext {
     std::string root;
     std::vector<std::string> test_files;        ///< All of the tree's, sorted.
     std::vector<std::string> files;     ///< Those that were asked for; a test of another one is left out.
-    std::map<std::string, std::string> declared;        ///< Test name → file, where one file only declares it; `folder///name` → file.
+    std::map<std::string, std::string> declared;        ///< Test name → file, where one file only declares it.
+    std::map<std::pair<std::string, std::string>, std::string> declared_beside;      ///< Folder (ending in `/`, or empty) and name → file.
     std::optional<FormatResult> collected;
     std::chrono::seconds timeout{0};
 };
@@ -40,7 +41,7 @@ struct ReportContext {
 /// loaded is an error whose id is the file. A test of no known file has the id `suite::name` and is kept.
 [[nodiscard]] TestRun judge_report(const FormatResult& report, const ReportContext& context, const ProcessOutcome& outcome);
 
-/// Test names that exactly one of the files declares, by the runner's `declaration`; and each with its folder (ending in `/`) and `//` before it.
+/// Test names that exactly one of the files declares, by the runner's `declaration`.
 [[nodiscard]] std::map<std::string, std::string> declared_in(const std::string& declaration,
                                                              const std::vector<std::pair<std::string, std::string>>& contents);
 

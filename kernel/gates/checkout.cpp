@@ -8,10 +8,18 @@ namespace {
 
 class GitCheckout final : public TreeCheckout {
 public:
-    GitCheckout(const Repository& repository, Worktree& worktree) : repository_(repository), worktree_(worktree) {}
+    GitCheckout(const Repository& repository, std::filesystem::path path, std::function<Result<Worktree>()> open)
+        : repository_(repository), path_(std::move(path)), open_(std::move(open)) {}
+    GitCheckout(const Repository& repository, Worktree& worktree) : repository_(repository), path_(worktree.path()), worktree_(&worktree) {}
 
-    std::filesystem::path path() const override { return worktree_.path(); }
-    Result<void> check_out(std::string_view tree) override { return worktree_.reset_to(tree, true); }
+    std::filesystem::path path() const override { return path_; }
+    Result<void> check_out(std::string_view tree) override {
+        if (worktree_ == nullptr) {
+            AF_TRY(own_, open_());
+            worktree_ = &*own_;
+        }
+        return worktree_->reset_to(tree, true);
+    }
     Result<std::vector<TreeChange>> changes(std::string_view old_tree, std::string_view new_tree) override {
         return repository_.diff(old_tree, new_tree);
     }
@@ -22,13 +30,20 @@ public:
 
 private:
     const Repository& repository_;
-    Worktree& worktree_;
+    std::filesystem::path path_;
+    std::function<Result<Worktree>()> open_;
+    std::optional<Worktree> own_;
+    Worktree* worktree_ = nullptr;
 };
 
 }  // namespace
 
 std::unique_ptr<TreeCheckout> make_tree_checkout(const Repository& repository, Worktree& worktree) {
     return std::make_unique<GitCheckout>(repository, worktree);
+}
+
+std::unique_ptr<TreeCheckout> make_tree_checkout(const Repository& repository, std::filesystem::path path, std::function<Result<Worktree>()> open) {
+    return std::make_unique<GitCheckout>(repository, std::move(path), std::move(open));
 }
 
 GateRunner::GateRunner(const Repository& repository, Worktree& verify, ProcessRunner& processes, Options options)

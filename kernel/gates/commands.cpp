@@ -64,9 +64,9 @@ Result<GateSettings> GateSettings::read(const json::object& settings) {
                 return wrong_setting(whole, "must be a whole number above 0");
             }
             if (key == "timeouts") {
-                const std::vector<std::string> commands{"tests", "integration", "tests_after_edit", "build", "collect", "affected", "syntax", "types", "metrics", "skeleton", "coverage"};
+                const std::vector<std::string> commands{"tests", "integration", "tests_after_edit", "setup", "build", "collect", "affected", "syntax", "types", "metrics", "skeleton", "coverage"};
                 if (std::find(commands.begin(), commands.end(), name) == commands.end()) {
-                    return wrong_setting(whole, "names no command (tests, integration, tests_after_edit, build, collect, affected, syntax, types, metrics, skeleton, coverage)");
+                    return wrong_setting(whole, "names no command (tests, integration, tests_after_edit, setup, build, collect, affected, syntax, types, metrics, skeleton, coverage)");
                 }
                 result.timeouts[name] = std::chrono::seconds(entry.value().get_int64());
             } else {
@@ -109,9 +109,9 @@ std::optional<std::string> read_plain_file(const std::filesystem::path& path, st
 }
 
 LanguageCommands::LanguageCommands(TreeCheckout& checkout, ProcessRunner& processes, std::string scratch_directory,
-                                   std::map<std::string, std::string> environment, GateSettings settings)
+                                   std::map<std::string, std::string> environment, GateSettings settings, DependencySettings dependencies)
     : checkout_(checkout), processes_(processes), scratch_directory_(std::filesystem::absolute(scratch_directory).string()),
-      environment_(std::move(environment)), settings_(std::move(settings)) {}
+      environment_(std::move(environment)), settings_(std::move(settings)), dependencies_(std::move(dependencies)) {}
 
 ProcessRequest LanguageCommands::request(const Language& language, const LanguageCommand& command, const Filling& filling,
                                          const std::map<std::string, std::string>& environment, std::string input) const {
@@ -153,6 +153,12 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
             result.argv.push_back(fill(argument));
         }
     }
+    for (const auto& fetched : fetched_) {
+        if (const auto program = fetched.programs.find(result.argv.front()); program != fetched.programs.end() && !settings_.programs.contains(program->first)) {
+            result.argv.front() = program->second;
+            break;
+        }
+    }
     if (const auto program = settings_.programs.find(result.argv.front()); program != settings_.programs.end()) {
         result.argv.front() = program->second;
     }
@@ -160,6 +166,9 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
     result.environment = base_environment(environment_);
     for (const auto* variables : {&language.environment, &environment}) {
         for (const auto& [name, value] : *variables) { result.environment[name] = fill(value); }
+    }
+    for (const auto& fetched : fetched_) {
+        for (const auto& [name, value] : fetched.environment) { result.environment[name] = fill(value); }
     }
     result.environment["HOME"] = (filling.scratch / "home").string();
     result.environment["TMPDIR"] = (filling.scratch / "tmp").string();
@@ -170,12 +179,69 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
     std::error_code none;       // A language without helpers has no folder.
     if (std::filesystem::is_directory(language.directory, none)) { result.confinement.readable.push_back(language.directory); }
     result.confinement.readable.insert(result.confinement.readable.end(), settings_.readable.begin(), settings_.readable.end());
+    for (const auto& fetched : fetched_) { result.confinement.readable.push_back(fetched.folder); }
     const auto programs = program_folders(environment_);
     result.confinement.readable.insert(result.confinement.readable.end(), programs.begin(), programs.end());
     result.confinement.writable = {filling.scratch.string()};
     if (!filling.build.empty()) { result.confinement.writable.push_back(filling.build.string()); }
     result.confinement.network = Network::none;
     return result;
+}
+
+Result<std::vector<SetupStep>> LanguageCommands::setup_steps(const Language& language, const std::string& tree) {
+    AF_TRY(auto found, steps_of(language, tree, checkout_, dependencies_.directory, settings_.programs));
+    std::vector<SetupStep> steps;
+    for (auto& each : found) { steps.push_back(std::move(each.second)); }
+    return steps;
+}
+
+Result<void> LanguageCommands::set_up(const Language& language, const std::string& tree, const Stop& stop) {
+    AF_TRY(const auto steps, steps_of(language, tree, checkout_, dependencies_.directory, settings_.programs));
+    for (const auto& [rule, step] : steps) {
+        if (step.ready) { continue; }
+        AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
+        FetchPlace where;
+        where.environment = environment_;
+        where.readable = settings_.readable;
+        where.readable.push_back(language.directory);
+        const auto programs = program_folders(environment_);
+        where.readable.insert(where.readable.end(), programs.begin(), programs.end());
+        where.scratch = scratch->path();
+        if (const auto timeout = settings_.timeouts.find("setup"); timeout != settings_.timeouts.end()) { where.timeout = timeout->second; }
+        AF_CHECK(fetch(*rule, step, tree, checkout_, processes_, where, stop));
+    }
+    return {};
+}
+
+Result<void> LanguageCommands::place(const Language& language, const std::string& tree, const Stop& stop) {
+    AF_CHECK(checkout_.check_out(tree));
+    fetched_.clear();
+    if (language.setup.empty() || dependencies_.setup == "never") { return {}; }
+    if (dependencies_.setup == "always") { AF_CHECK(set_up(language, tree, stop)); }
+    AF_TRY(const auto steps, steps_of(language, tree, checkout_, dependencies_.directory, settings_.programs));
+    for (const auto& [rule, step] : steps) {
+        if (!step.ready) {
+            std::string command;
+            for (const auto& argument : step.argv) { command += (command.empty() ? "" : " ") + argument; }
+            return Error{"AF-GATE-100", "What " + step.files.front() + " names is not there yet (" + ellipsis(command, 200) + "), and nobody has approved of fetching it.",
+                         step.files.front(),
+                         "Look at it with `agentforge setup --show` and fetch it with `agentforge setup` (give the task's id where the task has changed the file), then resume. Where the "
+                         "tests need none of it, set gates.setup to never.",
+                         ErrorKind::unavailable};
+        }
+        fetched_.push_back(fetched_by(*rule, step));
+    }
+    for (const auto& fetched : fetched_) {
+        for (const auto& [name, target] : fetched.links) {
+            const auto link = checkout_.path() / name;
+            std::error_code failure;
+            if (std::filesystem::exists(std::filesystem::symlink_status(link, failure))) { continue; }      // The tree's own.
+            AF_CHECK(make_directories(link.parent_path()));
+            std::filesystem::create_symlink(target, link, failure);
+            if (failure) { return Error{"AF-GATE-101", "The dependencies cannot be laid beside the tree: " + failure.message() + ".", link.string(), "", ErrorKind::io}; }
+        }
+    }
+    return {};
 }
 
 Result<ProcessOutcome> LanguageCommands::start(const Language& language, const ProcessRequest& request, const Stop& stop) {
@@ -198,7 +264,7 @@ Result<ProcessOutcome> LanguageCommands::start(const Language& language, const P
 Result<std::optional<ProcessOutcome>> LanguageCommands::run(const Language& language, const LanguageCommand& command,
                                                             const std::string& tree, const std::string& input, const Stop& stop,
                                                             bool missing_is_error, const std::vector<std::string>& files) {
-    if (!tree.empty()) { AF_CHECK(checkout_.check_out(tree)); }
+    if (!tree.empty()) { AF_CHECK(place(language, tree, stop)); }
     AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
     Filling filling;
     filling.scratch = scratch->path();

@@ -13,6 +13,7 @@
 #include "base/cancel.hpp"
 #include "gates/belief.hpp"
 #include "gates/checkout.hpp"
+#include "gates/dependencies.hpp"
 #include "gates/language.hpp"
 #include "gates/results.hpp"
 #include "sandbox/process.hpp"
@@ -22,7 +23,7 @@ namespace agentforge::kernel {
 /// `gates:` of the settings.
 struct GateSettings {
     std::map<std::string, std::string, std::less<>> programs;       ///< `python3: /home/me/venv/bin/python`
-    std::map<std::string, std::chrono::seconds, std::less<>> timeouts;     ///< By command: tests, integration, tests_after_edit, build, collect, affected, syntax, types, metrics, skeleton.
+    std::map<std::string, std::chrono::seconds, std::less<>> timeouts;     ///< By command: tests, integration, tests_after_edit, setup, build, collect, affected, syntax, types, metrics, skeleton.
     std::map<std::string, std::int64_t, std::less<>> thresholds;    ///< By check id.
     std::vector<std::string> integration_tests;                     ///< Globs: test files that wait for the end of a phase.
     std::vector<std::string> readable;                              ///< More that commands may read: a virtual environment.
@@ -39,7 +40,7 @@ struct TestSelection {
     /// A phase is judged by it: the build folder is one that only this tree's runs could write to, so nothing that another tree
     /// left there counts. Otherwise it is the folder that is kept between the runs of a task: quick, for feedback.
     bool judged = false;
-    std::string timeout;                ///< In place of `tests`, the setting that bounds it, where that is set: integration, tests_after_edit.
+    std::string timeout = {};           ///< In place of `tests`, the setting that bounds it, where that is set: integration, tests_after_edit.
 };
 
 /// How the build of a tree went.
@@ -50,10 +51,24 @@ struct BuildOutcome {
     std::vector<ToolMessage> errors;    ///< What `build_error` found in it.
 };
 
+/// Where dependencies are, and who approves of fetching them; see GateRunner::Options.
+struct DependencySettings {
+    std::string directory;
+    std::string setup = "ask";
+};
+
 class LanguageCommands {
 public:
     LanguageCommands(TreeCheckout& checkout, ProcessRunner& processes, std::string scratch_directory,
-                     std::map<std::string, std::string> environment, GateSettings settings);
+                     std::map<std::string, std::string> environment, GateSettings settings, DependencySettings dependencies = {});
+
+    /// Checks the tree out and lays what it depends on beside it, for the commands that follow.
+    /// Errors: AF-GATE-100 dependencies were not fetched yet and nobody has approved it; AF-GATE-101 they could not be; git's own.
+    [[nodiscard]] Result<void> place(const Language& language, const std::string& tree, const Stop& stop);
+    /// What the tree depends on. Errors: git's own.
+    [[nodiscard]] Result<std::vector<SetupStep>> setup_steps(const Language& language, const std::string& tree);
+    /// Fetches what is not ready. Errors: as `fetch`.
+    [[nodiscard]] Result<void> set_up(const Language& language, const std::string& tree, const Stop& stop);
 
     /// Builds and runs the tests of the selection on the tree, which is checked out first, with the canaries. A build that fails is a
     /// believed run in which each file is an error; a tree for which no runner is declared is a run that is not believed.
@@ -112,6 +127,8 @@ private:
     std::string scratch_directory_;
     std::map<std::string, std::string> environment_;
     GateSettings settings_;
+    DependencySettings dependencies_;
+    std::vector<Fetched> fetched_;          ///< Of the tree that was placed last.
     json::object confinement_;
 };
 

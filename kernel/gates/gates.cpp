@@ -2,14 +2,20 @@
 // Which measurements a gate is made of, in which order, and what is remembered of them.
 #include "gates/gates.hpp"
 
+#include <filesystem>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
 #include "gates/scoped_gates.hpp"
 
 namespace agentforge::kernel {
 
 struct GateRunner::State {
-    State(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, Options options)
-        : measure(std::move(checkout), processes, std::move(options)) {}
+    State(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, const Options& given)
+        : options(given), measure(std::move(checkout), processes, given) {}
+    Options options;
     ScopedGates measure;
+    std::string inputs;         ///< Empty: not asked for yet.
     std::map<std::string, GateReport, std::less<>> reports;
 };
 
@@ -37,6 +43,46 @@ Result<std::vector<std::pair<std::string, std::string>>> GateRunner::skeleton(co
                                                                               const Stop& stop) {
     return state_->measure.skeleton(tree, interfaces, stop);
 }
+
+Result<std::string> GateRunner::inputs() {
+    if (!state_->inputs.empty()) { return state_->inputs; }
+    const auto& options = state_->options;
+    json::object named{{"settings", options.settings}, {"language", options.language}, {"setup", options.setup}};
+    if (const auto path = options.environment.find("PATH"); path != options.environment.end()) { named["path"] = path->second; }
+    std::vector<std::string> folders{options.languages_directory};
+    folders.insert(folders.end(), options.more_languages.begin(), options.more_languages.end());
+    folders.insert(folders.end(), options.conformance_directories.begin(), options.conformance_directories.end());
+    for (std::size_t number = 0; number < folders.size(); ++number) {
+        namespace fs = std::filesystem;
+        const auto unreadable = [&](const std::string& file, const std::string& why) {
+            return Error{"AF-GATE-102", "What decides how gates measure cannot be read: " + why + ".", file, "Check the installation with `agentforge doctor`.", ErrorKind::io};
+        };
+        std::error_code failure;
+        if (!fs::exists(folders[number], failure)) { continue; }
+        json::object files;
+        for (auto entry = fs::recursive_directory_iterator(folders[number], failure); !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {
+            if (!entry->is_regular_file(failure)) { continue; }
+            const auto content = read_file(entry->path());
+            if (!content.ok()) { return unreadable(entry->path().string(), content.error().message); }
+            files[entry->path().lexically_relative(folders[number]).generic_string()] = sha256(*content);
+        }
+        if (failure) { return unreadable(folders[number], failure.message()); }
+        // Not in the order in which the file system tells them.
+        std::map<std::string, json::value> sorted;
+        for (auto& [name, hash] : files) { sorted[std::string(name)] = hash; }
+        json::array list;
+        for (auto& [name, hash] : sorted) { list.push_back(json::array{name, hash}); }
+        named[std::to_string(number)] = std::move(list);
+    }
+    state_->inputs = hash_of(named).substr(0, 16);
+    return state_->inputs;
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> GateRunner::scaffold(const std::string& tree) { return state_->measure.scaffold(tree); }
+
+Result<std::vector<SetupStep>> GateRunner::setup_steps(const std::string& tree) { return state_->measure.setup_steps(tree); }
+
+Result<void> GateRunner::set_up(const std::string& tree, const Stop& stop) { return state_->measure.set_up(tree, stop); }
 
 Result<bool> GateRunner::is_test_file(const std::string& tree, std::string_view path) { return state_->measure.is_test_file(tree, path); }
 

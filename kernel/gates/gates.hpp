@@ -40,6 +40,15 @@ struct GateCall {
     const GateBaseline* baseline = nullptr;
 };
 
+/// Dependencies that the gates of a tree need and that come from outside: a rule of the language's file whose lockfile the tree has.
+struct SetupStep {
+    std::string name;                       ///< Of the rule: `npm`.
+    std::vector<std::string> files;         ///< Of the tree; their bytes and the command name the dependencies, so each is fetched once.
+    std::vector<std::string> argv;          ///< Run with network, in a folder that has these files and nothing else of the tree.
+    std::string folder;                     ///< Where they are; gates can read it and nothing can write there any more.
+    bool ready = false;
+};
+
 /// Runs gates. Tests are run by commands that `config/languages/<name>.yaml` declares, confined: the tree is
 /// read-only, scratch is outside, no network.
 ///   syntax, types, conformance, tests — one measurement each; `paths` narrows it. With a baseline, `tests` is not held up by tests that
@@ -62,6 +71,8 @@ public:
         std::map<std::string, std::string> environment;
         json::object settings;                      ///< `gates:` of the settings: command overrides, timeouts, thresholds.
         std::string language;                       ///< Empty: detected from the tree.
+        std::string dependencies_directory;         ///< Where dependencies are kept, for all tasks; empty: none are needed whatever a tree has.
+        std::string setup = "ask";                  ///< What is not there yet: `ask` a person (AF-GATE-100), fetch it `always`, `never` need it.
         std::int64_t baseline_runs = 2;             ///< How often the suite is run before the task; not read here.
     };
     /// `verify` is the worktree that only gates use.
@@ -82,6 +93,20 @@ public:
     /// Files that need no change are left out. Errors: `invalid` AF-GATE-030 naming each interface that cannot be declared.
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(
         const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
+
+    /// Names everything but the tree that decides what gates say: the languages' files, the conformance checks, the settings, PATH. What was
+    /// measured with other inputs says nothing now. Errors: `io` AF-GATE-102 a file of these cannot be read.
+    [[nodiscard]] Result<std::string> inputs();
+
+    /// What somebody who finds no test suite is given to begin one (`scaffold` of the language's file): files to write, with their whole
+    /// content. Nothing where the language needs none, or the tree has tests.
+    [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> scaffold(const std::string& tree);
+
+    /// The dependencies of a tree. Errors: AF-GATE-002, git's own.
+    [[nodiscard]] Result<std::vector<SetupStep>> setup_steps(const std::string& tree);
+    /// Fetches those that are not ready. Whoever calls it has somebody's approval. Errors: AF-GATE-101 a command failed (its last words);
+    /// AF-GATE-003 its program is missing; AF-GATE-005 cancelled.
+    [[nodiscard]] Result<void> set_up(const std::string& tree, const Stop& stop);
 
     /// Whether a path is a test file by the globs of the language that judges it.
     [[nodiscard]] Result<bool> is_test_file(const std::string& tree, std::string_view path);

@@ -308,6 +308,52 @@ void read_type_checkers(Reader& reader, const json::object& root, Language& lang
     });
 }
 
+/// A path of a tree: relative, without a way out of it.
+bool stays_inside(const std::string& path) {
+    const std::filesystem::path parts(path);
+    return !path.empty() && parts.is_relative() && std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part == ".." || part == ".git"; });
+}
+
+void read_setup(Reader& reader, const json::object& root, Language& language) {
+    reader.list(root, "", "setup", [&](const json::object& value, const std::string& pointer) {
+        reader.keys(value, pointer, {"name", "lockfiles", "inputs", "argv", "timeout_seconds", "environment", "links", "programs"});
+        SetupRule rule;
+        rule.name = reader.text(value, pointer, "name");
+        rule.lockfiles = reader.texts(value, pointer, "lockfiles");
+        rule.inputs = reader.texts(value, pointer, "inputs", false);
+        rule.command = reader.command(value, pointer, "setup", 900);
+        rule.environment = reader.mapping(value, pointer, "environment");
+        rule.links = reader.mapping(value, pointer, "links");
+        rule.programs = reader.mapping(value, pointer, "programs");
+        if (rule.name.empty() || !std::all_of(rule.name.begin(), rule.name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; })) {
+            reader.fail(pointer + "/name", "`name` must be of small letters, digits and `-`.");
+        }
+        if (rule.lockfiles.empty()) { reader.fail(pointer + "/lockfiles", "`lockfiles` must name a file at least."); }
+        for (const auto* paths : {&rule.lockfiles, &rule.inputs}) {
+            for (const auto& path : *paths) {
+                if (!stays_inside(path)) { reader.fail(pointer, "`" + path + "` is no path inside the tree."); }
+            }
+        }
+        for (const auto& [path, target] : rule.links) {
+            if (!stays_inside(path)) { reader.fail(pointer + "/links", "`" + path + "` is no path inside the tree."); }
+        }
+        language.setup.push_back(std::move(rule));
+    });
+}
+
+void read_scaffold(Reader& reader, const json::object& root, Language& language) {
+    reader.list(root, "", "scaffold", [&](const json::object& value, const std::string& pointer) {
+        reader.keys(value, pointer, {"path", "content", "append", "unless"});
+        ScaffoldFile file{reader.text(value, pointer, "path"), reader.text(value, pointer, "content"), false, reader.pattern(value, pointer, "unless", false)};
+        if (const auto* append = value.if_contains("append")) {
+            if (!append->is_bool()) { reader.fail(pointer + "/append", "`append` must be true or false."); }
+            file.append = append->is_bool() && append->get_bool();
+        }
+        if (!stays_inside(file.path)) { reader.fail(pointer + "/path", "`" + file.path + "` is no path inside the tree."); }
+        language.scaffold.push_back(std::move(file));
+    });
+}
+
 }  // namespace
 
 Result<Language> load_language(const std::string& languages_directory, const std::string& name) {
@@ -319,7 +365,7 @@ Result<Language> load_language(const std::string& languages_directory, const std
     if (root != nullptr) {
         reader.keys(*root, "", {"agentforge_language", "name", "detect", "roots", "nested_roots", "sources", "tests", "test_support", "inline_tests",
                                 "runner_configuration", "skeleton_marker", "skeleton_reads", "skeletons", "environment", "runners", "commands",
-                                "type_checkers"});
+                                "type_checkers", "setup", "scaffold"});
         if (reader.number(*root, "", "agentforge_language", 0) != 1) {
             reader.fail("/agentforge_language", "`agentforge_language` must be 1.");
         }
@@ -355,6 +401,8 @@ Result<Language> load_language(const std::string& languages_directory, const std
         read_runner_configuration(reader, *root, language);
         read_commands(reader, *root, language);
         read_type_checkers(reader, *root, language);
+        read_setup(reader, *root, language);
+        read_scaffold(reader, *root, language);
     }
     if (reader.error()) { return *reader.error(); }
     return language;

@@ -70,6 +70,22 @@ struct TypeChecker {
     LanguageCommand command;                ///< With `error`.
 };
 
+/// How dependencies are fetched: once for each content of the lockfiles, with network, when somebody has approved; afterwards read-only.
+/// `{dependencies}` in `environment`, `links` and `programs` is the folder of what was fetched, in which `command` was run.
+struct SetupRule {
+    std::string name;
+    std::vector<std::string> lockfiles;     ///< Paths in the tree; the rule holds where one of them is there.
+    std::vector<std::string> inputs;        ///< Further files that the command is given, where they are there.
+    LanguageCommand command;
+    std::map<std::string, std::string> environment;     ///< Of every command of the language from then on.
+    std::map<std::string, std::string> links;           ///< Name in the tree → where it leads, unless the tree has such a file itself.
+    std::map<std::string, std::string> programs;        ///< As `gates.programs`, which win; a rule all of whose programs the user names is not needed.
+};
+
+/// A file that begins a test suite. `append`: its text goes to the end of what is there; where there is no such file it is not made.
+/// `unless`: RE2; a file that it matches is left alone.
+struct ScaffoldFile { std::string path; std::string content; bool append = false; std::string unless; };
+
 /// A part of the files that the glob matches: all lines below a header that `begins` matches, up to the next line that starts with `[`;
 /// or, in a JSON file, what stands at `pointer` (RFC 6901).
 struct FileSection { std::string file; std::string begins; std::string pointer = {}; };
@@ -96,6 +112,8 @@ struct Language {
     std::map<std::string, LanguageCommand, std::less<>> commands;   ///< syntax, metrics, skeleton, coverage
     std::string skeletons;                  ///< Kind of declarations the kernel writes itself (`c`); empty: the command's, if there is one.
     std::vector<TypeChecker> type_checkers;
+    std::vector<SetupRule> setup;
+    std::vector<ScaffoldFile> scaffold;     ///< Written by the kernel before RED where there are no tests.
 
     /// A test or what stands beside tests; from RED on nobody writes it.
     [[nodiscard]] bool belongs_to_tests(std::string_view path) const { return tests.matches(path) || test_support.matches(path); }

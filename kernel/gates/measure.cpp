@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gates/measure.hpp"
 
+#include <set>
+
+#include <re2/re2.h>
+
 #include <algorithm>
 
 #include "base/hash.hpp"
@@ -61,7 +65,7 @@ Result<void> Measure::prepare() {
     AF_TRY(auto settings, GateSettings::read(options_.settings));
     integration_ = Globs(settings.integration_tests);
     commands_ = std::make_unique<LanguageCommands>(*checkout_, processes_, options_.scratch_directory, options_.environment,
-                                                   std::move(settings));
+                                                   std::move(settings), DependencySettings{options_.dependencies_directory, options_.setup});
     return {};
 }
 
@@ -616,8 +620,8 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
             const bool beside = std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& each) {
                 return each.file.size() > folder.size() && each.file.starts_with(folder) && each.file.find('/', folder.size()) == std::string::npos;
             });
-            const bool needed = plain ? file == "go.mod" || (beside && found->sources.matches(file)) : headers.matches(file);
-            if (!needed || texts_of.contains(file) || texts_of.size() > (plain ? 200 : most_files)) { continue; }
+            const bool helps = plain ? file == "go.mod" || (beside && found->sources.matches(file)) : headers.matches(file);
+            if (!helps || texts_of.contains(file) || texts_of.size() > (plain ? 200 : most_files)) { continue; }
             AF_TRY(auto content, checkout_->file(tree, file));
             if (content && is_valid_utf8(*content)) { texts_of[file] = std::move(*content); }
         }
@@ -648,6 +652,38 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
     }
     if (!problems.empty()) { return cannot(problems); }
     return result;
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> Measure::scaffold(const std::string& tree) {
+    std::vector<std::pair<std::string, std::string>> files;
+    const auto found = language(tree);
+    if (!found.ok()) {
+        if (found.error().code == "AF-GATE-002") { return files; }      // Nothing is written in any language yet.
+        return found.error();
+    }
+    AF_TRY(const auto tests, test_files(tree));
+    if (!tests.empty()) { return files; }
+    for (const auto& file : (*found)->scaffold) {
+        AF_TRY(const auto content, checkout_->file(tree, file.path));
+        const bool changes = content ? file.append && content->find(file.content) == std::string::npos : !file.append;
+        if (!changes || (content && !file.unless.empty() && RE2::PartialMatch(*content, file.unless))) { continue; }
+        std::string text = content.value_or("");
+        if (!text.empty() && text.back() != '\n') { text += '\n'; }
+        files.emplace_back(file.path, text + file.content);
+    }
+    return files;
+}
+
+Result<std::vector<SetupStep>> Measure::setup_steps(const std::string& tree) {
+    AF_CHECK(prepare());
+    AF_TRY(const auto* found, language(tree));
+    return commands_->setup_steps(*found, tree);
+}
+
+Result<void> Measure::set_up(const std::string& tree, const Stop& stop) {
+    AF_CHECK(prepare());
+    AF_TRY(const auto* found, language(tree));
+    return commands_->set_up(*found, tree, stop);
 }
 
 }  // namespace agentforge::kernel

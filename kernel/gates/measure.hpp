@@ -52,6 +52,10 @@ public:
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(
         const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
 
+    [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> scaffold(const std::string& tree);
+    [[nodiscard]] Result<std::vector<SetupStep>> setup_steps(const std::string& tree);
+    [[nodiscard]] Result<void> set_up(const std::string& tree, const Stop& stop);
+
 private:
     [[nodiscard]] Result<GateReport> tests(const GateCall& call, const Stop& stop);
     [[nodiscard]] Result<GateReport> syntax(const GateCall& call, const Stop& stop);

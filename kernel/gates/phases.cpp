@@ -122,6 +122,9 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     if (!generated.ok() && generated.error().code != "AF-GATE-030") { return std::move(generated).error(); }
     std::map<std::string, std::string> expected;
     if (generated.ok()) { expected.insert(generated->begin(), generated->end()); }
+    // Where there was no suite, the kernel itself has begun one.
+    AF_TRY(const auto begun, scaffold(baseline.base_tree));
+    for (const auto& [path, content] : begun) { expected.try_emplace(path, content); }
 
     AF_TRY(const auto changes, checkout_->changes(baseline.base_tree, call.tree));
     std::set<std::string> files;

@@ -137,7 +137,7 @@ Result<BuildOutcome> LanguageCommands::run_build(const Language& language, const
 Result<BuildOutcome> LanguageCommands::build(const Language& language, const std::string& tree, bool judged, const Stop& stop) {
     AF_TRY(const auto* chosen, runner(language, tree));
     if (chosen == nullptr || chosen->build.empty()) { return BuildOutcome{}; }
-    AF_CHECK(checkout_.check_out(tree));
+    AF_CHECK(place(language, tree, stop));
     AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
     Filling filling;
     filling.scratch = scratch->path();
@@ -208,7 +208,7 @@ Result<TestRun> LanguageCommands::run_tests(const Language& language, const std:
         return Error{"AF-GATE-060", "The language " + language.name + " runs its tests by a command that no setting names.", "gates.command",
                      "Set gates.command to a program and its arguments that print TAP, or write JUnit XML below {results}.", ErrorKind::invalid};
     }
-    AF_CHECK(checkout_.check_out(tree));
+    AF_CHECK(place(language, tree, stop));
     AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
     SystemIdSource ids;
     Filling filling;
@@ -273,6 +273,11 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
             if (content) { contents.emplace_back(file, std::move(*content)); }
         }
         context.declared = declared_in(runner.declaration, contents);
+        std::map<std::string, std::vector<std::pair<std::string, std::string>>> by_folder;
+        for (auto& each : contents) { by_folder[each.first.substr(0, each.first.rfind('/') == std::string::npos ? 0 : each.first.rfind('/') + 1)].push_back(std::move(each)); }
+        for (const auto& [folder, files] : by_folder) {
+            for (const auto& [name, file] : declared_in(runner.declaration, files)) { context.declared_beside[{folder, name}] = file; }
+        }
     }
     if (runner.collect) {
         const auto call = request(language, *runner.collect, filling, runner.environment, "");
@@ -302,7 +307,7 @@ Result<std::optional<std::vector<std::string>>> LanguageCommands::affected(const
                                                                            const std::vector<std::string>& sources, const Stop& stop) {
     AF_TRY(const auto* chosen, runner(language, tree));
     if (chosen == nullptr || !chosen->affected || sources.empty()) { return std::optional<std::vector<std::string>>{}; }
-    AF_CHECK(checkout_.check_out(tree));
+    AF_CHECK(place(language, tree, stop));
     AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
     Filling filling;
     filling.scratch = scratch->path();

@@ -436,7 +436,15 @@ Result<GateReport> ScopedGates::gate(const GateCall& call, const Stop& stop) {
 Result<std::vector<std::pair<std::string, std::string>>> ScopedGates::skeleton(const std::string& tree,
                                                                                const std::vector<SkeletonInterface>& interfaces,
                                                                                const Stop& stop) {
-    AF_TRY(const auto* found, scopes("", tree));
+    auto known = scopes("", tree);
+    if (!known.ok() && known.error().code == "AF-GATE-002" && !interfaces.empty()) {
+        // Nothing is there yet: what the interfaces' files are called says in which language it will be.
+        std::vector<std::string> files;
+        for (const auto& interface : interfaces) { files.push_back(interface.file); }
+        AF_TRY(auto coming, Scopes::find(languages_, files, settings_));
+        known = &scopes_.insert_or_assign({"to come", tree}, std::move(coming)).first->second;
+    }
+    AF_TRY(const auto* found, std::move(known));
     std::vector<std::pair<std::string, std::string>> result;
     for (const auto& scope : found->all()) {
         std::vector<SkeletonInterface> mine;
@@ -451,6 +459,43 @@ Result<std::vector<std::pair<std::string, std::string>>> ScopedGates::skeleton(c
         for (auto& [path, content] : files) { result.emplace_back(Scopes::outside(scope, path), std::move(content)); }
     }
     return result;
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> ScopedGates::scaffold(const std::string& tree) {
+    std::vector<std::pair<std::string, std::string>> none;
+    const auto found = scopes("", tree);
+    if (!found.ok()) {
+        if (found.error().code == "AF-GATE-002") { return none; }      // Nothing is written in any language yet.
+        return found.error();
+    }
+    if ((*found)->all().size() != 1) { return none; }
+    AF_TRY(auto* only, measure(**found, (*found)->all().front()));
+    AF_TRY(auto files, only->scaffold(tree));
+    for (auto& [path, content] : files) { path = Scopes::outside((*found)->all().front(), path); }
+    return files;
+}
+
+Result<std::vector<SetupStep>> ScopedGates::setup_steps(const std::string& tree) {
+    AF_TRY(const auto* found, scopes("", tree));
+    std::vector<SetupStep> all;
+    for (const auto& scope : found->all()) {
+        AF_TRY(auto* one, measure(*found, scope));
+        AF_TRY(auto steps, one->setup_steps(tree));
+        for (auto& step : steps) {
+            for (auto& file : step.files) { file = Scopes::outside(scope, file); }
+            all.push_back(std::move(step));
+        }
+    }
+    return all;
+}
+
+Result<void> ScopedGates::set_up(const std::string& tree, const Stop& stop) {
+    AF_TRY(const auto* found, scopes("", tree));
+    for (const auto& scope : found->all()) {
+        AF_TRY(auto* one, measure(*found, scope));
+        AF_CHECK(one->set_up(tree, stop));
+    }
+    return {};
 }
 
 Result<bool> ScopedGates::is_test_file(const std::string& tree, std::string_view path) {

@@ -30,6 +30,11 @@ public:
     /// so that nothing that is written meanwhile changes who judges what is there.
     [[nodiscard]] Result<const Scopes*> scopes(const std::string& base_tree, const std::string& tree);
     [[nodiscard]] Result<const Language*> language(const Scope& scope) { return languages_.get(scope.language); }
+    /// Begins a suite where the whole tree is one scope without tests; of several scopes nobody can say which.
+    [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> scaffold(const std::string& tree);
+    /// Of all scopes; names and files with the scope's folder before them.
+    [[nodiscard]] Result<std::vector<SetupStep>> setup_steps(const std::string& tree);
+    [[nodiscard]] Result<void> set_up(const std::string& tree, const Stop& stop);
     /// A test file by its scope's globs.
     [[nodiscard]] Result<bool> is_test_file(const std::string& tree, std::string_view path);
     [[nodiscard]] Result<GateRunner::PathMeaning> path_meaning(const std::string& tree);

@@ -91,8 +91,13 @@ Claims project_folders(const std::map<std::string, Language, std::less<>>& langu
 /// another one only those that no project folder holds.
 const Language* language_of_the_rest(const std::map<std::string, Language, std::less<>>& languages, const std::vector<std::string>& files,
                                      const Claims& claims) {
+    std::vector<std::string> own;
+    std::copy_if(files.begin(), files.end(), std::back_inserter(own), [](const auto& file) {
+        const auto slash = file.rfind('/');
+        return slash == std::string::npos || !is_passed_over(std::string_view(file).substr(0, slash));
+    });
     std::vector<std::string> rest;
-    std::copy_if(files.begin(), files.end(), std::back_inserter(rest), [&](const auto& file) {
+    std::copy_if(own.begin(), own.end(), std::back_inserter(rest), [&](const auto& file) {
         return std::none_of(claims.begin(), claims.end(), [&](const auto& claim) { return !claim.first.empty() && lies_in(file, claim.first); });
     });
     const auto top = claims.find("");
@@ -101,10 +106,20 @@ const Language* language_of_the_rest(const std::map<std::string, Language, std::
     for (const auto& [name, language] : languages) {
         const bool rooted = top != claims.end() && std::find(top->second.begin(), top->second.end(), &language) != top->second.end();
         if (!rooted && std::none_of(rest.begin(), rest.end(), [&](const auto& file) { return language.detect.matches(file); })) { continue; }
-        const auto sources = count_sources(language, rooted ? files : rest, "");
+        const auto sources = count_sources(language, rooted ? own : rest, "");
         if (best == nullptr || sources > most) {
             best = &language;
             most = sources;
+        }
+    }
+    if (best == nullptr && own.size() < files.size() && claims.empty()) {     // A repository of nothing but examples is judged by them.
+        for (const auto& [name, language] : languages) {
+            const bool found = std::any_of(files.begin(), files.end(), [&, each = &language](const auto& file) { return each->detect.matches(file); });
+            const auto sources = found ? count_sources(language, files, "") : 0;
+            if (sources > most) {
+                best = &language;
+                most = sources;
+            }
         }
     }
     return best;

@@ -268,7 +268,7 @@ constexpr std::array standard_headers{
     StandardHeader{"std::int8_t", "cstdint"}, StandardHeader{"std::int16_t", "cstdint"}, StandardHeader{"std::int32_t", "cstdint"},
     StandardHeader{"std::int64_t", "cstdint"}, StandardHeader{"std::uint8_t", "cstdint"}, StandardHeader{"std::uint16_t", "cstdint"},
     StandardHeader{"std::uint32_t", "cstdint"}, StandardHeader{"std::uint64_t", "cstdint"}, StandardHeader{"std::complex", "complex"},
-    StandardHeader{"std::regex", "regex"}, StandardHeader{"std::mutex", "mutex"}, StandardHeader{"std::thread", "thread"},
+    StandardHeader{"std::regex", "regex"}, StandardHeader{"std::mutex", "mutex"},
     StandardHeader{"std::atomic", "atomic"}, StandardHeader{"std::future", "future"}, StandardHeader{"std::bitset", "bitset"}};
 constexpr std::array c_headers{
     StandardHeader{"size_t", "stddef.h"}, StandardHeader{"ptrdiff_t", "stddef.h"}, StandardHeader{"bool", "stdbool.h"},

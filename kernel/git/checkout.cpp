@@ -4,10 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "git/folder.hpp"
+#include "git/lfs.hpp"
 #include "git/worktree_state.hpp"
 
 namespace agentforge::kernel {
@@ -18,30 +17,21 @@ struct Checkout {
     Worktree::State& state;
     bool clean;
     Trash trash;
-    std::unordered_map<std::string, TreeEntry> wanted;
-    std::unordered_set<std::string> folders;
-    std::unordered_set<std::string> kept;
+    FileTable& wanted;                          ///< The cache, made to be what the tree holds: a stamp says that the file was that before.
+    std::vector<std::string> former;            ///< Paths of the tree before that are not in this one, in order.
+    std::vector<bool> kept;                     ///< By position in `wanted`.
     std::vector<std::string> unknown;           ///< Not wanted, and perhaps ignored.
-    std::vector<Recorded> written;
+    std::vector<std::size_t> pointers;          ///< Written files that look like Git LFS's.
     std::string open_path;                      ///< Of `open_parent`, with a slash; empty: the root.
     FileDescriptor open_parent;
 
-    Checkout(Worktree::State& of, bool all) : state(of), clean(all), trash(of.trash()) {}
+    Checkout(Worktree::State& of, bool all, std::vector<std::string> before)
+        : state(of), clean(all), trash(of.trash()), wanted(*of.cache), former(std::move(before)), kept(wanted.size()) {}
 
-    Result<void> plan(const git_oid& tree) {
-        AF_CHECK(for_each_file(state.repository.get(), tree, [&](std::string path, const TreeEntry& entry) {
-            for (std::size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0; slash = path.rfind('/', slash - 1)) {
-                if (!folders.insert(path.substr(0, slash)).second) { break; }
-            }
-            wanted.emplace(std::move(path), entry);
-        }));
-        for (const auto& [path, entry] : wanted) {
-            // A tree made by hand could hold `..`, and what it names must never leave the worktree.
-            if (!is_recordable_path(path)) {
-                return Error{"AF-GIT-015", "The tree holds a path that is not allowed: `" + path + "`", path, "Use a tree that git made", ErrorKind::invalid};
-            }
-        }
-        return {};
+    [[nodiscard]] bool was_recorded(std::string_view path) const { return std::binary_search(former.begin(), former.end(), path, std::less<>()); }
+    [[nodiscard]] bool was_recorded_below(const std::string& folder) const {
+        const auto found = std::lower_bound(former.begin(), former.end(), folder + "/");
+        return found != former.end() && found->starts_with(folder + "/");
     }
 
     /// Takes away what stands in the way; remembers what may stay.
@@ -51,25 +41,27 @@ struct Checkout {
         }
         AF_TRY(const std::vector<std::string> names, names_in(folder, state.path / prefix));
         for (const std::string& name : names) {
-            if (depth == 0 && name == ".git") { continue; }
+            if (depth == 0 && name == ".git" && !state.is_module) { continue; }
             std::string path = prefix + name;
             struct stat st {};
             if (::fstatat(folder, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { return folder_error(errno, "look at a file", path); }
-            if (const auto found = wanted.find(path); found != wanted.end()) {
-                if (found->second.mode == GIT_FILEMODE_COMMIT) {
-                    if (S_ISDIR(st.st_mode) && !clean) { continue; }
-                } else if (const git_index_entry* known = state.cache->find(path);
-                           known != nullptr && git_oid_equal(&known->id, &found->second.id) != 0 && known->mode == static_cast<std::uint32_t>(found->second.mode) &&
-                           StatCache::unchanged(*known, st)) {
-                    kept.insert(std::move(path));
+            std::size_t position = 0;
+            if (const FileTable::File* const found = wanted.find(path, &position); found != nullptr) {
+                if (found->is_gitlink()) {
+                    if (S_ISDIR(st.st_mode) && (!clean || state.module_at(path, found->id) != nullptr)) { continue; }
+                } else if (found->unchanged(st)) {
+                    kept[position] = true;
                     continue;
                 }
                 AF_CHECK(trash.remove(folder, name));
-            } else if (folders.contains(path) && S_ISDIR(st.st_mode)) {
+                continue;
+            }
+            const bool wanted_folder = wanted.has_below(path);
+            if (wanted_folder && S_ISDIR(st.st_mode)) {
                 const FileDescriptor below = open_folder(folder, name.c_str());
                 if (!below.valid()) { return folder_error(errno, "open a folder", path); }
                 AF_CHECK(clear_way(below.get(), path + "/", depth + 1));
-            } else if (clean || folders.contains(path) || name == ".gitignore" || state.cache->find(path) != nullptr) {
+            } else if (clean || wanted_folder || name == ".gitignore" || was_recorded(path)) {
                 AF_CHECK(trash.remove(folder, name));
             } else {
                 unknown.push_back(std::move(path));
@@ -102,17 +94,23 @@ struct Checkout {
         return open_parent.get();
     }
 
-    Result<void> write(const std::string& path, const TreeEntry& entry) {
+    Result<void> write(std::size_t position) {
+        const std::string path(wanted.path(position));
+        const TreeEntry entry = wanted.at(position).entry();
         AF_TRY(const int parent, parent_of(path));
         const std::string name = path.substr(path.rfind('/') + 1);
-        struct stat st {};
         if (entry.mode == GIT_FILEMODE_COMMIT) {
             if (::mkdirat(parent, name.c_str(), 0777) != 0 && errno != EEXIST) { return folder_error(errno, "make a folder", path); }
-            written.push_back({path, entry, FileStamp(st)});
             return {};
         }
+        struct stat st {};
         git_blob* raw = nullptr;
-        if (const int code = git_blob_lookup(&raw, state.repository.get(), &entry.id); code < 0) { return failure(code, "read the recorded " + path); }
+        if (const int code = git_blob_lookup(&raw, state.repository.get(), &entry.id); code == GIT_ENOTFOUND) {
+            return Error{"AF-GIT-025", "The repository does not have the contents of a file: a partial clone leaves them with the server until they are asked for", path,
+                         "Fetch them: git archive HEAD > /dev/null", ErrorKind::unavailable};
+        } else if (code < 0) {
+            return failure(code, "read the recorded " + path);
+        }
         const BlobHandle blob(raw);
         const std::string_view bytes(static_cast<const char*>(git_blob_rawcontent(raw)), static_cast<std::size_t>(git_blob_rawsize(raw)));
         if (entry.mode == GIT_FILEMODE_LINK) {
@@ -127,7 +125,24 @@ struct Checkout {
             AF_CHECK(write_all(file.get(), bytes, path));
             if (::fstat(file.get(), &st) != 0) { return folder_error(errno, "make a file", path); }
         }
-        written.push_back({path, entry, FileStamp(st)});
+        wanted.set_stamp(position, FileStamp(st));
+        if (entry.mode != GIT_FILEMODE_LINK && read_pointer(bytes)) { pointers.push_back(position); }
+        return {};
+    }
+
+    /// Puts contents in place of the pointers of Git LFS. Once all files are written: the attributes are in some of them.
+    Result<void> fill_pointers() {
+        for (const std::size_t position : pointers) {
+            const std::string path(wanted.path(position));
+            if (!state.kept_by_lfs(path)) { continue; }     // Whatever it looks like.
+            AF_TRY(const int parent, parent_of(path));
+            AF_TRY(const std::optional<struct stat> st, fill_pointer(state.repository.get(), parent, path.substr(path.rfind('/') + 1), path));
+            if (st) {
+                wanted.set_stamp(position, FileStamp(*st));
+            } else {
+                state.unfilled.push_back(path);
+            }
+        }
         return {};
     }
 
@@ -136,7 +151,7 @@ struct Checkout {
         struct stat st {};
         if (::fstatat(folder, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { return true; }
         AF_TRY(const bool left_alone, state.ignored(path));
-        if (S_ISDIR(st.st_mode) && depth < max_folder_depth && (!left_alone || state.cache->has_below(path))) {
+        if (S_ISDIR(st.st_mode) && depth < max_folder_depth && (!left_alone || was_recorded_below(path))) {
             const FileDescriptor below = open_folder(folder, name.c_str());
             if (!below.valid()) { return folder_error(errno, "open a folder", path); }
             AF_CHECK(trash.remove(below.get(), ".gitignore"));
@@ -144,7 +159,7 @@ struct Checkout {
             bool empty = true;
             for (const std::string& child : names) {
                 const std::string child_path = path + "/" + child;
-                if (state.cache->find(child_path) != nullptr) {
+                if (was_recorded(child_path)) {
                     AF_CHECK(trash.remove(below.get(), child));
                 } else {
                     AF_TRY(const bool gone, prune(below.get(), child, child_path, depth + 1));
@@ -160,46 +175,53 @@ struct Checkout {
     }
 
     Result<void> run(const git_oid& tree) {
-        AF_CHECK(plan(tree));
         AF_CHECK(clear_way(state.root.get(), {}, 0));
-        std::vector<const std::pair<const std::string, TreeEntry>*> missing;
-        for (const auto& one : wanted) {
-            if (!kept.contains(one.first)) { missing.push_back(&one); }
+        std::size_t written = 0;
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+            if (kept[i]) { continue; }
+            AF_CHECK(write(i));
+            ++written;
         }
-        std::sort(missing.begin(), missing.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
-        written.reserve(missing.size());
-        for (const auto* one : missing) { AF_CHECK(write(one->first, one->second)); }
         git_attr_cache_flush(state.repository.get());
-        missing = {};
+        AF_CHECK(fill_pointers());
         for (const std::string& path : unknown) {
             AF_TRY(const int parent, parent_of(path));
             AF_TRY(const bool gone, prune(parent, path.substr(path.rfind('/') + 1), path, 0));
             (void)gone;
         }
         AF_CHECK(trash.empty());
-        std::vector<std::string> gone;
-        for (std::size_t i = 0; i < state.cache->size(); ++i) {
-            if (std::string path = state.cache->at(i)->path; !wanted.contains(path)) { gone.push_back(std::move(path)); }
+        if (written > 0 || git_oid_equal(&*state.last_tree, &tree) == 0) {
+            wanted.forget_fresh_stamps();
+            state.saved = false;
         }
-        for (const std::string& path : gone) { state.cache->remove(path); }
-        AF_CHECK(state.cache->put(written));
         state.last_tree = tree;
         state.save();
         return {};
     }
 };
 
+Result<void> Worktree::State::reset(const git_oid& tree, bool clean) {
+    std::vector<std::string> gone;
+    unfilled.clear();
+    if (cache->size() == 0) {
+        AF_TRY(cache, FileTable::of_tree(repository.get(), tree));
+    } else {
+        AF_TRY(gone, cache->change_tree(repository.get(), *last_tree, tree));
+    }
+    Result<void> done = Checkout(*this, clean, std::move(gone)).run(tree);
+    if (done.ok()) { done = fill_modules(clean); }
+    if (!done.ok()) {
+        last_tree.reset();      // The cache no longer describes the files.
+        cache.reset();
+    }
+    return done;
+}
+
 Result<void> Worktree::reset_to(std::string_view tree, bool clean) {
     AF_TRY(const git_oid id, parse_id(tree));
     AF_CHECK(state_->repair_link());
     AF_CHECK(state_->open_cache());
-    Checkout checkout(*state_, clean);
-    if (Result<void> done = checkout.run(id); !done.ok()) {
-        state_->last_tree.reset();      // The cache no longer describes the files.
-        state_->cache.reset();
-        return done;
-    }
-    return {};
+    return state_->reset(id, clean);
 }
 
 }  // namespace agentforge::kernel

@@ -36,7 +36,7 @@ Error open_failure(int code, const std::filesystem::path& path) {
         contains(message, "sha256")) {
         return Error{"AF-GIT-004", "The format of the git repository is not supported: " + message, path.string(),
                      "Use a repository with SHA-1 object names and no further extensions, for instance a clone made with "
-                     "plain `git clone` (without --filter; SHA-256 repositories cannot be used)",
+                     "plain `git clone` (SHA-256 repositories cannot be used: libgit2 1.5 does not read them)",
                      ErrorKind::unavailable};
     }
     return Error{"AF-GIT-008", "The git repository cannot be opened: " + message, path.string(),
@@ -50,9 +50,14 @@ void start_library() {
     static const bool started = [] {
         git_libgit2_init();
         git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
+        // Of 256 MiB, and packs seen through windows of 1 GiB: what is mapped counts as this program's memory.
+        git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, static_cast<ssize_t>(4) << 20U);
+        git_libgit2_opts(GIT_OPT_SET_MWINDOW_SIZE, std::size_t{512} << 10U);
+        git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, std::size_t{2} << 20U);
         // `git sparse-checkout` and others set it; task worktrees are whole, so nothing in it concerns them.
-        static const char* extensions[] = {"worktreeconfig"};
-        git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, std::size_t{1});
+        // A partial clone lacks objects, of old commits for the most part; one that is needed and not there is named.
+        static const char* extensions[] = {"worktreeconfig", "partialclone"};
+        git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, std::size(extensions));
         return true;
     }();
     (void)started;

@@ -65,9 +65,17 @@ Result<std::vector<std::string>> Repository::uncommitted() const {
     if (const int code = git_status_list_new(&raw, state_->handle.get(), &options); code < 0) { return failure(code, "compare the checkout"); }
     const StatusHandle list(raw);
     std::vector<std::string> paths;
+    git_index* raw_index = nullptr;
+    if (const int code = git_repository_index(&raw_index, state_->handle.get()); code < 0) { return failure(code, "read the index"); }
+    const IndexHandle index(raw_index);
     for (std::size_t i = 0; i < git_status_list_entrycount(raw); ++i) {
         const git_status_entry* entry = git_status_byindex(raw, i);
         if (entry->status == GIT_STATUS_CURRENT || (entry->status & GIT_STATUS_IGNORED) != 0) { continue; }
+        if (entry->status == GIT_STATUS_WT_DELETED) {
+            // Left out by `git sparse-checkout`, which libgit2 takes for deleted.
+            const git_index_entry* known = git_index_get_bypath(raw_index, entry->index_to_workdir->old_file.path, 0);
+            if (known != nullptr && (known->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE) != 0) { continue; }
+        }
         const git_diff_delta* delta = entry->index_to_workdir != nullptr ? entry->index_to_workdir : entry->head_to_index;
         std::string path = delta->new_file.path != nullptr ? delta->new_file.path : delta->old_file.path;
         if (path == ".agentforge" || path.starts_with(".agentforge/")) { continue; }

@@ -96,12 +96,20 @@ public:
     ~Worktree();
 
     [[nodiscard]] const std::filesystem::path& path() const noexcept;
-    /// Makes the files be exactly this tree, byte for byte, no filter applied: other tracked and untracked files go
+    /// The paths of submodules. Their files are the user's own checkout of the commit that is named, where it has that; they are for reading.
+    [[nodiscard]] std::vector<std::string> submodules() const;
+    /// Files of submodules that `snapshot` found changed, new or gone; a tree cannot show them. `reset_to` puts them back.
+    [[nodiscard]] const std::vector<std::string>& touched_in_submodules() const noexcept;
+    /// What the last `reset_to` found nowhere: submodules (their folders are empty) and contents of Git LFS (the file is the pointer).
+    [[nodiscard]] const std::vector<std::string>& unfilled() const noexcept;
+    /// `ensure` wrote its files just now: they are the commit's.
+    [[nodiscard]] bool is_new() const noexcept;
+    /// Makes the files be exactly this tree, byte for byte, no filter applied but Git LFS's (the contents in place of a pointer): other tracked and untracked files go
     /// (ignored ones too where `clean`; else the ignore files of the new tree decide). Links are never followed.
     [[nodiscard]] Result<void> reset_to(std::string_view tree, bool clean);
     /// Records the whole worktree as a tree, byte for byte; incremental through a stat cache. Left out are ignored
     /// files that `commit` does not hold, `.git` at any depth, sockets and pipes. `.agentforge/` and gitlinks stay as
-    /// they were in the last tree. Errors: AF-GIT-015, -030, -033…036.
+    /// they were in the last tree; a file that the attributes give to Git LFS is recorded as a pointer. Errors: AF-GIT-015, -030, -033…036.
     [[nodiscard]] Result<std::string> snapshot();
     /// Records after writes to known paths only (files, folders, gone or there): O(paths).
     [[nodiscard]] Result<std::string> snapshot_paths(const std::vector<std::string>& paths);
@@ -110,10 +118,9 @@ public:
     /// Removes the folder and git's record of it. Idempotent.
     [[nodiscard]] static Result<void> remove(const std::filesystem::path& repository, const std::filesystem::path& path, std::string_view name);
 
+    struct State;       ///< Private to kernel/git.
+
 private:
-    friend struct Recorder;
-    friend struct Checkout;
-    struct State;
     explicit Worktree(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };

@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 
 #include "git/bulk_objects.hpp"
 #include "git/folder.hpp"
+#include "git/lfs.hpp"
 #include "git/worktree_state.hpp"
 
 namespace agentforge::kernel {
@@ -30,7 +32,8 @@ Error changed_meanwhile(const std::string& path) {
 }
 
 /// `bulk` takes contents that fit into memory, where it is given.
-Result<git_oid> write_blob(git_repository* repository, BulkObjects* bulk, int parent, const std::string& name, const std::string& path, struct stat& st) {
+Result<git_oid> write_blob(Worktree::State& state, bool lfs, BulkObjects* bulk, int parent, const std::string& name, const std::string& path, struct stat& st) {
+    git_repository* const repository = state.repository.get();
     git_oid id{};
     if (S_ISLNK(st.st_mode)) {
         AF_TRY(const std::string target, read_link(parent, name.c_str(), path));
@@ -41,6 +44,16 @@ Result<git_oid> write_blob(git_repository* repository, BulkObjects* bulk, int pa
     if (!file.valid()) { return folder_error(errno, "read a file", path); }
     if (::fstat(file.get(), &st) != 0) { return folder_error(errno, "read a file", path); }
     if (!S_ISREG(st.st_mode)) { return changed_meanwhile(path); }
+    if (lfs && state.kept_by_lfs(path)) {
+        std::array<char, 1025> head{};
+        const ssize_t count = ::pread(file.get(), head.data(), head.size(), 0);
+        // A pointer whose contents are elsewhere stays one, and nothing is to be kept of an empty file.
+        if (count > 0 && !read_pointer({head.data(), static_cast<std::size_t>(count)})) {
+            AF_TRY(const std::string pointer, keep_contents(repository, file.get(), static_cast<std::uint64_t>(st.st_size), path));
+            if (const int code = git_blob_create_from_buffer(&id, repository, pointer.data(), pointer.size()); code < 0) { return failure(code, "record " + path); }
+            return id;
+        }
+    }
     if (st.st_size > max_file_bytes) {
         return Error{"AF-GIT-033", "A file is too large to be recorded: " + std::to_string(st.st_size) + " bytes, of at most " + std::to_string(max_file_bytes), path,
                      "Remove it, or name it in .gitignore", ErrorKind::invalid};
@@ -90,6 +103,7 @@ struct Recorder {
     std::vector<TreeEdit> edits;
     std::vector<Recorded> recorded;
     bool rules_changed = false;
+    std::optional<bool> lfs;                ///< Whether Git LFS is used.
     BulkObjects bulk{state.repository.get()};
 
     explicit Recorder(Worktree::State& of) : state(of), seen(of.cache->size()) {}
@@ -101,21 +115,22 @@ struct Recorder {
 
     Result<void> file(int parent, const std::string& name, const std::string& path, struct stat st, bool below_ignored) {
         std::size_t position = 0;
-        const git_index_entry* known = state.cache->find(path, &position);
+        const FileTable::File* known = state.cache->find(path, &position);
         if (known != nullptr) {
             seen[position] = true;
-            if (StatCache::unchanged(*known, st)) { return {}; }
+            if (known->unchanged(st)) { return {}; }
         } else {
             bool left_out = below_ignored;
             if (!left_out) { AF_TRY(left_out, state.ignored(path)); }
             if (left_out && !state.in_head(path)) { return {}; }
         }
-        const auto id = write_blob(state.repository.get(), recorded.size() < few_files ? nullptr : &bulk, parent, name, path, st);
+        if (!lfs) { lfs = state.uses_lfs(); }
+        const auto id = write_blob(state, *lfs, recorded.size() < few_files ? nullptr : &bulk, parent, name, path, st);
         if (!id.ok()) { return id.error(); }
         const TreeEntry entry{*id, S_ISLNK(st.st_mode)             ? GIT_FILEMODE_LINK
                                    : (st.st_mode & S_IXUSR) != 0 ? GIT_FILEMODE_BLOB_EXECUTABLE
                                                                  : GIT_FILEMODE_BLOB};
-        if (known == nullptr || git_oid_equal(&known->id, &entry.id) == 0 || known->mode != static_cast<std::uint32_t>(entry.mode)) {
+        if (known == nullptr || !known->holds(entry)) {
             edits.push_back({path, entry});
             rules_changed = rules_changed || is_ignore_file(path);
         }
@@ -130,7 +145,7 @@ struct Recorder {
         if (::fstatat(parent, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) {
             return errno == ENOENT ? Result<void>() : Result<void>(folder_error(errno, "look at a file", path));
         }
-        if (const git_index_entry* known = state.cache->find(path); known != nullptr && known->mode == GIT_FILEMODE_COMMIT) { return {}; }
+        if (const FileTable::File* known = state.cache->find(path); known != nullptr && known->is_gitlink()) { return {}; }
         if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) { return file(parent, name, path, st, below_ignored); }
         if (!S_ISDIR(st.st_mode)) { return {}; }    // Git records no sockets, pipes and devices.
         bool left_out = below_ignored;
@@ -153,19 +168,21 @@ struct Recorder {
         return {};
     }
 
+    void remove_unseen(std::size_t position) {
+        if (!seen[position] && !state.cache->at(position).is_gitlink()) { remove(std::string(state.cache->path(position))); }
+    }
+
     void forget_unseen() {
         for (std::size_t i = 0; i < seen.size(); ++i) {
-            const git_index_entry* known = state.cache->at(i);
-            if (!seen[i] && known->mode != GIT_FILEMODE_COMMIT && !is_private(known->path)) { remove(known->path); }
+            if (!seen[i] && !state.cache->at(i).is_gitlink() && !is_private(state.cache->path(i))) { remove(std::string(state.cache->path(i))); }
         }
     }
 
     /// Files that were recorded and that changed ignore files leave out now.
     Result<void> forget_ignored() {
         for (std::size_t i = 0; i < seen.size(); ++i) {
-            const git_index_entry* known = state.cache->at(i);
-            if (!seen[i] || known->mode == GIT_FILEMODE_COMMIT || is_private(known->path)) { continue; }
-            const std::string path = known->path;
+            if (!seen[i] || state.cache->at(i).is_gitlink() || is_private(state.cache->path(i))) { continue; }
+            const std::string path(state.cache->path(i));
             if (state.in_head(path)) { continue; }
             AF_TRY(const bool left_out, state.ignored(path));
             if (!left_out) { continue; }
@@ -179,10 +196,13 @@ struct Recorder {
     Result<git_oid> finish() {
         AF_CHECK(bulk.flush());
         AF_TRY(const git_oid tree, apply_edits(state.repository.get(), *state.last_tree, edits));
-        for (const TreeEdit& edit : edits) {
-            if (!edit.entry) { state.cache->remove(edit.path); }
+        for (TreeEdit& edit : edits) {
+            if (!edit.entry) { recorded.push_back({std::move(edit.path), std::nullopt, {}}); }
         }
-        AF_CHECK(state.cache->put(recorded));
+        if (!recorded.empty()) {
+            state.cache->update(std::move(recorded));
+            state.saved = false;
+        }
         state.last_tree = tree;
         return tree;
     }
@@ -197,6 +217,8 @@ Result<std::string> Worktree::snapshot() {
     recorder.forget_unseen();
     if (recorder.rules_changed) { AF_CHECK(recorder.forget_ignored()); }
     AF_TRY(const git_oid tree, recorder.finish());
+    state_->touched.clear();
+    AF_CHECK(state_->look_at_modules({}, state_->touched));
     state_->save();
     return to_text(tree);
 }
@@ -226,8 +248,8 @@ Result<std::string> Worktree::snapshot_paths(const std::vector<std::string>& pat
             AF_CHECK(state_->check_ignore_file(path.substr(0, start)));
             const std::size_t slash = path.find('/', start);
             const std::string here = path.substr(0, slash);
-            const git_index_entry* known = state_->cache->find(here);
-            below_gitlink = known != nullptr && known->mode == GIT_FILEMODE_COMMIT;
+            const FileTable::File* known = state_->cache->find(here);
+            below_gitlink = known != nullptr && known->is_gitlink();
             if (slash == std::string::npos || below_gitlink) { break; }
             FileDescriptor below = open_folder(folder.get(), path.substr(start, slash - start).c_str());
             if (!below.valid()) { break; }
@@ -239,13 +261,10 @@ Result<std::string> Worktree::snapshot_paths(const std::vector<std::string>& pat
         const std::string reached = path.substr(0, path.find('/', start));
         const std::string name = reached.substr(start);
         done = reached;
-        const std::vector<std::string> before = state_->cache->at_or_below(reached);
         AF_CHECK(recorder.entry(folder.get(), name, reached, false, depth));
-        for (const std::string& old : before) {
-            std::size_t position = 0;
-            const git_index_entry* known = state_->cache->find(old, &position);
-            if (known != nullptr && !recorder.seen[position] && known->mode != GIT_FILEMODE_COMMIT) { recorder.remove(old); }
-        }
+        const auto [from, to] = state_->cache->below(reached);
+        for (std::size_t i = from; i < to; ++i) { recorder.remove_unseen(i); }
+        if (std::size_t position = 0; state_->cache->find(reached, &position) != nullptr) { recorder.remove_unseen(position); }
     }
     if (recorder.rules_changed) { return snapshot(); }
     AF_TRY(const git_oid tree, recorder.finish());

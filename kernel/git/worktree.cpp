@@ -28,6 +28,7 @@ Worktree::~Worktree() {
 }
 
 const std::filesystem::path& Worktree::path() const noexcept { return state_->path; }
+bool Worktree::is_new() const noexcept { return state_->is_new; }
 
 namespace {
 
@@ -113,17 +114,6 @@ Error not_ours(const std::filesystem::path& path) {
                  "Move it away, or remove it if nothing in it is needed", ErrorKind::conflict};
 }
 
-/// The index that `git status` in the worktree looks at. Ours is another: git's may hold filtered contents.
-Result<void> write_plain_index(const std::filesystem::path& file, git_repository* repository, const git_oid& tree) {
-    git_index* raw = nullptr;
-    if (const int code = git_index_open(&raw, file.c_str()); code < 0) { return failure(code, "make an index"); }
-    const IndexHandle index(raw);
-    AF_TRY(const TreeHandle found, find_tree(repository, tree));
-    if (const int code = git_index_read_tree(raw, found.get()); code < 0) { return failure(code, "make an index"); }
-    if (const int code = retry_while_locked([&] { return git_index_write(raw); }, file.string() + ".lock"); code < 0) { return failure(code, "write " + file.string()); }
-    return {};
-}
-
 }  // namespace
 
 Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const std::filesystem::path& path, std::string_view name, std::string_view commit) {
@@ -141,6 +131,7 @@ Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const
     AF_CHECK(make_directories(place.path));
 
     auto state = std::make_unique<State>();
+    if (const char* const user = git_repository_workdir(handle.get()); user != nullptr) { state->user = user; }
     state->path = place.path;
     state->admin = place.admin;
     state->root = open_folder(AT_FDCWD, place.path.c_str());
@@ -152,9 +143,24 @@ Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const
 
     struct stat st {};
     const bool whole = place.folder && ::lstat(state->cache_file().c_str(), &st) == 0;      // Written when the files were.
-    if (::lstat((state->admin / "index").c_str(), &st) != 0) { AF_CHECK(write_plain_index(state->admin / "index", state->repository.get(), tree_id)); }
+    const bool indexed = ::lstat((state->admin / "index").c_str(), &st) == 0;
     Worktree worktree(std::move(state));
-    if (!whole) { AF_CHECK(worktree.reset_to(to_text(tree_id), true)); }
+    if (!whole) {
+        worktree.state_->cache.emplace();       // Nothing is known of what may lie there.
+        worktree.state_->last_tree = tree_id;
+        AF_CHECK(worktree.reset_to(to_text(tree_id), true));
+        worktree.state_->is_new = true;
+    }
+    if (!indexed) {
+        // The index that `git status` in the worktree looks at. Ours is another: git's may hold filtered contents.
+        const std::filesystem::path index = worktree.state_->admin / "index";
+        if (whole) {
+            AF_TRY(const FileTable files, FileTable::of_tree(worktree.state_->repository.get(), tree_id));
+            AF_CHECK(files.write_index(index));
+        } else {
+            AF_CHECK(worktree.state_->cache->write_index(index));
+        }
+    }
     return worktree;
 }
 
@@ -189,25 +195,15 @@ Result<void> Worktree::State::repair_link() {
 
 Result<void> Worktree::State::open_cache() {
     if (cache && last_tree) { return {}; }
-    std::error_code ignored_error;
-    if (std::filesystem::exists(cache_file(), ignored_error)) {     // A new one would write the empty tree for nothing.
-        Result<StatCache> opened = StatCache::open(cache_file());
-        if (opened.ok()) {
-            cache = std::move(opened).value();
-            Result<git_oid> tree = cache->write_tree(repository.get());
-            if (tree.ok()) {
-                last_tree = *tree;
-                return {};
-            }
-        }
+    if (auto found = FileTable::load(cache_file()); found && find_tree(repository.get(), found->second).ok()) {
+        cache = std::move(found->first);
+        last_tree = found->second;
+        saved = true;
+        return {};
     }
-    std::filesystem::remove(cache_file(), ignored_error);
-    AF_TRY(cache, StatCache::open(cache_file()));
-    cache->clear();
-    std::vector<Recorded> entries;
     const git_oid head = *git_tree_id(head_tree.get());
-    AF_CHECK(for_each_file(repository.get(), head, [&](std::string file, const TreeEntry& entry) { entries.push_back({std::move(file), entry, {}}); }));
-    AF_CHECK(cache->put(entries));
+    AF_TRY(cache, FileTable::of_tree(repository.get(), head));
+    saved = false;
     last_tree = head;
     return {};
 }
@@ -216,7 +212,7 @@ void Worktree::State::save() {
     if (!cache || !last_tree) { return; }
     std::error_code error;
     if (!std::filesystem::exists(admin, error)) { return; }     // Removed meanwhile: nothing of it must come back.
-    cache->save();
+    if (!saved) { saved = cache->save(cache_file(), *last_tree); }
     const std::filesystem::path ref = admin / "refs" / "worktree" / "agentforge";
     const std::string id = to_text(*last_tree);
     if (line_of(ref) == id) { return; }
@@ -232,6 +228,23 @@ Result<void> Worktree::State::check_ignore_file(const std::string& prefix) const
     if (S_ISREG(st.st_mode) && st.st_size <= max_bytes) { return {}; }
     return Error{"AF-GIT-036", "An ignore file is not an ordinary file of at most 1 MiB", (path / file).string(),
                  "Replace it by an ordinary file, or remove it", ErrorKind::invalid};
+}
+
+bool Worktree::State::uses_lfs() const {
+    std::error_code error;
+    if (std::filesystem::exists(std::filesystem::path(git_repository_commondir(repository.get())) / "lfs", error)) { return true; }
+    const FileDescriptor attributes = open_file(root.get(), ".gitattributes");
+    struct stat st {};
+    constexpr off_t max_bytes = 1 << 20;
+    if (!attributes.valid() || ::fstat(attributes.get(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > max_bytes) { return false; }
+    std::string text(static_cast<std::size_t>(st.st_size), '\0');
+    const ssize_t count = ::pread(attributes.get(), text.data(), text.size(), 0);
+    return count > 0 && text.find("filter=lfs") != std::string::npos;
+}
+
+bool Worktree::State::kept_by_lfs(const std::string& file) const {
+    const char* value = nullptr;
+    return git_attr_get(&value, repository.get(), GIT_ATTR_CHECK_FILE_THEN_INDEX, file.c_str(), "filter") == 0 && value != nullptr && std::string_view(value) == "lfs";
 }
 
 Result<bool> Worktree::State::ignored(const std::string& file) const {

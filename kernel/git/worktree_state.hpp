@@ -2,79 +2,46 @@
 // What the parts of a Worktree share. Private to kernel/git.
 #pragma once
 
-#include <sys/stat.h>
+#include <map>
+#include <memory>
 
 #include "base/files.hpp"
-#include "git/library.hpp"
+#include "git/file_table.hpp"
 #include "git/repository.hpp"
-#include "git/tree_edit.hpp"
 
 namespace agentforge::kernel {
-
-namespace git {
-
-/// What the index keeps of a file's stat data: a third of it, and a large repository has tens of thousands waiting at once.
-struct FileStamp {
-    timespec changed{};
-    timespec written{};
-    std::uint32_t inode = 0;
-    std::uint32_t size = 0;
-
-    FileStamp() = default;
-    explicit FileStamp(const struct stat& st)
-        : changed(st.st_ctim), written(st.st_mtim), inode(static_cast<std::uint32_t>(st.st_ino)), size(static_cast<std::uint32_t>(st.st_size)) {}
-};
-
-/// An index entry that waits to be put into the index.
-struct Recorded {
-    std::string path;
-    TreeEntry entry;
-    FileStamp stamp;
-};
-
-/// The index file serves as a cache: what was recorded for a path, and the stat data of the file then.
-/// A file whose ctime, mtime, size and inode are the same was not changed: nobody can set a ctime.
-class StatCache {
-public:
-    /// Errors: AF-GIT-099.
-    [[nodiscard]] static Result<StatCache> open(const std::filesystem::path& file);
-
-    [[nodiscard]] const git_index_entry* find(const std::string& path, std::size_t* position = nullptr) const;
-    [[nodiscard]] bool has_below(const std::string& folder) const;      ///< An entry below `folder` (without slash).
-    [[nodiscard]] std::size_t size() const { return git_index_entrycount(index_.get()); }
-    [[nodiscard]] const git_index_entry* at(std::size_t position) const { return git_index_get_byindex(index_.get(), position); }
-    [[nodiscard]] static bool unchanged(const git_index_entry& entry, const struct stat& st);
-
-    void clear();
-    void remove(const std::string& path);
-    /// Paths below a folder, and the path itself.
-    [[nodiscard]] std::vector<std::string> at_or_below(const std::string& path) const;
-    /// A file whose ctime is so near that another write could get the same is remembered as unknown.
-    /// Errors: `invalid` AF-GIT-015.
-    [[nodiscard]] Result<void> put(const std::vector<Recorded>& entries);
-    [[nodiscard]] Result<git_oid> write_tree(git_repository* repository) const;
-    /// Saves where something changed. Where another process holds its lock nothing is lost but time.
-    void save();
-
-private:
-    explicit StatCache(IndexHandle index) : index_(std::move(index)) {}
-    IndexHandle index_;
-    bool changed_ = false;
-};
-
-}  // namespace git
 
 struct Worktree::State {
     git::RepositoryHandle repository;       ///< The common repository, seen with this worktree's files.
     std::filesystem::path path;
+    std::filesystem::path user;             ///< The user's checkout: its submodules are where theirs are.
     std::filesystem::path admin;            ///< `<git directory>/worktrees/<name>`
     FileDescriptor root;
     git::TreeHandle head_tree;              ///< What it stands on: decides which ignored files are tracked.
-    std::optional<git::StatCache> cache;
+    std::optional<git::FileTable> cache;
     std::optional<git_oid> last_tree;       ///< What the cache describes.
+    bool is_new = false;                    ///< `ensure` wrote the files.
+    bool is_module = false;                 ///< The files of a submodule: no `.git` and no record of their own.
+    /// By path; empty where the user's checkout does not have the submodule.
+    std::map<std::string, std::unique_ptr<State>, std::less<>> modules;
+    std::vector<std::string> touched;       ///< Files of submodules that the last snapshot found changed.
+    std::vector<std::string> unfilled;      ///< What the last checkout could not fill in: submodules, and files that Git LFS keeps.
+    bool saved = false;                     ///< The cache is on disk as it is.
 
-    [[nodiscard]] std::filesystem::path trash() const { return path.string() + ".removed"; }
+    [[nodiscard]] std::filesystem::path trash() const { return is_module ? admin / "removed" : std::filesystem::path(path.string() + ".removed"); }
     [[nodiscard]] std::filesystem::path cache_file() const { return admin / "agentforge-index"; }
+    /// Makes the files be the tree's, those of submodules too. After an error the cache is read anew.
+    [[nodiscard]] Result<void> reset(const git_oid& tree, bool clean);
+    /// The files of the submodule at `module_path`, where the user's checkout has it at that commit; else nullptr.
+    [[nodiscard]] State* module_at(const std::string& module_path, const git_oid& commit);
+    /// Makes the files of each submodule be its commit's.
+    [[nodiscard]] Result<void> fill_modules(bool clean);
+    /// Finds changed files of submodules: `touched`, each path after `prefix`.
+    [[nodiscard]] Result<void> look_at_modules(const std::string& prefix, std::vector<std::string>& into);
+    /// Whether Git LFS is used here at all. Asked first: libgit2 reads the user's whole index to answer for an attribute.
+    [[nodiscard]] bool uses_lfs() const;
+    /// Whether the attributes on disk give the file to Git LFS.
+    [[nodiscard]] bool kept_by_lfs(const std::string& file) const;
     /// Makes `.git` be the link to `admin`, whatever it was.
     [[nodiscard]] Result<void> repair_link();
     /// Reads the cache, once; one that is gone or broken is made again from HEAD's tree.

@@ -28,7 +28,7 @@ void add_abort(CLI::App& app, Program& program) {
     };
     auto arguments = std::make_shared<Arguments>();
     const Command command = add_subcommand(app, "abort", "End a task for good; its journal stays");
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->required();
+    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
     add_option(*command, "--reason", arguments->reason, "Why; goes into the journal")->type_name("TEXT");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge abort 1f2e3d4c --reason \"wrong request\"");

@@ -3,13 +3,53 @@
 
 #include <CLI/CLI.hpp>
 
+#include "host/grammar.hpp"
+#include "host/program.hpp"
+
 namespace agentforge::kernel {
 
 namespace {
 
 CLI::App& app_of(const Command& command) { return command; }
 
+class OwnHelp final : public CLI::Formatter {
+public:
+    std::string make_usage(const CLI::App* app, std::string) const override { return "Usage: " + read_grammar(*app).usage() + "\n"; }
+    std::string make_option_name(const CLI::Option* option, bool positional) const override {
+        return positional ? value_of(*option) : option->get_name(false, true);
+    }
+    std::string make_option_opts(const CLI::Option* option) const override {
+        const bool takes_value = option->get_expected_max() > 0 && option->get_type_size_max() > 0;
+        return option->get_positional() || !takes_value ? "" : " " + value_of(*option);
+    }
+
+private:
+    /// "N:POSITIVE" → "N"; "TEXT:{bash,zsh}" → "bash|zsh".
+    static std::string value_of(const CLI::Option& option) {
+        const std::string type = option.get_type_name();
+        const auto colon = type.find(':');
+        if (type.compare(0, 6, "TEXT:{") != 0) { return type.substr(0, colon); }
+        std::string choices = type.substr(colon + 2, type.rfind('}') - colon - 2);
+        std::replace(choices.begin(), choices.end(), ',', '|');
+        return choices;
+    }
+};
+
 }  // namespace
+
+void add_run_output(const Command& command, Program& program) {
+    const Option json = add_flag(command, "--json", program.json_output, "Answer as JSON on standard output, without progress: --output-format json");
+    add_option_function(command, "--output-format",
+                        [&program](const std::string& format) {
+                            program.json_output = format != "text";
+                            program.stream_output = format == "stream-json";
+                        },
+                        "How to answer; stream-json is every event as it happens, one JSON object a line, the result last")
+        ->one_of({"text", "json", "stream-json"})->excludes(json);
+    add_flag(command, "--quiet,-q", program.quiet, "No progress");
+}
+
+void use_own_help(const Command& app) { app_of(app).formatter(std::make_shared<OwnHelp>()); }
 
 const Option* Option::required() const {
     option_->required();

@@ -53,6 +53,13 @@ private:
     CLI::App* app_;
 };
 
+struct Program;
+/// --json, --output-format and --quiet, the same for every command that runs a task.
+void add_run_output(const Command& command, Program& program);
+
+/// Help in the program's own words: values by their names, choices spelled out, nothing of how the parser is made.
+void use_own_help(const Command& app);
+
 // A variable must live as long as the command line.
 Command add_subcommand(const Command& command, const std::string& name, const std::string& description);
 Option add_option(const Command& command, const std::string& name, std::string& variable, const std::string& description);

@@ -22,9 +22,8 @@ void add_decisions(CLI::App& app, Program& program) {
     const auto add = [&](const char* name, const char* help, const char* example) {
         auto task = std::make_shared<std::string>();
         const Command command = add_subcommand(app, name, help);
-        add_option(*command, "task", *task, "The task's id, or enough of it")->required();
-        add_flag(*command, "--json", program.json_output, "Answer as JSON");
-        add_flag(*command, "--quiet,-q", program.quiet, "No progress");
+        add_option(*command, "task", *task, "The task's id, or enough of it")->type_name("TASK")->required();
+        add_run_output(command, program);
         command->footer(example);
         return std::pair{command, task};
     };
@@ -43,7 +42,7 @@ void add_decisions(CLI::App& app, Program& program) {
     const auto [feedback, revised] = add("feedback", "Say what to change in what the task shows; its stage runs again",
                                          "Example:  agentforge feedback 1f2e3d4c \"Add rate limiting to the specification\"");
     auto text = std::make_shared<std::string>();
-    add_option(*feedback, "text", *text, "What to change")->required();
+    add_option(*feedback, "text", *text, "What to change")->type_name("COMMENT")->required();
     feedback->callback([&program, task = revised, text] {
         program.command = [&program, task, text] {
             return decide_and_resume(program, *task, [text](PipelineController& controller, const std::string& id) {

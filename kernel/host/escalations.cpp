@@ -3,6 +3,7 @@
 #include <iterator>
 #include <ostream>
 
+#include "base/text.hpp"
 #include "host/command_line.hpp"
 #include "host/outcome.hpp"
 
@@ -62,17 +63,76 @@ int list_escalations(Program& program) {
     return 0;
 }
 
+int show_escalation(Program& program, const std::string& id) {
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    const EscalationStore store(place->agentforge);
+    json::object told{{"id", id}};
+    std::vector<std::pair<std::string, std::string>> lines;
+    const auto line = [&](const char* name, const std::string& value) {
+        told[name] = value;
+        if (!value.empty()) { lines.emplace_back(name, value); }
+    };
+    std::string how;
+    if (id.starts_with("APR-")) {
+        const auto request = store.approval(id);
+        if (!request.ok()) { return program.fail(request.error()); }
+        const auto decision = store.decision(id);
+        if (!decision.ok()) { return program.fail(decision.error()); }
+        told["kind"] = "approval";
+        line("task_id", request->task_id);
+        line("stage", request->stage);
+        line("artifact_hash", request->artifact_hash);
+        line("answer", !*decision ? "" : (*decision)->approved ? "approved" : "refused");
+        line("feedback", *decision && (*decision)->feedback ? *(*decision)->feedback : "");
+        if (!*decision) { how = "agentforge approve | feedback | reject " + request->task_id; }
+    } else {
+        const auto escalation = store.escalation(id);
+        if (!escalation.ok()) { return program.fail(escalation.error()); }
+        const auto resolution = store.resolution(id);
+        if (!resolution.ok()) { return program.fail(resolution.error()); }
+        told["kind"] = "escalation";
+        line("task_id", escalation->task_id);
+        line("stage", escalation->stage);
+        line("issue", escalation->issue);
+        line("question", escalation->question);
+        json::array options;
+        for (const std::string& option : escalation->options) {
+            options.emplace_back(option);
+            lines.emplace_back("option", option);
+        }
+        told["options"] = std::move(options);
+        told["context"] = escalation->context;
+        if (!escalation->context.empty()) { lines.emplace_back("context", to_json_pretty(escalation->context)); }
+        told["answer"] = nullptr;
+        if (*resolution) {
+            told["answer"] = (*resolution)->context;
+            lines.emplace_back("answer", (*resolution)->abort ? "end the task" : to_json_line((*resolution)->context));
+        } else {
+            how = "agentforge resolve " + id + " \"…\"";
+        }
+    }
+    if (program.json_output) {
+        program.print_json(told);
+        return 0;
+    }
+    program.out << printable(id, 300) << "\n";
+    for (const auto& [name, value] : lines) { program.out << "  " << name << std::string(std::max<std::size_t>(1, 14 - name.size()), ' ') << printable_lines(value) << "\n"; }
+    if (!how.empty()) { program.out << "  answer it     " << how << "\n"; }
+    return 0;
+}
+
 int run_resolve(Program& program, const ResolveArguments& arguments) {
     if (arguments.answer.empty() && !arguments.abort) {
         program.fail(Error{"AF-CLI-011", "there is no answer", arguments.id, "give it as the second argument, or --abort to end the task", ErrorKind::invalid});
         return static_cast<int>(ExitCode::usage);
     }
-    Display display = make_display(program);
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     const auto escalation = EscalationStore(place->agentforge).escalation(arguments.id);
     if (!escalation.ok()) { return program.fail(escalation.error()); }
-    auto project = Project::open_for_task(program, display, escalation->task_id);
+    const auto progress = make_progress(program);
+    auto project = Project::open_for_task(program, *progress, escalation->task_id);
     if (!project.ok()) { return program.fail(project.error()); }
     Resolution resolution;
     resolution.abort = arguments.abort;
@@ -105,14 +165,20 @@ void add_escalations(CLI::App& app, Program& program) {
         program.command = [&program] { return list_escalations(program); };
     });
 
+    auto shown = std::make_shared<std::string>();
+    const Command show = add_subcommand(*group, "show", "Show one question or approval with its context, its options and its answer");
+    add_option(*show, "id", *shown, "The id (ESC-… or APR-…)")->type_name("ESCALATION")->required();
+    add_flag(*show, "--json", program.json_output, "Answer as JSON");
+    show->footer("Example:  agentforge escalations show ESC-20260102-add-oauth2-1f2e3d4c-clarify-1");
+    show->callback([&program, shown] { program.command = [&program, shown] { return show_escalation(program, *shown); }; });
+
     auto arguments = std::make_shared<ResolveArguments>();
     const Command resolve = add_subcommand(app, "resolve", "Answer an escalation; the task goes on");
-    add_option(*resolve, "id", arguments->id, "The escalation's id (ESC-…)")->required();
-    add_option(*resolve, "answer", arguments->answer, "The answer");
+    add_option(*resolve, "id", arguments->id, "The escalation's id (ESC-…)")->type_name("ESCALATION")->required();
+    add_option(*resolve, "answer", arguments->answer, "The answer")->type_name("ANSWER");
     add_flag(*resolve, "--abort", arguments->abort, "End the task instead");
     add_flag(*resolve, "--no-resume", arguments->no_resume, "Only answer; `agentforge resume` goes on later");
-    add_flag(*resolve, "--json", program.json_output, "Answer as JSON");
-    add_flag(*resolve, "--quiet,-q", program.quiet, "No progress");
+    add_run_output(resolve, program);
     resolve->footer("Example:  agentforge resolve ESC-20260102-add-oauth2-1f2e3d4c-clarify-1 \"Yes, require PKCE\"");
     resolve->callback([&program, arguments] { program.command = [&program, arguments] { return run_resolve(program, *arguments); }; });
 }

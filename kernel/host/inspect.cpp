@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
+#include "host/inspect.hpp"
 #include "host/project.hpp"
 
 namespace agentforge::kernel {
@@ -32,24 +33,6 @@ std::uint64_t number_of(const json::object& object, std::string_view key) {
     return value != nullptr && value->is_number() ? value->to_number<std::uint64_t>() : 0;
 }
 
-/// What a record says in one line.
-std::string line_of(const Record& record) {
-    const json::object& body = record.body;
-    const std::string_view type = record.type();
-    if (type == "step") {
-        return fmt::format("step {} {}: {}", number_of(body, "step"), text_of(map_of(body, "action"), "type"), text_of(map_of(body, "result"), "summary"));
-    }
-    if (type == "gate") {
-        return fmt::format("gate {} {}: {}", text_of(body, "gate"), body.at("passed").as_bool() ? "passed" : "FAILED", text_of(body, "summary"));
-    }
-    std::string text(type);
-    for (const std::string_view key : {"stage", "name", "reviewer", "artifact", "reason", "escalation_id", "approval_id", "commit", "message"}) {
-        if (const std::string value = text_of(body, key); !value.empty()) { text += "  " + std::string(key) + "=" + value; }
-    }
-    if (type == "stage_failed") { text += "  " + text_of(map_of(body, "error"), "message"); }
-    return text;
-}
-
 int show_journal(Program& program, const std::string& id, const std::vector<Record>& records, const Recovery& recovery) {
     if (program.json_output) {
         json::array array;
@@ -62,7 +45,7 @@ int show_journal(Program& program, const std::string& id, const std::vector<Reco
     for (const Record& record : records) {
         const json::object& agent = map_of(record.body, "agent");
         program.out << fmt::format("{:>5}  {}  {:<20} {}\n", record.seq, text_of(record.body, "timestamp").substr(11, 12), text_of(agent, "role"),
-                                   printable(line_of(record), 220));
+                                   printable(record_line(record.body), 220));
     }
     program.out << "\nOne step with all that was sent and answered: agentforge inspect " << id << " --step N\n";
     return 0;
@@ -149,10 +132,28 @@ int run_inspect(Program& program, const InspectArguments& arguments) {
 
 }  // namespace
 
+std::string record_line(const json::object& body) {
+    const std::string type = text_of(body, "type");
+    if (type == "step") {
+        return fmt::format("step {} {}: {}", number_of(body, "step"), text_of(map_of(body, "action"), "type"), text_of(map_of(body, "result"), "summary"));
+    }
+    if (type == "gate") {
+        return fmt::format("gate {} {}: {}", text_of(body, "gate"), body.at("passed").as_bool() ? "passed" : "FAILED", text_of(body, "summary"));
+    }
+    std::string text = type;
+    for (const std::string_view key : {"stage", "name", "reviewer", "artifact", "reason", "escalation_id", "approval_id", "commit", "message"}) {
+        if (const std::string value = text_of(body, key); !value.empty()) { text += "  " + std::string(key) + "=" + value; }
+    }
+    if (type == "stage_failed") { text += "  " + text_of(map_of(body, "error"), "message"); }
+    return text;
+}
+
+int inspect_step(Program& program, const std::string& task, std::uint64_t step) { return run_inspect(program, {.task = task, .step = step, .show = ""}); }
+
 void add_inspect(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<InspectArguments>();
     const Command command = add_subcommand(app, "inspect", "Show a task's journal, verified, or one step of it");
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->required();
+    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
     add_option(*command, "--step", arguments->step, "This step, with all that was sent and answered")->type_name("N")->positive();
     add_option(*command, "--show", arguments->show, "Only this part of the step")
         ->one_of({"system", "context", "answer", "result", "diff"})->needs("--step");

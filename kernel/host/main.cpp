@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <malloc.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -61,6 +62,8 @@ int output_lost(agentforge::kernel::Program& program, int code) {
 
 int main(int argc, char** argv) {
     install_signal_handlers();
+    // Large buffers go back to the system when they are freed. Left to itself the library raises this limit with the largest one freed, and keeps the holes.
+    ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
     std::error_code error;
     const auto directory = std::filesystem::current_path(error);
     agentforge::kernel::Program program{.out = std::cout,

@@ -5,6 +5,8 @@
 #include <ostream>
 
 #include "base/text.hpp"
+#include "host/detach.hpp"
+#include "host/event_stream.hpp"
 #include "host/terminal.hpp"
 
 namespace agentforge::kernel {
@@ -71,19 +73,30 @@ void tell_waiting(Program& program, const PipelineResult& result) {
 
 }  // namespace
 
-Display make_display(Program& program) {
-    const bool terminal = program.err_is_terminal;
-    return Display(program.err, {.terminal = terminal && moves_cursor(program.environment),
-                                 .colour = terminal && wants_colour(program.environment),
-                                 .unicode = !terminal || shows_unicode(program.environment),
-                                 .quiet = program.quiet || program.json_output,
-                                 .columns = terminal_columns,
-                                 .stopping = [cancel = program.cancel] { return cancel != nullptr && cancel->finishing(); },
-                                 .continued = program.continued});
+std::unique_ptr<EventSink> make_progress(Program& program) {
+    static SystemClock clock;
+    std::unique_ptr<EventSink> progress;
+    if (program.stream_output) {
+        progress = std::make_unique<EventStream>(program.out, clock);
+    } else {
+        const bool terminal = program.err_is_terminal;
+        progress = std::make_unique<Display>(program.err, Display::Options{.terminal = terminal && moves_cursor(program.environment),
+                                                                          .colour = terminal && wants_colour(program.environment),
+                                                                          .unicode = !terminal || shows_unicode(program.environment),
+                                                                          .quiet = program.quiet || program.json_output,
+                                                                          .columns = terminal_columns,
+                                                                          .stopping = [cancel = program.cancel] { return cancel != nullptr && cancel->finishing(); },
+                                                                          .continued = program.continued});
+    }
+    return program.detached < 0 ? std::move(progress) : make_detached_progress(program, std::move(progress));
 }
 
 int tell(Program& program, Project& project, const PipelineResult& result) {
     program.leave_at_once = result.abandoned_thread;
+    if (program.stream_output) {
+        end_event_stream(program.out, result_json(result));
+        return static_cast<int>(result.exit_code);
+    }
     if (program.json_output) {
         program.print_json(result_json(result));
         return static_cast<int>(result.exit_code);
@@ -115,8 +128,8 @@ int tell(Program& program, Project& project, const PipelineResult& result) {
 }
 
 int with_task(Program& program, const std::string& task, const std::function<int(Project&, const std::string&)>& action) {
-    Display display = make_display(program);
-    auto project = Project::open_for_task(program, display, task);
+    const auto progress = make_progress(program);
+    auto project = Project::open_for_task(program, *progress, task);
     if (!project.ok()) { return program.fail(project.error()); }
     const auto id = (*project)->tasks().resolve(task);
     if (!id.ok()) { return program.fail(id.error()); }

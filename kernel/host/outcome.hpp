@@ -8,7 +8,10 @@
 
 namespace agentforge::kernel {
 
-[[nodiscard]] Display make_display(Program& program);
+/// What is told while a task runs: for people, or as a stream of events.
+[[nodiscard]] std::unique_ptr<EventSink> make_progress(Program& program);
+/// Names each AGENTFORGE_… variable that is no setting, and the one that was meant.
+void name_unknown_variables(Program& program, const Settings& settings);
 /// Prints the result of start, resume, approve, … and returns the exit code.
 int tell(Program& program, Project& project, const PipelineResult& result);
 /// Opens the project, resolves the task (whole id or unambiguous part) and runs `action` on it.

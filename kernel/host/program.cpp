@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
+#include "host/event_stream.hpp"
 #include "host/pager.hpp"
 
 #ifndef AGENTFORGE_VERSION
@@ -26,7 +27,7 @@ json::object error_json(const Error& error) {
 
 std::vector<std::string> command_names(const CLI::App& app) {
     std::vector<std::string> names;
-    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) { names.push_back(command->get_name()); }
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); })) { names.push_back(command->get_name()); }
     return names;
 }
 
@@ -48,11 +49,36 @@ std::vector<std::string> long_flags(const CLI::App& app) {
     return flags;
 }
 
+/// The word that stands where a group's command is expected; empty where a flag or nothing does.
+std::string word_after(const std::string& group, int argc, const char* const* argv) {
+    for (int index = 1; index + 1 < argc; ++index) {
+        if (argv[index] == group) { return argv[index + 1][0] == '-' ? std::string() : std::string(argv[index + 1]); }
+    }
+    return {};
+}
+
+/// "--show: diffs not in {answer,diff}": the choice that was nearly made.
+std::string nearest_choice(const CLI::ParseError& problem) {
+    const std::string text = problem.what();
+    const auto colon = text.find(": ");
+    const auto middle = text.find(" not in {");
+    if (dynamic_cast<const CLI::ValidationError*>(&problem) == nullptr || colon == std::string::npos || middle == std::string::npos || middle < colon) { return {}; }
+    std::vector<std::string> choices;
+    const auto end = text.find('}', middle);
+    for (std::size_t at = middle + 9; at < end;) {
+        const auto comma = std::min(text.find(',', at), end);
+        choices.push_back(text.substr(at, comma - at));
+        at = comma + 1;
+    }
+    return nearest(text.substr(colon + 2, middle - colon - 2), choices);
+}
+
 /// What to do about words that fit no command's grammar.
 Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, int argc, const char* const* argv) {
     const CLI::App& command = innermost(app);
     const std::string name = full_name(command);
     Error error{"AF-CLI-001", printable(problem.what(), 400), "", "`" + name + " --help` lists what it takes", ErrorKind::invalid};
+    if (const std::string near = nearest_choice(problem); !near.empty()) { error.remedy = "did you mean `" + near + "`? " + error.remedy; }
     if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr) {
         for (int index = 1; index < argc; ++index) {
             const std::string word = std::string(argv[index]).substr(0, std::string_view(argv[index]).find('='));
@@ -68,6 +94,10 @@ Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, int arg
         std::string known;
         for (const std::string& each : command_names(command)) { known += (known.empty() ? "`" : ", `") + name + " " + each + "`"; }
         error.remedy = "there is " + known;
+        if (const std::string word = word_after(command.get_name(), argc, argv); !word.empty()) {
+            error.message = "there is no command `" + name + " " + printable(word, 80) + "`";
+            if (const std::string near = nearest(word, command_names(command)); !near.empty()) { error.remedy = "did you mean `" + name + " " + near + "`?"; }
+        }
     }
     return error;
 }
@@ -107,7 +137,11 @@ void add_settings_flag(CLI::App& app, Program& program) {
 }  // namespace
 
 int Program::fail(const Error& error) {
-    if (json_output) {
+    if (stream_output) {
+        json::object result = error_json(error);
+        result["success"] = false;
+        end_event_stream(out, std::move(result));
+    } else if (json_output) {
         print_json(error_json(error));
     } else {
         err << "agentforge: " << printable_lines(error.to_string()) << "\n";     // It may quote a file that somebody else wrote.
@@ -120,6 +154,8 @@ void Program::print_json(const json::value& value) { out << to_json_pretty(value
 int run_program(int argc, const char* const* argv, Program& program) {
     CLI::App app{"Takes a request to a verified commit, stage by stage, with every step in a journal.", "agentforge"};
     app.set_version_flag("--version,-V", "agentforge " AGENTFORGE_VERSION);
+    app.set_help_flag("-h,--help", "Print this help message and exit");
+    use_own_help(app);
     app.require_subcommand(0, 1);
     app.fallthrough();
     app.footer("Start with:  agentforge init  and then  agentforge start \"Add a --version flag\"\n"
@@ -140,8 +176,17 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_cost(app, program);
     add_plugins(app, program);
     add_trust(app, program);
+    add_setup(app, program);
     add_servers(app, program);
     add_doctor(app, program);
+    add_pause(app, program);
+    add_logs(app, program);
+    add_config(app, program);
+    add_agents(app, program);
+    add_contracts(app, program);
+    add_pipelines(app, program);
+    add_completion(app, program);
+    add_help(app, program);
 
     try {
         app.parse(argc, argv);

@@ -35,12 +35,14 @@ struct Program {
 
     // Set by the command line.
     bool json_output = false;
+    bool stream_output = false;                 ///< --output-format stream-json: events, then the result, one object a line.
     bool quiet = false;
     std::vector<std::pair<std::string, std::string>> settings;     ///< --set key=value, and the flags that stand for one.
     std::function<int()> command;               ///< What the chosen command does; returns the exit code.
     bool pages = false;                         ///< The command's output may be long and is shown by a pager on a terminal.
     bool trust_project = false;                 ///< --trust: this run uses what the project's files ask for, trusted or not.
     bool leave_at_once = false;                 ///< A hung plugin's thread is still there: no destructors.
+    int detached = -1;                          ///< --detach, in the process that goes on: where the task's id is told (detach.hpp).
 
     /// Prints an error the way the user asked for (text on err, or a JSON object on out) and returns the exit code for it.
     int fail(const Error& error);
@@ -54,13 +56,22 @@ void add_status(CLI::App& app, Program& program);
 void add_resume(CLI::App& app, Program& program);
 void add_abort(CLI::App& app, Program& program);
 void add_decisions(CLI::App& app, Program& program);        ///< approve, reject, feedback
-void add_escalations(CLI::App& app, Program& program);      ///< escalations list, resolve
+void add_escalations(CLI::App& app, Program& program);      ///< escalations list, show, resolve
 void add_inspect(CLI::App& app, Program& program);
 void add_cost(CLI::App& app, Program& program);
 void add_plugins(CLI::App& app, Program& program);          ///< plugins list
 void add_trust(CLI::App& app, Program& program);
+void add_setup(CLI::App& app, Program& program);
 void add_servers(CLI::App& app, Program& program);          ///< servers list, servers check
 void add_doctor(CLI::App& app, Program& program);
+void add_agents(CLI::App& app, Program& program);           ///< agents list, show, validate
+void add_contracts(CLI::App& app, Program& program);        ///< contracts list, show, validate
+void add_pipelines(CLI::App& app, Program& program);        ///< pipelines list, show, validate
+void add_config(CLI::App& app, Program& program);           ///< config show, get, set
+void add_logs(CLI::App& app, Program& program);
+void add_pause(CLI::App& app, Program& program);
+void add_completion(CLI::App& app, Program& program);
+void add_help(CLI::App& app, Program& program);
 
 /// Parses the command line and runs the command. Returns the exit code.
 int run_program(int argc, const char* const* argv, Program& program);

@@ -11,6 +11,7 @@
 #include "git/repository.hpp"
 #include "plugins/bounded.hpp"
 #include "host/display.hpp"
+#include "host/outcome.hpp"
 
 namespace agentforge::kernel {
 
@@ -163,9 +164,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     project->settings_ = std::move(trusted.settings);
     project->trust_ = std::move(trusted.trust);
     if (!project->trust_.allowed()) { program.err << "agentforge: " << project->trust_.refusal().to_string() << "\n"; }
-    for (const std::string& name : project->settings_->unknown_environment()) {
-        program.err << "agentforge: the environment variable " << name << " sets nothing (unknown name)\n";
-    }
+    name_unknown_variables(program, *project->settings_);
 
     Log::Options log;
     log.level = project->settings_->text("log.level");
@@ -212,8 +211,12 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     workshops.gates.settings.erase("language");
     workshops.gates.settings.erase("baseline_runs");
     workshops.gates.baseline_runs = project->settings_->integer("gates.baseline_runs");
+    workshops.gates.settings.erase("setup");
+    workshops.gates.setup = project->settings_->text("gates.setup");
     workshops.gates.language = project->settings_->text("gates.language");
-    project->workshops_ = make_git_workshops(std::move(workshops), *project->processes_);
+    workshops.notice = [&program](const std::string& text) { program.err << "agentforge: " << printable_lines(text) << "\n"; };
+    project->workshop_options_ = std::move(workshops);
+    project->workshops_ = make_git_workshops(project->workshop_options_, *project->processes_);
 
     project->tasks_ = std::make_unique<TaskStore>(own);
     project->escalations_ = std::make_unique<EscalationStore>(own);

@@ -53,6 +53,8 @@ public:
     [[nodiscard]] TaskStore& tasks() noexcept { return *tasks_; }
     [[nodiscard]] EscalationStore& escalations() noexcept { return *escalations_; }
     [[nodiscard]] PipelineController& controller() noexcept { return *controller_; }
+    [[nodiscard]] const GitWorkshopOptions& workshop_options() const noexcept { return workshop_options_; }
+    [[nodiscard]] ProcessRunner& processes() noexcept { return *processes_; }
 
     /// Whether what the project's own files want to run may run: plugins, servers, commands. What else asks (`.mcp.json`) asks here.
     [[nodiscard]] const ProjectTrust& trust() const noexcept { return trust_; }
@@ -108,6 +110,7 @@ private:
     SystemClock clock_;
     SystemIdSource ids_;
     std::unique_ptr<ProcessRunner> processes_;
+    GitWorkshopOptions workshop_options_;
     std::unique_ptr<WorkshopFactory> workshops_;
     std::unique_ptr<TaskStore> tasks_;
     std::unique_ptr<EscalationStore> escalations_;

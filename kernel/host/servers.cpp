@@ -191,7 +191,7 @@ void add_servers(CLI::App& app, Program& program) {
 
     auto name = std::make_shared<std::string>();
     const Command check = add_subcommand(*group, "check", "Start each tool server in the sandbox, list its tools and say what is wrong");
-    add_option(*check, "name", *name, "Only this one");
+    add_option(*check, "name", *name, "Only this one")->type_name("SERVER");
     add_flag(*check, "--json", program.json_output, "Answer as JSON");
     check->footer("Example:  agentforge servers check files");
     check->callback([&program, name] { program.command = [&program, name] { return check_servers(program, *name); }; });

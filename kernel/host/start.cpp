@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iostream>
+#include <set>
 
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "git/repository.hpp"
 #include "host/command_line.hpp"
+#include "host/detach.hpp"
 #include "host/display.hpp"
+#include "host/event_stream.hpp"
 #include "host/outcome.hpp"
 #include "pipeline/agent_tools.hpp"
 #include "plugins/lock.hpp"
@@ -19,10 +24,13 @@ struct StartArguments {
     std::string request;
     std::string pipeline;
     std::string exit_after;
+    bool include_uncommitted = false;
     std::vector<std::string> approve;
     bool supervised = false;
     bool wait = false;
     bool skip_verify = false;
+    bool dry_run = false;
+    bool detach = false;
 };
 
 constexpr std::size_t max_request_bytes = 256UL * 1024;     // The controller's limit, and one more is read to see it passed.
@@ -123,12 +131,20 @@ Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, con
     return {};
 }
 
-void name_excluded_changes(Program& program, const Project& project) {
+void name_uncommitted_changes(Program& program, const Project& project, bool included) {
     const auto repository = Repository::open(project.place().root);
     if (!repository.ok()) { return; }
     const auto changed = repository->uncommitted();
-    if (!changed.ok() || changed->empty()) { return; }
-    program.err << "agentforge: your uncommitted changes are not part of this task (it starts from the last commit): ";
+    if (!changed.ok()) {
+        if (!included) {
+            program.err << "agentforge: it could not be seen whether you have uncommitted changes; they are not part of this task (it starts from the last commit): "
+                        << printable_lines(changed.error().message) << "\n";
+        }
+        return;
+    }
+    if (changed->empty()) { return; }
+    program.err << (included ? "agentforge: your uncommitted changes are part of this task, as a commit before its own: "
+                             : "agentforge: your uncommitted changes are not part of this task (it starts from the last commit; --include-uncommitted takes them along): ");
     std::size_t shown = 0;
     for (const std::string& path : *changed) {
         if (shown == 5) { break; }
@@ -137,15 +153,49 @@ void name_excluded_changes(Program& program, const Project& project) {
     program.err << (changed->size() > shown ? " and " + std::to_string(changed->size() - shown) + " more" : "") << "\n";
 }
 
-int run_start(Program& program, const StartArguments& arguments) {
-    if (arguments.skip_verify) {
-        program.fail(Error{"AF-CLI-010", "--skip-verify is not offered: verification is what this program is for", "",
-                           "to stop earlier, use --exit-after STAGE", ErrorKind::invalid});
-        return static_cast<int>(ExitCode::usage);
+/// What `start` would do, and nothing done: the same checks, no task, no file.
+int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments, const std::string& request) {
+    const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
+    const auto repository = Repository::open(project.place().root);
+    if (!repository.ok()) { return program.fail(repository.error()); }
+    const auto changed = repository->uncommitted();
+    if (!changed.ok()) { return program.fail(changed.error()); }
+    json::array stages;
+    std::string text;
+    for (const StageTemplate& stage : pipeline.stages) {
+        std::string model;
+        if (!stage.agent.empty()) {
+            const auto agent = project.agents().get(stage.agent);
+            if (agent.ok()) { model = project.model_name(*agent); }
+        }
+        const std::set<std::string> named(arguments.approve.begin(), arguments.approve.end());
+        const bool approval = arguments.supervised || pipeline.supervised || stage.approve || named.contains(stage.name);
+        json::array reviewers;
+        for (const std::string& reviewer : stage.reviewers) { reviewers.emplace_back(reviewer); }
+        stages.push_back(json::object{{"name", stage.name}, {"agent", stage.agent}, {"model", model}, {"reviewers", std::move(reviewers)}, {"contract", stage.contract},
+                                      {"skip_if", stage.skip_if}, {"approval", approval}, {"timeout_ms", stage.timeout.count()}, {"max_steps", stage.max_steps}});
+        text += fmt::format("  {:<10} {:<22} makes {}{}{}{}\n", stage.name, stage.agent.empty() ? "(no agent)" : stage.agent, stage.contract, model.empty() ? "" : ", model " + printable(model, 60),
+                            stage.skip_if.empty() || stage.skip_if == "never" ? "" : ", skipped if " + stage.skip_if, approval ? ", then asks for approval" : "");
+        if (stage.name == exit) { break; }
     }
-    if (arguments.wait) { program.settings.emplace_back("escalation.wait_seconds", "604800"); }
-    Display display = make_display(program);
-    auto opened = Project::open(program, display);
+    const json::object limits = project.settings().section("limits");
+    if (program.json_output) {
+        json::array left_out;
+        for (const std::string& path : *changed) { left_out.emplace_back(path); }
+        json::object told{{"dry_run", true}, {"request", request}, {"pipeline", pipeline.name}, {"exit_stage", exit}, {"backend", project.settings().text("llm.backend")},
+                          {"stages", std::move(stages)}, {"limits", limits}, {"excluded_changes", std::move(left_out)}};
+        if (program.stream_output) { end_event_stream(program.out, std::move(told)); } else { program.print_json(told); }
+        return 0;
+    }
+    program.out << "Would start pipeline " << pipeline.name << ": \"" << printable(request, 400) << "\"\n" << text << "  model backend " << project.settings().text("llm.backend") << "\n";
+    if (!limits.empty()) { program.out << "  limits " << printable(to_json_line(limits), 400) << "\n"; }
+    program.out << "Nothing was done. All that can be checked beforehand is in order.\n";
+    return 0;
+}
+
+int start_task(Program& program, const StartArguments& arguments, const std::string& request) {
+    const auto progress = make_progress(program);
+    auto opened = Project::open(program, *progress);
     if (!opened.ok()) { return program.fail(opened.error()); }
     Project& project = **opened;
 
@@ -155,9 +205,9 @@ int run_start(Program& program, const StartArguments& arguments) {
     std::vector<std::string> named = arguments.approve;
     if (!arguments.exit_after.empty()) { named.push_back(arguments.exit_after); }
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
-    const std::string request = request_of(arguments);
     if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
-    name_excluded_changes(program, project);
+    name_uncommitted_changes(program, project, arguments.include_uncommitted);
+    if (arguments.dry_run) { return tell_plan(program, project, *pipeline, arguments, request); }
     std::error_code error;
     const bool first = !std::filesystem::exists(project.place().agentforge, error);
     if (const auto made = prepare_project_folder(project.place(), false); !made.ok()) { return program.fail(made.error()); }
@@ -166,6 +216,7 @@ int run_start(Program& program, const StartArguments& arguments) {
     options.pipeline = *pipeline;
     if (!arguments.exit_after.empty()) { options.exit_after = arguments.exit_after; }
     options.supervised = arguments.supervised;
+    options.include_uncommitted = arguments.include_uncommitted;
     options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
     options.configuration = settings_for_task(program, project);
     const auto result = project.controller().execute(request, options);
@@ -176,20 +227,33 @@ int run_start(Program& program, const StartArguments& arguments) {
     return tell(program, project, *result);
 }
 
+int run_start(Program& program, const StartArguments& arguments) {
+    if (arguments.skip_verify) {
+        program.fail(Error{"AF-CLI-010", "--skip-verify is not offered: verification is what this program is for", "",
+                           "to stop earlier, use --exit-after STAGE", ErrorKind::invalid});
+        return static_cast<int>(ExitCode::usage);
+    }
+    if (arguments.wait) { program.settings.emplace_back("escalation.wait_seconds", "604800"); }
+    const std::string request = request_of(arguments);
+    const auto work = [&] { return start_task(program, arguments, request); };
+    return arguments.detach ? detach(program, work) : work();
+}
+
 }  // namespace
 
 void add_start(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<StartArguments>();
     const Command command = add_subcommand(app, "start", "Take a request to a verified commit");
-    add_option(*command, "request", arguments->request, "What is to be done, in your own words; `-` reads it from standard input")->required();
-    add_option(*command, "--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default, `implement`)")->type_name("NAME");
+    add_option(*command, "request", arguments->request, "What is to be done, in your own words; `-` reads it from standard input")->type_name("REQUEST")->required();
+    add_option(*command, "--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default, `implement`)")->type_name("PIPELINE");
     const Option exit_after = *add_option(*command, "--exit-after", arguments->exit_after, "End after this stage, with its verified artifact")->type_name("STAGE");
     add_option(*command, "--through", arguments->exit_after, "The same as --exit-after")->type_name("STAGE")->excludes(exit_after);
+    add_flag(*command, "--include-uncommitted", arguments->include_uncommitted, "Start from your checkout as it is, not from the last commit");
     add_flag(*command, "--supervised", arguments->supervised, "Ask for approval between stages");
     add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->repeatable();
     add_flag(*command, "--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
     add_option_function(*command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
-                                              "Model backend for this run: anthropic, openai, cli or replay")->type_name("NAME");
+                                              "Model backend for this run: anthropic, openai, cli or replay")->type_name("BACKEND");
     add_option_function(*command, "--model", [&program](const std::string& name) { program.settings.emplace_back("llm.model", name); },
                                               "Model name for this run")->type_name("NAME");
     add_option_function(*command, "--transcript",
@@ -200,12 +264,15 @@ void add_start(CLI::App& app, Program& program) {
                                               "Answer from this recorded transcript (the replay backend)")->type_name("FILE");
     add_option_function(*command, "--record", [&program](const std::string& file) { program.settings.emplace_back("llm.record", file); },
                                               "Record the model's answers into this transcript")->type_name("FILE");
-    add_flag(*command, "--json", program.json_output, "Answer as JSON on standard output, without progress");
-    add_flag(*command, "--quiet,-q", program.quiet, "No progress");
+    const Option dry_run = add_flag(*command, "--dry-run", arguments->dry_run, "Check everything and say what would be done; nothing is done");
+    add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge logs --follow` shows what it does")->excludes(dry_run);
+    add_run_output(command, program);
     add_flag(*command, "--skip-verify", arguments->skip_verify)->hidden();
     command->footer("Examples:\n"
                     "  agentforge start \"Add OAuth2 authentication\"\n"
                     "  agentforge start \"Add a cache\" --supervised --exit-after spec\n"
+                    "  agentforge start \"Add a cache\" --dry-run\n"
+                    "  agentforge start \"Add a cache\" --detach\n"
                     "  agentforge start \"Add a cache\" --set llm.backend=cli --set llm.preset=claude");
     command->callback([&program, arguments] { program.command = [&program, arguments] { return run_start(program, *arguments); }; });
 }

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <poll.h>
 
+#include <algorithm>
 #include <ostream>
+#include <sstream>
 
 #include "base/text.hpp"
 #include "base/clock.hpp"
+#include "base/files.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
+#include "host/inspect.hpp"
 #include "host/outcome.hpp"
 #include "host/project.hpp"
 
@@ -17,8 +22,15 @@ namespace {
 struct StatusArguments {
     std::string task;
     std::string state;
+    std::string phase;
+    std::uint64_t step = 0;
     bool all = false;
+    bool detail = false;
+    bool watch = false;
 };
+
+/// An answer that is shown once, or again and again: JSON is then one object a line.
+void print_answer(std::ostream& out, const json::value& value, bool watch) { out << (watch ? to_json_line(value) + "\n" : to_json_pretty(value)); }
 
 constexpr std::size_t shown_by_default = 20;
 
@@ -37,7 +49,7 @@ json::object summary_json(const TaskSummary& task) {
 }
 
 /// Newest first; what was left out is said.
-int list_tasks(Program& program, const ProjectPlace& place, const StatusArguments& arguments) {
+int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments) {
     const TaskStore store(place.agentforge);
     std::optional<std::string> filter;
     if (!arguments.state.empty()) {
@@ -52,7 +64,7 @@ int list_tasks(Program& program, const ProjectPlace& place, const StatusArgument
     if (program.json_output) {
         json::array tasks;
         for (std::size_t index = 0; index < shown; ++index) { tasks.push_back(summary_json(listing->tasks[index])); }
-        program.print_json({{"tasks", std::move(tasks)}, {"total", listing->tasks.size()}});
+        print_answer(out, json::object{{"tasks", std::move(tasks)}, {"total", listing->tasks.size()}}, arguments.watch);
         return 0;
     }
     std::size_t active = 0;
@@ -63,16 +75,16 @@ int list_tasks(Program& program, const ProjectPlace& place, const StatusArgument
         completed += task.status == "completed" ? 1 : 0;
         active += task.status == "running" || task.status == "pending" ? 1 : 0;
     }
-    program.out << "AGENTFORGE STATUS  " << place.root.filename().string() << "\n"
+    out << "AGENTFORGE STATUS  " << place.root.filename().string() << "\n"
                 << "Active: " << active << "    Completed: " << completed << "    Waiting for a person: " << waiting << "\n";
     for (std::size_t index = 0; index < shown; ++index) {
         const TaskSummary& task = listing->tasks[index];
-        program.out << fmt::format("\n{} {:<18} {:<9} {}\n    \"{}\"\n", symbol(task.status, !task.waiting_for.empty()), task.status, task.current_stage,
+        out << fmt::format("\n{} {:<18} {:<9} {}\n    \"{}\"\n", symbol(task.status, !task.waiting_for.empty()), task.status, task.current_stage,
                                    task.task_id, printable(task.request, 100));
-        if (!task.waiting_for.empty()) { program.out << "    waits for: " << task.waiting_for << "\n"; }
+        if (!task.waiting_for.empty()) { out << "    waits for: " << task.waiting_for << "\n"; }
     }
-    if (shown < listing->tasks.size()) { program.out << "\n… and " << listing->tasks.size() - shown << " more: agentforge status --all\n"; }
-    if (listing->tasks.empty()) { program.out << "\nNo task yet. Begin with: agentforge start \"what you want\"\n"; }
+    if (shown < listing->tasks.size()) { out << "\n… and " << listing->tasks.size() - shown << " more: agentforge status --all\n"; }
+    if (listing->tasks.empty()) { out << "\nNo task yet. Begin with: agentforge start \"what you want\"\n"; }
     return 0;
 }
 
@@ -89,41 +101,160 @@ Result<TaskState> load_state(Program& program, const TaskStore& store, const std
     return state;
 }
 
-int show_task(Program& program, const ProjectPlace& place, const std::string& task) {
+/// The last actions, whose artifacts are where, and what the task may use.
+Result<void> print_detail(std::ostream& out, const TaskStore& store, const TaskState& state) {
+    AF_TRY(const std::vector<Record> records, Journal::read(store.paths(state.task_id).journal()));
+    constexpr std::size_t last_actions = 10;
+    std::vector<const Record*> steps;
+    for (const Record& record : records) { if (record.type() == "step") { steps.push_back(&record); } }
+    if (!steps.empty()) { out << "\n  last actions\n"; }
+    for (std::size_t index = steps.size() > last_actions ? steps.size() - last_actions : 0; index < steps.size(); ++index) {
+        out << "    " << printable(record_line(steps[index]->body), 200) << "\n";
+    }
+    bool headed = false;
+    for (const StageState& stage : state.stages) {
+        if (stage.artifact.empty()) { continue; }
+        if (!headed) { out << "\n  artifacts in " << store.paths(state.task_id).root.string() << "\n"; }
+        headed = true;
+        out << "    " << stage.artifact << "\n";
+    }
+    out << "\n  " << records.size() << " records in its journal; base commit " << state.base_commit << "\n";
+    return {};
+}
+
+/// One stage: how it went, its steps, its artifact.
+int show_phase(Program& program, std::ostream& out, const TaskStore& store, const TaskState& state, const std::string& phase, bool watch) {
+    const auto found = std::find_if(state.stages.begin(), state.stages.end(), [&](const StageState& stage) { return stage.name == phase; });
+    if (found == state.stages.end()) {
+        std::vector<std::string> names;
+        std::string known;
+        for (const StageState& stage : state.stages) {
+            names.push_back(stage.name);
+            known += (known.empty() ? "" : ", ") + stage.name;
+        }
+        const std::string near = nearest(phase, names);
+        return program.fail(Error{"AF-CLI-075", "the task has no stage `" + printable(phase, 80) + "`", "task " + state.task_id,
+                                  (near.empty() ? "" : "did you mean `" + near + "`? ") + "its stages are " + known, ErrorKind::not_found});
+    }
+    const auto records = Journal::read(store.paths(state.task_id).journal());
+    if (!records.ok()) { return program.fail(records.error()); }
+    // A record without a stage of its own is of the stage that was entered last.
+    std::vector<const Record*> own;
+    std::string at;
+    for (const Record& record : *records) {
+        for (const char* key : {"stage", "phase"}) {
+            const json::value* stage = record.body.if_contains(key);
+            if (stage != nullptr && stage->is_string()) { at = std::string(stage->get_string()); }
+        }
+        if (at == phase) { own.push_back(&record); }
+    }
+    std::string artifact;
+    if (!found->artifact.empty()) {
+        const auto text = read_file(store.paths(state.task_id).root / found->artifact);
+        if (!text.ok()) { return program.fail(text.error()); }
+        artifact = *text;
+    }
+    if (program.json_output) {
+        json::array told;
+        for (const Record* record : own) { told.push_back(record->body); }
+        print_answer(out, json::object{{"task_id", state.task_id}, {"stage", phase}, {"status", to_string(found->status)}, {"steps", found->steps},
+                                       {"input_tokens", found->input_tokens}, {"output_tokens", found->output_tokens}, {"duration_ms", found->duration_ms},
+                                       {"error", found->error}, {"artifact", found->artifact}, {"records", std::move(told)}}, watch);
+        return 0;
+    }
+    out << state.task_id << "  stage " << phase << "  " << to_string(found->status) << "\n  " << found->steps << " steps, " << found->input_tokens + found->output_tokens << " tokens, "
+        << human_duration(std::chrono::milliseconds(found->duration_ms)) << (found->error.empty() ? "" : "\n  " + printable(found->error, 1000)) << "\n\n";
+    for (const Record* record : own) {
+        if (record->type() == "answer" || record->type() == "call_started" || record->type() == "call_finished") { continue; }
+        out << "  " << printable(record_line(record->body), 220) << "\n";
+    }
+    if (!artifact.empty()) { out << "\n--- " << found->artifact << "\n" << printable_lines(artifact); }
+    return 0;
+}
+
+int show_task(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments) {
     const TaskStore store(place.agentforge);
-    const auto id = store.resolve(task);
+    const auto id = store.resolve(arguments.task);
     if (!id.ok()) { return program.fail(id.error()); }
     const auto state = load_state(program, store, *id);
     if (!state.ok()) { return program.fail(state.error()); }
+    if (!arguments.phase.empty()) { return show_phase(program, out, store, *state, arguments.phase, arguments.watch); }
     if (program.json_output) {
         json::object object = to_json(*state);
         object.erase("pipeline_template");
-        program.print_json(object);
+        print_answer(out, object, arguments.watch);
         return 0;
     }
-    program.out << state->task_id << "  " << to_string(state->status) << "\n  \"" << printable(state->request, 400) << "\"\n"
+    out << state->task_id << "  " << to_string(state->status) << "\n  \"" << printable(state->request, 400) << "\"\n"
                 << "  pipeline " << state->pipeline.name << ", started " << state->created_at << ", last activity " << state->updated_at << "\n\n";
     for (const StageState& stage : state->stages) {
-        program.out << fmt::format("  {:<10} {:<10} {:>3} steps {:>8} tokens {:>8}{}\n", stage.name, to_string(stage.status), stage.steps,
+        out << fmt::format("  {:<10} {:<10} {:>3} steps {:>8} tokens {:>8}{}\n", stage.name, to_string(stage.status), stage.steps,
                                    stage.input_tokens + stage.output_tokens, human_duration(std::chrono::milliseconds(stage.duration_ms)),
                                    stage.error.empty() ? "" : "  " + printable(stage.error, 200));
     }
     if (const Spend spend = state->ledger.total(); spend.calls + spend.lost > 0) {
-        program.out << "\n  cost " << cost_of_task(store, *id, spend, state->ledger.unpriced_models()) << "\n";
+        out << "\n  cost " << cost_of_task(store, *id, spend, state->ledger.unpriced_models()) << "\n";
     }
-    if (!state->gates.empty()) { program.out << "\n"; }
+    if (!state->gates.empty()) { out << "\n"; }
     for (const auto& [name, gate] : state->gates) {
-        program.out << fmt::format("  gate {:<12} {} {}\n", name, gate.passed ? "passed" : "FAILED", printable(gate.summary, 200));
+        out << fmt::format("  gate {:<12} {} {}\n", name, gate.passed ? "passed" : "FAILED", printable(gate.summary, 200));
     }
-    if (state->escalation) { program.out << "\n  waits for an answer to " << state->escalation->id << ": " << printable(state->escalation->question, 1000) << "\n"; }
-    if (state->approval) { program.out << "\n  waits for approval " << state->approval->id << " of " << state->stage().artifact << "\n"; }
-    if (!state->pause_reason.empty() && state->error.empty()) { program.out << "\n  paused: " << printable(state->pause_reason, 1000) << "\n"; }
-    if (!state->error.empty()) { program.out << "\n  " << printable(state->error, 1000) << "\n"; }
-    if (!state->commit.empty()) { program.out << "\n  commit " << state->commit << " on " << state->branch << "\n"; }
+    if (state->escalation) { out << "\n  waits for an answer to " << state->escalation->id << ": " << printable(state->escalation->question, 1000) << "\n"; }
+    if (state->approval) { out << "\n  waits for approval " << state->approval->id << " of " << state->stage().artifact << "\n"; }
+    if (!state->pause_reason.empty() && state->error.empty()) { out << "\n  paused: " << printable(state->pause_reason, 1000) << "\n"; }
+    if (!state->error.empty()) { out << "\n  " << printable(state->error, 1000) << "\n"; }
+    if (!state->commit.empty()) { out << "\n  commit " << state->commit << " on " << state->branch << "\n"; }
     if (const auto holder = TaskLock::holder(store.paths(*id))) {
-        program.out << "\n  running now: process " << holder->pid << " on " << holder->host << " since " << holder->since << "\n";
+        out << "\n  running now: process " << holder->pid << " on " << holder->host << " since " << holder->since << "\n";
     }
+    if (arguments.detail) { if (const auto told = print_detail(out, store, *state); !told.ok()) { return program.fail(told.error()); } }
     return 0;
+}
+
+int show_once(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments) {
+    return arguments.task.empty() ? list_tasks(program, out, place, arguments) : show_task(program, out, place, arguments);
+}
+
+/// Shows it again whenever it has changed: until Ctrl-C, or until no process runs the one task.
+int watch_status(Program& program, const ProjectPlace& place, const StatusArguments& arguments) {
+    const TaskStore store(place.agentforge);
+    std::string id;
+    if (!arguments.task.empty()) {
+        const auto resolved = store.resolve(arguments.task);
+        if (!resolved.ok()) { return program.fail(resolved.error()); }
+        id = *resolved;
+    }
+    std::string shown;
+    while (true) {
+        const bool running = id.empty() || TaskLock::holder(store.paths(id)).has_value();
+        std::ostringstream now;
+        if (const int code = show_once(program, now, place, arguments); code != 0) { return code; }
+        if (now.str() != shown) {
+            if (program.out_is_terminal && !program.json_output) { program.out << "\x1b[H\x1b[2J"; }
+            else if (!shown.empty() && !program.json_output) { program.out << "\n"; }
+            shown = now.str();
+            program.out << shown << std::flush;
+        }
+        if (!running || !program.out) { return 0; }
+        constexpr int slices = 10;
+        for (int slice = 0; slice < slices && !program.cancel->requested(); ++slice) { ::poll(nullptr, 0, 50); }
+        if (program.cancel->requested()) { return static_cast<int>(ExitCode::cancelled); }
+    }
+}
+
+/// A flag that says nothing where it stands is named, not passed over.
+std::optional<Error> useless_flag(const StatusArguments& arguments) {
+    const auto wrong = [](const std::string& what, const std::string& remedy) { return Error{"AF-CLI-076", what, "", remedy, ErrorKind::invalid}; };
+    if (arguments.task.empty()) {
+        for (const auto& [given, name] : {std::pair{arguments.detail, "--detail"}, {!arguments.phase.empty(), "--phase"}, {arguments.step != 0, "--step"}}) {
+            if (given) { return wrong(std::string(name) + " is of one task, and none is named", "name the task: agentforge status TASK " + std::string(name)); }
+        }
+        return std::nullopt;
+    }
+    for (const auto& [given, name] : {std::pair{arguments.all, "--all"}, {!arguments.state.empty(), "--state"}}) {
+        if (given) { return wrong(std::string(name) + " is of the list of tasks, and one task is named", "leave one of the two out"); }
+    }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -131,16 +262,26 @@ int show_task(Program& program, const ProjectPlace& place, const std::string& ta
 void add_status(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<StatusArguments>();
     const Command command = add_subcommand(app, "status", "Show all tasks, or one");
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it; without it: all tasks");
-    add_option(*command, "--state", arguments->state, "Only tasks with this status")->type_name("STATUS");
+    add_option(*command, "task", arguments->task, "The task's id, or enough of it; without it: all tasks")->type_name("TASK");
+    add_option(*command, "--state", arguments->state, "Only tasks with this status: pending, running, paused, awaiting_approval, completed, failed or aborted")->type_name("STATUS");
     add_flag(*command, "--all", arguments->all, "All tasks, not only the newest 20");
-    add_flag(*command, "--json", program.json_output, "Answer as JSON");
-    command->footer("Examples:\n  agentforge status\n  agentforge status 1f2e3d4c --json");
+    const Option detail = add_flag(*command, "--detail", arguments->detail, "Also the last actions and where the artifacts are");
+    const Option phase = *add_option(*command, "--phase", arguments->phase, "One stage of the task: how it went, its steps, its artifact")->type_name("STAGE")->excludes(detail);
+    const Option step = *add_option(*command, "--step", arguments->step, "One step, with all that was sent and answered")->type_name("N")->positive()->excludes(phase);
+    add_flag(*command, "--watch", arguments->watch, "Show it again whenever it changes, until the task rests or you press Ctrl-C")->excludes(step);
+    add_flag(*command, "--json", program.json_output, "Answer as JSON; with --watch one object a line");
+    command->footer("Examples:\n  agentforge status\n  agentforge status 1f2e3d4c --json\n  agentforge status 1f2e3d4c --phase red\n  agentforge status --watch");
     command->callback([&program, arguments] {
+        program.pages = !arguments->watch;
         program.command = [&program, arguments] {
+            if (const auto useless = useless_flag(*arguments)) {
+                program.fail(*useless);
+                return static_cast<int>(ExitCode::usage);
+            }
+            if (arguments->step != 0) { return inspect_step(program, arguments->task, arguments->step); }
             const auto place = ProjectPlace::find(program);
             if (!place.ok()) { return program.fail(place.error()); }
-            return arguments->task.empty() ? list_tasks(program, *place, *arguments) : show_task(program, *place, arguments->task);
+            return arguments->watch ? watch_status(program, *place, *arguments) : show_once(program, program.out, *place, *arguments);
         };
     });
 }

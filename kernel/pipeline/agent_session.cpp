@@ -84,6 +84,7 @@ Result<std::vector<Change>> settle_writes(TaskSession& session, Workshop& worksh
     AF_TRY(const auto changes, workshop.diff(tree, after));
     if (now != nullptr) { *now = after; }
     json::array forbidden = std::move(touched);
+    for (std::string& path : workshop.touched_in_submodules()) { forbidden.emplace_back(std::move(path)); }
     std::vector<Change> kept;
     for (const TreeChange& change : changes) {
         // A file that went to another name is gone from the old one, which must be the role's to write as well.
@@ -173,6 +174,7 @@ public:
         AF_TRY(RolePaths rules, !writes_ ? RolePaths::make(agent_.role, {{"review", "!*"}})
                                          : RolePaths::make(agent_.role, agent_.path_constraints, locked, std::move(symbols)));
         AF_TRY(workspace_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
+        workspace_->pin(workshop_.submodules());
         AF_TRY(artifacts_, session_.artifacts());
         tree_ = session_.state().tree;
         return {};
@@ -387,7 +389,12 @@ public:
     [[nodiscard]] std::optional<EscalationRequest> requested_escalation() override { return escalation_; }
 
     [[nodiscard]] json::object verification_status() override {
-        auto status = current_verification(session_);
+        const auto inputs = workshop_.gate_inputs();
+        if (!inputs.ok()) {
+            broken_ = inputs.error();
+            return {};
+        }
+        auto status = current_verification(session_, *inputs);
         if (status.ok()) { return std::move(*status); }
         broken_ = status.error();
         return {};

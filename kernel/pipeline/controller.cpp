@@ -12,6 +12,7 @@
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/machine.hpp"
+#include "pipeline/measure.hpp"
 #include "pipeline/process_stage.hpp"
 #include "plugins/bounded.hpp"
 
@@ -31,6 +32,14 @@ Error broken_rule(std::string code, std::string message, std::string remedy, Err
 }
 
 std::filesystem::path abort_request_file(const TaskPaths& paths) { return paths.root / "abort.request"; }
+std::filesystem::path pause_request_file(const TaskPaths& paths) { return paths.root / "pause.request"; }
+
+/// Another process asks for the end (at once) or a pause (after the step), as the second and the first Ctrl-C do.
+void heed_requests(const TaskPaths& paths, CancelToken& cancel) {
+    std::error_code error;
+    if (std::filesystem::exists(abort_request_file(paths), error)) { cancel.request(); }
+    if (!cancel.finishing() && std::filesystem::exists(pause_request_file(paths), error)) { cancel.request_at_step_end(); }
+}
 
 json::array texts(const std::vector<std::string>& list) {
     json::array array;
@@ -99,6 +108,9 @@ public:
         while (true) {
             if (asked_to_abort()) {
                 AF_CHECK(session_->record("task_aborted", {{"reason", "asked to by another agentforge command"}}));
+            } else if (const auto reason = asked_to_pause()) {
+                AF_CHECK(session_->record("task_paused", {{"reason", *reason}}));
+                break;
             } else if (services_.cancel.step_ended() && !is_terminal(session_->state().status)) {
                 AF_CHECK(session_->record("task_paused", {{"reason", "interrupted"}}));
                 break;
@@ -151,6 +163,8 @@ private:
     [[nodiscard]] const std::string& stage_name() const { return state().stage().name; }
 
     Result<void> begin_or_resume() {
+        std::error_code ignored;
+        std::filesystem::remove(pause_request_file(session_->paths()), ignored);      // Of a process that ended before it was heard.
         if (state().status == TaskStatus::completed || state().status == TaskStatus::aborted) { return {}; }
         if (state().status == TaskStatus::pending) {
             AF_CHECK(session_->record("task_started", {}));
@@ -175,6 +189,16 @@ private:
         if (workshop_) { return {}; }
         AF_TRY(workshop_, setup_.workshops.open(state()));
         return workshop_->restore(state().tree);
+    }
+
+    /// Why, where another process asks this one to pause; it is asked once.
+    std::optional<std::string> asked_to_pause() {
+        const std::filesystem::path file = pause_request_file(session_->paths());
+        std::error_code error;
+        if (is_terminal(state().status) || !std::filesystem::exists(file, error)) { return std::nullopt; }
+        const auto text = read_file(file, max_request_bytes);
+        std::filesystem::remove(file, error);
+        return text.ok() && !first_line(*text).empty() ? services_.redactor.redact(first_line(*text)) : std::string("asked to by another agentforge command");
     }
 
     bool asked_to_abort() {
@@ -302,7 +326,24 @@ private:
         return state().waiting_for().empty();
     }
 
+    /// An artifact that was accepted may have waited for a person; meanwhile settings or rules of the gates may have become others.
+    Result<bool> measured_anew() {
+        const std::string gate = exit_gate(state().stage_template());
+        if (gate.empty()) { return false; }
+        AF_CHECK(open_workshop());
+        AF_TRY(const std::string inputs, workshop_->gate_inputs());
+        if (measured_with(*session_, gate, inputs)) { return false; }
+        GateRequest request;
+        request.gate = gate;
+        AF_TRY(const auto artifact, session_->artifact(stage_name()));
+        AF_CHECK(measure(*session_, *workshop_, services_.events, request, state().tree, artifact ? &*artifact : nullptr, Stop{&services_.cancel, std::nullopt}));
+        return true;
+    }
+
     Step apply(const effect::CompleteStage&) {
+        const auto anew = measured_anew();
+        if (!anew.ok()) { return end_visit(anew.error(), 0); }
+        if (*anew) { return true; }
         const std::string stage = stage_name();
         if (state().stage().versions > 0) { AF_CHECK(save_version("final")); }
         AF_CHECK(session_->record("stage_completed", {{"stage", stage}, {"artifact_hash", state().stage().artifact_hash}}));
@@ -435,7 +476,6 @@ private:
         // Until it returns the state belongs to the worker.
         const std::string name = stage_name();
         const std::string executor = state().stage_template().executor;
-        const std::filesystem::path abort_file = abort_request_file(session_->paths());
         Patience patience(services_, *watch);
         const bool returned = run_bounded(
             [result, plugin, host, session = session_, workshop = workshop_] {
@@ -443,9 +483,8 @@ private:
                 *result = before.ok() ? run_stage(*plugin, *host) : StageResult::failed(before.error());
                 host->end_servers();
             },
-            watch, [&] {
-                std::error_code error;
-                if (std::filesystem::exists(abort_file, error)) { services_.cancel.request(); }
+            watch, [&, paths = session_->paths()] {
+                heed_requests(paths, services_.cancel);
                 return patience.ended(host->stage_clock().deadline());
             });
         if (returned) { return Result<StageResult>(std::move(**result)); }
@@ -471,7 +510,10 @@ private:
                 *result = run_role(*session, *workshop, services, *clock, run, 1, true, servers);
                 servers.end();
             },
-            watch, [&] { return patience.ended(clock->deadline()); });
+            watch, [&, paths = session_->paths()] {
+                heed_requests(paths, services_.cancel);
+                return patience.ended(clock->deadline());
+            });
         if (returned) { return std::move(**result); }
         patience.note();
         AF_CHECK(go_on_alone());
@@ -561,7 +603,7 @@ private:
         rules.artifacts = &artifacts;
         ContractVerdict verdict = contract.validate(artifact, rules);
         std::vector<std::string> errors = verdict.messages();
-        if (errors.empty()) { add_gate_errors(stage, errors); }
+        if (errors.empty()) { AF_CHECK(add_gate_errors(stage, errors)); }
         if (!errors.empty()) {
             AF_TRY(const std::string blob, session_->put(artifact));
             AF_CHECK(session_->record("artifact_rejected",
@@ -582,17 +624,21 @@ private:
     }
 
     /// A stage that hands in an artifact without its gate having passed on this very tree has verified nothing.
-    void add_gate_errors(const StageTemplate& stage, std::vector<std::string>& errors) const {
+    Result<void> add_gate_errors(const StageTemplate& stage, std::vector<std::string>& errors) {
         const std::string gate = exit_gate(stage);
-        if (gate.empty()) { return; }
+        if (gate.empty()) { return {}; }
+        AF_TRY(const std::string inputs, workshop_->gate_inputs());
         const auto measured = state().gates.find(gate);
         if (measured == state().gates.end() || measured->second.tree != state().tree) {
             errors.push_back("the " + gate + " gate was not measured on the tree that is handed in");
         } else if (measured->second.partial) {
             errors.push_back("the " + gate + " gate looked at some paths only; it must be measured on the whole tree");
+        } else if (!measured_with(*session_, gate, inputs)) {
+            errors.push_back("the " + gate + " gate was measured with other settings or rules than those of now");
         } else if (!measured->second.passed) {
             errors.push_back("the " + gate + " gate does not pass: " + measured->second.summary);
         }
+        return {};
     }
 
     Result<std::string> save(const StageTemplate& stage, const Contract& contract, const json::object& artifact) {
@@ -714,8 +760,9 @@ private:
         const auto result = std::make_shared<std::optional<Result<T>>>();
         const auto watch = std::make_shared<CallWatch>();
         std::optional<std::chrono::steady_clock::time_point> cancelled;
-        const bool returned = run_bounded([result, context, handler = setup_.handler, call = std::move(call)] { *result = call(*handler, *context); }, watch, [&] {
+        const bool returned = run_bounded([result, context, handler = setup_.handler, call = std::move(call)] { *result = call(*handler, *context); }, watch, [&, paths = session_->paths()] {
             const auto now = services_.clock.steady();
+            heed_requests(paths, services_.cancel);
             if (services_.cancel.step_ended() && !cancelled) { cancelled = now; }     // Who waits for a person is in no step.
             return now >= clock.deadline() + services_.hang_grace || (cancelled && now >= *cancelled + services_.hang_grace);
         });
@@ -725,7 +772,7 @@ private:
         handler_hung_ = true;
         const auto seen = watch->now();
         return Error{"AF-ESC-030", "the escalation handler did not return by its deadline of " + std::to_string(limit.count() / 1000) + " s and was given up" + watch->culprit(),
-                     seen ? seen->whom : "escalation.handler", "answer with `agentforge escalations resolve` or `agentforge approve`, and mend the handler: it must watch deadline()",
+                     seen ? seen->whom : "escalation.handler", "answer with `agentforge resolve` or `agentforge approve`, and mend the handler: it must watch deadline()",
                      ErrorKind::timeout};
     }
 
@@ -870,6 +917,10 @@ private:
     bool handler_hung_ = false;
 };
 
+Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std::string_view reason) {
+    return write_file_atomic(pause_request_file(store.paths(task_id)), std::string(reason) + "\n", Durability::synced);
+}
+
 PipelineController::PipelineController(ControllerSetup setup) : setup_(std::move(setup)) {}
 
 Result<PipelineResult> PipelineController::execute(std::string_view request, const StartOptions& options) {
@@ -889,7 +940,7 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
     if (options.exit_after && !options.pipeline.index_of(*options.exit_after)) {
         return broken_rule("AF-ORCH-041", "pipeline `" + options.pipeline.name + "` has no stage `" + *options.exit_after + "`", "name one of its stages");
     }
-    AF_TRY(const auto base, setup_.workshops.base());
+    AF_TRY(const auto base, options.include_uncommitted ? setup_.workshops.base_with_uncommitted(setup_.services.clock.now()) : setup_.workshops.base());
     const std::string now = format_time(setup_.services.clock.now());
     std::string day = now.substr(0, 10);
     std::erase(day, '-');

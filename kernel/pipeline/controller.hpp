@@ -22,6 +22,10 @@
 
 namespace agentforge::kernel {
 
+/// Asks the process that runs a task to finish its step, save and end, as one Ctrl-C does. `resume` goes on. Where no process runs it,
+/// nobody hears it.
+[[nodiscard]] Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std::string_view reason);
+
 /// How a run of the controller ended; the program's exit code (Task 012, exit codes).
 enum class ExitCode : int { done = 0, failed = 1, usage = 2, stage_timeout = 20, cycle_limit = 21, person_needed = 22, cancelled = 23 };
 
@@ -49,6 +53,7 @@ struct StartOptions {
     PipelineTemplate pipeline;
     std::optional<std::string> exit_after;
     bool supervised = false;
+    bool include_uncommitted = false;               ///< The task starts from the checkout as it is, not from the last commit.
     std::set<std::string> approve_stages;
     json::object configuration;                     ///< Settings in force; goes into task.yaml.
 };

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "pipeline/setup.hpp"
+#include "base/text.hpp"
 #include "pipeline/workshop.hpp"
 
 namespace agentforge::kernel {
@@ -13,26 +16,38 @@ namespace fs = std::filesystem;
 
 class GitWorkshop final : public Workshop {
 public:
-    GitWorkshop(std::string task_id, fs::path folder, Repository repository, Worktree work, Worktree verify, ProcessRunner& processes,
+    GitWorkshop(std::string task_id, fs::path folder, Repository repository, Worktree work, const std::string& commit, std::string base_tree, ProcessRunner& processes,
                 const GateRunner::Options& gate_options)
         : task_id_(std::move(task_id)),
           folder_(std::move(folder)),
           repository_(std::move(repository)),
           work_(std::move(work)),
-          verify_(std::move(verify)),
+          base_tree_(std::move(base_tree)),
+          untouched_(work_.is_new()),
           processes_(processes),
           root_(work_.path().string()),
-          gates_(repository_, verify_, processes_, gate_options),
+          gates_(make_tree_checkout(repository_, folder_ / "verify",
+                                    [place = repository_.work_directory(), verify = folder_ / "verify", name = task_id_ + "-verify", commit] {
+                                        return Worktree::ensure(place, verify, name, commit);
+                                    }),
+                 processes_, gate_options),
           baseline_runs_(gate_options.baseline_runs) {}
 
     [[nodiscard]] const std::string& root() const noexcept override { return root_; }
     [[nodiscard]] std::string scratch() const override { return (folder_ / "scratch").string(); }
 
-    [[nodiscard]] Result<void> restore(const std::string& tree) override { return work_.reset_to(tree, true); }
+    [[nodiscard]] Result<void> restore(const std::string& tree) override {
+        // Nobody was told yet where the files are that were written just now.
+        if (const bool untouched = std::exchange(untouched_, false); untouched && tree == base_tree_) { return {}; }
+        return work_.reset_to(tree, true);
+    }
 
     [[nodiscard]] Result<std::string> snapshot(const std::vector<std::string>& paths) override {
         return paths.empty() ? work_.snapshot() : work_.snapshot_paths(paths);
     }
+
+    [[nodiscard]] std::vector<std::string> submodules() override { return work_.submodules(); }
+    [[nodiscard]] std::vector<std::string> touched_in_submodules() override { return work_.touched_in_submodules(); }
 
     [[nodiscard]] Result<void> keep(const std::string& name, const std::string& tree) override {
         return repository_.keep_tree(task_id_ + "/" + name, tree);
@@ -49,6 +64,8 @@ public:
     [[nodiscard]] Result<std::string> patch(const std::string& from, const std::string& to) override { return repository_.patch(from, to); }
 
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop& stop) override { return gates_.run(call, stop); }
+    [[nodiscard]] Result<std::string> gate_inputs() override { return gates_.inputs(); }
+    [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> scaffold(const std::string& tree) override { return gates_.scaffold(tree); }
     [[nodiscard]] std::int64_t baseline_runs() const override { return baseline_runs_; }
 
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(const std::string& tree,
@@ -103,7 +120,8 @@ private:
     fs::path folder_;
     Repository repository_;
     Worktree work_;
-    Worktree verify_;
+    std::string base_tree_;
+    bool untouched_;
     ProcessRunner& processes_;
     std::string root_;
     GateRunner gates_;
@@ -121,21 +139,80 @@ public:
         return std::pair{std::move(commit), std::move(tree)};
     }
 
+    [[nodiscard]] Result<std::pair<std::string, std::string>> base_with_uncommitted(std::chrono::system_clock::time_point now) override {
+        AF_TRY(const Repository repository, Repository::open(options_.repository));
+        AF_TRY(auto head, base());
+        // In an index of its own, by git itself: what is added goes through the filters that the user set up, as a commit of theirs would.
+        const TemporaryDirectory folder("index");
+        const std::string root = repository.work_directory().string();
+        AF_TRY(const std::string unmerged, git(root, {"ls-files", "--unmerged"}, {}));
+        if (!unmerged.empty()) {
+            return Error{"AF-GIT-026", "The checkout has files that a merge left unresolved", root, "Resolve them and commit, or start without --include-uncommitted", ErrorKind::conflict};
+        }
+        AF_TRY(std::string index, git(root, {"rev-parse", "--path-format=absolute", "--git-path", "index"}, {}));
+        while (index.ends_with('\n')) { index.pop_back(); }
+        const fs::path own = folder.path() / "index";
+        std::error_code error;
+        if (fs::exists(index, error) && !fs::copy_file(index, own, error)) {
+            return Error{"AF-GIT-027", "git's index could not be copied: " + error.message(), index, "See whether the disk is full", ErrorKind::io};
+        }
+        AF_TRY(const std::string added, git(root, {"add", "--all", "--", ".", ":(exclude,top).agentforge"}, own));
+        static_cast<void>(added);
+        AF_TRY(std::string tree, git(root, {"write-tree"}, own));
+        while (tree.ends_with('\n')) { tree.pop_back(); }
+        if (tree == head.second) { return head; }
+        CommitRequest request;
+        request.tree = tree;
+        request.parent = head.first;
+        request.message = "Uncommitted changes, taken along by AgentForge\n\nThey were in the checkout when the task was started with --include-uncommitted.\n";
+        request.time = now;
+        const auto identity = repository.identity();
+        request.author_name = identity ? identity->first : "AgentForge";
+        request.author_email = identity ? identity->second : "agentforge@localhost";
+        AF_TRY(std::string commit, repository.commit(request));
+        return std::pair{std::move(commit), std::move(tree)};
+    }
+
     [[nodiscard]] Result<std::unique_ptr<Workshop>> open(const TaskState& state) override {
         AF_TRY(Repository repository, Repository::open(options_.repository));
-        const fs::path folder = fs::path(options_.state_directory) / "worktrees" /
+        fs::path folder = fs::path(options_.state_directory) / "worktrees" /
                                 sha256(repository.git_directory().string()).substr(0, 12) / state.task_id;
         AF_CHECK(make_directories(folder / "scratch"));
+        std::error_code error;
+        if (const fs::path real = fs::canonical(folder, error); !error) { folder = real; }      // As the worktrees name themselves.
         AF_TRY(Worktree work, Worktree::ensure(options_.repository, folder / "work", state.task_id, state.base_commit));
-        AF_TRY(Worktree verify, Worktree::ensure(options_.repository, folder / "verify", state.task_id + "-verify", state.base_commit));
+        if (options_.notice && !work.unfilled().empty()) {
+            const std::vector<std::string>& missing = work.unfilled();
+            options_.notice(std::to_string(missing.size()) + (missing.size() == 1 ? " submodule or LFS file is" : " submodules or LFS files are") + " not in this repository, the task does without: " +
+                            missing.front() + (missing.size() > 1 ? ", …" : "") + ". To have them: git submodule update --init --recursive; git lfs pull");
+        }
+        AF_TRY(std::string base_tree, repository.tree_of(state.base_commit));
         GateRunner::Options gates = options_.gates;
+        gates.dependencies_directory = dependencies_directory(options_);
         gates.scratch_directory = (folder / "scratch").string();
         std::unique_ptr<Workshop> workshop = std::make_unique<GitWorkshop>(state.task_id, folder, std::move(repository), std::move(work),
-                                                                           std::move(verify), processes_, gates);
+                                                                           state.base_commit, std::move(base_tree), processes_, gates);
         return workshop;
     }
 
 private:
+    /// What git prints. No hook and no monitor runs; filters do, they are the user's.
+    [[nodiscard]] Result<std::string> git(const std::string& root, const std::vector<std::string>& words, const fs::path& index) {
+        ProcessRequest request;
+        request.argv = {"git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.fsync=objects", "-c", "advice.addEmbeddedRepo=false"};
+        request.argv.insert(request.argv.end(), words.begin(), words.end());
+        request.directory = root;
+        request.environment = base_environment(options_.gates.environment);
+        request.environment["GIT_OPTIONAL_LOCKS"] = "0";
+        if (!index.empty()) { request.environment["GIT_INDEX_FILE"] = index.string(); }
+        request.confinement.enabled = false;
+        request.timeout = std::chrono::minutes(10);
+        AF_TRY(const ProcessOutcome outcome, processes_.run(request, Stop{}));
+        if (outcome.exit_code == 0) { return outcome.out; }
+        return Error{"AF-GIT-027", "`git " + words.front() + "` ended with " + std::to_string(outcome.exit_code) + ": " + sanitize_utf8(outcome.err), root,
+                     "Run `git status` there and see what it says, or start without --include-uncommitted", ErrorKind::io};
+    }
+
     GitWorkshopOptions options_;
     ProcessRunner& processes_;
 };

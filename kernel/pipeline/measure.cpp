@@ -6,6 +6,7 @@
 
 #include "config/verification.hpp"
 #include "gates/before.hpp"
+#include "tools/workspace.hpp"
 
 namespace agentforge::kernel {
 
@@ -14,7 +15,7 @@ namespace {
 bool judges_a_stage(std::string_view gate) { return gate == "red" || gate == "green" || gate == "refactor" || gate == "deliver"; }
 
 /// Journals what was measured under `name` and tells it.
-Result<void> keep_report(TaskSession& session, EventSink& events, std::string_view name, bool partial, GateReport& report) {
+Result<void> keep_report(TaskSession& session, EventSink& events, std::string_view name, bool partial, const std::string& inputs, GateReport& report) {
     if (json::value told = to_json(report); session.redactor().finds(told)) {
         session.redactor().redact(told);
         AF_TRY(report, gate_report_from_json(told.get_object()));
@@ -26,6 +27,7 @@ Result<void> keep_report(TaskSession& session, EventSink& events, std::string_vi
                         {"partial", partial},
                         {"summary", report.summary},
                         {"duration_ms", report.duration.count()}};
+    if (!inputs.empty()) { fields["inputs"] = inputs; }
     AF_CHECK(session.keep(fields, "report", to_json(report)));
     // What confined the commands is part of what was measured.
     if (const json::value* confinement = report.facts.if_contains("confinement")) { fields["confinement"] = *confinement; }
@@ -153,12 +155,14 @@ Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& 
     events.event("gate_started", {{"gate", request.gate}, {"stage", session.state().stage().name}});
     AF_TRY(GateReport report, workshop.gate(call, stop));
     if (request.paths.empty() && !request.parameters.contains("scope") && is_exit_gate(session.state(), request.gate)) { AF_CHECK(hold_against_criteria(session.state(), report)); }
-    AF_CHECK(keep_report(session, events, request.gate, !request.paths.empty() || request.parameters.contains("scope"), report));
+    AF_TRY(const std::string inputs, workshop.gate_inputs());
+    AF_CHECK(keep_report(session, events, request.gate, !request.paths.empty() || request.parameters.contains("scope"), inputs, report));
     return report;
 }
 
 Result<void> ensure_baseline(TaskSession& session, Workshop& workshop, EventSink& events, const Stop& stop) {
-    if (session.state().gates.contains("baseline")) { return {}; }
+    AF_TRY(const std::string inputs, workshop.gate_inputs());
+    if (session.state().gates.contains("baseline") && measured_with(session, "baseline", inputs)) { return {}; }
     std::vector<GateReport> runs;
     events.event("gate_started", {{"gate", "baseline"}, {"stage", session.state().stage().name}});
     for (std::int64_t run = 1; run <= workshop.baseline_runs(); ++run) {
@@ -179,7 +183,38 @@ Result<void> ensure_baseline(TaskSession& session, Workshop& workshop, EventSink
     }
     GateReport report = baseline_report(std::move(runs));
     report.tree = session.state().base_tree;
-    return keep_report(session, events, "baseline", false, report);
+    return keep_report(session, events, "baseline", false, inputs, report);
+}
+
+bool measured_with(const TaskSession& session, std::string_view gate, const std::string& inputs) {
+    const auto found = session.state().gates.find(gate);
+    if (found == session.state().gates.end() || found->second.seq == 0 || found->second.seq > session.records().size()) { return false; }
+    const json::value* then = session.records()[found->second.seq - 1].body.if_contains("inputs");
+    return (then != nullptr && then->is_string() ? std::string(then->get_string()) : std::string()) == inputs;
+}
+
+Result<std::vector<std::string>> begin_suite(TaskSession& session, Workshop& workshop, const Redactor& redactor) {
+    std::vector<std::string> paths;
+    const TaskState& state = session.state();
+    if (exit_gate(state.stage_template()) != "red") { return paths; }
+    AF_TRY(const auto before, newest_report(session, "baseline"));
+    const json::value* found = before ? before->facts.if_contains("tests_found") : nullptr;
+    if (found == nullptr || *found != json::value(false)) { return paths; }
+    AF_TRY(const auto files, workshop.scaffold(state.tree));
+    if (files.empty()) { return paths; }
+    // The kernel itself writes these, so no role's rules apply; protected places stay closed.
+    AF_TRY(RolePaths rules, RolePaths::make("kernel", {}));
+    AF_TRY(auto workspace, RoleWorkspace::open(workshop.root(), std::move(rules), redactor));
+    json::array written;
+    for (const auto& [path, content] : files) {
+        AF_CHECK(workspace->create(path, content, true));
+        paths.push_back(path);
+        written.emplace_back(path);
+    }
+    AF_TRY(const std::string tree, workshop.snapshot(paths));
+    AF_CHECK(workshop.keep("seq-" + std::to_string(state.seq + 1), tree));
+    AF_CHECK(session.record("snapshot", {{"stage", state.stage().name}, {"tree", tree}, {"reason", "a test suite was begun"}, {"paths", std::move(written)}}));
+    return paths;
 }
 
 bool needs_baseline(const StageTemplate& stage) { return judges_a_stage(stage.name == "deliver" ? "deliver" : exit_gate(stage)); }
@@ -200,12 +235,12 @@ Result<std::optional<GateReport>> newest_report(const TaskSession& session, std:
     return std::optional<GateReport>(std::move(report));
 }
 
-Result<json::object> current_verification(const TaskSession& session) {
+Result<json::object> current_verification(const TaskSession& session, const std::string& inputs) {
     std::vector<GateReport> reports;
     json::array stale;
     for (const auto& [name, gate] : session.state().gates) {
         if (name == "baseline") { continue; }
-        if (gate.tree != session.state().tree) {
+        if (gate.tree != session.state().tree || !measured_with(session, name, inputs)) {
             if (name == "syntax" || name == "types" || name == "conformance" || name == "tests") { stale.emplace_back(name); }
             continue;
         }

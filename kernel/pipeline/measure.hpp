@@ -24,7 +24,7 @@ namespace agentforge::kernel {
 /// Whether what the stage hands in is judged against the suite before the task: then that is measured before the stage begins.
 [[nodiscard]] bool needs_baseline(const StageTemplate& stage);
 
-/// Measures the suite on the user's commit, unless the journal has it: `Workshop::baseline_runs` times, so that tests that flip show.
+/// Measures the suite on the user's commit, unless the journal has it with the inputs of now: `Workshop::baseline_runs` times, so that tests that flip show.
 /// Journaled as the gate `baseline`, which passes whatever it finds: see baseline_report.
 /// Errors: AF-GATE-…; cancelled.
 [[nodiscard]] Result<void> ensure_baseline(TaskSession& session, Workshop& workshop, EventSink& events, const Stop& stop);
@@ -32,9 +32,16 @@ namespace agentforge::kernel {
 /// The newest report of a gate, if it was measured.
 [[nodiscard]] Result<std::optional<GateReport>> newest_report(const TaskSession& session, std::string_view gate);
 
-/// North Star 2.4.4 from the reports that hold for the current tree. `stale`: gates whose last word is on another tree and says nothing
-/// of this one. `before_the_task`: tests that failed or flipped before, or that there were none.
-[[nodiscard]] Result<json::object> current_verification(const TaskSession& session);
+/// Whether the newest report of a gate was measured with these inputs (Workshop::gate_inputs). What was not says nothing now.
+[[nodiscard]] bool measured_with(const TaskSession& session, std::string_view gate, const std::string& inputs);
+
+/// Where there was no test suite before the task and RED is about to begin: writes what begins one (Workshop::scaffold) and records it.
+/// Returns the paths; none where there is nothing to do, or it was done before.
+[[nodiscard]] Result<std::vector<std::string>> begin_suite(TaskSession& session, Workshop& workshop, const Redactor& redactor);
+
+/// North Star 2.4.4 from the reports that hold for the current tree. `stale`: gates whose last word is on another tree, or was measured with
+/// other inputs, and says nothing of this one. `before_the_task`: tests that failed or flipped before, or that there were none.
+[[nodiscard]] Result<json::object> current_verification(const TaskSession& session, const std::string& inputs);
 
 /// The files of the tests that RED recorded; nobody may write them from then on. Empty before RED.
 [[nodiscard]] Result<std::vector<std::string>> locked_tests(const TaskSession& session);

@@ -55,6 +55,7 @@ public:
             AF_TRY(auto symbols, workshop_.path_symbols(session_.state().base_tree));
             AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols)));
             AF_TRY(files_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
+            files_->pin(workshop_.submodules());
         }
         return {};
     }
@@ -115,8 +116,9 @@ public:
         const std::string tree = session_.state().tree;
         const auto done = [&]() -> Result<void> {
             AF_TRY(const std::string now, workshop_.snapshot({}));
-            if (now == tree) { return {}; }
             json::array paths;
+            for (std::string& path : workshop_.touched_in_submodules()) { paths.emplace_back(std::move(path)); }
+            if (now == tree && paths.empty()) { return {}; }
             AF_TRY(const auto changes, workshop_.diff(tree, now));
             for (const TreeChange& change : changes) { paths.emplace_back(change.path); }
             AF_CHECK(workshop_.restore(tree));
@@ -354,7 +356,15 @@ Result<std::unique_ptr<StageHost>> StageHost::enter(TaskSession& session, Worksh
 Result<void> StageHost::measure_before() {
     if (!needs_baseline(calls_->session().state().stage_template())) { return {}; }
     const StageClock::Pause measuring(calls_->clock());
-    return calls_->outside(ensure_baseline(calls_->session(), calls_->workshop(), calls_->services().events, calls_->stop()));
+    AF_CHECK(calls_->outside(ensure_baseline(calls_->session(), calls_->workshop(), calls_->services().events, calls_->stop())));
+    const auto begun = begin_suite(calls_->session(), calls_->workshop(), calls_->services().redactor);
+    if (!begun.ok()) { return calls_->outside(begun.error()); }
+    if (!begun->empty()) {
+        std::string paths;
+        for (const std::string& path : *begun) { paths += (paths.empty() ? "" : ", ") + path; }
+        log(LogLevel::info, "the repository has no tests: a suite was begun in " + paths, {});
+    }
+    return {};
 }
 void StageHost::abandon() noexcept { calls_->abandon(); }
 void StageHost::end_servers() {
@@ -428,6 +438,7 @@ Result<std::vector<Change>> StageHost::write_skeleton(const std::vector<Skeleton
         // The kernel itself writes these, so no role's rules apply; protected places stay closed.
         AF_TRY(RolePaths rules, RolePaths::make("kernel", {}));
         AF_TRY(auto workspace, RoleWorkspace::open(calls_->workshop().root(), std::move(rules), calls_->services().redactor));
+        workspace->pin(calls_->workshop().submodules());
         for (const auto& [path, content] : files) { AF_CHECK(workspace->create(path, content, true)); }
         const std::vector<Change> changes = workspace->take_changes();
         AF_CHECK(calls_->snapshot(changes));

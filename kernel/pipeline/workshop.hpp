@@ -2,6 +2,8 @@
 // A task's workshop: the files it works on, their snapshots, the gates that measure them, delivery.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +30,10 @@ public:
     [[nodiscard]] virtual Result<void> restore(const std::string& tree) = 0;
     /// Records the workspace: only `paths`, or all of it where empty. Returns the tree.
     [[nodiscard]] virtual Result<std::string> snapshot(const std::vector<std::string>& paths) = 0;
+    /// Submodules of the workspace: their files are for reading.
+    [[nodiscard]] virtual std::vector<std::string> submodules() { return {}; }
+    /// Files of submodules that the last snapshot of all found changed. No tree shows them; `restore` puts them back.
+    [[nodiscard]] virtual std::vector<std::string> touched_in_submodules() { return {}; }
     /// Keeps a tree alive under a name of this task.
     [[nodiscard]] virtual Result<void> keep(const std::string& name, const std::string& tree) = 0;
     [[nodiscard]] virtual Result<std::vector<TreeChange>> diff(const std::string& from, const std::string& to) = 0;
@@ -35,6 +41,12 @@ public:
     [[nodiscard]] virtual Result<std::optional<std::string>> file_in_tree(const std::string& tree, const std::string& path) = 0;
     [[nodiscard]] virtual Result<std::string> patch(const std::string& from, const std::string& to) = 0;
     [[nodiscard]] virtual Result<GateReport> gate(const GateCall& call, const Stop& stop) = 0;
+    /// What besides the tree decides what gates say (GateRunner::inputs); empty: nothing that could change.
+    [[nodiscard]] virtual Result<std::string> gate_inputs() { return std::string(); }
+    /// Files that begin a test suite where the tree has none (GateRunner::scaffold).
+    [[nodiscard]] virtual Result<std::vector<std::pair<std::string, std::string>>> scaffold(const std::string&) {
+        return std::vector<std::pair<std::string, std::string>>();
+    }
     /// How often the suite is run before the task (`gates.baseline_runs`): more than once shows tests that flip.
     [[nodiscard]] virtual std::int64_t baseline_runs() const { return 1; }
     [[nodiscard]] virtual Result<std::vector<std::pair<std::string, std::string>>> skeleton(
@@ -56,6 +68,9 @@ public:
     virtual ~WorkshopFactory() = default;
     /// The commit and tree a new task starts from. Errors: AF-GIT-….
     [[nodiscard]] virtual Result<std::pair<std::string, std::string>> base() = 0;
+    /// The same with what the user has not committed, as a commit of its own on theirs: staged, changed, deleted and new files that are not
+    /// ignored. `base()` where there is nothing. Errors: AF-GIT-026 files that a merge left unresolved, AF-GIT-027 git refused.
+    [[nodiscard]] virtual Result<std::pair<std::string, std::string>> base_with_uncommitted(std::chrono::system_clock::time_point) { return base(); }
     /// Opens (makes, repairs) the workshop of a task, its workspace being `state.tree`.
     [[nodiscard]] virtual Result<std::unique_ptr<Workshop>> open(const TaskState& state) = 0;
 };
@@ -64,6 +79,7 @@ struct GitWorkshopOptions {
     std::string repository;                 ///< The user's checkout.
     std::string state_directory;            ///< Where worktrees are made; outside every repository.
     GateRunner::Options gates;
+    std::function<void(const std::string&)> notice;     ///< Told in a sentence what a worktree could not be given; may be empty.
 };
 
 /// Worktrees of the user's repository, gates by subprocess.

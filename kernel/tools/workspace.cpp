@@ -176,6 +176,7 @@ std::string cut_around(std::string_view line, std::size_t at) {
 struct RoleWorkspace::State {
     FileDescriptor root;
     RolePaths rules;
+    std::vector<std::string> pinned;    ///< Submodules.
     const Redactor* redactor = nullptr;
     bool writes_allowed = true;
     std::uint64_t next_temporary = 0;
@@ -188,6 +189,7 @@ struct RoleWorkspace::State {
     [[nodiscard]] Result<FileDescriptor> make_folder(const std::string& path) const;
     [[nodiscard]] static Result<std::string> contents(const OpenFile& file, const std::string& path);
     [[nodiscard]] Result<std::string> writable(std::string_view path) const;
+    [[nodiscard]] Result<void> check_pinned(std::string_view normal) const;
     [[nodiscard]] Result<std::string> write_sibling(int parent, const std::string& path, std::string_view content, const struct stat* old);
     [[nodiscard]] Result<void> replace(int parent, const std::string& name, const std::string& path, std::string_view content, const struct stat* old);
     [[nodiscard]] static Result<std::vector<Entry>> entries(int directory, const std::string& path);
@@ -315,6 +317,15 @@ Result<std::string> RoleWorkspace::State::contents(const OpenFile& file, const s
     return bytes;
 }
 
+Result<void> RoleWorkspace::State::check_pinned(std::string_view normal) const {
+    for (const std::string& folder : pinned) {
+        if (normal != folder && !(normal.starts_with(folder) && normal.substr(folder.size()).starts_with('/'))) { continue; }
+        return Error{"AF-TOOL-060", "'" + std::string(normal) + "' lies in the submodule '" + folder + "', another repository; a task does not change it.", std::string(normal),
+                     "Leave it as it is; if the work cannot be done without, escalate and say what would have to change there.", ErrorKind::denied};
+    }
+    return {};
+}
+
 Result<std::string> RoleWorkspace::State::writable(std::string_view path) const {
     if (!writes_allowed) {
         return Error{"AF-TOOL-014", "Writing '" + ellipsis(sanitize_utf8(path), 200) + "' is not allowed here: the tool does not declare that it writes.", {},
@@ -323,6 +334,7 @@ Result<std::string> RoleWorkspace::State::writable(std::string_view path) const 
     AF_TRY(auto normal, normalize_path(path));
     if (normal == ".") { return folder_error(normal); }
     AF_CHECK(rules.check_write(normal));
+    AF_CHECK(check_pinned(normal));
     return normal;
 }
 
@@ -988,9 +1000,11 @@ void RoleWorkspace::allow_writes(bool allowed) noexcept { state_->writes_allowed
 
 Result<void> RoleWorkspace::check_write(std::string_view path) const {
     AF_TRY(const auto normal, normalize_path(path));
-    return state_->rules.check_write(normal);
+    AF_CHECK(state_->rules.check_write(normal));
+    return state_->check_pinned(normal);
 }
 
+void RoleWorkspace::pin(std::vector<std::string> submodules) { state_->pinned = std::move(submodules); }
 std::shared_ptr<const PathSymbols> RoleWorkspace::symbols() const { return state_->rules.symbols(); }
 
 }  // namespace agentforge::kernel

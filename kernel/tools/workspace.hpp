@@ -31,6 +31,7 @@ namespace agentforge::kernel {
 /// 032 symbolic link; 033 pipe, device or socket; 034 a folder where a file is needed or the other way round; 035 exists already;
 /// 036 binary; 037 too large; 038 the operating system refused; 039 no room or read-only; 040 the text to replace is not
 /// there; 041 it stands more than once; 042 it is empty; 043 nothing would change; 044 the file changed while it was written; 045 line range;
+/// 060 it lies in a submodule;
 /// 046 the file is not as the agent last saw it; 047 the agent has not seen the file that it would overwrite.
 ///
 /// Threads: one at a time.
@@ -71,9 +72,11 @@ public:
     void expect(std::map<std::string, std::string, std::less<>> seen);
     /// Writes since the last call, oldest first: what the journal and the snapshot need to know.
     [[nodiscard]] std::vector<Change> take_changes();
+    /// Submodules: nothing at or below one of these folders is written (AF-TOOL-060), whatever the role's rules say.
+    void pin(std::vector<std::string> submodules);
     /// false: every write is refused with AF-TOOL-014 (a tool that did not declare the effect).
     void allow_writes(bool allowed) noexcept;
-    /// Whether the role may write there, by path text alone. Errors: those of `normalize_path` and `RolePaths::check_write`.
+    /// Whether the role may write there, by path text alone. Errors: those of `normalize_path` and `RolePaths::check_write`, AF-TOOL-060.
     [[nodiscard]] Result<void> check_write(std::string_view path) const;
     /// What `@tests` and `@sources` mean here; null where nobody said.
     [[nodiscard]] std::shared_ptr<const PathSymbols> symbols() const;

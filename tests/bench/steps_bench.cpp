@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run of 50 and of 500 steps: the program itself against a scripted server over HTTP, one trivial tool call a step, in a small
-// repository and in one of 50,000 files. A step is what passes between an answer and the next request; its floor is one bare exchange with such a
+// repository, in one of 50,000 files and in one with 2 GiB of history. A step is what passes between an answer and the next request; its floor is one bare exchange with such a
 // server, one posix_spawn and one write with fdatasync, measured in turns with the steps: while the program waits for its answer.
 #include <fcntl.h>
 #include <spawn.h>
@@ -48,15 +48,35 @@ json::object artifact() {
     give_up("the transcript of the demo hands in no intake record");
 }
 
-fs::path repository_of(const fs::path& folder, unsigned files) {
-    const fs::path repository = folder / ("repository-" + std::to_string(files));
-    write_text(repository / "note.txt", "A note of two lines.\nThis is the second.\n");
-    for (unsigned file = 1; file < files; ++file) {
-        write_text(repository / ("part" + std::to_string(file / 200)) / ("file" + std::to_string(file) + ".txt"), "file " + std::to_string(file) + "\n");
-    }
-    make_repository(repository, {});
+fs::path repository_of(const fs::path& folder, unsigned files, const std::string& history) {
+    const fs::path repository = folder / "repository";
+    shell("'" + source_folder() + "/scripts/make-large-repository' --files " + std::to_string(files) + " --history " + history + " '" + repository.string() + "'");
     write_text(repository / ".agentforge/pipelines/steps.yaml", pipeline_text);
     return repository;
+}
+
+/// What lies below a folder takes on the disk.
+double megabytes_below(const fs::path& folder) {
+    std::error_code error;
+    if (!fs::exists(folder, error)) { return 0; }
+    std::istringstream size(shell("du -s --block-size=1K '" + folder.string() + "'"));
+    double kibibytes = 0;
+    size >> kibibytes;
+    return kibibytes / 1024;
+}
+
+/// As many files as the repository has, written one after the other: the floor of a worktree.
+double milliseconds_to_write(const fs::path& folder, unsigned files) {
+    const auto begun = std::chrono::steady_clock::now();
+    for (unsigned file = 1; file < files; ++file) {
+        const fs::path part = folder / ("part" + std::to_string(file / 200));
+        if (file == 1 || file % 200 == 0) { fs::create_directories(part); }
+        const std::string text = "file " + std::to_string(file) + "\n";
+        const int out = ::open((part / ("file" + std::to_string(file) + ".txt")).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (out < 0 || ::write(out, text.data(), text.size()) < 0) { give_up("cannot write the floor's files"); }
+        ::close(out);
+    }
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
 }
 
 /// A bare exchange, a spawned process, a durable write: what a step cannot do without.
@@ -117,6 +137,7 @@ struct Run {
     double cpu_milliseconds = 0;        ///< Of a step.
     double start_milliseconds = 0;      ///< Until the first request: worktrees, journal, plugins.
     double megabytes = 0;
+    double disk_megabytes = 0;          ///< Worktree, git's record of it and the journal, when the first request came.
     std::size_t first_bytes = 0;
     std::size_t fifth_bytes = 0;
     std::size_t last_bytes = 0;         ///< Of the last step before `complete`.
@@ -126,7 +147,11 @@ Run run(const fs::path& folder, const fs::path& repository, unsigned steps) {
     Floor floor(folder);
     unsigned requests = 0;
     double cpu = 0;
+    double disk = 0;
+    const auto used = [&] { return megabytes_below(fs::path(std::getenv("HOME")) / ".local/state/agentforge") + megabytes_below(repository / ".git/worktrees") + megabytes_below(repository / ".agentforge"); };
+    const double before = used();
     const auto between = [&] {
+        if (requests == 0) { disk = used() - before; }
         if (requests == 0) { cpu -= cpu_milliseconds_of(repository); }
         if (requests++ == steps) { cpu += cpu_milliseconds_of(repository); }
         floor.measure();
@@ -145,6 +170,7 @@ Run run(const fs::path& folder, const fs::path& repository, unsigned steps) {
     made.cpu_milliseconds = cpu / steps;
     made.start_milliseconds = std::chrono::duration<double, std::milli>(asked.front().at - begun).count();
     made.megabytes = spent.megabytes;
+    made.disk_megabytes = disk;
     made.first_bytes = asked.front().bytes;
     made.fifth_bytes = asked[4].bytes;
     made.last_bytes = asked[steps - 1].bytes;
@@ -152,9 +178,11 @@ Run run(const fs::path& folder, const fs::path& repository, unsigned steps) {
     return made;
 }
 
-void steps(benchmark::State& state, unsigned files, const std::string& where) {
+void steps(benchmark::State& state, unsigned files, const std::string& history, const std::string& where) {
     const WorkFolder folder("steps");
-    const fs::path repository = repository_of(folder.path(), files);
+    const fs::path repository = repository_of(folder.path(), files, history);
+    const double checkout = megabytes_below(repository) - megabytes_below(repository / ".git");
+    const double writing = milliseconds_to_write(folder.path() / "floor-files", files);
     Run shorter;
     Run longer;
     for (auto _ : state) {
@@ -172,11 +200,14 @@ void steps(benchmark::State& state, unsigned files, const std::string& where) {
         report(state, {"… request bytes of step " + std::to_string(count), "B", static_cast<double>(made.last_bytes), static_cast<double>(made.fifth_bytes),
                        "those of step 5; step 1: " + std::to_string(made.first_bytes), {Aim::Of::ratio, 1.02}});
     }
-    report(state, {"… from `start` to the first request, the first task, " + where, "ms", shorter.start_milliseconds, 0, "–", {}});
+    report(state, {"… from `start` to the first request, the first task, " + where, "ms", shorter.start_milliseconds, writing, "writing as many files", {Aim::Of::value, 2000}});
+    report(state, {"… disk used at the first request, " + where, "MB", shorter.disk_megabytes, checkout, "the checkout", files > 1000 ? Aim{Aim::Of::ratio, 1.1} : Aim{}});
 }
-void steps_in_a_small_repository(benchmark::State& state) { steps(state, 20, "20 files"); }
-void steps_in_a_large_repository(benchmark::State& state) { steps(state, 50'000, "50,000 files"); }
+void steps_in_a_small_repository(benchmark::State& state) { steps(state, 20, "0", "20 files"); }
+void steps_in_a_large_repository(benchmark::State& state) { steps(state, 50'000, "0", "50,000 files"); }
+void steps_with_a_long_history(benchmark::State& state) { steps(state, 200, "2G", "2 GiB of history"); }
 BENCHMARK(steps_in_a_small_repository)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(steps_with_a_long_history)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(steps_in_a_large_repository)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace

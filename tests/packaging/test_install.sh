@@ -19,6 +19,9 @@ for header in "$source"/sdk/include/agentforge/*.hpp; do
     [ -f "$work/prefix/include/agentforge/${header##*/}" ] || fail "${header##*/} is not installed"
 done
 if grep -rIl -e "$build" -e "$work/first" "$work/prefix" --include='*.cmake'; then fail "the package files above name a folder of the build"; fi
+for page in man/man1/agentforge.1 man/man1/agentforge-start.1 man/man1/agentforge-config-set.1 bash-completion/completions/agentforge zsh/site-functions/_agentforge fish/vendor_completions.d/agentforge.fish; do
+    [ -s "$work/prefix/share/$page" ] || fail "share/$page is not installed"
+done
 if [ -d "$source/config" ]; then [ -d "$work/prefix/share/agentforge/config" ] || fail "config is not installed"; fi
 for library in $(find "$work/prefix" -path '*/agentforge/plugins/*' -name '*.so'); do
     [ -f "${library%/*}/plugin.json" ] || fail "$library has no plugin.json beside it"

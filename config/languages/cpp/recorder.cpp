@@ -157,7 +157,10 @@ struct AgentForgeRecorder : AgentForgeCatchBase {
                 message_ += ":" + std::to_string(result.getSourceInfo().line) + ": ";
                 if (result.hasExpression()) { message_ += std::string(result.getExpression()) + " "; }
                 if (result.hasExpandedExpression()) { message_ += "(" + std::string(result.getExpandedExpression()) + ") "; }
-                if (result.hasMessage()) { message_ += std::string(result.getMessage().begin(), result.getMessage().end()); }
+                if (result.hasMessage()) {
+                    const auto text = result.getMessage();      // A copy in one version, a view in the other.
+                    message_.append(text.begin(), text.end());
+                }
             }
         }
         AGENTFORGE_CATCH_ANSWER;

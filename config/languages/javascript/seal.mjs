@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What decides how an assertion ends, as it was before project code could change it. A patch that lies only about the tests of one
+// What decides how an assertion ends and how node's runner tells it, as it was before project code could change it. A patch that lies only about the tests of one
 // file would leave the canary alone.
 import assert from 'node:assert';
+import { Duplex, PassThrough, Readable, Transform } from 'node:stream';
 
 const { getOwnPropertyDescriptor, getOwnPropertyNames } = Object;
-const owners = [['assert', assert], ['assert.strict', assert.strict], ['AssertionError.prototype', assert.AssertionError.prototype]];
+const owners = [['assert', assert], ['assert.strict', assert.strict], ['AssertionError.prototype', assert.AssertionError.prototype],
+  ['Readable.prototype', Readable.prototype], ['Transform.prototype', Transform.prototype], ['Duplex.prototype', Duplex.prototype],
+  ['PassThrough.prototype', PassThrough.prototype], ['Map.prototype', Map.prototype]];
 const kept = owners.flatMap(([label, owner]) =>
   getOwnPropertyNames(owner).map((name) => [label, owner, name, getOwnPropertyDescriptor(owner, name).value]));
 

@@ -103,13 +103,23 @@ std::string cargo_message(std::string_view output) {
     return failure_text(message);
 }
 
-/// Rust has one way to fail, the panic; which macro it came from shows in what it says.
-bool cargo_is_assertion(std::string_view message) {
+/// Rust has one way to fail, the panic. `assert_eq!` says what it is; `assert!` with a text of its own says only the text, as `panic!` does:
+/// it counts as an assertion where it stands in one of the test's own files and is not what the language itself says.
+bool cargo_is_assertion(std::string_view message, const ReportedTest& test) {
     if (message.find("the test returned a termination value") != std::string_view::npos) { return false; }
     for (const std::string_view sign : {"assertion failed", "assertion `", "note: test did not panic", "note: panic did not contain"}) {
         if (message.find(sign) != std::string_view::npos) { return true; }
     }
-    return false;
+    const auto panicked = message.find(" panicked at ");
+    if (panicked == std::string_view::npos) { return false; }
+    for (const std::string_view sign : {"called `", "index out of bounds", "attempt to ", "not implemented", "not yet implemented", "internal error: ", "already borrowed",
+                                        "already mutably borrowed", "out of range", "byte index ", "capacity overflow", "divide by zero", "stack overflow"}) {
+        if (message.find(sign, panicked) != std::string_view::npos) { return false; }
+    }
+    return std::any_of(test.places.begin(), test.places.end(), [&](const auto& place) {
+        const auto at = message.find(place.file + ":", panicked);
+        return at != std::string_view::npos && (message[at - 1] == ' ' || message[at - 1] == '/');
+    });
 }
 
 /// `src/lib.rs:14:20`, or ` src/lib.rs:14:20:` in newer versions: the place in `file` that a message names first.
@@ -237,7 +247,7 @@ FormatResult parse_cargo_test(const RunOutput& output) {
             if (how == "FAILED") {
                 const auto said = section.outputs.find(path);
                 if (said != section.outputs.end()) { test.message = cargo_message(said->second); }
-                if (test.canary || cargo_is_assertion(test.message)) { test.status = TestStatus::failed_assertion; }
+                if (test.canary || cargo_is_assertion(test.message, test)) { test.status = TestStatus::failed_assertion; }
                 if (test.line == 0) { test.line = cargo_line(test.message, program); }
                 if (test.message.empty()) { test.message = "failed"; }
             }

@@ -168,48 +168,51 @@ def command_lines(page):
 
 
 class Grammar:
-    """What `--help` of the program and of each command says."""
+    """The program's own account of its commands: `agentforge help --json`."""
 
     def __init__(self):
-        self.known = {}
+        self.top = json.loads(subprocess.run([PROGRAM, "help", "--json"], capture_output=True, text=True, check=True, timeout=30).stdout)
 
-    def help(self, *words):
-        if words not in self.known:
-            ran = subprocess.run([PROGRAM, *words, "--help"], capture_output=True, text=True, check=False, timeout=30)
-            self.known[words] = ran.stdout if ran.returncode == 0 else None
-        return self.known[words]
+    def flags(self, command):
+        """name -> whether it takes a value."""
+        found = {"--help": False, "-h": False}
+        for option in command["options"] + self.top["options"]:
+            found.update({name: bool(option["value"]) for name in option["names"] if not option["positional"]})
+        return found
+
+    def leaves(self, command=None):
+        command = command or self.top
+        return [command] if not command["commands"] else [leaf for each in command["commands"] for leaf in self.leaves(each)]
 
     def problem(self, line):
-        words = [word for word in shlex.split(line.replace("…", "x"))[1:] if word != "|"]
+        words = [word.replace("…", "x") if word != "…" else word for word in shlex.split(line)[1:]]
+        for end in ("|", ">"):
+            words = words[:words.index(end)] if end in words else words
         if "COMMAND" in words:      # It stands for any of them.
             words = words[words.index("COMMAND") + 1:]
-            return next((f"there is no {word}" for word in words if word.startswith("-") and word not in self.help()), None)
-        command, texts, flags = [], [], []
-        takes_value = False
+            return next((f"there is no {word}" for word in words if word.startswith("-") and word not in self.flags(self.top)), None)
+        command, texts, takes_value = self.top, [], False
         for word in words:
             if takes_value:
                 takes_value = False
-            elif word.startswith("-"):
-                flags.append(word.split("=")[0])
-                takes_value = "=" not in word and self.needs_value(tuple(command), word)
-            elif not texts and (not command or command[0] in ("escalations", "plugins", "servers") and len(command) == 1) and re.fullmatch(r"[a-z-]+", word):
-                command.append(word)
+            elif word.startswith("-") and len(word) > 1:
+                name = word.split("=")[0]
+                if name not in self.flags(command):
+                    return f"there is no {name}"
+                takes_value = "=" not in word and self.flags(command)[name]
+            elif command["commands"] and word == "…":
+                return None
+            elif command["commands"]:
+                found = [each for each in command["commands"] if each["name"].split()[-1] == word]
+                if not found:
+                    return "there is no such command"
+                command = found[0]
             else:
                 texts.append(word)
-        text = self.help(*command)
-        if text is None:
-            return "there is no such command"
-        for flag in flags:
-            if not re.search(r"(?<![\w-])" + re.escape(flag) + r"(?![\w-])", text + self.help()):
-                return f"there is no {flag}"
-        positional = len(re.findall(r"^  [a-zA-Z]+ TEXT", text, re.M)) if command else 0
-        return "too many words" if len(texts) > positional else None
-
-    def needs_value(self, command, flag):
-        for text in (self.help(*command), self.help()):
-            if found := text and re.search(r"^ +(?:-\w,)?" + re.escape(flag) + r"(?:,\S+)? ([A-Z:=]+)?", text, re.M):
-                return bool(found.group(1))
-        return False
+        positionals = [option for option in command["options"] if option["positional"]]
+        if any(option["repeatable"] for option in positionals):
+            return None
+        return "too many words" if len(texts) > len(positionals) else None
 
 
 class Commands(unittest.TestCase):
@@ -227,25 +230,26 @@ class Commands(unittest.TestCase):
         self.assertGreaterEqual(len(list(command_lines(ROOT / "README.md"))), 10)
 
     def test_each_command_is_in_the_table_of_the_readme(self):
-        commands = re.findall(r"^  ([a-z]+) ", self.grammar.help().split("Subcommands:")[1], re.M)
         text = (ROOT / "README.md").read_text()
-        self.assertEqual([command for command in commands if f"`agentforge {command}" not in text], [])
+        self.assertEqual([command["name"] for command in self.grammar.top["commands"] if f"`{command['name']}" not in text], [])
 
-    def test_each_command_has_a_section_in_the_page_of_commands(self):
-        commands = re.findall(r"^  ([a-z]+) ", self.grammar.help().split("Subcommands:")[1], re.M)
-        text = (ROOT / "docs" / "cli.md").read_text()
-        self.assertEqual([command for command in commands if not re.search(rf"^## .*`agentforge {command}", text, re.M)], [])
+    def test_the_page_of_commands_is_made_from_the_commands(self):
+        ran = subprocess.run([sys.executable, "-B", str(ROOT / "scripts" / "make-cli-page"), "--check", PROGRAM], capture_output=True, text=True, check=False)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
 
-    def test_each_flag_is_in_the_page_of_commands(self):
-        text = (ROOT / "docs" / "cli.md").read_text()
-        missing = []
-        for words in ((), ("init",), ("start",), ("status",), ("resume",), ("abort",), ("approve",), ("reject",), ("feedback",), ("resolve",),
-                      ("escalations", "list"), ("inspect",), ("plugins", "list"), ("plugins", "new"), ("plugins", "show"), ("plugins", "lock"), ("plugins", "verify"), ("trust",), ("doctor",)):
-            missing += [(words, flag) for flag in re.findall(r"(?<![\w-])--[a-z-]+", self.grammar.help(*words)) if flag not in text]
-        self.assertEqual(missing, [])
+    def test_each_event_that_the_kernel_sends_is_in_the_page_of_the_stream(self):
+        sent = {event for file in files("kernel/*.cpp") for event in re.findall(r'\.event\("([a-z_]+)"', file.read_text())}
+        listed = set(re.findall(r"^\| `([a-z_]+)` \|", (ROOT / "docs" / "stream-json.md").read_text(), re.M))
+        self.assertEqual(sorted(sent - listed), [])
+
+    def test_each_page_of_the_manual_is_one_that_man_shows(self):
+        for command in [self.grammar.top, *self.grammar.leaves()]:
+            page = subprocess.run([PROGRAM, "help", *command["name"].split()[1:], "--man"], capture_output=True, check=True).stdout
+            ran = subprocess.run(["groff", "-k", "-man", "-Tutf8", "-ww", "-z"], input=page, capture_output=True, check=False)
+            self.assertEqual((ran.returncode, ran.stderr), (0, b""), command["name"])
 
     def test_the_exit_codes_are_those_of_the_program(self):
-        wanted = dict(re.findall(r"(\d+) ([a-z ]+)", re.search(r"Exit codes:(.*)", self.grammar.help()).group(1)))
+        wanted = dict(re.findall(r"(\d+) ([a-z ]+)", re.search(r"Exit codes:(.*)", self.grammar.top["footer"]).group(1)))
         for page in ("README.md", "docs/cli.md"):
             with self.subTest(page):
                 table = re.search(r"\| exit code \|.*?\n\n", (ROOT / page).read_text() + "\n\n", re.S).group(0)
@@ -310,8 +314,15 @@ class Examples(unittest.TestCase):
             with self.subTest(command):
                 self.assertEqual(self.check("agentforge " + command, *command.split()), 0)
 
+    def test_the_examples_of_what_is_in_force_are_current(self):
+        shown = [command for command in self.blocks if re.match(r"agentforge (agents|contracts|pipelines|config|start --dry-run)\b", command)]
+        self.assertGreaterEqual(len(shown), 8)
+        for command in shown:
+            with self.subTest(command):
+                self.assertEqual(self.check(command, *shlex.split(command)[1:]), 0)
+
     def test_the_examples_of_a_supervised_task_are_current(self):
-        start = [command for command in self.blocks if command.startswith("agentforge start")][0]
+        start = [command for command in self.blocks if command.startswith("agentforge start") and "--supervised" in command][0]
         self.assertEqual(self.check(start, *shlex.split(start)[1:]), 22)
         task = self.newest_task()
         self.assertEqual(self.check("agentforge approve c46bf5a3", "approve", task), 22)

@@ -204,6 +204,26 @@ class TestStart(ProgramTest):
         (self.repository / "mine.txt").write_text("mine\n")
         self.assertIn("mine.txt", self.start("--exit-after", "intake").err)
 
+    def test_uncommitted_changes_are_taken_along_as_a_commit_below_the_tasks(self):
+        (self.repository / "mine.txt").write_text("mine\n")
+        (self.repository / "README.md").write_text("changed\n")
+        self.git("add", "README.md")
+        before = self.git("status", "--porcelain"), self.git("rev-parse", "HEAD").strip()
+        outcome = self.start("--include-uncommitted")
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertIn("are part of this task", outcome.err)
+        branch = self.git("branch", "--list", "agentforge/*", "--format=%(refname:short)").strip()
+        self.assertEqual(self.git("log", "-1", "--format=%P", f"{branch}~1").strip(), before[1])
+        self.assertEqual(self.git("show", "--format=", "--name-only", f"{branch}~1").split(), ["README.md", "mine.txt"])
+        self.assertNotIn("mine.txt", self.git("show", "--format=", "--name-only", branch).split())
+        self.assertEqual(self.git("status", "--porcelain"), before[0])
+
+    def test_a_merge_left_unresolved_is_not_taken_along(self):
+        blob = self.git("hash-object", "-w", "README.md").strip()
+        listing = "".join(f"100644 {blob} {stage}\tREADME.md\n" for stage in (1, 2, 3))
+        subprocess.run(["git", "-C", str(self.repository), "update-index", "--index-info"], input=f"0 {'0' * 40}\tREADME.md\n{listing}", text=True, check=True)
+        self.assert_error(self.start("--include-uncommitted", "--exit-after", "intake"), "AF-GIT-026", "unresolved")
+
 
 class TestLooking(ProgramTest):
     """status, inspect, plugins, doctor."""

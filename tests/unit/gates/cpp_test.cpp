@@ -67,6 +67,27 @@ TEST(CppTests, each_way_a_test_can_end_is_told_apart) {
     EXPECT_EQ(report.tests.size(), 15U) << "the canaries are no tests of the project";
 }
 
+TEST(CppTests, catch2_is_told_as_googletest_is) {
+    Project project;
+    project.tree("t") = {
+        {"CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(small CXX)\nset(CMAKE_CXX_STANDARD 17)\nenable_testing()\nfind_package(Catch2 REQUIRED)\n"
+                           "include(Catch)\nadd_executable(small_test tests/small_test.cpp)\ntarget_link_libraries(small_test Catch2::Catch2)\n"
+                           "catch_discover_tests(small_test)\n"},
+        {"tests/small_test.cpp", "#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n#include <cstdlib>\n#include <stdexcept>\n"
+                                 "TEST_CASE(\"keeps, small\") { CHECK(1 + 1 == 2); }\nTEST_CASE(\"fails\") { REQUIRE(1 + 1 == 3); }\n"
+                                 "TEST_CASE(\"is a skeleton\") { throw std::logic_error(\"agentforge: skeleton of x\"); }\n"
+                                 "TEST_CASE(\"throws\") { throw std::runtime_error(\"no\"); }\nTEST_CASE(\"leaves\") { std::_Exit(0); }\n"}};
+    const auto report = project.gate("tests", "t");
+    ASSERT_EQ(report.facts.at("believed"), json::value(true)) << report.summary << "\n" << joined(report.blocking_issues);
+    const std::string file = "tests/small_test.cpp::";
+    EXPECT_EQ(status_of(report, file + "keeps, small"), TestStatus::passed);
+    EXPECT_EQ(status_of(report, file + "fails"), TestStatus::failed_assertion);
+    EXPECT_EQ(status_of(report, file + "is a skeleton"), TestStatus::failed_skeleton);
+    EXPECT_EQ(status_of(report, file + "throws"), TestStatus::error);
+    EXPECT_EQ(status_of(report, file + "leaves"), TestStatus::error);
+    EXPECT_EQ(report.tests.size(), 5U);
+}
+
 const char* const slug_list = "find_package(GTest REQUIRED)\ninclude(GoogleTest)\nadd_executable(slug_test slug_test.cpp)\n"
                               "target_link_libraries(slug_test slug GTest::gtest_main)\ngtest_discover_tests(slug_test)\n";
 

@@ -99,6 +99,9 @@ INSTANTIATE_TEST_SUITE_P(Each, NodeLies, ::testing::Values(
     Lie{"forged_lines", "import { writeSync } from 'node:fs';\nwriteSync(3, '{\"type\":\"end\"}\\n');\nexport const value = () => 2;\n"},
     Lie{"called_reporter", "for (const flag of [...process.execArgv, process.argv[1]]) {\n  try { const m = await import(flag); m.default([]); } catch {}\n}\n"
                            "export const value = () => 2;\n"},
+    Lie{"bent_stream", "import { Readable } from 'node:stream';\nconst { push } = Readable.prototype;\nReadable.prototype.push = function (event, ...rest) {\n"
+                       "  if (event?.type === 'test:fail' && event.data.name === 'a') event.type = 'test:pass';\n  return push.call(this, event, ...rest);\n};\n"
+                       "export const value = () => 2;\n"},
     Lie{"poisoned_to_json", "Object.prototype.toJSON = function () { return { type: 'result', status: 'passed' }; };\nexport const value = () => 2;\n"},
     Lie{"patched_test_function", "import { createRequire, syncBuiltinESMExports } from 'node:module';\nconst test = createRequire(import.meta.url)('node:test');\n"
                                  "test.test = (name, body) => {};\nsyncBuiltinESMExports();\nexport const value = () => 2;\n"}),

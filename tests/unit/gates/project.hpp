@@ -117,6 +117,8 @@ public:
         options_.settings = std::move(settings);
         runner_ = std::make_unique<GateRunner>(std::move(trees), *processes_, options_);
     }
+    /// For the next `configure`.
+    GateRunner::Options& options() { return options_; }
     Files& tree(const std::string& name) { return trees_->trees[name]; }
     MemoryTrees& trees() { return *trees_; }
     GateRunner& runner() { return *runner_; }

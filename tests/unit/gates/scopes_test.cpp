@@ -59,13 +59,14 @@ TEST(FoundScopes, a_project_file_without_sources_claims_nothing) {
 }
 
 TEST(FoundScopes, settings_decide_alone) {
-    const std::vector<std::string> files{"a.py", "api/go.mod", "api/a.go", "old/b.go"};
+    const std::vector<std::string> files{"a.py", "b.py", "api/go.mod", "api/a.go", "old/b.go"};
     EXPECT_THAT(found_scopes(files, {"", {{"old/", "go"}}}), ElementsAre("=python", "old=go"));
     EXPECT_THAT(found_scopes(files, {"python", {}}), ElementsAre("=python"));
     EXPECT_THAT(found_scopes(files, {"", {{"olf", "go"}}}), ElementsAre("AF-GATE-080"));
     EXPECT_THAT(found_scopes(files, {"", {{"../x", "go"}}}), ElementsAre("AF-GATE-080"));
     EXPECT_THAT(found_scopes(files, {"", {{"old", "goo"}}}), ElementsAre("AF-GATE-002"));
     EXPECT_THAT(found_scopes({"README.md"}), ElementsAre("AF-GATE-002"));
+    EXPECT_THAT(found_scopes({"README.md", "examples/a.py"}), ElementsAre("=python"));
 }
 
 TEST(FoundScopes, the_deepest_one_judges_a_path) {

@@ -149,6 +149,20 @@ TEST(CargoTest, each_test_has_its_outcome_and_its_likely_file) {
     EXPECT_TRUE(result.tests[5].canary);
 }
 
+std::string how_it_panicked(const std::string& text, const std::string& file) {
+    const auto result = cargo_result("running 1 test\ntest tests::it ... FAILED\n\nfailures:\n\n---- tests::it stdout ----\nthread 'tests::it' panicked at '" + text + "', " + file +
+                                         ":5:9\n\nfailures:\n    tests::it\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n",
+                                     "     Running tests/outside.rs (/b/deps/outside-0f)\n");
+    return std::string(to_string(result.tests.at(0).status));
+}
+
+TEST(CargoTest, a_text_of_its_own_is_an_assertion_where_the_test_stands_and_nowhere_else) {
+    EXPECT_EQ(how_it_panicked("one is not two", "tests/outside.rs"), "failed_assertion");
+    EXPECT_EQ(how_it_panicked("no such user", "src/lib.rs"), "error");
+    EXPECT_EQ(how_it_panicked("called `Option::unwrap()` on a `None` value", "tests/outside.rs"), "error");
+    EXPECT_EQ(how_it_panicked("attempt to divide by zero", "tests/outside.rs"), "error");
+}
+
 TEST(CargoTest, a_member_of_a_workspace_is_found_by_its_target) {
     const auto result = cargo_result("running 1 test\ntest it ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n",
                                      "agentforge: program other-part parts/other/src/lib.rs\n     Running unittests src/lib.rs (/b/deps/other_part-0f)\n");

@@ -121,6 +121,55 @@ TEST_F(BaselineTest, a_repository_without_a_language_has_no_suite_and_the_task_g
     EXPECT_THAT(baseline_of(result.task_id).summary, HasSubstr("no tests before the task"));
 }
 
+TEST_F(BaselineTest, is_measured_again_where_settings_or_rules_have_changed_meanwhile) {
+    bool died = false;
+    bench.memory.inputs = "one";
+    bench.stage("a", [&](StageContext& context) {
+        if (!std::exchange(died, true)) { bench.cancel.request(); }
+        if (context.cancelled()) { return StageResult::failed(Error{"X", "stopped", "", "", ErrorKind::cancelled}); }
+        EXPECT_TRUE(context.run_gate(GateRequest{"red", {}, {}})->passed);
+        return note();
+    });
+    const auto interrupted = bench.start(judged_by("red"));
+    bench.memory.inputs = "other";
+    EXPECT_TRUE(bench.resume(interrupted.task_id).success);
+    EXPECT_THAT(bench.memory.gates_run, ElementsAre("tests", "tests", "red"));
+}
+
+TEST_F(BaselineTest, what_was_accepted_is_measured_again_where_settings_or_rules_have_changed_before_it_counts) {
+    bench.memory.inputs = "one";
+    bench.stage("a", [&](StageContext& context) {
+        EXPECT_TRUE(context.run_gate(GateRequest{"tests", {}, {}})->passed);
+        return note();
+    });
+    bench.stage("b", [&](StageContext&) { return note(); });
+    StartOptions options = Bench::with({"a", "b"});
+    options.pipeline.stages[0].config = {{"exit_gate", "tests"}};
+    options.pipeline.stages[0].approve = true;
+    const auto waiting = bench.start(options);
+    ASSERT_EQ(waiting.waiting_for, "approval");
+    bench.memory.inputs = "other";
+    ASSERT_TRUE(bench.controller().approve(waiting.task_id).ok());
+    EXPECT_TRUE(bench.resume(waiting.task_id).success);
+    EXPECT_THAT(bench.memory.gates_run, ElementsAre("tests", "tests"));
+}
+
+TEST_F(BaselineTest, where_there_is_no_suite_one_is_begun_before_red_and_recorded) {
+    bench.memory.scaffold = {{"tests/begun.txt", "here\n"}};
+    bench.memory.gate = [](const GateCall& call, const Files&) { return gate_report(call, true, {{"tests_found", call.request.gate != "tests"}}); };
+    bool there = false;
+    bench.stage("a", [&](StageContext& context) {
+        there = context.workspace().exists("tests/begun.txt");
+        EXPECT_TRUE(context.run_gate(GateRequest{"red", {}, {}})->passed);
+        return note();
+    });
+    const auto result = bench.start(judged_by("red"));
+    EXPECT_TRUE(result.success);
+    EXPECT_TRUE(there);
+    EXPECT_EQ(bench.count(result.task_id, "snapshot"), 1U);
+    EXPECT_EQ(bench.memory.trees.at(bench.state(result.task_id).tree).at("tests/begun.txt"), "here\n");
+}
+
 // ------------------------------------------------------------------------------------- exit criteria --
 
 TEST_F(BaselineTest, a_stage_whose_criterion_is_not_met_does_not_end_though_its_gate_passes) {

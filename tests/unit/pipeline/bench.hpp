@@ -85,6 +85,8 @@ struct Memory {
     GateFunction gate = [](const GateCall& call, const Files&) { return gate_report(call, true); };
     std::vector<std::string> gates_run;
     std::int64_t baseline_runs = 1;
+    std::string inputs;
+    std::vector<std::pair<std::string, std::string>> scaffold;
     unsigned commits = 0;
     unsigned closed = 0;
     unsigned programs = 0;
@@ -154,6 +156,12 @@ public:
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop&) override {
         memory_.gates_run.push_back(call.request.gate);
         return memory_.gate(call, memory_.trees.at(call.tree));
+    }
+    [[nodiscard]] Result<std::string> gate_inputs() override { return memory_.inputs; }
+    [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> scaffold(const std::string& tree) override {
+        auto files = memory_.scaffold;
+        std::erase_if(files, [&](const auto& file) { return memory_.trees.at(tree).contains(file.first); });
+        return files;
     }
     [[nodiscard]] std::int64_t baseline_runs() const override { return memory_.baseline_runs; }
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(const std::string&, const std::vector<SkeletonInterface>& interfaces,

@@ -47,6 +47,18 @@ TEST_F(WorkspaceTest, reads_a_file_with_hash_and_size) {
     EXPECT_EQ(view->last_line, 3U);
     EXPECT_FALSE(view->truncated);
 }
+TEST_F(WorkspaceTest, a_submodule_is_read_and_not_written) {
+    put("lib/a.c", "int a;\n");
+    put("library.c", "int b;\n");
+    workspace_->pin({"lib"});
+    EXPECT_TRUE(workspace_->read("lib/a.c").ok());
+    EXPECT_EQ(code(workspace_->create("lib/new.c", "x")), "AF-TOOL-060");
+    EXPECT_EQ(code(workspace_->edit("lib/a.c", "a", "b")), "AF-TOOL-060");
+    EXPECT_EQ(code(workspace_->remove("lib/a.c")), "AF-TOOL-060");
+    EXPECT_EQ(code(workspace_->move("library.c", "lib/b.c")), "AF-TOOL-060");
+    EXPECT_FALSE(workspace_->check_write("lib/./a.c").ok());
+    EXPECT_TRUE(workspace_->edit("library.c", "b", "c").ok());
+}
 TEST_F(WorkspaceTest, reads_a_range_of_lines) {
     put("a.txt", "one\ntwo\nthree\n");
     const auto view = workspace_->read("a.txt", {2, 2});

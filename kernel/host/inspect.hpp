@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `inspect` shows, for the commands that show the same.
+#pragma once
+
+#include "host/program.hpp"
+
+namespace agentforge::kernel {
+
+/// What a record of a journal says in one line.
+[[nodiscard]] std::string record_line(const json::object& body);
+/// One step with all that was sent and answered. Errors: AF-CLI-012 there is none of that number.
+int inspect_step(Program& program, const std::string& task, std::uint64_t step);
+
+}  // namespace agentforge::kernel

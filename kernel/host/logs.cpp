@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a task has done and does, record by record of its journal: the truth, whoever runs it and wherever that one's terminal is.
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <ostream>
+
+#include "base/text.hpp"
+#include "host/command_line.hpp"
+#include "host/display.hpp"
+#include "host/inspect.hpp"
+#include "host/project.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+struct LogArguments {
+    std::string task;
+    std::string format = "text";
+    std::uint64_t tail = 0;
+    bool follow = false;
+};
+
+std::string string_in(const json::object& body, std::string_view key) {
+    const json::value* value = body.if_contains(key);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+void print_record(Program& program, const LogArguments& arguments, const json::object& body) {
+    if (arguments.format == "stream-json") {
+        program.out << to_json_line(body) << "\n";
+        return;
+    }
+    std::string role;
+    if (const json::value* agent = body.if_contains("agent"); agent != nullptr && agent->is_object()) { role = string_in(agent->get_object(), "role"); }
+    program.out << fmt::format("{}  {:<20} {}\n", string_in(body, "timestamp"), printable(role, 60), printable(record_line(body), 400));
+}
+
+/// Reads the records that a journal grows by; a line that is not whole yet is left for the next time.
+class Tail {
+public:
+    Tail(const std::filesystem::path& file, Sequence seen) : file_(file), seen_(seen) {}
+
+    Result<std::vector<json::object>> more() {
+        std::vector<json::object> records;
+        std::ifstream in(file_, std::ios::binary);
+        if (!in) { return Error{"AF-CLI-072", "the journal is gone", file_.string(), "somebody removed the task while it was followed", ErrorKind::io}; }
+        in.seekg(static_cast<std::streamoff>(offset_));
+        for (std::string line; std::getline(in, line) && !in.eof(); offset_ += line.size() + 1) {
+            if (!line.starts_with("- {")) { continue; }
+            auto value = parse_json(std::string_view(line).substr(2), file_.string());
+            if (!value.ok()) { return value.error(); }
+            const auto seq = value->get_object().at("seq").to_number<Sequence>();
+            if (seq <= seen_) { continue; }
+            seen_ = seq;
+            records.push_back(std::move(value->get_object()));
+        }
+        return records;
+    }
+
+private:
+    std::filesystem::path file_;
+    Sequence seen_;
+    std::size_t offset_ = 0;
+};
+
+/// Waits until the file changes, half a second at most: the end of a process changes no file.
+class Change {
+public:
+    explicit Change(const std::filesystem::path& file) : descriptor_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+        if (descriptor_ >= 0) { ::inotify_add_watch(descriptor_, file.c_str(), IN_MODIFY | IN_DELETE_SELF); }
+    }
+    Change(const Change&) = delete;
+    Change& operator=(const Change&) = delete;
+    ~Change() { if (descriptor_ >= 0) { ::close(descriptor_); } }
+
+    void wait() const {
+        pollfd watched{descriptor_, POLLIN, 0};
+        constexpr int half_a_second = 500;
+        if (::poll(&watched, 1, half_a_second) == 1) {
+            char buffer[4096];
+            while (::read(descriptor_, buffer, sizeof buffer) > 0) {}
+        }
+    }
+
+private:
+    int descriptor_;
+};
+
+int follow(Program& program, const LogArguments& arguments, const TaskPaths& paths, Sequence seen) {
+    Tail tail(paths.journal(), seen);
+    const Change change(paths.journal());
+    while (true) {
+        const bool running = TaskLock::holder(paths).has_value();       // Asked first: what is written after that is read below.
+        const auto records = tail.more();
+        if (!records.ok()) { return program.fail(records.error()); }
+        for (const json::object& body : *records) { print_record(program, arguments, body); }
+        program.out.flush();
+        if (!running || !program.out) { return 0; }
+        if (program.cancel->requested()) { return static_cast<int>(ExitCode::cancelled); }
+        change.wait();
+    }
+}
+
+int show_logs(Program& program, const LogArguments& arguments) {
+    if (arguments.follow && arguments.format == "json") {
+        program.fail(Error{"AF-CLI-073", "--follow has no end that one JSON object could wait for", "", "use --output-format stream-json: one object a line", ErrorKind::invalid});
+        return 2;
+    }
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    const TaskStore store(place->agentforge);
+    const auto id = store.resolve(arguments.task);
+    if (!id.ok()) { return program.fail(id.error()); }
+    const TaskPaths paths = store.paths(*id);
+    const auto records = Journal::read(paths.journal());
+    if (!records.ok()) { return program.fail(records.error()); }
+    const std::size_t first = arguments.tail == 0 || arguments.tail >= records->size() ? 0 : records->size() - arguments.tail;
+    if (arguments.format == "json") {
+        json::array told;
+        for (std::size_t index = first; index < records->size(); ++index) { told.push_back((*records)[index].body); }
+        program.print_json({{"task_id", *id}, {"records", std::move(told)}, {"running", TaskLock::holder(paths).has_value()}});
+        return 0;
+    }
+    for (std::size_t index = first; index < records->size(); ++index) { print_record(program, arguments, (*records)[index].body); }
+    return arguments.follow ? follow(program, arguments, paths, records->empty() ? 0 : records->back().seq) : 0;
+}
+
+}  // namespace
+
+void add_logs(CLI::App& app, Program& program) {
+    auto arguments = std::make_shared<LogArguments>();
+    const Command command = add_subcommand(app, "logs", "Show what a task has done, line by line, and go on while it runs");
+    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
+    add_flag(*command, "--follow,-f", arguments->follow, "Go on until no process runs the task any more");
+    add_option(*command, "--tail", arguments->tail, "Begin with the last N lines")->type_name("N")->positive();
+    const Option json = add_flag_callback(*command, "--json", [&program, arguments] { program.json_output = true; arguments->format = "json"; }, "Answer as JSON");
+    add_option_function(*command, "--output-format", [&program, arguments](const std::string& format) { program.json_output = format != "text"; arguments->format = format; },
+                        "How to answer; stream-json is one record a line")->one_of({"text", "json", "stream-json"})->excludes(json);
+    command->footer("Examples:\n  agentforge logs 1f2e3d4c --follow\n  agentforge logs 1f2e3d4c --tail 20\n  agentforge logs 1f2e3d4c --output-format stream-json");
+    command->callback([&program, arguments] {
+        program.pages = !arguments->follow && arguments->format == "text";
+        program.command = [&program, arguments] { return show_logs(program, *arguments); };
+    });
+}
+
+}  // namespace agentforge::kernel

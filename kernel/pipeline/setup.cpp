@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/setup.hpp"
+
+#include <filesystem>
+
+namespace agentforge::kernel {
+
+namespace {
+
+/// Trees to read; nothing is ever checked out.
+class TreesToRead final : public TreeCheckout {
+public:
+    explicit TreesToRead(const Repository& repository) : repository_(repository) {}
+    [[nodiscard]] std::filesystem::path path() const override { return repository_.work_directory(); }
+    [[nodiscard]] Result<void> check_out(std::string_view) override {
+        return Error{"AF-GATE-103", "Something wanted to check out a tree where trees are only read.", "", "This is a defect: report it.", ErrorKind::internal};
+    }
+    [[nodiscard]] Result<std::vector<TreeChange>> changes(std::string_view from, std::string_view to) override { return repository_.diff(from, to); }
+    [[nodiscard]] Result<std::vector<std::string>> files(std::string_view tree) override { return repository_.files_in_tree(tree); }
+    [[nodiscard]] Result<std::optional<std::string>> file(std::string_view tree, std::string_view path) override { return repository_.file_in_tree(tree, path); }
+
+private:
+    const Repository& repository_;
+};
+
+}  // namespace
+
+std::string dependencies_directory(const GitWorkshopOptions& options) {
+    return (std::filesystem::path(options.state_directory) / "dependencies").string();
+}
+
+Result<Setup> setup_dependencies(const GitWorkshopOptions& options, ProcessRunner& processes, const std::string& tree, bool run, const Stop& stop) {
+    AF_TRY(const Repository repository, Repository::open(options.repository));
+    Setup setup;
+    setup.tree = tree;
+    if (setup.tree.empty()) {
+        AF_TRY(const std::string commit, repository.head_commit());
+        AF_TRY(setup.tree, repository.tree_of(commit));
+    }
+    GateRunner::Options gates = options.gates;
+    gates.dependencies_directory = dependencies_directory(options);
+    gates.scratch_directory = (std::filesystem::path(options.state_directory) / "dependencies" / "scratch").string();
+    GateRunner runner(std::make_unique<TreesToRead>(repository), processes, std::move(gates));
+    if (run) { AF_CHECK(runner.set_up(setup.tree, stop)); }
+    AF_TRY(setup.steps, runner.setup_steps(setup.tree));
+    return setup;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What somebody who approves of fetching dependencies is shown and has done: `agentforge setup`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pipeline/workshop.hpp"
+
+namespace agentforge::kernel {
+
+struct Setup {
+    std::string tree;                   ///< Whose lockfiles were looked at.
+    std::vector<SetupStep> steps;       ///< None: the tree names no dependencies that gates would need.
+};
+
+/// Where what was fetched is kept for every task: below the state, not the task.
+[[nodiscard]] std::string dependencies_directory(const GitWorkshopOptions& options);
+
+/// The dependencies of a tree, of HEAD's where it is empty; `run` fetches those that are not there, with network, once. No worktree is made.
+/// Errors: AF-GIT-… of the repository, AF-GATE-002, AF-GATE-101, AF-GATE-003, AF-GATE-005.
+[[nodiscard]] Result<Setup> setup_dependencies(const GitWorkshopOptions& options, ProcessRunner& processes, const std::string& tree, bool run, const Stop& stop);
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each command that the program documents is run; what is new: in the background, in a trial, streamed, followed, paused; and settings."""
+
+import json
+import os
+import signal
+
+import yaml
+
+from harness import REQUEST, SOURCE, TRANSCRIPT, ProgramTest, load_transcript, main, wait_until
+from model_server import KEY, ModelServer
+
+DESIGN = "config/pipelines/design.yaml"
+
+
+def leaves(command):
+    return [command] if not command["commands"] else [leaf for each in command["commands"] for leaf in leaves(each)]
+
+
+class TestEveryCommand(ProgramTest):
+    """One repository with a task that has ended and one that waits; each command once as it is and once with --json."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+        self.done = self.task()
+        self.assert_code(self.start("--exit-after", "intake", "--approve", "intake", request="Another request"), 22)
+        self.waiting = next(task for task in self.tasks() if task != self.done)
+        self.environment["AGENTFORGE_LLM_BACKEND"] = "replay"
+        self.environment["AGENTFORGE_LLM_TRANSCRIPT"] = str(TRANSCRIPT)
+
+    def commands(self):
+        """What is run for each command, and with which exit code it ends; {None}: whatever comes, as long as it is told well."""
+        approval = self.run_program("escalations", "list", "--json").json["escalations"][0]["id"]
+        return {
+            "init": ((), 0),
+            "start": (("--dry-run", REQUEST), 0),
+            "status": ((), 0),
+            "resume": ((self.done,), 0),
+            "pause": ((self.done,), 1),
+            "abort": ((self.done,), 1),
+            "approve": ((self.done,), 1),
+            "reject": ((self.done,), 1),
+            "feedback": ((self.done, "More"), 1),
+            "resolve": (("ESC-none-1", "Yes"), 1),
+            "escalations list": ((), 0),
+            "escalations show": ((approval,), 0),
+            "inspect": ((self.done,), 0),
+            "logs": ((self.done,), 0),
+            "cost": ((self.done,), 0),
+            "diff": ((self.done,), None),
+            "apply": ((self.done, "--check"), None),
+            "rebase": ((self.done, "--check"), None),
+            "archive list": ((), None),
+            "archive restore": ((self.done,), None),
+            "agents list": ((), 0),
+            "agents show": (("test_engineer",), 0),
+            "agents validate": ((), 0),
+            "contracts list": ((), 0),
+            "contracts show": (("specification",), 0),
+            "contracts validate": ((), 0),
+            "pipelines list": ((), 0),
+            "pipelines show": (("implement",), 0),
+            "pipelines validate": ((), 0),
+            "config show": (("log",), 0),
+            "config get": (("log.level",), 0),
+            "config set": (("log.level", "debug"), 0),
+            "config migrate": ((), 0),
+            "plugins list": ((), 0),
+            "plugins show": (("read_file",), 0),
+            "plugins lock": ((), 0),
+            "plugins verify": ((), 0),
+            "plugins check": (("/nonexistent",), 1),
+            "plugins new": (("tool", "count"), None),
+            "servers list": ((), 0),
+            "servers check": ((), 0),
+            "trust": (("--show",), 0),
+            "doctor": ((), None),
+            "completion": (("bash",), 0),
+            "help": (("start",), 0),
+        }
+
+    def test_each_is_run_and_answers_in_words_and_as_json(self):
+        grammar = self.run_program("help", "--json").json
+        rows = self.commands()
+        for leaf in leaves(grammar):
+            name = leaf["name"].removeprefix("agentforge ")
+            with self.subTest(name):
+                self.assertIn(name, rows, "say in this test how the command is run")
+                words, code = rows[name]
+                told = self.run_program(*name.split(), *words)
+                self.assertTrue(told.out or told.err, told)
+                self.assertNotIn("terminate called", told.err)
+                as_json = self.run_program(*name.split(), *words, "--json")
+                self.assertIsInstance(as_json.json, dict, as_json)
+                if code is not None:
+                    self.assertEqual((told.code, as_json.code), (code, code), told)
+
+
+class TestInTheBackground(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def hanging(self):
+        """A command as a model that answers when a file appears."""
+        answer, asked = self.folder / "answer", self.folder / "asked"
+        model = self.folder / "model.sh"
+        model.write_text(f"#!/bin/sh\n: >{asked}\nwhile [ ! -e {answer} ]; do sleep 0.05; done\n")
+        model.chmod(0o755)
+        return asked, ["--set", "llm.backend=cli", "--set", f"llm.command=[{model}]"]
+
+    def test_detached_start_tells_the_task_and_the_task_ends_by_itself(self):
+        outcome = self.assert_code(self.start("--exit-after", "intake", "--detach", "--json"), 0)
+        task = outcome.json["task_id"]
+        self.assertEqual((outcome.json["detached"], outcome.err), (True, ""))
+        followed = self.assert_code(self.run_program("logs", task, "--follow"), 0)
+        self.assertIn("task_completed", followed.out)
+        log = (self.task_folder(task) / "detached.log").read_text()
+        self.assertEqual(json.loads(log)["status"], "completed")
+
+    def test_detached_start_says_what_kept_it_from_beginning(self):
+        outcome = self.run_program("start", "--detach", "--transcript", "/nonexistent", REQUEST)
+        self.assert_error(outcome, "AF-LLM-205")
+        self.assertEqual(self.tasks(), [])
+
+    def test_detached_request_may_come_from_standard_input(self):
+        outcome = self.run_program("start", "--detach", "--json", "--transcript", TRANSCRIPT, "--exit-after", "intake", "-", text_input=REQUEST)
+        task = self.assert_code(outcome, 0).json["task_id"]
+        self.run_program("logs", task, "--follow")
+        self.assertEqual(self.run_program("status", task, "--json").json["request"], REQUEST)
+
+    def test_pause_from_elsewhere_lets_the_step_end_and_is_journaled_with_its_reason(self):
+        self.environment["SCRIPTED_MODEL_KEY"] = KEY
+        paused = []
+
+        def pause():
+            paused.append(self.run_program("pause", self.task(), "--reason", "the machine is needed"))
+            wait_until(lambda: (self.task_folder() / "pause.request").exists(), "the request to pause")
+            return True
+
+        server = ModelServer(load_transcript(), SOURCE / "config", before={2: pause})
+        self.addCleanup(server.close)
+        process = self.spawn("start", "--exit-after", "intake", "--set", "llm.backend=openai", "--set", "llm.model=scripted", "--set", f"llm.base_url={server.url}/v1",
+                             "--set", "llm.api_key_env=SCRIPTED_MODEL_KEY", REQUEST)
+        out, err = process.communicate(timeout=60)
+        task = self.task()
+        self.assert_code(paused[0], 0)
+        self.assertEqual(len(self.steps()), 2)
+        self.assertEqual(process.returncode, 23, out + err)
+        self.assertEqual(self.records("task_paused", task)[-1]["reason"], "the machine is needed")
+        self.assertEqual(self.run_program("status", task, "--json").json["status"], "paused")
+        self.assert_code(self.run_program("resume", task, "--set", "llm.backend=replay", "--set", f"llm.transcript={TRANSCRIPT}"), 0)
+
+    def test_follow_and_watch_end_when_the_task_does(self):
+        asked, model = self.hanging()
+        process = self.spawn("start", "--exit-after", "intake", *model, REQUEST)
+        wait_until(asked.exists, "the model to be asked")
+        task = self.task()
+        followers = [self.spawn("logs", task, "-f", "--output-format", "stream-json"), self.spawn("status", task, "--watch", "--json")]
+        self.run_program("abort", task)
+        process.communicate(timeout=60)
+        logs, watched = (follower.communicate(timeout=60)[0].splitlines() for follower in followers)
+        self.assertEqual(json.loads(logs[-1])["type"], "task_aborted")
+        self.assertEqual(json.loads(watched[-1])["status"], "aborted")
+
+    def test_interrupted_watch_says_so_by_its_exit_code(self):
+        process = self.spawn("status", "--watch")
+        self.assertIn("AGENTFORGE STATUS", process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 23)
+
+
+class TestTrial(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def test_dry_run_makes_nothing_and_names_the_stages(self):
+        outcome = self.assert_code(self.start("--dry-run", "--exit-after", "clarify", "--approve", "intake"), 0)
+        self.assertRegex(outcome.out, r"(?s)intake .*then asks for approval\n.*clarify ")
+        self.assertNotIn("analyze", outcome.out)
+        self.assertFalse((self.repository / ".agentforge").exists())
+        self.assert_nothing_delivered()
+
+    def test_dry_run_finds_what_a_start_would_find(self):
+        self.assert_error(self.start("--dry-run", "--exit-after", "specc"), "AF-ORCH-041", "spec")
+
+    def test_stream_has_an_object_a_line_and_ends_with_the_result(self):
+        outcome = self.assert_code(self.start("--exit-after", "intake", "--output-format", "stream-json"), 0)
+        lines = [json.loads(line) for line in outcome.out.splitlines()]
+        types = [line["type"] for line in lines]
+        self.assertEqual((types[0], types[1], types[-2], types[-1]), ("stream_started", "task_started", "task_finished", "result"))
+        self.assertEqual(lines[0]["version"], 1)
+        self.assertEqual((lines[-1]["success"], lines[-1]["task_id"]), (True, self.task()))
+        self.assertEqual(outcome.err, "")
+
+    def test_one_phase_is_shown_with_its_artifact(self):
+        self.start("--exit-after", "intake")
+        outcome = self.assert_code(self.run_program("status", self.task(), "--phase", "intake"), 0)
+        self.assertIn("step 1 list_files", outcome.out)
+        self.assertIn("extracted_intent:", outcome.out)
+        self.assert_error(self.run_program("status", self.task(), "--phase", "intak"), "AF-CLI-075", "`intake`")
+
+
+class TestDefinitions(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def test_a_projects_own_pipeline_is_listed_and_marked(self):
+        folder = self.repository / ".agentforge" / "pipelines"
+        folder.mkdir(parents=True)
+        own = yaml.safe_load((SOURCE / DESIGN).read_text())
+        own["pipeline"]["name"] = "sketch"
+        (folder / "sketch.yaml").write_text(yaml.safe_dump(own))
+        self.assertRegex(self.run_program("pipelines", "list").out, r"(?m)^sketch .*\[project\]$")
+
+    def test_a_pipeline_anywhere_is_checked_as_if_it_were_in_place(self):
+        file = self.folder / "sketch.yaml"
+        own = yaml.safe_load((SOURCE / DESIGN).read_text())
+        own["pipeline"]["name"] = "sketch"
+        own["pipeline"]["stages"][0]["agent"] = "requirement_analyst"
+        file.write_text(yaml.safe_dump(own))
+        outcome = self.run_program("pipelines", "validate", file)
+        self.assertEqual(outcome.code, 1)
+        self.assertIn("AF-AGENT-002", outcome.out)
+        self.assertIn("Did you mean requirements_analyst?", outcome.out)
+
+    def test_a_broken_contract_is_named_with_line_and_column(self):
+        file = self.folder / "mine.yaml"
+        file.write_text("contract: mine\nversion: '1.0'\ndescription: x\nschema:\n  a: {tipe: string}\n")
+        outcome = self.run_program("contracts", "validate", file, "--json")
+        self.assertEqual((outcome.code, outcome.json["valid"]), (1, False))
+        self.assertIn("mine.yaml:5:", outcome.json["files"][0]["problems"][0]["where"])
+
+    def test_an_agent_with_an_unknown_tool_is_named(self):
+        file = self.folder / "test_engineer.yaml"
+        agent = yaml.safe_load((SOURCE / "config/agents/test_engineer.yaml").read_text())
+        agent["capabilities"]["tools"]["allowed"].append("raed_file")
+        file.write_text(yaml.safe_dump(agent))
+        outcome = self.run_program("agents", "validate", file)
+        self.assertEqual(outcome.code, 1)
+        self.assertIn("raed_file", outcome.out)
+
+
+class TestConfig(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.run_program("init")
+        self.settings = self.repository / ".agentforge/config/settings.yaml"
+
+    def test_each_layer_is_named_with_its_place(self):
+        self.settings.write_text("# mine\nlog:\n  level: debug\n")
+        origin = {s["key"]: (s["layer"], s["where"]) for s in self.run_program("--set", "llm.model=m", "config", "show", "--json", environment={**self.environment, "AGENTFORGE_PIPELINE_DEFAULT": "design"}).json["settings"]}
+        self.assertEqual(origin["log.level"], ("project", f"{self.settings}:3:10"))
+        self.assertEqual(origin["llm.model"], ("flag", "flag llm.model"))
+        self.assertEqual(origin["pipeline.default"][0], "environment")
+        self.assertEqual(origin["context.max_tokens"][0], "built-in")
+
+    def test_set_keeps_comments_and_order(self):
+        self.settings.write_text("# mine\nlog:\n  level: debug  # for now\n")
+        self.assert_code(self.run_program("config", "set", "log.level", "info"), 0)
+        self.assert_code(self.run_program("config", "set", "llm.model", "m"), 0)
+        self.assertEqual(self.settings.read_text(), "# mine\nlog:\n  level: info  # for now\nllm:\n  model: m\n")
+
+    def test_set_refuses_a_wrong_value_and_leaves_the_file(self):
+        before = self.settings.read_text()
+        self.assert_error(self.run_program("config", "set", "log.level", "loud"), "AF-CONF-021", "debug")
+        self.assert_error(self.run_program("config", "set", "log.levle", "info"), "AF-CONF-020", "log.level")
+        self.assertEqual(self.settings.read_text(), before)
+
+    def test_set_for_the_user_works_outside_a_repository(self):
+        self.assert_code(self.run_program("config", "set", "llm.model", "m", "--user", cwd=self.home), 0)
+        self.assertEqual(yaml.safe_load((self.home / ".agentforge/config.yaml").read_text()), {"llm": {"model": "m"}})
+
+    def test_set_says_where_the_value_is_not_in_force(self):
+        outcome = self.run_program("config", "set", "log.level", "info", environment={**self.environment, "AGENTFORGE_LOG_LEVEL": "debug"})
+        self.assertIn("environment says otherwise", outcome.err)
+        self.assertIn("agentforge trust", self.run_program("config", "set", "llm.base_url", "http://localhost:1").err)
+
+    def test_a_linked_settings_file_stays_a_link(self):
+        target = self.folder / "dotfiles.yaml"
+        target.write_text("log:\n  level: debug\n")
+        (self.home / ".agentforge").mkdir()
+        (self.home / ".agentforge/config.yaml").symlink_to(target)
+        self.run_program("config", "set", "log.level", "info", "--user")
+        self.assertTrue(os.path.islink(self.home / ".agentforge/config.yaml"))
+        self.assertEqual(target.read_text(), "log:\n  level: info\n")
+
+    def test_a_file_of_an_older_format_is_named_and_migrated(self):
+        self.settings.write_text("# ours\nbudgets:\n  task_tokens: 5000\n  task_cost_microdollars: 2500000\nlog:\n  level: debug  # for now\n")
+        self.assert_error(self.run_program("config", "show"), "AF-CONF-044", "settings.yaml:3:16", "limits.max_tokens", "agentforge config migrate")
+        self.assert_code(self.run_program("config", "migrate"), 0)
+        self.assertEqual(self.settings.read_text(), "# ours\nlog:\n  level: debug  # for now\nlimits:\n  max_tokens: 5000\n  max_cost_usd: 2.5\n")
+        self.assertEqual(self.run_program("config", "get", "limits.max_cost_usd").out, "2.5\n")
+
+    def test_an_unknown_variable_is_named_with_the_nearest(self):
+        outcome = self.run_program("config", "get", "log.level", environment={**self.environment, "AGENTFORGE_LOG_LEVLE": "debug"})
+        self.assertEqual(outcome.out, "info\n")
+        self.assertIn("AGENTFORGE_LOG_LEVLE sets nothing (unknown name); did you mean AGENTFORGE_LOG_LEVEL?", outcome.err)
+
+    def test_what_a_map_calls_a_token_is_hidden_in_the_list_only(self):
+        self.settings.write_text("llm:\n  settings:\n    headers:\n      x-token: abc123\n")
+        words = ("--trust", "config")
+        self.assertIn("llm.settings.headers.x-token = (hidden)", self.run_program(*words, "show", "llm").out)
+        self.assertEqual(self.run_program(*words, "get", "llm.settings.headers.x-token").out, "abc123\n")
+
+
+if __name__ == "__main__":
+    main()

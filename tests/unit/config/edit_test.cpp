@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// One value of a file that a person keeps is changed; all else stays byte for byte.
+#include <gtest/gtest.h>
+
+#include "base/yaml.hpp"
+#include "config/edit.hpp"
+#include "config/migrate.hpp"
+#include "config/settings_schema.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+std::string set(std::string_view text, std::string_view key, const json::value& value) {
+    const auto changed = set_in_yaml(text, "settings.yaml", split_key(key), value);
+    return changed.ok() ? *changed : changed.error().code + " " + changed.error().where;
+}
+
+std::string unset(std::string_view text, std::string_view key) {
+    const auto changed = unset_in_yaml(text, "settings.yaml", split_key(key));
+    return changed.ok() ? *changed : changed.error().code + " " + changed.error().where;
+}
+
+TEST(SetInYaml, WritesIntoAnEmptyFile) { EXPECT_EQ(set("", "llm.backend", "cli"), "llm:\n  backend: cli\n"); }
+
+TEST(SetInYaml, TakesThePlaceOfAnEmptyMap) {
+    EXPECT_EQ(set("# Settings of this project.\n{}\n", "llm.backend", "cli"), "# Settings of this project.\nllm:\n  backend: cli\n");
+}
+
+TEST(SetInYaml, KeepsAFileOfCommentsAndWritesBelowThem) { EXPECT_EQ(set("# nothing yet", "log.level", "debug"), "# nothing yet\nlog:\n  level: debug\n"); }
+
+TEST(SetInYaml, ReplacesAPlainValueAndKeepsTheCommentBehindIt) {
+    EXPECT_EQ(set("llm:\n  # mine\n  backend: cli   # for now\n  model: m\n", "llm.backend", "openai"), "llm:\n  # mine\n  backend: openai   # for now\n  model: m\n");
+}
+
+TEST(SetInYaml, ReplacesAQuotedValueThatHoldsASharp) { EXPECT_EQ(set("llm:\n  model: \"a # b\" # c\n", "llm.model", "x"), "llm:\n  model: x # c\n"); }
+
+TEST(SetInYaml, QuotesWhatAReaderWouldTakeForSomethingElse) {
+    EXPECT_EQ(set("", "log.level", "off"), "log:\n  level: \"off\"\n");
+    EXPECT_EQ(set("", "llm.model", "1.5"), "llm:\n  model: \"1.5\"\n");
+    EXPECT_EQ(set("", "llm.model", "a: b # c"), "llm:\n  model: \"a: b # c\"\n");
+}
+
+TEST(SetInYaml, AddsAKeyBelowItsSiblings) {
+    EXPECT_EQ(set("llm:\n  backend: cli\n\n# about the log\nlog:\n  level: info\n", "llm.model", "m"),
+              "llm:\n  backend: cli\n  model: m\n\n# about the log\nlog:\n  level: info\n");
+}
+
+TEST(SetInYaml, AddsAMapWhereThereIsNone) {
+    EXPECT_EQ(set("llm:\n    backend: cli\n", "llm.replay.match", "strict"), "llm:\n    backend: cli\n    replay:\n      match: strict\n");
+}
+
+TEST(SetInYaml, AddsAtTheEndOfAFileWithoutLineEnd) { EXPECT_EQ(set("log:\n  level: info", "llm.model", "m"), "log:\n  level: info\nllm:\n  model: m\n"); }
+
+TEST(SetInYaml, FillsASectionThatSaysNothing) {
+    EXPECT_EQ(set("llm:\nlog:\n  level: info\n", "llm.model", "m"), "llm:\n  model: m\nlog:\n  level: info\n");
+    EXPECT_EQ(set("llm: {}   # later\nlog:\n  level: info\n", "llm.model", "m"), "llm:   # later\n  model: m\nlog:\n  level: info\n");
+}
+
+TEST(SetInYaml, GivesAValueToAKeyWithoutOne) { EXPECT_EQ(set("llm:\n  model:   # which?\n", "llm.model", "m"), "llm:\n  model: m   # which?\n"); }
+
+TEST(SetInYaml, WorksInsideBraces) {
+    EXPECT_EQ(set("llm: {backend: cli, model: m}\n", "llm.backend", "openai"), "llm: {backend: openai, model: m}\n");
+    EXPECT_EQ(set("llm: {model: m}\n", "llm.replay.match", "strict"), "llm: {replay: {match: strict}, model: m}\n");
+}
+
+TEST(SetInYaml, ReplacesAList) {
+    const json::value value = json::array{"a", "b"};
+    EXPECT_EQ(set("plugins:\n  paths: [x]  # one\n", "plugins.paths", value), "plugins:\n  paths: [\"a\", \"b\"]  # one\n");
+    EXPECT_EQ(set("plugins:\n  paths:\n    - x\n    - y\n  disable: [z]\n", "plugins.paths", value), "plugins:\n  paths: [\"a\", \"b\"]\n  disable: [z]\n");
+    EXPECT_EQ(set("plugins:\n  paths:\n  - x\n  disable: [z]\n", "plugins.paths", value), "plugins:\n  paths: [\"a\", \"b\"]\n  disable: [z]\n");
+}
+
+TEST(SetInYaml, KeepsWindowsLineEndsAndTheByteOrderMark) {
+    EXPECT_EQ(set("\xEF\xBB\xBFllm:\r\n  backend: cli\r\n", "llm.model", "m"), "\xEF\xBB\xBFllm:\r\n  backend: cli\r\n  model: m\r\n");
+    EXPECT_EQ(set("\xEF\xBB\xBFllm:\r\n  backend: cli\r\n", "llm.backend", "openai"), "\xEF\xBB\xBFllm:\r\n  backend: openai\r\n");
+}
+
+TEST(SetInYaml, CountsColumnsInCharacters) { EXPECT_EQ(set("llm: {model: \"gr\xC3\xBC\xC3\x9F\", backend: cli}\n", "llm.backend", "openai"), "llm: {model: \"gr\xC3\xBC\xC3\x9F\", backend: openai}\n"); }
+
+TEST(SetInYaml, ChangesNothingWhereTheValueIsThereAlready) { EXPECT_EQ(set("llm: {model: 'm'}\n", "llm.model", "m"), "llm: {model: 'm'}\n"); }
+
+TEST(SetInYaml, RefusesWhatItWouldLose) {
+    EXPECT_EQ(set("llm:\n  model: |\n    a\n    b\n", "llm.model", "m"), "AF-CONF-040 settings.yaml:2:10");
+    EXPECT_EQ(set("llm:\n  model: &m x\n  backend: *m\n", "llm.model", "m"), "AF-CONF-040 settings.yaml:2:10");
+    EXPECT_EQ(set("plugins:\n  paths:\n    - x  # why\n", "plugins.paths", json::array{"a"}), "AF-CONF-040 settings.yaml:3:5");
+    EXPECT_EQ(set("llm: 5\n", "llm.model", "m"), "AF-CONF-040 settings.yaml:1:6");
+}
+
+TEST(SetInYaml, SaysWhereTheFileIsBroken) { EXPECT_EQ(set("llm: [\n", "llm.model", "m").substr(0, 8), "AF-CONF-"); }
+
+TEST(UnsetInYaml, TakesOutTheKeyAndWhatIsBelowIt) {
+    EXPECT_EQ(unset("llm:\n  # mine\n  backend: cli\n  model: m\n", "llm.backend"), "llm:\n  # mine\n  model: m\n");
+    EXPECT_EQ(unset("plugins:\n  paths:\n  - x\n  disable: [z]\n", "plugins.paths"), "plugins:\n  disable: [z]\n");
+}
+
+TEST(UnsetInYaml, LeavesAFileWithoutTheKeyAsItIs) { EXPECT_EQ(unset("llm: {model: m}\n", "log.level"), "llm: {model: m}\n"); }
+
+TEST(UnsetInYaml, RefusesToLoseAComment) { EXPECT_EQ(unset("llm:\n  backend: cli  # why\n", "llm.backend"), "AF-CONF-040 settings.yaml:2:12"); }
+
+/// Whatever stands in a file: either it is refused, or it reads as before with the one value changed.
+TEST(SetInYaml, NeverChangesAnotherValue) {
+    const std::vector<std::string> lines{"llm:",          "  backend: cli",  "  model: 'it''s'", "  settings:", "    a: {b: [1, 2], c: \"#\"}", "# c", "",
+                                         "  preset: x # y", "log: {level: info}", "  - stray",       "limits:",     "    max_steps: 5",             "gates: ~"};
+    unsigned random = 7;
+    const auto next = [&random](std::size_t bound) { random = random * 1664525U + 1013904223U; return (random >> 8U) % bound; };
+    unsigned changed_files = 0;
+    for (int round = 0; round < 2000; ++round) {
+        std::string text;
+        for (std::size_t count = 1 + next(9); count > 0; --count) { text += lines[next(lines.size())] + "\n"; }
+        const auto before = parse_yaml(text, "s");
+        const auto segments = split_key(std::vector<std::string>{"llm.model", "llm.settings.a.b", "log.level", "limits.stages.red.max_steps"}[next(4)]);
+        const auto result = set_in_yaml(text, "s", segments, "new");
+        if (!before.ok() || !result.ok()) { continue; }
+        ++changed_files;
+        const auto after = parse_yaml(*result, "s");
+        ASSERT_TRUE(after.ok()) << text << "----\n" << *result;
+        const auto comments = [](const std::string& of) { return std::count(of.begin(), of.end(), '#'); };
+        ASSERT_EQ(comments(text), comments(*result)) << text << "----\n" << *result;
+    }
+    EXPECT_GT(changed_files, 50U);
+}
+
+std::string migrated(std::string_view text) {
+    const auto schema = SettingsSchema::load(AGENTFORGE_SOURCE_DIR "/config/settings_schema.yaml");
+    const auto result = migrate_settings(schema.value(), text, "settings.yaml");
+    return result.ok() ? result->text : result.error().code + " " + result.error().where;
+}
+
+TEST(MigrateSettings, LeavesThePresentFormatAsItIs) { EXPECT_EQ(migrated("llm: {model: m}  # c\n"), "llm: {model: m}  # c\n"); }
+
+TEST(MigrateSettings, GivesAKeyItsNewNameAmongItsNewSiblings) {
+    EXPECT_EQ(migrated("# a\nbudgets:\n  step_tokens: 9000\ncontext:\n  agents_md: false  # b\n"), "# a\ncontext:\n  agents_md: false  # b\n  max_tokens: 9000\n");
+}
+
+TEST(MigrateSettings, TurnsMillionthsIntoDollars) { EXPECT_EQ(migrated("budgets:\n  task_cost_microdollars: 2000000\n"), "limits:\n  max_cost_usd: 2\n"); }
+
+TEST(MigrateSettings, RefusesAFileWithBothNames) { EXPECT_EQ(migrated("budgets:\n  task_tokens: 5\nlimits:\n  max_tokens: 6\n"), "AF-CONF-045 settings.yaml:2:16"); }
+
+TEST(MigrateSettings, NamesAKeyWithoutSuccessor) { EXPECT_EQ(migrated("budgets:\n  stage_share_percent:\n    red: 20\n"), "AF-CONF-044 settings.yaml:3:10"); }
+
+TEST(MigrateSettings, LosesNoComment) { EXPECT_EQ(migrated("budgets:\n  task_tokens: 5  # why\n"), "AF-CONF-040 settings.yaml:2:16"); }
+
+}  // namespace
+}  // namespace agentforge::kernel
