@@ -46,8 +46,8 @@ void print_setup(Program& program, const Setup& setup) {
 }
 
 int run_setup(Program& program, const SetupArguments& arguments) {
-    NullEventSink events;
-    auto project = arguments.task.empty() ? Project::open(program, events) : Project::open_for_task(program, events, arguments.task);
+    const auto progress = make_progress(program);
+    auto project = arguments.task.empty() ? Project::open(program, *progress) : Project::open_for_task(program, *progress, arguments.task);
     if (!project.ok()) { return program.fail(project.error()); }
     std::string tree;
     if (!arguments.task.empty()) {
@@ -91,7 +91,7 @@ int run_setup(Program& program, const SetupArguments& arguments) {
 void add_setup(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<SetupArguments>();
     const Command command = add_subcommand(app, "setup", "Fetch what the project's lockfiles name, for the gates, once for each lockfile");
-    add_option(*command, "task", arguments->task, "The task whose files are looked at; the last commit's where none is given");
+    add_option(*command, "task", arguments->task, "The task whose files are looked at; the last commit's where none is given")->type_name("TASK");
     add_flag(*command, "--show", arguments->show, "Only show what would be run");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge setup --show");

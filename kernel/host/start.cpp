@@ -181,7 +181,7 @@ int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeli
     const json::object limits = project.settings().section("limits");
     if (program.json_output) {
         json::array left_out;
-        for (const std::string& path : *changed) { left_out.emplace_back(path); }
+        if (!arguments.include_uncommitted) { for (const std::string& path : *changed) { left_out.emplace_back(path); } }
         json::object told{{"dry_run", true}, {"request", request}, {"pipeline", pipeline.name}, {"exit_stage", exit}, {"backend", project.settings().text("llm.backend")},
                           {"stages", std::move(stages)}, {"limits", limits}, {"excluded_changes", std::move(left_out)}};
         if (program.stream_output) { end_event_stream(program.out, std::move(told)); } else { program.print_json(told); }

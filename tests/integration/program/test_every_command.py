@@ -75,6 +75,7 @@ class TestEveryCommand(ProgramTest):
             "plugins new": (("tool", "count"), None),
             "servers list": ((), 0),
             "servers check": ((), 0),
+            "setup": (("--show",), 0),
             "trust": (("--show",), 0),
             "doctor": ((), None),
             "completion": (("bash",), 0),
