@@ -200,6 +200,8 @@ void add_start(CLI::App& app, Program& program) {
                                               "Answer from this recorded transcript (the replay backend)")->type_name("FILE");
     add_option_function(*command, "--record", [&program](const std::string& file) { program.settings.emplace_back("llm.record", file); },
                                               "Record the model's answers into this transcript")->type_name("FILE");
+    add_option_function(*command, "--deliver", [&program](const std::string& type) { program.settings.emplace_back("delivery.type", type); },
+                                              "What it ends with: commit, branch, files or pr (default: delivery.type, `commit`)")->type_name("TYPE");
     add_flag(*command, "--json", program.json_output, "Answer as JSON on standard output, without progress");
     add_flag(*command, "--quiet,-q", program.quiet, "No progress");
     add_flag(*command, "--skip-verify", arguments->skip_verify)->hidden();

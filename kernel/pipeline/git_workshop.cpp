@@ -3,6 +3,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "git/archives.hpp"
 #include "pipeline/workshop.hpp"
 
 namespace agentforge::kernel {
@@ -22,7 +23,14 @@ public:
           verify_(std::move(verify)),
           processes_(processes),
           root_(work_.path().string()),
-          gates_(repository_, verify_, processes_, gate_options) {}
+          environment_(gate_options.environment),
+          gates_(repository_, verify_, processes_, gate_options) {
+        if (const json::value* folders = gate_options.settings.if_contains("readable"); folders != nullptr && folders->is_array()) {
+            for (const json::value& each : folders->get_array()) {
+                if (each.is_string()) { readable_.emplace_back(each.get_string()); }
+            }
+        }
+    }
 
     [[nodiscard]] const std::string& root() const noexcept override { return root_; }
     [[nodiscard]] std::string scratch() const override { return (folder_ / "scratch").string(); }
@@ -57,19 +65,43 @@ public:
 
     [[nodiscard]] Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) override { return processes_.run(request, stop); }
 
-    [[nodiscard]] Result<std::string> commit(const std::string& tree, const std::string& parent, const std::string& branch,
-                                             const std::string& message, std::chrono::system_clock::time_point time) override {
-        CommitRequest request;
-        request.tree = tree;
-        request.parent = parent;
-        request.message = message;
-        request.time = time;
-        const auto identity = repository_.identity();
-        request.author_name = identity ? identity->first : "AgentForge";
-        request.author_email = identity ? identity->second : "agentforge@localhost";
-        AF_TRY(const std::string id, repository_.commit(request));
-        AF_CHECK(repository_.create_branch(branch, id));
-        return id;
+    [[nodiscard]] Result<MadeCommit> commit(const CommitOrder& order, const Stop& stop) override {
+        AF_TRY(MadeCommit made, make_commit(repository_, processes_, environment_, order, stop));
+        if (order.replaces.empty()) {
+            AF_CHECK(repository_.create_branch(order.branch, made.id));
+        } else {
+            AF_CHECK(move_branch(repository_.work_directory(), order.branch, order.replaces, made.id));
+        }
+        return made;
+    }
+
+    [[nodiscard]] Result<HookReport> hooks(const HookOrder& order, const std::string& author, const Stop& stop) override {
+        PersonName person = git_person(repository_, environment_, "AUTHOR");
+        if (!author.empty()) { AF_TRY(person, parse_person(author, "delivery.author")); }
+        return run_commit_hooks(repository_, scratch(), processes_, environment_, readable_, order, person, stop);
+    }
+
+    [[nodiscard]] Result<std::string> edit(const std::string& tree, const std::vector<std::pair<std::string, std::optional<std::string>>>& files) override {
+        return repository_.edit_tree(tree, files);
+    }
+
+    [[nodiscard]] Result<std::string> whole_patch(const std::string& from, const std::string& to) override {
+        return kernel::whole_patch(repository_.work_directory(), from, to);
+    }
+
+    [[nodiscard]] Result<BaseDrift> drift(const TaskState& state, const std::string& tree) override {
+        const DeliveryBase base = delivery_base(state);
+        return measure_drift(repository_, state.base_branch, base.commit, base.tree, tree);
+    }
+
+    [[nodiscard]] Result<TreeMerge> merge(const std::string& base, const std::string& ours, const std::string& theirs) override {
+        return merge_trees(repository_.work_directory(), base, ours, theirs, files_of_both_sides());
+    }
+
+    [[nodiscard]] Result<WrittenCommit> look(const std::string& commit) override { return written_commit(repository_.work_directory(), commit); }
+
+    [[nodiscard]] Result<Published> publish(const PublishOrder& order, const Stop& stop) override {
+        return publish_branch(repository_, processes_, environment_, order, stop);
     }
 
     [[nodiscard]] Result<std::optional<std::pair<std::string, std::string>>> branch(const std::string& name) override {
@@ -96,6 +128,8 @@ private:
     Worktree verify_;
     ProcessRunner& processes_;
     std::string root_;
+    std::map<std::string, std::string> environment_;
+    std::vector<std::string> readable_;
     GateRunner gates_;
 };
 
@@ -110,6 +144,11 @@ public:
         return std::pair{std::move(commit), std::move(tree)};
     }
 
+    [[nodiscard]] std::string base_branch() override {
+        const auto repository = Repository::open(options_.repository);
+        return repository.ok() ? repository->current_branch().value_or("") : std::string();
+    }
+
     [[nodiscard]] Result<std::unique_ptr<Workshop>> open(const TaskState& state) override {
         AF_TRY(Repository repository, Repository::open(options_.repository));
         const fs::path folder = fs::path(options_.state_directory) / "worktrees" /
@@ -122,6 +161,10 @@ public:
         std::unique_ptr<Workshop> workshop = std::make_unique<GitWorkshop>(state.task_id, folder, std::move(repository), std::move(work),
                                                                            std::move(verify), processes_, gates);
         return workshop;
+    }
+
+    [[nodiscard]] Result<void> archive(const std::string& task_id, const std::string& folder, const std::string& escalations) override {
+        return archive_task(options_.repository, task_id, folder, escalations);
     }
 
 private:

@@ -192,7 +192,7 @@ class Grammar:
             elif word.startswith("-"):
                 flags.append(word.split("=")[0])
                 takes_value = "=" not in word and self.needs_value(tuple(command), word)
-            elif not texts and (not command or command[0] in ("escalations", "plugins", "servers") and len(command) == 1) and re.fullmatch(r"[a-z-]+", word):
+            elif not texts and (not command or command[0] in ("archive", "escalations", "plugins", "servers") and len(command) == 1) and re.fullmatch(r"[a-z-]+", word):
                 command.append(word)
             else:
                 texts.append(word)
