@@ -78,6 +78,7 @@ public:
         for (;;) {
             if (ended()) { return memory_.outcome(); }
             AF_CHECK(limits());
+            host_.step_ended();
             AF_CHECK(wanted());
             AF_CHECK(step(memory_.steps() + 1));
         }

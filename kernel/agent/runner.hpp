@@ -57,6 +57,8 @@ public:
         static_cast<void>(step), static_cast<void>(request);
         return error;
     }
+    /// Said between two steps. Where the run is to stop here its context is cancelled when this returns.
+    virtual void step_ended() {}
     /// When a limit on time ends the call, if there is one; it is not the stage's own deadline.
     [[nodiscard]] virtual std::optional<std::chrono::steady_clock::time_point> call_deadline() { return std::nullopt; }
     /// What the journal knows of attempts of the model that failed, since the task was last paused; for step `step` of this run.

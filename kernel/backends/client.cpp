@@ -97,7 +97,7 @@ public:
             }
             context.log(LogLevel::warning, "the model failed and is tried again: " + error.message,
                         {{"backend", info_.name}, {"attempt", attempt}, {"delay_ms", wait.count()}, {"error", error.code + ": " + error.message}});
-            sleep_(wait);
+            if (!info_.offline) { sleep_(wait); }       // What is recorded need not be left in peace.
             delay *= 2;
         }
     }

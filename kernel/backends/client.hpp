@@ -72,6 +72,31 @@ protected:
     ~ModelCallContext() = default;
 };
 
+/// Passes everything on to the context of a call; who wraps a client overrides what it wants to see. `inner` outlives it.
+class ForwardingCallContext : public ModelCallContext {
+public:
+    explicit ForwardingCallContext(CallContext& inner) : inner_(inner), model_(dynamic_cast<ModelCallContext*>(&inner)) {}
+    [[nodiscard]] bool cancelled() const noexcept override { return inner_.cancelled(); }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return inner_.deadline(); }
+    void log(LogLevel level, std::string_view message, const json::object& fields) override { inner_.log(level, message, fields); }
+    void progress(std::string_view text) override { inner_.progress(text); }
+    [[nodiscard]] std::chrono::system_clock::time_point now() override { return inner_.now(); }
+    [[nodiscard]] SpentAttempts spent() override { return model_ != nullptr ? model_->spent() : SpentAttempts(); }
+    [[nodiscard]] Result<void> attempt_failed(unsigned attempt, const Error& error) override {
+        return model_ != nullptr ? model_->attempt_failed(attempt, error) : Result<void>();
+    }
+    void answering(std::string_view part) override {
+        if (model_ != nullptr) { model_->answering(part); }
+    }
+
+protected:
+    ~ForwardingCallContext() = default;
+
+private:
+    CallContext& inner_;
+    ModelCallContext* model_;
+};
+
 class Redactor;
 
 class ModelClient {
@@ -83,7 +108,8 @@ public:
     [[nodiscard]] virtual const BackendInfo& info() const noexcept = 0;
 };
 
-/// `sleep` waits (or returns early when cancelled), so that tests need not. Without a breaker no call is refused.
+/// `sleep` waits (or returns early when cancelled), so that tests need not; nothing is waited for where the backend is offline. Without
+/// a breaker no call is refused.
 [[nodiscard]] std::unique_ptr<ModelClient> make_model_client(std::shared_ptr<LLMBackend> backend, RetryPolicy retries,
                                                              std::function<void(std::chrono::milliseconds)> sleep,
                                                              std::shared_ptr<CircuitBreaker> breaker = nullptr);
@@ -97,7 +123,7 @@ class Recording;
 [[nodiscard]] std::shared_ptr<Recording> make_recording(std::string transcript_file);
 
 /// Wraps a client and appends every answer to the recording, with all that the journal keeps of it, also one that could not be used
-/// (`told_to_model`). Attempts that failed are not recorded.
+/// (`told_to_model`), and the attempts that failed before it.
 [[nodiscard]] std::unique_ptr<ModelClient> make_recorder(std::unique_ptr<ModelClient> inner, std::shared_ptr<Recording> recording);
 
 /// Wraps a client so that no secret goes to the model, and none that it answers with, or that its error holds, comes back.

@@ -46,7 +46,11 @@ std::string_view name_of(StopReason reason) {
     return "other";
 }
 
-json::object entry_of(const CompletionRequest& request) {
+json::object to_json(const Error& error) {
+    return {{"code", error.code}, {"message", error.message}, {"where", error.where}, {"remedy", error.remedy}};
+}
+
+json::object entry_of(const CompletionRequest& request, const json::array& failed_attempts) {
     json::object entry{{"stage", request.place.stage}};
     if (!request.place.role.empty()) { entry["role"] = request.place.role; }
     entry["visit"] = request.place.visit;
@@ -54,11 +58,12 @@ json::object entry_of(const CompletionRequest& request) {
     entry["step"] = request.place.step;
     entry["frame_hash"] = frame_hash(request);
     entry["context_hash"] = context_hash(request);
+    if (!failed_attempts.empty()) { entry["failed_attempts"] = failed_attempts; }
     return entry;
 }
 
-json::object entry_of(const CompletionRequest& request, const Completion& answer) {
-    json::object entry = entry_of(request);
+json::object entry_of(const CompletionRequest& request, const json::array& failed_attempts, const Completion& answer) {
+    json::object entry = entry_of(request, failed_attempts);
     if (!answer.text.empty() || answer.tool_calls.empty()) { entry["text"] = answer.text; }
     if (!answer.tool_calls.empty()) {
         json::array calls;
@@ -78,11 +83,23 @@ json::object entry_of(const CompletionRequest& request, const Completion& answer
     return entry;
 }
 
-json::object entry_of(const CompletionRequest& request, const Error& error) {
-    json::object entry = entry_of(request);
-    entry["error"] = json::object{{"code", error.code}, {"message", error.message}, {"where", error.where}, {"remedy", error.remedy}};
+json::object entry_of(const CompletionRequest& request, const json::array& failed_attempts, const Error& error) {
+    json::object entry = entry_of(request, failed_attempts);
+    entry["error"] = to_json(error);
     return entry;
 }
+
+/// Keeps the attempts of one call that failed.
+class RecordingContext final : public ForwardingCallContext {
+public:
+    using ForwardingCallContext::ForwardingCallContext;
+    [[nodiscard]] Result<void> attempt_failed(unsigned attempt, const Error& error) override {
+        failed.push_back(to_json(error));
+        return ForwardingCallContext::attempt_failed(attempt, error);
+    }
+
+    json::array failed;
+};
 
 /// to_yaml of a list with this one entry, indented under `entries:`.
 std::string entry_text(const json::object& entry) { return to_yaml(json::object{{"entries", json::array{entry}}}).substr(std::string_view("entries:\n").size()); }
@@ -183,11 +200,12 @@ public:
     Result<Completion> complete(CompletionRequest request, CallContext& context) override {
         AF_CHECK(recording_->open());
         CompletionRequest asked = request;
-        Result<Completion> answer = inner_->complete(std::move(request), context);
+        RecordingContext call(context);
+        Result<Completion> answer = inner_->complete(std::move(request), call);
         if (answer.ok()) {
-            AF_CHECK(recording_->record(entry_of(asked, answer.value()), !info().native_tool_calls));
+            AF_CHECK(recording_->record(entry_of(asked, call.failed, answer.value()), !info().native_tool_calls));
         } else if (told_to_model(answer.error())) {
-            AF_CHECK(recording_->record(entry_of(asked, answer.error()), !info().native_tool_calls));
+            AF_CHECK(recording_->record(entry_of(asked, call.failed, answer.error()), !info().native_tool_calls));
         }
         return answer;
     }

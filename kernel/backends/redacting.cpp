@@ -6,6 +6,18 @@ namespace agentforge::kernel {
 
 namespace {
 
+/// What a failed attempt says is kept, so it is cleaned as well.
+class RedactingContext final : public ForwardingCallContext {
+public:
+    RedactingContext(CallContext& inner, const Redactor& redactor) : ForwardingCallContext(inner), redactor_(redactor) {}
+    [[nodiscard]] Result<void> attempt_failed(unsigned attempt, const Error& error) override {
+        return ForwardingCallContext::attempt_failed(attempt, redactor_.redact(error));
+    }
+
+private:
+    const Redactor& redactor_;
+};
+
 class RedactingClient final : public ModelClient {
 public:
     RedactingClient(std::unique_ptr<ModelClient> inner, const Redactor& redactor) : inner_(std::move(inner)), redactor_(redactor) {}
@@ -19,7 +31,8 @@ public:
             tool.description = redactor_.redact(std::move(tool.description));
             if (redactor_.finds(tool.parameters)) { redactor_.redact(tool.parameters); }
         }
-        Result<Completion> answer = inner_->complete(std::move(request), context);
+        RedactingContext cleaning(context, redactor_);
+        Result<Completion> answer = inner_->complete(std::move(request), cleaning);
         if (!answer.ok()) { return redactor_.redact(std::move(answer).error()); }
         Completion& completion = answer.value();
         completion.text = redactor_.redact(std::move(completion.text));

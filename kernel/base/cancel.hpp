@@ -7,15 +7,47 @@
 
 namespace agentforge::kernel {
 
-/// Asks running work to stop. `request` may be called from any thread and from a signal handler.
+/// Asks running work to stop: at once, or at the end of the step it is in. Any thread, and the requests from a signal handler too.
 class CancelToken {
 public:
     void request() noexcept { requested_.store(true, std::memory_order_release); }
+    /// At once where nobody works in steps (see Steps).
+    void request_at_step_end() noexcept {
+        if (!in_steps_.load(std::memory_order_acquire)) { return request(); }
+        at_step_end_.store(true, std::memory_order_release);
+    }
     [[nodiscard]] bool requested() const noexcept { return requested_.load(std::memory_order_acquire); }
-    void clear() noexcept { requested_.store(false, std::memory_order_release); }
+    /// It was asked to stop at the end of the step, and the step goes on.
+    [[nodiscard]] bool finishing() const noexcept { return at_step_end_.load(std::memory_order_acquire) && !requested(); }
+    /// Said by whoever works, between two steps; whether to stop here. From then on what was asked for the end of the step is asked at once.
+    [[nodiscard]] bool step_ended() noexcept {
+        if (finishing()) { request(); }
+        return requested();
+    }
+    void clear() noexcept {
+        requested_.store(false, std::memory_order_release);
+        at_step_end_.store(false, std::memory_order_release);
+    }
+
+    /// As long as one lives its thread works in steps and says `step_ended` between them. Not nested.
+    class Steps {
+    public:
+        explicit Steps(CancelToken& token) noexcept : token_(token) { token_.in_steps_.store(true, std::memory_order_release); }
+        ~Steps() {
+            token_.in_steps_.store(false, std::memory_order_release);
+            static_cast<void>(token_.step_ended());
+        }
+        Steps(const Steps&) = delete;
+        Steps& operator=(const Steps&) = delete;
+
+    private:
+        CancelToken& token_;
+    };
 
 private:
     std::atomic<bool> requested_{false};
+    std::atomic<bool> at_step_end_{false};
+    std::atomic<bool> in_steps_{false};
     static_assert(std::atomic<bool>::is_always_lock_free);
 };
 

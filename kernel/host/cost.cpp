@@ -158,7 +158,10 @@ void add_cost(CLI::App& app, Program& program) {
     add_option(*command, "task", *task, "The task's id, or enough of it")->required();
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge cost 1f2e3d4c");
-    command->callback([&program, task] { program.command = [&program, task] { return show_cost(program, *task); }; });
+    command->callback([&program, task] {
+        program.pages = true;
+        program.command = [&program, task] { return show_cost(program, *task); };
+    });
 }
 
 }  // namespace agentforge::kernel

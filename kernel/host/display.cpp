@@ -6,6 +6,8 @@
 #include <ostream>
 
 #include "base/text.hpp"
+#include "host/event_fields.hpp"
+#include "host/terminal.hpp"
 
 namespace agentforge::kernel {
 
@@ -15,20 +17,6 @@ constexpr int green = 32;
 constexpr int red = 31;
 constexpr int yellow = 33;
 constexpr int dim = 2;
-
-std::string text_of(const json::object& fields, std::string_view key) {
-    const json::value* value = fields.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-std::uint64_t number_of(const json::object& fields, std::string_view key) {
-    const json::value* value = fields.if_contains(key);
-    if (value == nullptr || !value->is_number()) { return 0; }
-    return value->to_number<std::uint64_t>();
-}
-bool flag_of(const json::object& fields, std::string_view key) {
-    const json::value* value = fields.if_contains(key);
-    return value != nullptr && value->is_bool() && value->get_bool();
-}
 
 /// UTF-8 of a code point that a terminal may act on: C1 controls, bidirectional overrides and isolates, line separators.
 bool acts_on_terminal(std::string_view text, std::size_t at, std::size_t& length) {
@@ -82,22 +70,20 @@ std::string human_duration(std::chrono::milliseconds time) {
     return fmt::format("{} h {:02} m", ms / 3'600'000, (ms / 60'000) % 60);
 }
 
-namespace {
-
-/// At most `columns` characters; "…" marks a cut.
-std::string fitting(const std::string& text, std::size_t columns) {
-    std::size_t characters = 0;
-    std::size_t cut = 0;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        if ((static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) { continue; }
-        if (++characters == columns) { cut = at; }
-    }
-    return characters <= columns ? text : text.substr(0, cut) + "…";
+Display::Display(std::ostream& out, Options options) : out_(out), options_(std::move(options)) {
+    if (options_.terminal && !options_.quiet) { ticker_ = std::thread([this] { tick(); }); }
 }
 
-}  // namespace
-
-Display::~Display() { clear_live(); }
+Display::~Display() {
+    {
+        const std::lock_guard lock(mutex_);
+        over_ = true;
+        live_ = {};
+        draw("");
+    }
+    wake_.notify_all();
+    if (ticker_.joinable()) { ticker_.join(); }
+}
 
 std::string Display::paint(std::string_view text, int colour) const {
     return options_.colour ? fmt::format("\x1b[{}m{}\x1b[0m", colour, text) : std::string(text);
@@ -105,24 +91,45 @@ std::string Display::paint(std::string_view text, int colour) const {
 
 std::string Display::mark(bool good) const { return good ? paint("ok  ", green) : paint("FAIL", red); }
 
-void Display::clear_live() {
-    if (!live_shown_) { return; }
-    out_ << "\r\x1b[K" << std::flush;
-    live_shown_ = false;
-}
-
 std::size_t Display::columns() const { return options_.columns ? options_.columns() : 80; }
 
 void Display::line(const std::string& text) {
-    if (options_.quiet) { return; }
-    clear_live();
-    out_ << text << "\n" << std::flush;
+    if (!options_.quiet) { draw(text + "\n"); }
 }
 
-void Display::live(const std::string& text) {
-    if (options_.quiet || !options_.terminal) { return; }
-    out_ << "\r\x1b[K" << paint(fitting(text, columns() - 1), dim) << std::flush;    // One column free: a full line would wrap.
-    live_shown_ = true;
+/// Writes what is to stay above the live lines, and those anew, at once: nothing flickers.
+void Display::draw(std::string_view above) {
+    std::string live;
+    std::size_t lines = 0;
+    const std::size_t width = columns();
+    if (options_.terminal && !options_.quiet) {
+        for (const std::string& text : live_.lines({width, options_.colour}, std::chrono::steady_clock::now(), options_.stopping && options_.stopping())) {
+            live += (lines++ == 0 ? "" : "\n") + text;
+        }
+    }
+    // After Ctrl-Z the shell has written below, and in a terminal that became narrower nobody knows where the lines are: they are left where they stand.
+    const bool lost = live_lines_ > 0 && (width < live_columns_ || (options_.continued && options_.continued()));
+    if (above.empty() && !lost && live == drawn_ && width == live_columns_) { return; }
+    std::string text;
+    if (lost) {
+        text = "\n";
+    } else if (live_lines_ > 0) {
+        text = live_lines_ > 1 ? fmt::format("\x1b[{}A\r\x1b[J", live_lines_ - 1) : std::string("\r\x1b[J");
+    }
+    text += above;
+    text += live;
+    out_ << (options_.unicode ? text : as_ascii(text)) << std::flush;
+    live_lines_ = lines;
+    live_columns_ = width;
+    drawn_ = std::move(live);
+}
+
+void Display::tick() {
+    std::unique_lock lock(mutex_);
+    while (!over_) {
+        wake_.wait_for(lock, std::chrono::seconds(1));
+        if (!over_) { draw(""); }
+    }
 }
 
 /// What the gate's own line has just said is not said again by the step that it refused.
@@ -132,30 +139,34 @@ std::string Display::without_repetition(std::string summary) const {
 }
 
 void Display::event(std::string_view name, const json::object& fields) {
-    const auto text = [&](std::string_view key) { return printable(text_of(fields, key)); };
+    const std::lock_guard lock(mutex_);
+    live_.event(name, fields, std::chrono::steady_clock::now());
+    show(name, fields);
+    draw("");
+}
+
+void Display::show(std::string_view name, const json::object& fields) {
+    const auto text = [&](std::string_view key) { return printable(event_text(fields, key)); };
     if (name == "task_started") {
         line("task " + text("task_id") + "  (pipeline " + text("pipeline") + ")");
     } else if (name == "stage_started") {
-        stage_ = text_of(fields, "stage");
-        const std::uint64_t attempt = number_of(fields, "attempt");
-        line(fmt::format("{}/{} {:<9} {}{}", number_of(fields, "index") + 1, number_of(fields, "of"), text("stage"), text("agent"),
+        const std::uint64_t attempt = event_number(fields, "attempt");
+        line(fmt::format("{}/{} {:<9} {}{}", event_number(fields, "index") + 1, event_number(fields, "of"), text("stage"), text("agent"),
                          attempt > 1 ? fmt::format("  (attempt {})", attempt) : ""));
     } else if (name == "step") {
-        const bool good = flag_of(fields, "success");
-        const std::string told = fmt::format(" step {:<3} {:<22} {}", number_of(fields, "step"), text("tool"), printable(without_repetition(text_of(fields, "summary"))));
-        line("    " + mark(good) + (good && options_.terminal ? fitting(told, columns() - 8) : told));     // A failure is shown whole.
-    } else if (name == "gate_started") {
-        live("    measuring: " + text("gate"));
+        const bool good = event_flag(fields, "success");
+        const std::string told = fmt::format(" step {:<3} {:<22} {}", event_number(fields, "step"), text("tool"), printable(without_repetition(event_text(fields, "summary"))));
+        line("    " + mark(good) + (good && options_.terminal ? fitting(told, columns() - 9) : told));     // A failure is shown whole.
     } else if (name == "gate") {
-        failed_gate_ = flag_of(fields, "passed") ? std::string() : text_of(fields, "summary");
-        line(fmt::format("    {} gate {:<12} {}", mark(flag_of(fields, "passed")), text("gate"), text("summary")));
+        failed_gate_ = event_flag(fields, "passed") ? std::string() : event_text(fields, "summary");
+        line(fmt::format("    {} gate {:<12} {}", mark(event_flag(fields, "passed")), text("gate"), text("summary")));
     } else if (name == "stage_completed") {
         const std::string artifact = text("artifact");
         line(fmt::format("    {} {} verified: {}  ({}, {} steps, {} tokens)", mark(true), text("stage"), artifact.substr(artifact.rfind('/') + 1),
-                         human_duration(std::chrono::milliseconds(number_of(fields, "duration_ms"))), number_of(fields, "steps"),
-                         number_of(fields, "tokens")));
+                         human_duration(std::chrono::milliseconds(event_number(fields, "duration_ms"))), event_number(fields, "steps"),
+                         event_number(fields, "tokens")));
     } else if (name == "stage_skipped") {
-        line(fmt::format("{}/{} {:<9} skipped: {}", number_of(fields, "index") + 1, number_of(fields, "of"), text("stage"), text("reason")));
+        line(fmt::format("{}/{} {:<9} skipped: {}", event_number(fields, "index") + 1, event_number(fields, "of"), text("stage"), text("reason")));
     } else if (name == "stage_failed") {
         line(fmt::format("    {} {}: {}", mark(false), text("code"), text("error")));
     } else if (name == "artifact_rejected") {
@@ -164,26 +175,20 @@ void Display::event(std::string_view name, const json::object& fields) {
             for (const json::value& error : errors->get_array()) { line("         " + printable(error.is_string() ? std::string_view(error.get_string()) : "", 300)); }
         }
     } else if (name == "review") {
-        const std::uint64_t blocking = number_of(fields, "blocking");
-        line(fmt::format("    {} review by {}: {} blocking, {} advisory", mark(blocking == 0), text("reviewer"), blocking, number_of(fields, "advisory")));
+        const std::uint64_t blocking = event_number(fields, "blocking");
+        line(fmt::format("    {} review by {}: {} blocking, {} advisory", mark(blocking == 0), text("reviewer"), blocking, event_number(fields, "advisory")));
     } else if (name == "cycle") {
         line(fmt::format("    back from {} to {}: {}", text("from"), text("to"), text("reason")));
     } else if (name == "escalation") {
-        line(paint("    a person is needed: ", yellow) + printable(text_of(fields, "question"), 1000) + "  (" + text("id") + ")");
+        line(paint("    a person is needed: ", yellow) + printable(event_text(fields, "question"), 1000) + "  (" + text("id") + ")");
     } else if (name == "approval_requested") {
         line(paint("    approval wanted for ", yellow) + text("stage") + ": " + text("artifact") + "  (" + text("id") + ")");
     } else if (name == "message") {
-        line("    " + printable(text_of(fields, "text"), 500));
+        line("    " + printable(event_text(fields, "text"), 500));
     } else if (name == "log") {
-        if (number_of(fields, "level") >= 3) {
-            clear_live();
-            out_ << "    " << printable(text_of(fields, "message"), 2000) << "\n" << std::flush;
+        if (event_number(fields, "level") >= 3) {
+            draw("    " + printable(event_text(fields, "message"), 2000) + "\n");
         }
-    } else if (name == "answering") {
-        const std::uint64_t bytes = number_of(fields, "bytes");
-        live("    " + text("role") + (bytes == 0 ? std::string(": the model is asked") : fmt::format(": the model answers, {} bytes so far", bytes)));
-    } else if (name == "tool") {
-        live("    " + text("tool") + ": " + text("summary"));
     }
 }
 

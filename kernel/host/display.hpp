@@ -1,32 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress for people: one live line on a terminal, plain lines elsewhere.
+// Progress for people: what happened as lines; on a terminal also what happens now, in a few lines at the bottom that stay alive.
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <iosfwd>
+#include <mutex>
 #include <string>
+#include <thread>
 
 #include "base/events.hpp"
+#include "host/live_view.hpp"
 
 namespace agentforge::kernel {
 
+/// Events may come from any thread. On a terminal a thread of its own draws the live lines once a second, so that its clocks go while a
+/// model thinks or tests run; it ends with the object.
 class Display final : public EventSink {
 public:
     struct Options {
-        bool terminal = false;      ///< Keep one line alive at the bottom.
+        bool terminal = false;      ///< Keep live lines at the bottom.
         bool colour = false;
+        bool unicode = true;        ///< Else only ASCII is written.
         bool quiet = false;         ///< Only warnings.
-        std::function<std::size_t()> columns;       ///< Of the terminal, asked anew each time; 80 where unset.
+        std::function<std::size_t()> columns = {};      ///< Of the terminal, asked anew each time; 80 where unset.
+        std::function<bool()> stopping = {};            ///< Whether the run stops at the end of its step.
+        std::function<bool()> continued = {};           ///< Whether the program was stopped (Ctrl-Z) and goes on, since it was asked last.
     };
-    Display(std::ostream& out, Options options) : out_(out), options_(options) {}
+    Display(std::ostream& out, Options options);
     ~Display() override;
+    Display(const Display&) = delete;
+    Display& operator=(const Display&) = delete;
     void event(std::string_view name, const json::object& fields) override;
 
 private:
+    void show(std::string_view name, const json::object& fields);
     void line(const std::string& text);
-    void live(const std::string& text);
-    void clear_live();
+    void draw(std::string_view above);
+    void tick();
     [[nodiscard]] std::size_t columns() const;
     [[nodiscard]] std::string mark(bool good) const;
     [[nodiscard]] std::string without_repetition(std::string summary) const;
@@ -34,9 +46,15 @@ private:
 
     std::ostream& out_;
     Options options_;
-    bool live_shown_ = false;
-    std::string stage_;
+    std::mutex mutex_;              ///< For all below.
+    LiveView live_;
+    std::size_t live_lines_ = 0;    ///< On the terminal, the cursor in the last of them.
+    std::size_t live_columns_ = 0;  ///< What the terminal had when they were drawn.
+    std::string drawn_;
     std::string failed_gate_;       ///< What the last gate said, where it failed.
+    bool over_ = false;
+    std::condition_variable wake_;
+    std::thread ticker_;
 };
 
 /// A text that came from a model or a file, safe on a terminal: control and bidirectional characters are shown escaped.

@@ -100,7 +100,10 @@ void add_escalations(CLI::App& app, Program& program) {
     const Command list = add_subcommand(*group, "list", "List open questions and approvals");
     add_flag(*list, "--json", program.json_output, "Answer as JSON");
     list->footer("Example:  agentforge escalations list --json");
-    list->callback([&program] { program.command = [&program] { return list_escalations(program); }; });
+    list->callback([&program] {
+        program.pages = true;
+        program.command = [&program] { return list_escalations(program); };
+    });
 
     auto arguments = std::make_shared<ResolveArguments>();
     const Command resolve = add_subcommand(app, "resolve", "Answer an escalation; the task goes on");

@@ -158,7 +158,10 @@ void add_inspect(CLI::App& app, Program& program) {
         ->one_of({"system", "context", "answer", "result", "diff"})->needs("--step");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Examples:\n  agentforge inspect 1f2e3d4c\n  agentforge inspect 1f2e3d4c --step 7 --show context");
-    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_inspect(program, *arguments); }; });
+    command->callback([&program, arguments] {
+        program.pages = true;
+        program.command = [&program, arguments] { return run_inspect(program, *arguments); };
+    });
 }
 
 }  // namespace agentforge::kernel

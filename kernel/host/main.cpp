@@ -2,10 +2,12 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <utility>
 
 #include "host/program.hpp"
 #include "sandbox/process.hpp"
@@ -14,17 +16,31 @@ namespace {
 
 agentforge::kernel::CancelToken cancel;
 
-/// The first signal asks the task to stop and save; the second ends the program.
+/// Ctrl-C: the step is finished and saved; again: what runs is stopped and saved; again, or a second of the others: the program ends.
+/// A plain word of it goes to standard error, for the wait may be as long as a model's answer.
 void on_signal(int signal) {
+    const int error = errno;
+    static constexpr char told[] = "\nagentforge: stopping at the end of this step; once more to stop at once\n";
     if (cancel.requested()) { ::_exit(128 + signal); }
-    cancel.request();
+    if (signal == SIGINT && !cancel.finishing()) {
+        cancel.request_at_step_end();
+        if (cancel.finishing()) { static_cast<void>(!::write(STDERR_FILENO, told, sizeof told - 1)); }
+    } else {
+        cancel.request();
+    }
+    errno = error;
 }
+
+volatile std::sig_atomic_t continued = 0;
 
 void install_signal_handlers() {
     struct sigaction action {};
     action.sa_handler = on_signal;
     sigemptyset(&action.sa_mask);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) { sigaction(signal, &action, nullptr); }
+    action.sa_handler = [](int) { continued = 1; };
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGCONT, &action, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
 }
 
@@ -55,6 +71,7 @@ int main(int argc, char** argv) {
                                         .err_is_terminal = ::isatty(STDERR_FILENO) == 1,
                                         .in_is_terminal = ::isatty(STDIN_FILENO) == 1,
                                         .out_is_terminal = ::isatty(STDOUT_FILENO) == 1,
+                                        .continued = [] { return std::exchange(continued, 0) != 0; },
                                         .json_output = false,
                                         .quiet = false,
                                         .settings = {},

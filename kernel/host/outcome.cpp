@@ -1,34 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/outcome.hpp"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <ostream>
 
 #include "base/text.hpp"
+#include "host/terminal.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
-
-bool wants_colour(const Program& program) {
-    const auto no_colour = program.environment.find("NO_COLOR");
-    const auto terminal = program.environment.find("TERM");
-    const bool refused = no_colour != program.environment.end() && !no_colour->second.empty();
-    const bool dumb = terminal == program.environment.end() || terminal->second == "dumb";
-    return program.err_is_terminal && !refused && !dumb;
-}
-
-/// Of standard error; 80 where it does not say.
-std::size_t terminal_columns() {
-    winsize size{};
-    constexpr std::size_t usual = 80;
-    constexpr std::size_t least = 20;
-    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) { return usual; }
-    return std::max<std::size_t>(size.ws_col, least);
-}
 
 json::object result_json(const PipelineResult& result) {
     json::array completed;
@@ -112,8 +93,14 @@ void tell_waiting(Program& program, const PipelineResult& result) {
 }  // namespace
 
 Display make_display(Program& program) {
-    return Display(program.err, {.terminal = program.err_is_terminal && wants_colour(program), .colour = wants_colour(program),
-                                 .quiet = program.quiet || program.json_output, .columns = terminal_columns});
+    const bool terminal = program.err_is_terminal;
+    return Display(program.err, {.terminal = terminal && moves_cursor(program.environment),
+                                 .colour = terminal && wants_colour(program.environment),
+                                 .unicode = !terminal || shows_unicode(program.environment),
+                                 .quiet = program.quiet || program.json_output,
+                                 .columns = terminal_columns,
+                                 .stopping = [cancel = program.cancel] { return cancel != nullptr && cancel->finishing(); },
+                                 .continued = program.continued});
 }
 
 int tell(Program& program, Project& project, const PipelineResult& result) {

@@ -61,7 +61,10 @@ void add_plugins_list(CLI::App& group, Program& program) {
     const Command list = add_subcommand(group, "list", "List the plugins in reach, used or not");
     add_flag(*list, "--json", program.json_output, "Answer as JSON");
     list->footer("Example:  agentforge plugins list");
-    list->callback([&program] { program.command = [&program] { return list_plugins(program); }; });
+    list->callback([&program] {
+        program.pages = true;
+        program.command = [&program] { return list_plugins(program); };
+    });
 }
 
 }  // namespace agentforge::kernel

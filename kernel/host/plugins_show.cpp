@@ -130,7 +130,10 @@ void add_plugins_show(CLI::App& group, Program& program) {
     add_option(*show, "plugin", *name, "Its id, or the name of what it provides")->required();
     add_flag(*show, "--json", program.json_output, "Answer as JSON");
     show->footer("Example:  agentforge plugins show read_file");
-    show->callback([&program, name] { program.command = [&program, name] { return show_plugin(program, *name); }; });
+    show->callback([&program, name] {
+        program.pages = true;
+        program.command = [&program, name] { return show_plugin(program, *name); };
+    });
 }
 
 }  // namespace agentforge::kernel

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
+#include "host/pager.hpp"
 
 #ifndef AGENTFORGE_VERSION
 #error "the build defines AGENTFORGE_VERSION"
@@ -167,6 +168,7 @@ int run_program(int argc, const char* const* argv, Program& program) {
         program.out << app.help();
         return usage_error;
     }
+    if (program.pages && program.out_is_terminal && !program.json_output) { return paged(program.out, program.environment, terminal_rows(), program.command); }
     return program.command();
 }
 

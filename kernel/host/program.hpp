@@ -31,12 +31,14 @@ struct Program {
     bool err_is_terminal = false;
     bool in_is_terminal = false;
     bool out_is_terminal = false;
+    std::function<bool()> continued = {};       ///< Whether SIGCONT came since it was asked last.
 
     // Set by the command line.
     bool json_output = false;
     bool quiet = false;
     std::vector<std::pair<std::string, std::string>> settings;     ///< --set key=value, and the flags that stand for one.
     std::function<int()> command;               ///< What the chosen command does; returns the exit code.
+    bool pages = false;                         ///< The command's output may be long and is shown by a pager on a terminal.
     bool trust_project = false;                 ///< --trust: this run uses what the project's files ask for, trusted or not.
     bool leave_at_once = false;                 ///< A hung plugin's thread is still there: no destructors.
 

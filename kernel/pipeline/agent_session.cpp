@@ -251,6 +251,8 @@ public:
         return session_.record("answer", std::move(fields), &who_);
     }
 
+    void step_ended() override { static_cast<void>(services_.cancel.step_ended()); }
+
     [[nodiscard]] SpentAttempts spent_attempts(unsigned step) override {
         SpentAttempts spent;
         std::int64_t halves = 0;
@@ -357,12 +359,16 @@ public:
         if (!patch_file.empty()) { fields["patch"] = patch_file; }
         AF_CHECK(session_.record("step", std::move(fields), &who_));
         tree_ = record.tree;
-        services_.events.event("step", {{"step", step},
-                                        {"stage", session_.state().stage().name},
-                                        {"role", agent_.role},
-                                        {"tool", record.tool},
-                                        {"success", record.success},
-                                        {"summary", record.summary}});
+        const Spend spend = session_.state().ledger.total();
+        json::object told{{"step", step},
+                          {"stage", session_.state().stage().name},
+                          {"role", agent_.role},
+                          {"tool", record.tool},
+                          {"success", record.success},
+                          {"summary", record.summary},
+                          {"task_tokens", spend.tokens()}};
+        if (spend.cost_known()) { told["task_cost_microusd"] = spend.cost_microusd; }
+        services_.events.event("step", told);
         accepted_.reset();
         return {};
     }

@@ -93,13 +93,14 @@ public:
     /// Drives the task until it ends, pauses or is asked to stop.
     Result<PipelineResult> drive() {
         const auto begin = services_.clock.steady();
+        const CancelToken::Steps steps(services_.cancel);
         AF_CHECK(collect_answer());
         if (session_->state().waiting_for().empty()) { AF_CHECK(begin_or_resume()); }
         AF_CHECK(settle_costing());
         while (true) {
             if (asked_to_abort()) {
                 AF_CHECK(session_->record("task_aborted", {{"reason", "asked to by another agentforge command"}}));
-            } else if (services_.cancel.requested() && !is_terminal(session_->state().status)) {
+            } else if (services_.cancel.step_ended() && !is_terminal(session_->state().status)) {
                 AF_CHECK(session_->record("task_paused", {{"reason", "interrupted"}}));
                 break;
             }
@@ -158,7 +159,9 @@ private:
         } else {
             AF_CHECK(session_->record("task_resumed", {{"reason", "resumed"}}));
         }
-        services_.events.event("task_started", {{"task_id", state().task_id}, {"request", state().request}, {"pipeline", state().pipeline.name}});
+        json::array stages;
+        for (const StageState& stage : state().stages) { stages.push_back(json::object{{"name", stage.name}, {"status", to_string(stage.status)}}); }
+        services_.events.event("task_started", {{"task_id", state().task_id}, {"request", state().request}, {"pipeline", state().pipeline.name}, {"stages", std::move(stages)}});
         return {};
     }
 
@@ -714,7 +717,7 @@ private:
         std::optional<std::chrono::steady_clock::time_point> cancelled;
         const bool returned = run_bounded([result, context, handler = setup_.handler, call = std::move(call)] { *result = call(*handler, *context); }, watch, [&] {
             const auto now = services_.clock.steady();
-            if (services_.cancel.requested() && !cancelled) { cancelled = now; }
+            if (services_.cancel.step_ended() && !cancelled) { cancelled = now; }     // Who waits for a person is in no step.
             return now >= clock.deadline() + services_.hang_grace || (cancelled && now >= *cancelled + services_.hang_grace);
         });
         if (returned) { return std::move(**result); }

@@ -31,7 +31,13 @@ Result<GateReport> measure_as(TaskSession& session, Workshop& workshop, EventSin
     // What confined the commands is part of what was measured.
     if (const json::value* confinement = report.facts.if_contains("confinement")) { fields["confinement"] = *confinement; }
     AF_CHECK(session.record("gate", std::move(fields)));
-    events.event("gate", {{"gate", name}, {"stage", session.state().stage().name}, {"passed", report.passed}, {"summary", report.summary}});
+    json::object told{{"gate", name}, {"stage", session.state().stage().name}, {"passed", report.passed}, {"summary", report.summary}};
+    if (!report.tests.empty()) {
+        told["tests"] = report.tests.size();
+        told["tests_passed"] = static_cast<std::uint64_t>(std::ranges::count(report.tests, TestStatus::passed, &TestOutcome::status));
+    }
+    if (const json::value* conformance = report.facts.if_contains("conformance_passing")) { told["conformance"] = *conformance; }
+    events.event("gate", told);
     return report;
 }
 

@@ -61,7 +61,7 @@ public:
     /// Answers from the journal, or does it and journals the answer.
     Result<json::value> durable(std::string_view name, const json::object& input, const std::function<Result<json::value>()>& run) {
         if (fatal_) { return *fatal_; }
-        if (abandoned_ || context_->cancelled()) { return remember(cancelled_error(name)); }
+        if (abandoned_ || services_.cancel.step_ended()) { return remember(cancelled_error(name)); }
         if (clock_.expired()) { return remember(expired_error()); }
         const unsigned call = ++count_;
         const std::string hash = hash_of(input);

@@ -98,6 +98,10 @@ Result<Completion> ReplayBackend::complete(const CompletionRequest& request, age
                      "; recorded is " + words(entry->place) + " with frame " + entry->frame_hash, where,
                      "The request, the role's prompt or its tools changed since the recording: record anew.", ErrorKind::unavailable};
     }
+    {
+        const std::lock_guard lock(mutex_);
+        if (std::size_t& given = failed_[entry]; given < entry->failed_attempts.size()) { return entry->failed_attempts[given++]; }
+    }
     if (entry->error) { return *entry->error; }
     Completion answer = entry->answer;
     if (!entry->context_hash.empty() && entry->context_hash != request.context_hash) {

@@ -4,7 +4,8 @@
 // An answer belongs to a place: stage, role, visit, run, step. A place that was never recorded is AF-LLM-201. Where the
 // entry carries a frame hash (what was asked, by whom, with which tools) another one is AF-LLM-202: the answer was given to
 // another question. The context hash may differ where the repository does; `match: strict` makes that AF-LLM-203, otherwise
-// the answer's diagnostics name it (`context_mismatch`). An entry with an error gives that error, as the recorded backend did.
+// the answer's diagnostics name it (`context_mismatch`). An entry with an error gives that error, as the recorded backend did. Its failed attempts come
+// first, one a call, once in the life of this object.
 //
 // Backends for several roles share one reading of a transcript, for as long as one of them lives.
 #pragma once
@@ -37,6 +38,7 @@ private:
     bool strict_ = false;
     bool native_tool_calls_ = true;
     std::mutex mutex_;
+    std::map<const Entry*, std::size_t> failed_;    ///< How many failed attempts of an entry were given.
     std::shared_ptr<const Transcript> transcript_;
 };
 

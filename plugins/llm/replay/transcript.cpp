@@ -123,10 +123,10 @@ agentforge::StopReason stop_reason_of(const YAML::Node& node) {
     fail(node, "stop_reason is none of finished, tool_call, length, refused and other");
 }
 
-Error error_of(const YAML::Node& node) {
-    const auto parts = fields_of(node, "error", {"code", "message", "where", "remedy"});
+Error error_of(const YAML::Node& node, const std::string& what) {
+    const auto parts = fields_of(node, what, {"code", "message", "where", "remedy"});
     for (const char* name : {"code", "message"}) {
-        if (!parts.contains(name)) { fail(node, std::string("the error has no ") + name); }
+        if (!parts.contains(name)) { fail(node, what + " has no " + name); }
     }
     Error error;
     error.kind = ErrorKind::invalid;
@@ -138,7 +138,7 @@ Error error_of(const YAML::Node& node) {
 
 Entry entry_of(const YAML::Node& node) {
     static const std::set<std::string> known{"stage", "role", "visit", "run", "step", "frame_hash", "context_hash", "text", "tool_calls", "usage",
-                                             "stop_reason", "model", "session_id", "diagnostics", "error"};
+                                             "stop_reason", "model", "session_id", "diagnostics", "error", "failed_attempts"};
     const auto fields = fields_of(node, "an entry", known);
     Entry entry;
     entry.line = static_cast<unsigned>(node.Mark().line) + 1;
@@ -157,11 +157,18 @@ Entry entry_of(const YAML::Node& node) {
     if (const auto* value = field("role")) { entry.place.role = text_of(*value, "role"); }
     if (const auto* value = field("frame_hash")) { entry.frame_hash = text_of(*value, "frame_hash"); }
     if (const auto* value = field("context_hash")) { entry.context_hash = text_of(*value, "context_hash"); }
+    if (const auto* attempts = field("failed_attempts")) {
+        if (!attempts->IsSequence()) { fail(*attempts, "failed_attempts is not a list"); }
+        for (const YAML::Node& attempt : *attempts) {
+            entry.failed_attempts.push_back(error_of(attempt, "a failed attempt"));
+            entry.failed_attempts.back().kind = ErrorKind::transient;
+        }
+    }
     if (const auto* error = field("error")) {
         for (const char* name : {"text", "tool_calls", "usage", "stop_reason", "model", "session_id", "diagnostics"}) {
             if (const auto* other = field(name)) { fail(*other, std::string(name) + " stands beside error"); }
         }
-        entry.error = error_of(*error);
+        entry.error = error_of(*error, "the error");
         return entry;
     }
     if (field("text") == nullptr && field("tool_calls") == nullptr) { fail(node, "the entry has neither text nor tool_calls"); }

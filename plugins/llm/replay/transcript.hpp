@@ -21,9 +21,10 @@
 //       model: some-model             # optional: replay
 //       session_id: "…"               # optional
 //       diagnostics: {…}              # optional
+//       failed_attempts: [{code: AF-LLM-409, message: "…"}]     # optional: what the backend failed with before it answered
 //     - stage: green
 //       step: 3
-//       error: {code: AF-LLM-105, message: "…", remedy: "…"}     # an answer that could not be used; then nothing else
+//       error: {code: AF-LLM-105, message: "…", remedy: "…"}     # an answer that could not be used; then nothing else but failed_attempts
 #pragma once
 
 #include <agentforge/llm_backend.hpp>
@@ -41,6 +42,7 @@ struct Entry {
     std::string context_hash;       ///< Empty: not recorded.
     agentforge::Completion answer;
     std::optional<agentforge::Error> error;     ///< In place of an answer.
+    std::vector<agentforge::Error> failed_attempts;     ///< `transient`, in order.
     unsigned line = 0;
 };
 

@@ -50,12 +50,14 @@ def role_names(config):
 
 
 class ModelServer:
-    """`fail` maps the number of a request (from 1) to what happens instead of its answer: `overloaded`, `cut` or `error_event`."""
+    """`fail` maps the number of a request (from 1) to what happens instead of its answer: `overloaded`, `cut` or `error_event`. `before` maps
+    it to a function that is called before it is answered; where that returns False there is no answer."""
 
-    def __init__(self, transcript, config, fail=None):
+    def __init__(self, transcript, config, fail=None, before=None):
         self.entries = transcript["entries"]
         self.roles = role_names(config)
         self.fail = dict(fail or {})
+        self.before = dict(before or {})
         self.requests = []          # (api, headers, body)
         self.problems = []
         self.connections = 0
@@ -69,6 +71,12 @@ class ModelServer:
             def setup(self):
                 super().setup()
                 outer.connections += 1
+
+            def handle(self):
+                try:
+                    super().handle()
+                except ConnectionError:     # Who asked is gone.
+                    pass
 
             def do_GET(self):
                 self.send_json(200, {"data": [{"id": "scripted"}]})
@@ -132,6 +140,9 @@ class ModelServer:
                 entry = None if trouble == "overloaded" else self.entry(system_prompt(api, body), count=trouble is None)
             if entry is not None and not works and not any(tool.get("name", tool.get("function", {}).get("name")) == "complete" for tool in body.get("tools", [])):
                 entry = {**entry, "text": "\n".join([entry.get("text", "")] + [action(call) for call in entry.get("tool_calls", [])]), "tool_calls": []}
+        if self.before.get(len(self.requests), lambda: None)() is False:
+            handler.close_connection = True
+            return
         if trouble == "overloaded":
             error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
             handler.send_json(529, error, [("retry-after-ms", "10")])

@@ -338,56 +338,6 @@ class TestLooking(ProgramTest):
         self.assertEqual([(item["kind"], item["stage"]) for item in items], [("approval", "intake")])
 
 
-class TestTerminal(ProgramTest):
-    """On a terminal: colours, and one live line that fits and leaves nothing behind."""
-
-    def run_on_terminal(self, columns, *arguments, **variables):
-        ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        environment = dict(self.environment, TERM="xterm-256color", **variables)
-        process = subprocess.Popen(self.command(*arguments), cwd=self.repository, env=environment, stdin=theirs, stdout=theirs, stderr=theirs)
-        os.close(theirs)
-        shown = b""
-        try:
-            while True:
-                shown += os.read(ours, 65536)
-        except OSError:     # Linux says so when the last writer has closed its end.
-            pass
-        os.close(ours)
-        self.assertEqual(process.wait(), 0, shown.decode())
-        return shown.decode("utf-8")
-
-    def setUp(self):
-        super().setUp()
-        self.make_repository()
-        self.arguments = ("start", "--transcript", TRANSCRIPT, "--exit-after", "red", REQUEST)
-
-    def test_the_live_line_fits_the_terminal_and_is_cleared(self):
-        shown = self.run_on_terminal(40, *self.arguments)
-        live = [part.split("\n")[0] for part in shown.split("\r\x1b[K")[1:]]
-        self.assertIn("measuring: baseline", "".join(live))
-        self.assertIn("the model is asked", "".join(live))
-        for text in live:
-            if text.startswith("\x1b[2m"):
-                self.assertLessEqual(len(re.sub(r"\x1b\[[0-9;]*m", "", text)), 39, text)
-        self.assertFalse(live[-1].startswith("\x1b[2m"), "a live line was left")
-
-    def test_good_is_green_and_refused_is_red(self):
-        shown = self.run_on_terminal(80, *self.arguments)
-        self.assertIn("\x1b[32mok", shown)
-        self.assertIn("\x1b[31mFAIL", shown)
-
-    def test_lines_of_good_steps_fit_the_terminal(self):
-        shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", self.run_on_terminal(80, *self.arguments))
-        for line in shown.replace("\r\n", "\n").split("\n"):
-            if line.lstrip().startswith("ok "):
-                self.assertLessEqual(len(line.split("\r")[-1]), 80, line)
-
-    def test_no_color_is_kept_to(self):
-        shown = self.run_on_terminal(80, *self.arguments, NO_COLOR="1")
-        self.assertNotIn("\x1b", shown)
-
-
 class TestApprovals(ProgramTest):
     """approve, reject, feedback."""
 

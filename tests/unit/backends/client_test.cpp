@@ -92,6 +92,19 @@ TEST(ModelClient, doubles_the_delay_up_to_its_limit) {
     EXPECT_EQ(call.slept, (std::vector<milliseconds>{milliseconds(500), milliseconds(1000), milliseconds(2000), milliseconds(3000), milliseconds(3000)}));
 }
 
+TEST(ModelClient, waits_for_nothing_that_is_offline) {
+    unsigned slept = 0;
+    unsigned asked = 0;
+    const auto backend = std::make_shared<FakeBackend>([&asked](const CompletionRequest&) -> Result<Completion> {
+        if (++asked < 3) { return overloaded(); }
+        return text_answer("x");
+    }, true, true);
+    FakeContext context;
+    ASSERT_TRUE(make_model_client(backend, {}, [&slept](milliseconds) { ++slept; })->complete({}, context).ok());
+    EXPECT_EQ(asked, 3U);
+    EXPECT_EQ(slept, 0U);
+}
+
 TEST(ModelClient, keeps_the_last_error_and_says_how_often_it_tried) {
     Call call;
     const auto answer = call.run([](const CompletionRequest&) -> Result<Completion> { return overloaded(); });

@@ -28,9 +28,10 @@ public:
 class FakeBackend final : public LLMBackend {
 public:
     using Answer = std::function<Result<Completion>(const CompletionRequest&)>;
-    explicit FakeBackend(Answer answer, bool native = true) : answer_(std::move(answer)) {
+    explicit FakeBackend(Answer answer, bool native = true, bool offline = false) : answer_(std::move(answer)) {
         info_.name = "fake";
         info_.native_tool_calls = native;
+        info_.offline = offline;
     }
     [[nodiscard]] BackendInfo info() const override { return info_; }
     [[nodiscard]] Result<Completion> complete(const CompletionRequest& request, StreamSink* sink, CallContext&) override {

@@ -121,6 +121,19 @@ TEST(Recorder, says_when_it_cannot_write) {
     EXPECT_EQ(answer.error().code, "AF-LLM-110");
 }
 
+TEST(Recorder, keeps_the_attempts_that_failed_with_the_answer_they_led_to) {
+    Recording recording;
+    unsigned calls = 0;
+    const auto recorder = recording.recorder([&calls](const CompletionRequest&) -> Result<Completion> {
+        if (++calls < 3) { return Error{"AF-LLM-409", "busy " + std::to_string(calls), "the server", "", ErrorKind::transient}; }
+        return text_answer("x");
+    });
+    ASSERT_TRUE(recorder->complete(Recording::at(1), recording.context).ok());
+    const json::array attempts = recording.entries().at(0).at("failed_attempts").as_array();
+    ASSERT_EQ(attempts.size(), 2U);
+    EXPECT_EQ(attempts.at(1).at("message"), "busy 2");
+}
+
 TEST(Recorder, records_no_failure) {
     Recording recording;
     const auto recorder = recording.recorder([](const CompletionRequest&) -> Result<Completion> { return Error{"AF-LLM-903", "no", "", "", ErrorKind::denied}; });

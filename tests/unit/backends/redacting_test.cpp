@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include "backends/client.hpp"
+#include "base/files.hpp"
 #include "secrets/redactor.hpp"
 #include "unit/backends/fakes.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -53,6 +55,21 @@ TEST(RedactingClient, FailsWithNoSecret) {
     const auto answer = asked.run([](const CompletionRequest&) -> Result<Completion> { return Error{"AF-LLM-902", "key " + secret + " is wrong", "at " + secret, "not " + secret, ErrorKind::unavailable}; });
     ASSERT_FALSE(answer.ok());
     EXPECT_THAT(answer.error().to_string(), Not(HasSubstr(secret)));
+}
+
+TEST(RedactingClient, AnAttemptThatFailedHoldsNoSecretWhereItIsRecorded) {
+    const TemporaryDirectory folder{"redacting"};
+    const std::string file = (folder.path() / "transcript.yaml").string();
+    const Redactor redactor{{{"SHOP_KEY", secret}}, {}, "k"};
+    unsigned calls = 0;
+    const auto backend = std::make_shared<FakeBackend>([&calls](const CompletionRequest&) -> Result<Completion> {
+        if (++calls == 1) { return Error{"AF-LLM-409", "busy with " + secret, "", "", ErrorKind::transient}; }
+        return text_answer("yes");
+    });
+    const auto client = make_recorder(make_redacting_client(make_model_client(backend, {}, [](std::chrono::milliseconds) {}), redactor), make_recording(file));
+    FakeContext context;
+    ASSERT_TRUE(client->complete({}, context).ok());
+    EXPECT_THAT(read_file(file).value(), AllOf(HasSubstr("busy with"), Not(HasSubstr(secret))));
 }
 
 TEST(RedactingClient, SendsTheSameBytesForTheSamePrompt) {

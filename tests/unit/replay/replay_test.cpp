@@ -49,6 +49,18 @@ TEST(Replay, answers_the_same_question_as_often_as_it_is_asked) {
     EXPECT_TRUE(backend.complete(request_at(1), nullptr, context).ok());
 }
 
+TEST(Replay, fails_as_often_as_the_recorded_backend_did_before_it_answers) {
+    const Folder folder;
+    ::replay::ReplayBackend backend({{"transcript", folder.file("agentforge_transcript: 1\nentries:\n  - {stage: green, step: 1, text: hello, "
+                                                                "failed_attempts: [{code: AF-LLM-409, message: busy}]}\n")}});
+    FakeContext context;
+    const auto failed = backend.complete(request_at(1), nullptr, context);
+    ASSERT_FALSE(failed.ok());
+    EXPECT_EQ(failed.error().code, "AF-LLM-409");
+    EXPECT_EQ(failed.error().kind, ErrorKind::transient);
+    EXPECT_TRUE(backend.complete(request_at(1), nullptr, context).ok());
+}
+
 TEST(Replay, names_the_place_and_what_is_there_where_nothing_was_recorded) {
     const auto answer = ask("{stage: green, step: 1, text: hello}", {}, 7);
     ASSERT_FALSE(answer.ok());

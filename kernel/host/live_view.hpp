@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run is doing now, folded from its events, and how that looks at the bottom of a terminal: the pipeline, the action, the figures.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <agentforge/json.hpp>
+
+namespace agentforge::kernel {
+
+class LiveView {
+public:
+    using Time = std::chrono::steady_clock::time_point;
+
+    struct Look {
+        std::size_t columns = 80;       ///< Every line is one cell shorter: a full one would wrap.
+        bool colour = false;
+    };
+
+    /// `now` is when it came.
+    void event(std::string_view name, const json::object& fields, Time now);
+    /// None before the task began, and none once it has ended. `stopping`: it stops at the end of the step.
+    [[nodiscard]] std::vector<std::string> lines(const Look& look, Time now, bool stopping) const;
+
+private:
+    enum class Mark : unsigned char { todo, now, done, skipped, failed };
+    struct Stage {
+        std::string name;
+        Mark mark = Mark::todo;
+    };
+    [[nodiscard]] std::string pipeline_line(const Look& look) const;
+    [[nodiscard]] std::string figures(const Look& look, Time now, bool stopping) const;
+    void mark(std::string_view stage, Mark mark);
+
+    std::optional<Time> begun_;
+    std::vector<Stage> stages_;
+    std::string stage_;
+    std::string agent_;
+    std::uint64_t step_ = 0;            ///< The last that ended.
+    std::string action_;
+    Time action_since_{};
+    bool timed_ = false;                ///< Whether the action shows how long it takes.
+    std::uint64_t tokens_ = 0;
+    std::string cost_;                  ///< Empty: not known, or nothing yet.
+    std::uint64_t tests_passed_ = 0;
+    std::uint64_t tests_ = 0;           ///< 0: none were run yet.
+    std::optional<bool> conformance_;
+};
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/pager.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <ostream>
+#include <sstream>
+#include <vector>
+
+#include <agentforge/process.hpp>
+
+namespace agentforge::kernel {
+
+namespace {
+
+/// Writes the text to a shell command's standard input and waits for its end. False: it could not be run, and nothing was shown.
+bool show_by(const std::string& command, const std::map<std::string, std::string>& environment, const std::string& text) {
+    std::array<int, 2> pipe{};
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) { return false; }
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, pipe[0], STDIN_FILENO);
+    std::vector<std::string> variables;
+    for (const auto& [name, value] : environment) { variables.push_back(name + "=" + value); }
+    if (!environment.contains("LESS")) { variables.emplace_back("LESS=FRX"); }     // Git's choice: ends on a short text, shows colours, leaves the text.
+    std::vector<char*> names;
+    for (std::string& each : variables) { names.push_back(each.data()); }
+    names.push_back(nullptr);
+    std::string shell = "sh";
+    std::string option = "-c";
+    std::string line = command;
+    std::array<char*, 4> arguments{shell.data(), option.data(), line.data(), nullptr};
+    pid_t child = 0;
+    const int failed = ::posix_spawn(&child, "/bin/sh", &actions, nullptr, arguments.data(), names.data());
+    posix_spawn_file_actions_destroy(&actions);
+    ::close(pipe[0]);
+    if (failed != 0) {
+        ::close(pipe[1]);
+        return false;
+    }
+    for (std::size_t at = 0; at < text.size();) {
+        const ssize_t written = ::write(pipe[1], text.data() + at, text.size() - at);
+        if (written < 0 && errno == EINTR) { continue; }
+        if (written <= 0) { break; }        // The reader has seen enough.
+        at += static_cast<std::size_t>(written);
+    }
+    ::close(pipe[1]);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    constexpr int not_found = 127;
+    constexpr int not_runnable = 126;
+    return !WIFEXITED(status) || (WEXITSTATUS(status) != not_found && WEXITSTATUS(status) != not_runnable);
+}
+
+}  // namespace
+
+std::string pager_command(const std::map<std::string, std::string>& environment) {
+    for (const char* name : {"AGENTFORGE_PAGER", "PAGER"}) {
+        if (const auto found = environment.find(name); found != environment.end()) { return found->second == "cat" ? std::string() : found->second; }
+    }
+    const auto path = environment.find("PATH");
+    return path != environment.end() && process::find_program("less", path->second, "/").ok() ? "less" : "";
+}
+
+std::size_t terminal_rows() {
+    winsize size{};
+    constexpr std::size_t usual = 24;
+    return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 ? usual : size.ws_row;
+}
+
+int paged(std::ostream& out, const std::map<std::string, std::string>& environment, std::size_t rows, const std::function<int()>& command) {
+    std::ostringstream kept;
+    const int code = [&] {
+        struct Redirected {
+            explicit Redirected(std::ostream& stream, std::streambuf* to) : stream_(stream), own_(stream.rdbuf(to)) {}
+            ~Redirected() { stream_.rdbuf(own_); }
+            Redirected(const Redirected&) = delete;
+            Redirected& operator=(const Redirected&) = delete;
+            std::ostream& stream_;
+            std::streambuf* own_;
+        } redirected(out, kept.rdbuf());
+        return command();
+    }();
+    const std::string text = std::move(kept).str();
+    const std::string pager = pager_command(environment);
+    const bool fits = static_cast<std::size_t>(std::ranges::count(text, '\n')) < rows;
+    if (fits || pager.empty() || !show_by(pager, environment, text)) { out << text; }
+    return code;
+}
+
+}  // namespace agentforge::kernel

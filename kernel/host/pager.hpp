@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Long output on a terminal, a page at a time.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <map>
+#include <string>
+
+namespace agentforge::kernel {
+
+/// The command that shows pages: AGENTFORGE_PAGER, else PAGER, else `less` where PATH has it. Empty: none is wanted (`cat`, or nothing).
+[[nodiscard]] std::string pager_command(const std::map<std::string, std::string>& environment);
+
+/// Runs `command`, whose output to `out` is kept back, and shows it: by the pager where it has more lines than the terminal, as it is
+/// where it fits, or where no pager can be run. Returns what `command` returned; a pager that was left early is no failure.
+/// `rows`: of the terminal.
+int paged(std::ostream& out, const std::map<std::string, std::string>& environment, std::size_t rows, const std::function<int()>& command);
+
+/// The rows of standard output's terminal; 24 where it does not say.
+[[nodiscard]] std::size_t terminal_rows();
+
+}  // namespace agentforge::kernel

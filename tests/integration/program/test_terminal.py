@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program in a terminal: what is on the screen while it runs, when the window or the person changes something, and afterwards."""
+
+import os
+import re
+import signal
+import threading
+
+from harness import REQUEST, SOURCE, TRANSCRIPT, ProgramTest, main, short_transcript, wait_until
+from model_server import KEY, ModelServer
+from terminal import Terminal
+
+STAGES = "intake  · clarify  · analyze  · spec  · red  · green  · refactor  · deliver"
+
+
+class TerminalTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def held(self, request, *arguments, **options):
+        """A run whose model has been asked `request` times and does not answer before `release` is set."""
+        self.release = threading.Event()
+        self.addCleanup(self.release.set)
+        self.environment["SCRIPTED_MODEL_KEY"] = KEY
+        self.server = ModelServer(short_transcript(), SOURCE / "config", before={request: lambda: self.release.wait() and None})
+        self.addCleanup(self.server.close)
+        terminal = Terminal(self, "start", "--set", "llm.backend=openai", "--set", "llm.model=scripted", "--set", f"llm.base_url={self.server.url}/v1",
+                            "--set", "llm.api_key_env=SCRIPTED_MODEL_KEY", *arguments, REQUEST, **options)
+        wait_until(lambda: len(self.server.requests) >= request or terminal.process.poll() is not None, "the model's request")
+        return terminal
+
+    def live(self, terminal, count=3):
+        """The live lines, with a clock of zeros."""
+        return [re.sub(r"\b\d+:\d\d\b", "0:00", line) for line in terminal.lines()[-count:]]
+
+
+class TestLiveView(TerminalTest):
+    def test_shows_the_pipeline_what_happens_and_what_it_took(self):
+        terminal = self.held(1)
+        terminal.wait_for("the model is asked")
+        self.assertEqual([re.sub(r"  0:00$", "", line) for line in self.live(terminal)],
+                         ["● " + STAGES, "intake  requirements_analyst  the model is asked", "0:00"])
+
+    def test_is_gone_when_the_task_is_over(self):
+        terminal = Terminal(self, "start", "--transcript", TRANSCRIPT, "--exit-after", "intake", REQUEST)
+        shown = "\n".join(terminal.ended(0))
+        self.assertNotIn("● ", shown)
+        self.assertIn("1/8 intake    requirements_analyst\n    ok   step 1", shown)
+        self.assertIn("\nDone: task-", shown)
+
+    def test_fits_a_terminal_of_forty_columns(self):
+        terminal = self.held(1, columns=40)
+        terminal.wait_for("● intake  0/8")
+        self.assertEqual(self.live(terminal)[0], "● intake  0/8")
+        self.assertTrue(all(len(line) < 40 for line in self.live(terminal)), self.live(terminal))
+
+    def test_survives_a_window_that_becomes_narrower(self):
+        terminal = self.held(1)
+        terminal.wait_for("the model is asked")
+        before = terminal.lines()[0]
+        terminal.resize(50)
+        terminal.wait_for("● intake  0/8")
+        self.assertEqual(terminal.lines()[0], before[:50].rstrip())
+        self.assertEqual(self.live(terminal)[0], "● intake  0/8")
+
+    def test_is_drawn_again_below_the_shell_after_ctrl_z(self):
+        terminal = self.held(1)
+        terminal.wait_for("the model is asked")
+        # Who leads a session is not stopped by its terminal; the shell's job would be.
+        os.kill(terminal.process.pid, signal.SIGSTOP)
+        drawn = len(terminal.raw)
+        os.kill(terminal.process.pid, signal.SIGCONT)
+        wait_until(lambda: len(terminal.raw) > drawn, "it to be drawn again")
+        wait_until(lambda: terminal.text().count("● " + STAGES) == 2, "both drawings")
+        self.assertEqual(self.live(terminal)[0], "● " + STAGES)
+
+    def test_good_is_green_and_refused_is_red(self):
+        terminal = Terminal(self, "start", "--transcript", TRANSCRIPT, "--exit-after", "red", REQUEST, lines=80)
+        terminal.ended(0)
+        self.assertEqual(terminal.colour_of("ok   step 1 "), "green")
+        self.assertEqual(terminal.colour_of("FAIL step"), "red")
+
+    def test_no_color_is_kept_to(self):
+        terminal = self.held(1, environment={"NO_COLOR": "1"})
+        terminal.wait_for("the model is asked")
+        self.assertNotRegex(terminal.raw.decode(), r"\x1b\[[0-9;]*m")
+
+    def test_a_dumb_terminal_gets_plain_lines(self):
+        terminal = Terminal(self, "start", "--transcript", TRANSCRIPT, "--exit-after", "intake", REQUEST, environment={"TERM": "dumb"})
+        terminal.ended(0)
+        self.assertNotIn(b"\x1b", terminal.raw)
+
+    def test_a_locale_without_unicode_gets_ascii(self):
+        terminal = self.held(1, environment={"LANG": "C", "LC_ALL": "C"})
+        terminal.wait_for("the model is asked")
+        self.assertEqual(self.live(terminal)[0], ("* " + STAGES).replace("·", "."))
+        self.assertTrue(terminal.raw.isascii())
+
+    def test_lines_of_good_steps_fit(self):
+        terminal = Terminal(self, "start", "--transcript", TRANSCRIPT, "--exit-after", "red", REQUEST, columns=60, lines=90)
+        for line in terminal.ended(0):
+            if line.lstrip().startswith("ok   step"):
+                self.assertRegex(line, r"step \d+ +[a-z_]+ ")
+
+
+class TestKeys(TerminalTest):
+    def test_ctrl_c_ends_after_the_step_and_says_how_to_go_on(self):
+        terminal = self.held(2)
+        terminal.press(b"\x03")
+        terminal.wait_for("stopping at the end of this step")
+        self.release.set()
+        shown = terminal.ended(23)
+        self.assertIn(f"  go on with: agentforge resume {self.task()}", shown)
+        self.assertEqual(len(self.steps()), 2)
+
+    def test_approval_is_asked_for_and_given_and_refused(self):
+        model = ("--transcript", str(TRANSCRIPT))
+        shown = Terminal(self, "start", *model, "--supervised", "--exit-after", "analyze", REQUEST).ended(22)
+        self.assertIn(f"  agentforge approve {self.task()}", shown)
+        shown = "\n".join(Terminal(self, "approve", self.task()).ended(22))
+        self.assertIn("2/8 clarify", shown)
+        self.assertNotIn("● ", shown)
+        shown = "\n".join(Terminal(self, "reject", self.task()).ended(23))
+        self.assertIn(f"Not done: {self.task()}", shown)
+
+
+class TestPager(TerminalTest):
+    """Long output on a terminal."""
+
+    def setUp(self):
+        super().setUp()
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+        self.pager = self.folder / "pager"
+        self.seen = self.folder / "seen"
+        self.pager.write_text(f"#!/bin/sh\ncat > {self.seen}\n")
+        self.pager.chmod(0o755)
+
+    def inspect(self, lines, **environment):
+        return Terminal(self, "inspect", self.task(), lines=lines, environment=environment).ended(0)
+
+    def test_what_is_longer_than_the_terminal_goes_to_the_pager(self):
+        self.assertEqual(self.inspect(5, PAGER=str(self.pager)), [])
+        self.assertEqual(self.seen.read_text(), self.run_program("inspect", self.task()).out)
+
+    def test_what_fits_does_not(self):
+        self.assertIn("verifies", "\n".join(self.inspect(400, PAGER=str(self.pager))))
+        self.assertFalse(self.seen.exists())
+
+    def test_a_pager_that_cannot_be_run_loses_nothing(self):
+        terminal = Terminal(self, "inspect", self.task(), lines=5, environment={"PAGER": "/nowhere/pager"})
+        terminal.ended(0)
+        self.assertRegex(terminal.raw.decode(), r"(?s)/nowhere/pager.*verifies")
+
+    def test_one_of_our_own_comes_first(self):
+        self.inspect(5, PAGER="false", AGENTFORGE_PAGER=str(self.pager))
+        self.assertTrue(self.seen.exists())
+
+    def test_json_is_never_paged(self):
+        self.assertIn("}", Terminal(self, "inspect", self.task(), "--json", lines=5, environment={"PAGER": str(self.pager)}).ended(0)[-1])
+        self.assertFalse(self.seen.exists())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "host/live_view.hpp"
+#include "host/terminal.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using std::chrono::seconds;
+
+struct Watched {
+    LiveView view;
+    LiveView::Time now{};
+
+    void tell(std::string_view name, const json::object& fields) { view.event(name, fields, now); }
+    void begin() {
+        tell("task_started", {{"stages", json::array{json::object{{"name", "intake"}, {"status", "completed"}}, json::object{{"name", "spec"}, {"status", "pending"}},
+                                                     json::object{{"name", "red"}, {"status", "pending"}}}}});
+        tell("stage_started", {{"stage", "spec"}, {"agent", "software_architect"}});
+    }
+    [[nodiscard]] std::vector<std::string> lines(std::size_t columns = 100, bool stopping = false) const { return view.lines({columns, false}, now, stopping); }
+};
+
+TEST(LiveView, IsEmptyBeforeATaskBegins) { EXPECT_TRUE(Watched().lines().empty()); }
+
+TEST(LiveView, IsEmptyOnceItHasEnded) {
+    Watched watched;
+    watched.begin();
+    watched.tell("task_finished", {});
+    EXPECT_TRUE(watched.lines().empty());
+}
+
+TEST(LiveView, MarksWhatIsDoneRunningAndToCome) {
+    Watched watched;
+    watched.begin();
+    EXPECT_EQ(watched.lines().at(0), "✓ intake  ● spec  · red");
+}
+
+TEST(LiveView, CountsStagesWhereTheirNamesDoNotFit) {
+    Watched watched;
+    watched.begin();
+    EXPECT_EQ(watched.lines(20).at(0), "● spec  1/3");
+}
+
+TEST(LiveView, MarksAStageThatFailedAndOneThatWasSkipped) {
+    Watched watched;
+    watched.begin();
+    watched.tell("stage_failed", {{"stage", "spec"}});
+    watched.tell("stage_skipped", {{"stage", "red"}});
+    EXPECT_EQ(watched.lines().at(0), "✓ intake  ✗ spec  – red");
+}
+
+TEST(LiveView, SaysHowLongTheModelIsAsked) {
+    Watched watched;
+    watched.begin();
+    watched.tell("answering", {{"role", "software_architect"}, {"bytes", 0}});
+    watched.now += seconds(65);
+    EXPECT_EQ(watched.lines().at(1), "spec  software_architect  the model is asked  1:05");
+}
+
+TEST(LiveView, ShowsTheFiguresThatAreKnown) {
+    Watched watched;
+    watched.begin();
+    watched.tell("step", {{"step", 4}, {"task_tokens", 1200}, {"task_cost_microusd", 120000}});
+    watched.tell("gate", {{"gate", "green"}, {"tests", 10}, {"tests_passed", 8}, {"conformance", true}});
+    watched.now += seconds(3661);
+    EXPECT_EQ(watched.lines().at(2), "1:01:01  tests 8/10  conformance ✓  1200 tokens  $0.1200");
+}
+
+TEST(LiveView, SaysThatItStopsAtTheEndOfTheStep) {
+    Watched watched;
+    watched.begin();
+    EXPECT_EQ(watched.lines(100, true).at(2), "0:00  stopping at the end of this step");
+}
+
+TEST(LiveView, NoLineFillsTheTerminal) {
+    Watched watched;
+    watched.begin();
+    watched.tell("tool", {{"tool", "read_file"}, {"summary", std::string(300, 'x')}});
+    watched.tell("step", {{"step", 4}, {"task_tokens", 120000000}});
+    for (const std::string& line : watched.lines(24, true)) { EXPECT_LT(cells_of(line), 24U) << line; }
+}
+
+TEST(LiveView, ShowsNoControlCharacterOfAModel) {
+    Watched watched;
+    watched.begin();
+    watched.tell("tool", {{"tool", "read_file"}, {"summary", "a\x1b[2Jb"}});
+    EXPECT_EQ(watched.lines().at(1), "spec  software_architect  read_file: a\\x1b[2Jb");
+}
+
+TEST(Terminal, CountsWideCharactersTwiceAndCombiningOnesNot) {
+    EXPECT_EQ(cells_of("abc"), 3U);
+    EXPECT_EQ(cells_of("日本"), 4U);
+    EXPECT_EQ(cells_of("e\xcc\x81"), 1U);
+}
+
+TEST(Terminal, CutsWhereTheNextCharacterWouldNotFit) {
+    EXPECT_EQ(fitting("abcdef", 6), "abcdef");
+    EXPECT_EQ(fitting("abcdef", 5), "abcd…");
+    EXPECT_EQ(fitting("日本語", 4), "日…");
+}
+
+TEST(Terminal, WritesItsMarksInAscii) { EXPECT_EQ(as_ascii("✓ ● · … 日"), "+ * . ~ ?"); }
+
+TEST(Terminal, TheFirstVariableThatIsSetNamesTheEncoding) {
+    EXPECT_TRUE(shows_unicode({{"LANG", "de_DE.utf8"}}));
+    EXPECT_FALSE(shows_unicode({{"LANG", "de_DE.UTF-8"}, {"LC_ALL", "C"}}));
+    EXPECT_FALSE(shows_unicode({}));
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing
