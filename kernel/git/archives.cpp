@@ -2,6 +2,7 @@
 #include "git/archives.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -47,6 +48,30 @@ Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_
     return files;
 }
 
+struct ArchiveFolder {
+    std::map<std::string, git_oid> files;
+    std::map<std::string, ArchiveFolder> folders;
+};
+
+/// Its tree, as git stores one: entries in the order of their names, a folder's as if it ended in a slash.
+Result<git_oid> add_archive_folder(BulkObjects& objects, const ArchiveFolder& folder) {
+    std::map<std::string, std::string> entries;
+    const auto entry = [](std::string_view mode, const std::string& name, const git_oid& id) {
+        std::string bytes(mode);
+        bytes += name;
+        bytes += '\0';
+        return bytes.append(reinterpret_cast<const char*>(id.id), GIT_OID_RAWSZ);
+    };
+    for (const auto& [name, id] : folder.files) { entries[name] = entry("100644 ", name, id); }
+    for (const auto& [name, below] : folder.folders) {
+        AF_TRY(const git_oid id, add_archive_folder(objects, below));
+        entries[name + "/"] = entry("40000 ", name, id);
+    }
+    std::string bytes;
+    for (const auto& [key, text] : entries) { bytes += text; }
+    return objects.add_tree(bytes);
+}
+
 /// What `state.yaml` of an archive says; nothing where it cannot be read.
 void read_archived_state(git_repository* repository, const TreeHandle& tree, ArchivedTask& task) {
     git_tree_entry* raw_entry = nullptr;
@@ -71,23 +96,21 @@ void read_archived_state(git_repository* repository, const TreeHandle& tree, Arc
 Result<void> archive_task(const fs::path& repository, std::string_view task_id, const fs::path& folder, const fs::path& escalations) {
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
     AF_TRY(const auto files, files_of_task(task_id, folder, escalations));
-    git_index* raw_index = nullptr;
-    if (const int code = git_index_new(&raw_index); code < 0) { return failure(code, "archive a task"); }
-    const IndexHandle index(raw_index);
     BulkObjects objects(handle.get());
+    ArchiveFolder root;
     for (const auto& [name, file] : files) {
         const auto bytes = read_file(file, largest_archived);
         if (!bytes.ok()) { return Error{"AF-GIT-054", "the task could not be archived: " + bytes.error().message, file.string(), "see whether it is readable", ErrorKind::io}; }
-        AF_TRY(const git_oid id, objects.add_blob(*bytes));
-        git_index_entry entry{};
-        entry.mode = GIT_FILEMODE_BLOB;
-        entry.id = id;
-        entry.path = name.c_str();
-        if (const int code = git_index_add(raw_index, &entry); code < 0) { return failure(code, "archive " + name); }
+        ArchiveFolder* folder_of_file = &root;
+        std::size_t begin = 0;
+        for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', begin)) {
+            folder_of_file = &folder_of_file->folders[name.substr(begin, slash - begin)];
+            begin = slash + 1;
+        }
+        AF_TRY(folder_of_file->files[name.substr(begin)], objects.add_blob(*bytes));
     }
+    AF_TRY(const git_oid tree_id, add_archive_folder(objects, root));
     AF_CHECK(objects.flush());
-    git_oid tree_id{};
-    if (const int code = git_index_write_tree_to(&tree_id, raw_index, handle.get()); code < 0) { return failure(code, "archive a task"); }
     const std::string ref = archive_ref(task_id);
     if (const TreeHandle before = archived_tree(handle.get(), ref); before && git_oid_equal(git_tree_id(before.get()), &tree_id) != 0) { return {}; }
     const int code = retry_while_locked([&] {

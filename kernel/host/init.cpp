@@ -47,8 +47,9 @@ Result<InitFindings> find_out(const Program& program, const ProjectPlace& place,
         if (any.backend.empty()) { any.backend = "auto"; }
         if (const auto candidates = model_candidates(any, program.environment); candidates.ok()) {
             for (const ModelCandidate& candidate : *candidates) {
-                // A server of this machine is known to run only once it is asked.
-                if (candidate.missing.empty() && !candidate.needs_model && candidate.settings.base_url.empty()) { found.models.push_back(candidate.name); }
+                // A server of this machine is known to run only once it is asked; a command is there or not.
+                const bool absent = !candidate.settings.preset.empty() && !is_on_path(program.environment, candidate.settings.preset);
+                if (candidate.missing.empty() && !absent && !candidate.needs_model && candidate.settings.base_url.empty()) { found.models.push_back(candidate.name); }
             }
         }
     }

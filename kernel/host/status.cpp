@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "base/clock.hpp"
+#include "git/archives.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/outcome.hpp"
@@ -72,7 +73,14 @@ int list_tasks(Program& program, const ProjectPlace& place, const StatusArgument
         if (!task.waiting_for.empty()) { program.out << "    waits for: " << task.waiting_for << "\n"; }
     }
     if (shown < listing->tasks.size()) { program.out << "\n… and " << listing->tasks.size() - shown << " more: agentforge status --all\n"; }
-    if (listing->tasks.empty()) { program.out << "\nNo task yet. Begin with: agentforge start \"what you want\"\n"; }
+    if (listing->tasks.empty()) {
+        const auto archived = archived_tasks(place.root);
+        if (archived.ok() && !archived->empty()) {
+            program.out << "\nNo task is here, and " << archived->size() << (archived->size() == 1 ? " is" : " are") << " kept in the repository: agentforge archive list\n";
+        } else {
+            program.out << "\nNo task yet. Begin with: agentforge start \"what you want\"\n";
+        }
+    }
     return 0;
 }
 
@@ -120,6 +128,12 @@ int show_task(Program& program, const ProjectPlace& place, const std::string& ta
     if (!state->pause_reason.empty() && state->error.empty()) { program.out << "\n  paused: " << printable(state->pause_reason, 1000) << "\n"; }
     if (!state->error.empty()) { program.out << "\n  " << printable(state->error, 1000) << "\n"; }
     if (!state->commit.empty()) { program.out << "\n  commit " << state->commit << " on " << state->branch << "\n"; }
+    for (const auto& [label, key] : {std::pair{"patch", "patch_file"}, {"request", "pr_url"}, {"hooks", "commit_hooks"}}) {
+        const json::value* value = state->delivery.if_contains(key);
+        if (value != nullptr && value->is_string() && !value->get_string().empty() && value->get_string() != "none") {
+            program.out << fmt::format("  {:<6} {}\n", label, printable(std::string(value->get_string()), 300));
+        }
+    }
     if (const auto holder = TaskLock::holder(store.paths(*id))) {
         program.out << "\n  running now: process " << holder->pid << " on " << holder->host << " since " << holder->since << "\n";
     }

@@ -40,6 +40,13 @@ std::string commit_message(const TaskState& state, const JournalHead& head, cons
     return message;
 }
 
+/// With the task's trailer, whatever a hook made of the message.
+std::string with_task(std::string message, const std::string& task_id) {
+    if (message.find("AgentForge-Task: " + task_id) != std::string::npos) { return message; }
+    while (message.ends_with('\n')) { message.pop_back(); }
+    return message + "\n\nAgentForge-Task: " + task_id + "\n";
+}
+
 std::string field_of(const json::object& object, std::string_view key) {
     const json::value* value = object.if_contains(key);
     return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
@@ -135,16 +142,17 @@ private:
 
     Result<void> commit() {
         const std::string branch = delivery_branch(settings(), state().task_id, request_.title);
-        // A crash between the commit and its record leaves the branch: that commit is taken, no second one is made.
-        AF_TRY(const auto made, workshop_.branch(branch));
-        if (made && made->second == tree_ && settings().type == "commit") { return record_commit(branch, MadeCommit{made->first, false}); }
+        AF_TRY(const auto made, made_before(branch));
+        if (made) { return record_commit(branch, *made); }
         HookOrder hooks{tree_, state().base_commit, branch, commit_message(state(), session_.head(), request_, settings().co_author), settings().hook_timeout};
         AF_CHECK(pass_hooks(hooks));
+        AF_TRY(const auto formatted, made_before(branch));      // Its tree is what the hooks made of this one.
+        if (formatted) { return record_commit(branch, *formatted); }
         CommitOrder order;
         order.tree = tree_;
         order.parent = state().base_commit;
         order.branch = branch;
-        order.message = with_newest_head(hooks.message, session_.head());
+        order.message = with_newest_head(with_task(std::move(hooks.message), state().task_id), session_.head());
         order.time = services_.clock.now();
         order.author = settings().author;
         order.sign = settings().sign;
@@ -155,6 +163,15 @@ private:
             return error;
         }
         return record_commit(branch, *commit);
+    }
+
+    /// A crash between the commit and its record leaves the branch: that commit is taken, no second one is made. Another's with the same files is not.
+    Result<std::optional<MadeCommit>> made_before(const std::string& branch) {
+        AF_TRY(const auto there, workshop_.branch(branch));
+        if (!there || there->second != tree_) { return std::optional<MadeCommit>(); }
+        AF_TRY(const WrittenCommit commit, workshop_.look(there->first));
+        const bool ours = commit.parent == state().base_commit && commit.message.find("AgentForge-Task: " + state().task_id + "\n") != std::string::npos;
+        return ours ? std::optional(MadeCommit{there->first, commit.is_signed}) : std::optional<MadeCommit>();
     }
 
     Result<void> record_commit(const std::string& branch, const MadeCommit& commit) {
@@ -202,7 +219,7 @@ private:
         order.base = settings().base.empty() ? state().base_branch : settings().base;
         order.title = ellipsis(one_line(request_.title), 100);
         order.body = body_of(request_) + "\n\nAgentForge-Task: " + state().task_id;
-        services_.events.event("publishing", {{"stage", state().stage().name}, {"branch", order.branch}, {"remote", order.remote}});
+        services_.events.event("message", {{"stage", state().stage().name}, {"text", "pushing " + order.branch + " to " + order.remote}});
         AF_TRY(const Published published, workshop_.publish(order, stop_));
         return session_.record("published", {{"stage", state().stage().name}, {"remote", published.remote}, {"pr_url", published.url},
                                              {"published_by", published.by}, {"publish_note", published.note}});
@@ -237,7 +254,8 @@ std::string with_newest_head(std::string message, const JournalHead& head) {
         return message.substr(0, at + 1) + trailer + (end == std::string::npos ? "" : message.substr(end + 1));
     }
     while (message.ends_with('\n')) { message.pop_back(); }
-    return message + "\n\n" + trailer;
+    const bool after_trailer = message.rfind("AgentForge-Task: ") != std::string::npos && message.rfind("AgentForge-Task: ") > message.rfind('\n');
+    return message + (after_trailer ? "\n" : "\n\n") + trailer;
 }
 
 json::object delivered_facts(const TaskState& state) {

@@ -37,17 +37,6 @@ std::string without_password(const std::string& address) {
     return at == std::string::npos || at < scheme ? address : address.substr(0, scheme + 3) + address.substr(at + 1);
 }
 
-bool is_on_path(const std::map<std::string, std::string>& environment, const std::string& program) {
-    const auto path = environment.find("PATH");
-    std::string_view rest = path == environment.end() ? std::string_view() : std::string_view(path->second);
-    while (!rest.empty()) {
-        const std::string folder(rest.substr(0, rest.find(':')));
-        if (!folder.empty() && ::access((folder + "/" + program).c_str(), X_OK) == 0) { return true; }
-        rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    }
-    return false;
-}
-
 /// The last line that is an address: what gh and glab print of a request that is there.
 std::string address_in(const std::string& text) {
     std::string found;
@@ -60,6 +49,17 @@ std::string address_in(const std::string& text) {
 }
 
 }  // namespace
+
+bool is_on_path(const std::map<std::string, std::string>& environment, const std::string& program) {
+    const auto path = environment.find("PATH");
+    std::string_view rest = path == environment.end() ? std::string_view() : std::string_view(path->second);
+    while (!rest.empty()) {
+        const std::string folder(rest.substr(0, rest.find(':')));
+        if (!folder.empty() && ::access((folder + "/" + program).c_str(), X_OK) == 0) { return true; }
+        rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    }
+    return false;
+}
 
 RemotePlace read_remote(std::string_view address) {
     RemotePlace place;

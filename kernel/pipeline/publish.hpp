@@ -37,6 +37,9 @@ struct RemotePlace {
 /// Where a person opens a pull request for the branch; empty where the host's pages are not known.
 [[nodiscard]] std::string request_page(const RemotePlace& place, const std::string& branch, const std::string& base);
 
+/// Whether a folder of `PATH` has such a program.
+[[nodiscard]] bool is_on_path(const std::map<std::string, std::string>& environment, const std::string& program);
+
 /// Pushes the branch with the user's own git and rights (never by force; the user's pre-push hook runs), then opens a pull request with `gh` (host with
 /// `github` in its name) or `glab` (`gitlab`) where that is on PATH, else says where to open it. What is there already is found and not made twice.
 /// Errors: `unavailable` AF-GIT-044 no such remote, or the push failed.

@@ -102,6 +102,18 @@ class TestBranchWithHooks(DeliveriesTest):
         return self.records("delivered")[0]
 
 
+class TestRefusal(DeliveriesTest):
+    def test_what_a_hook_refuses_goes_back_to_the_developer_with_its_words(self):
+        self.make_repository()
+        self.script(self.repository / ".git/hooks/pre-commit", "#!/bin/sh\necho 'slug.py:1: no licence line' >&2\nexit 1\n")
+        outcome = self.start(transcript=short_transcript())     # The transcript has no answer for the second visit.
+        self.assertIn("AF-LLM-201", outcome.err)
+        back = self.records("cycle_requested")
+        self.assertEqual([(record["stage"], record["to"]) for record in back], [("deliver", "green")])
+        self.assertIn("slug.py:1: no licence line", back[0]["reason"])
+        self.assert_nothing_delivered()
+
+
 class TestPatch(DeliveriesTest):
     def test_files_are_a_patch_that_git_takes_and_nothing_in_git(self):
         self.make_repository()

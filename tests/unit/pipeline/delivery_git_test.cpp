@@ -380,6 +380,7 @@ protected:
         write(tasks() / "task-1/state.yaml", R"({"status": "completed", "request": "Do it\nwell", "updated_at": "2026-01-02T00:00:00.000Z"})");
         write(tasks() / "task-1/actions.yaml", std::string("bytes \0 as they are\r\n", 21));
         write(tasks() / "task-1/artifacts/blobs/blobs.yaml", "x\n");
+        write(tasks() / "task-1/artifacts.note", "sorts before the folder of that beginning\n");
         write(tasks() / "task-1/lock", "pid\n");
         write(escalations() / "ESC-task-1-clarify-1.yaml", "asked\n");
         write(escalations() / "ESC-task-2-clarify-1.yaml", "another's\n");
@@ -422,6 +423,7 @@ TEST_F(ArchiveTest, the_newest_state_replaces_the_one_before) {
     archive();
     EXPECT_EQ(git("show refs/agentforge/archive/task-1:task/actions.yaml"), "more\n");
     EXPECT_EQ(git("for-each-ref --format='%(objecttype)' refs/agentforge"), "tree\n") << "git log --all shows the user's commits alone";
+    EXPECT_THAT(git("fsck --strict --full"), Not(HasSubstr("error")));
 }
 
 TEST_F(ArchiveTest, is_not_restored_over_a_folder_that_is_there) {

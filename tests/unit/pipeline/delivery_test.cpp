@@ -145,7 +145,7 @@ TEST_F(DeliveryTest, a_hook_that_writes_the_message_anew_does_not_lose_the_journ
         return report;
     };
     (void)finished();
-    EXPECT_THAT(bench.memory.messages.at(0), ::testing::StartsWith("feat: a thing\n\nAgentForge-Journal: "));
+    EXPECT_THAT(bench.memory.messages.at(0), ::testing::MatchesRegex("feat: a thing\n\nAgentForge-Task: .*\nAgentForge-Journal: .*\n"));
 }
 
 TEST_F(DeliveryTest, a_base_that_moved_is_reported) {
@@ -171,6 +171,38 @@ TEST_F(DeliveryTest, a_push_that_fails_pauses_the_task_and_resume_pushes_the_sam
     EXPECT_TRUE(bench.resume(paused.task_id).success);
     EXPECT_EQ(told(bench.state(paused.task_id), "pr_url"), "\"https://example.org/commit-1\"");
     EXPECT_EQ(bench.memory.commits, 1U);
+}
+
+TEST_F(DeliveryTest, anothers_branch_of_that_name_pauses_the_task_though_its_files_are_the_same) {
+    bench.services.delivery.type = "branch";
+    bench.services.delivery.branch = "x/{slug}";
+    (void)finished();
+    const PipelineResult paused = start();
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    EXPECT_EQ(paused.error->code, "AF-GIT-010");
+}
+
+TEST_F(DeliveryTest, a_commit_whose_record_was_lost_is_taken_and_not_made_twice) {
+    bench.services.delivery.type = "branch";
+    bench.services.delivery.branch = "x/{slug}";
+    (void)finished();
+    const PipelineResult paused = start();
+    const std::string commit = bench.memory.branches.at("x/add-a-thing").first;
+    bench.memory.parents.at(commit).message += "AgentForge-Task: " + paused.task_id + "\n";    // As if it had been this task's.
+    EXPECT_TRUE(bench.resume(paused.task_id).success);
+    EXPECT_EQ(bench.state(paused.task_id).commit, commit);
+    EXPECT_EQ(bench.memory.commits, 1U);
+}
+
+TEST_F(DeliveryTest, a_hook_that_cannot_run_pauses_the_task) {
+    bench.memory.hooks = [](const HookOrder&) {
+        HookReport report = refusing();
+        report.runs[0].exit_code = 127;
+        return report;
+    };
+    const PipelineResult paused = start();
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    EXPECT_EQ(paused.error->code, "AF-GIT-058");
 }
 
 TEST_F(DeliveryTest, a_task_that_has_ended_is_archived) {
