@@ -123,6 +123,14 @@ Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, con
     return {};
 }
 
+/// A pull request needs a remote: said before the work, not after it.
+Result<void> check_delivery(const Project& project) {
+    const DeliverySettings& delivery = project.services().delivery;
+    if (delivery.type != "pr" || !git_setting(project.place().root, "remote." + delivery.remote + ".url").empty()) { return {}; }
+    return Error{"AF-CLI-053", "delivery.type is pr, and the repository has no remote `" + printable(delivery.remote, 80) + "`", project.place().root.string(),
+                 "add it (git remote add " + printable(delivery.remote, 80) + " URL), name another by delivery.remote, or deliver something else (--deliver)", ErrorKind::unavailable};
+}
+
 void name_excluded_changes(Program& program, const Project& project) {
     const auto repository = Repository::open(project.place().root);
     if (!repository.ok()) { return; }
@@ -157,6 +165,7 @@ int run_start(Program& program, const StartArguments& arguments) {
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
     const std::string request = request_of(arguments);
     if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
+    if (const auto deliverable = check_delivery(project); !deliverable.ok()) { return program.fail(deliverable.error()); }
     name_excluded_changes(program, project);
     std::error_code error;
     const bool first = !std::filesystem::exists(project.place().agentforge, error);

@@ -11,6 +11,7 @@
 #include "base/yaml.hpp"
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
+#include "pipeline/delivery.hpp"
 #include "pipeline/machine.hpp"
 #include "pipeline/process_stage.hpp"
 #include "plugins/bounded.hpp"
@@ -836,6 +837,10 @@ private:
         if (state().approval) { result.waiting_id = state().approval->id; }
         if (result.success) {
             if (auto artifact = session_->artifact(state().exit_stage); artifact.ok()) { result.deliverable = std::move(*artifact); }
+            if (result.deliverable && state().delivery.contains("replaces")) {
+                // Rebased since it was handed in: where the change is now.
+                for (auto& fact : delivered_facts(state())) { (*result.deliverable)[fact.key()] = std::move(fact.value()); }
+            }
         }
         if (paused_by_) {
             result.error = services_.redactor.redact(*paused_by_);

@@ -29,14 +29,14 @@ std::string body_of(const DeliveryRequest& request) {
 
 std::string journal_trailer(const JournalHead& head) { return "AgentForge-Journal: " + std::to_string(head.seq) + ":" + head.hash + "\n"; }
 
-std::string commit_message(const TaskState& state, const JournalHead& head, const DeliveryRequest& request, const std::string& co_author) {
-    std::string message = ellipsis(one_line(request.title), 100) + "\n";
+std::string commit_message(const TaskState& state, const JournalHead& head, const DeliveryRequest& request, const DeliverySettings& settings) {
+    std::string message = delivery_title(settings, one_line(request.title)) + "\n";
     if (const std::string body = body_of(request); !body.empty()) { message += "\n" + body + "\n"; }
     message += "\n";
     for (const auto& [name, value] : request.trailers) { message += one_line(name) + ": " + one_line(value) + "\n"; }
     message += "AgentForge-Task: " + state.task_id + "\n";
     message += journal_trailer(head);
-    if (!co_author.empty()) { message += "Co-authored-by: " + one_line(co_author) + "\n"; }
+    if (!settings.co_author.empty()) { message += "Co-authored-by: " + one_line(settings.co_author) + "\n"; }
     return message;
 }
 
@@ -144,7 +144,7 @@ private:
         const std::string branch = delivery_branch(settings(), state().task_id, request_.title);
         AF_TRY(const auto made, made_before(branch));
         if (made) { return record_commit(branch, *made); }
-        HookOrder hooks{tree_, state().base_commit, branch, commit_message(state(), session_.head(), request_, settings().co_author), settings().hook_timeout};
+        HookOrder hooks{tree_, state().base_commit, branch, commit_message(state(), session_.head(), request_, settings()), settings().hook_timeout};
         AF_CHECK(pass_hooks(hooks));
         AF_TRY(const auto formatted, made_before(branch));      // Its tree is what the hooks made of this one.
         if (formatted) { return record_commit(branch, *formatted); }
@@ -217,7 +217,7 @@ private:
         order.commit = state().commit;
         order.remote = settings().remote;
         order.base = settings().base.empty() ? state().base_branch : settings().base;
-        order.title = ellipsis(one_line(request_.title), 100);
+        order.title = delivery_title(settings(), one_line(request_.title));
         order.body = body_of(request_) + "\n\nAgentForge-Task: " + state().task_id;
         services_.events.event("message", {{"stage", state().stage().name}, {"text", "pushing " + order.branch + " to " + order.remote}});
         AF_TRY(const Published published, workshop_.publish(order, stop_));
@@ -238,6 +238,9 @@ private:
 
 Error hook_refusal(const HookVerdict& verdict, const std::string& consequence) {
     const std::string message = consequence + ": " + verdict.report.blocking_issues.front();
+    if (verdict.of_message && !verdict.could_not_run) {
+        return Error{"AF-GIT-059", message, "tree " + verdict.report.tree, "give the message the form that it wants by delivery.title, such as \"feat: {title}\", then `agentforge resume`", ErrorKind::unavailable};
+    }
     if (!verdict.could_not_run) {
         return Error{"AF-GIT-047", message, "tree " + verdict.report.tree, "mend what it names, then `agentforge resume`; delivery.hooks: skip leaves hooks out, and the report says so",
                      ErrorKind::denied};
@@ -262,7 +265,7 @@ json::object delivered_facts(const TaskState& state) {
     json::object facts{{"deliverable_type", "commit"}};
     for (const auto& [name, value] : state.delivery) {
         const std::string_view key = name;
-        if (key == "deliverable_type" || key == "signed" || key == "commit_hooks" || key == "drift" || key == "patch_file" || key == "pr_url") { facts[name] = value; }
+        if (key == "deliverable_type" || key == "signed" || key == "commit_hooks" || key == "drift" || key == "base_commit" || key == "patch_file" || key == "pr_url") { facts[name] = value; }
     }
     if (facts.contains("pr_url") && field_of(facts, "pr_url").empty()) { facts["pr_url"] = nullptr; }
     if (!state.commit.empty()) {
@@ -295,9 +298,19 @@ Result<HookVerdict> judge_hooks(Workshop& workshop, TaskServices& services, Hook
     verdict.ran = true;
     if (!report.passed) {
         const HookRun& last = hooks.runs.back();
+        verdict.of_message = last.name != "pre-commit";
         verdict.could_not_run = last.timed_out || last.exit_code == 126 || last.exit_code == 127;      // A shell's words for a program that is not there.
         report.blocking_issues.push_back("the hook " + last.name + (last.timed_out ? " did not end within its " + std::to_string(order.timeout.count()) + " s" : " refuses it (exit code " + std::to_string(last.exit_code) + ")") +
                                          (last.output.empty() ? "" : ": " + ellipsis(last.output, 1500)));
+        if (!verdict.of_message && !verdict.could_not_run) {
+            // The control: a hook that refuses the commit before the task, with nothing staged, says nothing about the change.
+            AF_TRY(const WrittenCommit parent, workshop.look(order.parent));
+            HookOrder nothing = order;
+            nothing.tree = parent.tree;
+            AF_TRY(const HookReport control, workshop.hooks(nothing, services.delivery.author, stop));
+            verdict.could_not_run = !control.passed();
+            if (verdict.could_not_run) { report.blocking_issues.front() += "\n(it refuses the commit before the task, too)"; }
+        }
         report.summary = ellipsis(one_line(report.blocking_issues.front()), 300);
         return verdict;
     }

@@ -15,7 +15,7 @@ namespace agentforge::kernel {
 ///   pr       as branch, then pushed, and a pull request opened where that can be done.
 /// The user's commit hooks run on it first, as a gate named `hooks` (not for files: nothing is committed). What a pre-commit hook stages itself (a formatter)
 /// is taken in, measured again, and must then be left alone. Each part that was done before a crash is found and not done twice.
-/// Errors: AF-ORCH-030 the gate does not pass, AF-ORCH-031 nothing changed; AF-GIT-047 a hook refuses, AF-GIT-058 one could not run, AF-GIT-048 hooks change the tree every time;
+/// Errors: AF-ORCH-030 the gate does not pass, AF-ORCH-031 nothing changed; AF-GIT-047 a hook refuses, AF-GIT-058 one could not run, AF-GIT-059 one refuses the message, AF-GIT-048 hooks change the tree every time;
 /// AF-GIT-041 it cannot be signed, AF-GIT-044 it cannot be pushed (both pause the task); AF-GIT-….
 [[nodiscard]] Result<Delivery> deliver_task(TaskSession& session, Workshop& workshop, TaskServices& services, StageClock& clock,
                                             const DeliveryRequest& request);
@@ -31,11 +31,12 @@ namespace agentforge::kernel {
 struct HookVerdict {
     bool ran = false;
     bool changed_tree = false;
-    bool could_not_run = false;     ///< It says nothing about the change: a program that it calls is missing, or it took too long.
+    bool of_message = false;        ///< What was refused is the message.
+    bool could_not_run = false;     ///< It says nothing about the change: a program that it calls is missing, it took too long, or it refuses the commit before the task, too.
     GateReport report;
 };
 [[nodiscard]] Result<HookVerdict> judge_hooks(Workshop& workshop, TaskServices& services, HookOrder& order, const Stop& stop);
-/// AF-GIT-047 where a hook refuses the change, AF-GIT-058 (which pauses the task) where it could not run.
+/// AF-GIT-047 where a hook refuses the change; AF-GIT-058 where it could not run and AF-GIT-059 where it refuses the message, which pause the task.
 [[nodiscard]] Error hook_refusal(const HookVerdict& verdict, const std::string& consequence);
 
 }  // namespace agentforge::kernel

@@ -57,6 +57,7 @@ Result<DeliverySettings> read_delivery_settings(const json::object& section, con
     DeliverySettings settings;
     settings.type = delivery_text(section, "type", settings.type);
     settings.branch = delivery_text(section, "branch", settings.branch);
+    settings.title = delivery_text(section, "title", settings.title);
     settings.author = delivery_text(section, "author", "");
     settings.co_author = delivery_text(section, "co_author", settings.co_author);
     settings.sign = delivery_text(section, "sign", settings.sign);
@@ -80,7 +81,20 @@ Result<DeliverySettings> read_delivery_settings(const json::object& section, con
         return Error{"AF-GIT-046", "`" + ellipsis(sanitize_utf8(settings.branch), 120) + "` gives no name for a task's branch", where("delivery.branch"),
                      "Use {task} (the id), {short} (its end) or {slug} (the title's words), such as feature/{slug}-{short}", ErrorKind::invalid};
     }
+    bool one_line = true;
+    for (const char character : settings.title) { one_line = one_line && static_cast<unsigned char>(character) >= 0x20; }
+    if (!one_line || settings.title.find("{title}") == std::string::npos) {
+        return Error{"AF-GIT-046", "`" + ellipsis(sanitize_utf8(settings.title), 120) + "` gives no title of its own to each commit", where("delivery.title"),
+                     "Write one line with {title} in it, such as feat: {title}", ErrorKind::invalid};
+    }
     return settings;
+}
+
+std::string delivery_title(const DeliverySettings& settings, const std::string& title) {
+    std::string text = settings.title;
+    constexpr std::string_view word = "{title}";
+    text.replace(text.find(word), word.size(), ellipsis(title, 100));
+    return text;
 }
 
 std::string delivery_branch(const DeliverySettings& settings, std::string_view task_id, std::string_view title) {

@@ -12,6 +12,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::vector<std::string> readable_folders(const json::object& settings) {
+    std::vector<std::string> folders;
+    const json::value* list = settings.if_contains("readable");
+    if (list == nullptr || !list->is_array()) { return folders; }
+    for (const json::value& folder : list->get_array()) {
+        if (folder.is_string()) { folders.emplace_back(folder.get_string()); }
+    }
+    return folders;
+}
+
 class GitWorkshop final : public Workshop {
 public:
     GitWorkshop(std::string task_id, fs::path folder, Repository repository, Worktree work, Worktree verify, ProcessRunner& processes,
@@ -21,16 +31,11 @@ public:
           repository_(std::move(repository)),
           work_(std::move(work)),
           verify_(std::move(verify)),
+          environment_(gate_options.environment),
+          readable_(readable_folders(gate_options.settings)),
           processes_(processes),
           root_(work_.path().string()),
-          environment_(gate_options.environment),
-          gates_(repository_, verify_, processes_, gate_options) {
-        if (const json::value* folders = gate_options.settings.if_contains("readable"); folders != nullptr && folders->is_array()) {
-            for (const json::value& each : folders->get_array()) {
-                if (each.is_string()) { readable_.emplace_back(each.get_string()); }
-            }
-        }
-    }
+          gates_(repository_, verify_, processes_, gate_options) {}
 
     [[nodiscard]] const std::string& root() const noexcept override { return root_; }
     [[nodiscard]] std::string scratch() const override { return (folder_ / "scratch").string(); }
@@ -126,10 +131,10 @@ private:
     Repository repository_;
     Worktree work_;
     Worktree verify_;
+    std::map<std::string, std::string> environment_;
+    std::vector<std::string> readable_;     ///< By hooks: `gates.readable`.
     ProcessRunner& processes_;
     std::string root_;
-    std::map<std::string, std::string> environment_;
-    std::vector<std::string> readable_;
     GateRunner gates_;
 };
 

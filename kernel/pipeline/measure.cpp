@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/measure.hpp"
 
+#include "pipeline/delivery.hpp"
+
 #include <algorithm>
 #include <set>
-
-#include "pipeline/delivery.hpp"
 
 namespace agentforge::kernel {
 

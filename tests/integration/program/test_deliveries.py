@@ -105,7 +105,7 @@ class TestBranchWithHooks(DeliveriesTest):
 class TestRefusal(DeliveriesTest):
     def test_what_a_hook_refuses_goes_back_to_the_developer_with_its_words(self):
         self.make_repository()
-        self.script(self.repository / ".git/hooks/pre-commit", "#!/bin/sh\necho 'slug.py:1: no licence line' >&2\nexit 1\n")
+        self.script(self.repository / ".git/hooks/pre-commit", "#!/bin/sh\ngit diff --cached --name-only | grep -q slug.py || exit 0\necho 'slug.py:1: no licence line' >&2\nexit 1\n")
         outcome = self.start(transcript=short_transcript())     # The transcript has no answer for the second visit.
         self.assertIn("AF-LLM-201", outcome.err)
         back = self.records("cycle_requested")
@@ -130,6 +130,15 @@ class TestPatch(DeliveriesTest):
 
 
 class TestRequest(DeliveriesTest):
+    def test_a_request_without_a_remote_is_refused_before_a_task_exists(self):
+        self.make_repository()
+        self.assert_error(self.start("--deliver", "pr"), "AF-CLI-053", "origin")
+        self.assertEqual(self.tasks(), [])
+
+    def test_a_type_that_is_none_is_refused(self):
+        self.make_repository()
+        self.assert_error(self.start("--deliver", "zip"), "AF-CONF-021", "commit, branch, files")
+
     def test_a_push_that_fails_pauses_and_resume_opens_the_request(self):
         self.make_repository()
         bare = self.folder / "remote.git"

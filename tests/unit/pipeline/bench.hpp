@@ -240,7 +240,9 @@ private:
 
 class FakeWorkshops final : public WorkshopFactory {
 public:
-    FakeWorkshops(Memory& memory, fs::path root, Files base) : memory_(memory), root_(std::move(root)), base_(memory.keep(std::move(base))) {}
+    FakeWorkshops(Memory& memory, fs::path root, Files base) : memory_(memory), root_(std::move(root)), base_(memory.keep(std::move(base))) {
+        memory.parents["base-commit"] = WrittenCommit{base_, "", "first\n", false};
+    }
     [[nodiscard]] Result<std::pair<std::string, std::string>> base() override { return std::pair<std::string, std::string>("base-commit", base_); }
     [[nodiscard]] std::string base_branch() override { return "main"; }
     [[nodiscard]] Result<void> archive(const std::string& task_id, const std::string&, const std::string&) override {

@@ -40,6 +40,11 @@ protected:
         return report;
     }
 
+    /// Refuses every tree but those that were there before the task.
+    void refuse_the_change() {
+        bench.memory.hooks = [this](const HookOrder& order) { return order.tree == bench.memory.parents.at(order.parent).tree ? HookReport() : refusing(); };
+    }
+
     Bench bench;
     StartOptions options;
     Delivery delivered;
@@ -91,7 +96,7 @@ TEST_F(DeliveryTest, what_hooks_say_is_a_gate_of_the_journal) {
 }
 
 TEST_F(DeliveryTest, a_hook_that_refuses_stops_the_commit_and_is_quoted) {
-    bench.memory.hooks = [](const HookOrder&) { return refusing(); };
+    refuse_the_change();
     const PipelineResult result = start();
     EXPECT_EQ(result.status, TaskStatus::failed);
     EXPECT_THAT(result.error->message, HasSubstr("trailing white space in CHANGELOG.md"));
@@ -99,7 +104,7 @@ TEST_F(DeliveryTest, a_hook_that_refuses_stops_the_commit_and_is_quoted) {
 }
 
 TEST_F(DeliveryTest, a_hook_that_refused_is_asked_again_when_the_task_is_resumed) {
-    bench.memory.hooks = [](const HookOrder&) { return refusing(); };
+    refuse_the_change();
     const PipelineResult refused = start();
     bench.memory.hooks = [](const HookOrder&) { return HookReport(); };
     EXPECT_TRUE(bench.resume(refused.task_id).success);
@@ -205,6 +210,26 @@ TEST_F(DeliveryTest, a_hook_that_cannot_run_pauses_the_task) {
     EXPECT_EQ(paused.error->code, "AF-GIT-058");
 }
 
+TEST_F(DeliveryTest, a_hook_that_refuses_the_commit_before_the_task_too_says_nothing_about_the_change) {
+    bench.memory.hooks = [](const HookOrder&) { return refusing(); };
+    const PipelineResult paused = start();
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    EXPECT_EQ(paused.error->code, "AF-GIT-058");
+}
+
+TEST_F(DeliveryTest, a_hook_that_refuses_the_message_pauses_the_task_and_the_title_can_be_given_its_form) {
+    bench.memory.hooks = [](const HookOrder& order) {
+        HookReport report;
+        report.runs.push_back({"commit-msg", order.message.starts_with("feat: ") ? 0 : 1, false, "subject may not be empty", std::chrono::milliseconds(1)});
+        return report;
+    };
+    const PipelineResult paused = start();
+    EXPECT_EQ(paused.error->code, "AF-GIT-059");
+    bench.services.delivery.title = "feat: {title}";
+    EXPECT_TRUE(bench.resume(paused.task_id).success);
+    EXPECT_THAT(bench.memory.messages.at(0), ::testing::StartsWith("feat: Add a thing\n"));
+}
+
 TEST_F(DeliveryTest, a_task_that_has_ended_is_archived) {
     const std::string task = finished();
     EXPECT_THAT(bench.memory.archived, ElementsAre(task));
@@ -247,6 +272,11 @@ TEST_F(RebaseTest, is_part_of_the_tasks_journal) {
     EXPECT_EQ(state.status, TaskStatus::completed);
 }
 
+TEST_F(RebaseTest, is_what_the_task_shows_from_then_on) {
+    ASSERT_TRUE(bench.controller().rebase(task, false).ok());
+    EXPECT_EQ(bench.resume(task).deliverable->at("commit_sha").as_string(), "commit-2");
+}
+
 TEST_F(RebaseTest, keeps_the_message_with_the_newest_head_of_the_journal) {
     ASSERT_TRUE(bench.controller().rebase(task, false).ok());
     EXPECT_THAT(bench.memory.messages.at(1), HasSubstr("Add a thing\n\nIt is there.\n"));
@@ -261,7 +291,7 @@ TEST_F(RebaseTest, a_gate_that_does_not_pass_there_changes_nothing) {
 }
 
 TEST_F(RebaseTest, a_hook_that_refuses_there_changes_nothing) {
-    bench.memory.hooks = [](const HookOrder&) { return refusing(); };
+    refuse_the_change();
     EXPECT_EQ(bench.controller().rebase(task, false).error().code, "AF-GIT-047");
     EXPECT_EQ(bench.memory.branches.at(before.branch).first, before.commit);
 }
@@ -336,6 +366,10 @@ TEST(DeliverySettingsTest, what_is_no_person_is_refused_with_its_place) {
 
 TEST(DeliverySettingsTest, a_branch_that_all_tasks_would_share_is_refused) {
     for (const char* pattern : {"feature", "", "x/{slogan}", "{task", "-{task}"}) { EXPECT_EQ(delivery_of({{"branch", pattern}}).error().code, "AF-GIT-046") << pattern; }
+}
+
+TEST(DeliverySettingsTest, a_title_that_all_commits_would_share_is_refused) {
+    for (const char* title : {"", "feat: x", "{title}\nEvil: 1"}) { EXPECT_EQ(delivery_of({{"title", title}}).error().code, "AF-GIT-046") << title; }
 }
 
 TEST(DeliverySettingsTest, a_title_without_letters_still_gives_a_branch) {
