@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/documents.hpp"
+#include "config/verification.hpp"
 
 namespace agentforge::kernel {
 
@@ -237,6 +238,13 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
             return broken("AF-PIPE-004", at + "/max_cycles", "max_cycles is " + std::to_string(stage.max_cycles) + "; at most 10 cycles are allowed", "Write 10 or less.");
         }
         if (stage.timeout.count() <= 0) { return broken("AF-PIPE-001", at + "/timeout_seconds", "the stage's timeout is 0", "Write at least 1 second."); }
+        AF_CHECK(edit_checks(stage.config, at + "/config"));
+        AF_TRY(const auto criteria, exit_criteria(stage.config, at + "/config"));
+        const auto* gate = stage.config.if_contains("exit_gate");
+        // DELIVER's gate is the kernel's own, whatever the template says.
+        if (!criteria.empty() && stage.name != "deliver" && (gate == nullptr || !gate->is_string() || gate->get_string().empty())) {
+            return broken("AF-PIPE-001", at + "/config/exit_criteria", "the stage has exit criteria and no exit gate that could measure them", "Name one with `exit_gate`.");
+        }
         if (stage.max_steps == 0) { return broken("AF-PIPE-001", at + "/max_steps", "max_steps is 0", "Write at least 1."); }
         std::string_view rest = stage.skip_if;
         for (bool more = !rest.empty(); more;) {

@@ -20,6 +20,8 @@ class TreeCheckout {
 public:
     virtual ~TreeCheckout() = default;
     [[nodiscard]] virtual std::filesystem::path path() const = 0;
+    /// The folder of the whole tree, where `path` is a part of it.
+    [[nodiscard]] virtual std::filesystem::path top() const { return path(); }
     /// Makes the folder be exactly the tree; whatever else was in it, ignored files too, is gone.
     [[nodiscard]] virtual Result<void> check_out(std::string_view tree) = 0;
     [[nodiscard]] virtual Result<std::vector<TreeChange>> changes(std::string_view old_tree, std::string_view new_tree) = 0;

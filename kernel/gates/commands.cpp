@@ -5,6 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <set>
+#include <thread>
+
 #include "base/files.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
@@ -12,30 +16,12 @@
 namespace agentforge::kernel {
 namespace {
 
-constexpr std::size_t max_result_bytes = 64UL << 20U;
 constexpr std::size_t max_helper_output = 32UL << 20U;
 
 void replace_all(std::string& text, std::string_view name, std::string_view value) {
     for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + value.size())) {
         text.replace(at, name.size(), value);
     }
-}
-
-/// A plain file of one link, read without following a symbolic link; empty where the run made something else of it.
-std::string read_results(const std::filesystem::path& path) {
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-    struct stat info {};
-    if (!file.valid() || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink != 1) { return {}; }
-    if (info.st_size < 0 || static_cast<std::size_t>(info.st_size) > max_result_bytes) { return {}; }
-    std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
-    std::size_t have = 0;
-    while (have < bytes.size()) {
-        const auto count = ::read(file.get(), bytes.data() + have, bytes.size() - have);
-        if (count <= 0) { break; }
-        have += static_cast<std::size_t>(count);
-    }
-    bytes.resize(have);
-    return bytes;
 }
 
 Error wrong_setting(const std::string& key, const std::string& what) {
@@ -47,19 +33,20 @@ Error wrong_setting(const std::string& key, const std::string& what) {
 
 Result<GateSettings> GateSettings::read(const json::object& settings) {
     GateSettings result;
-    const std::vector<std::string> known{"programs", "timeouts", "thresholds", "readable"};
+    const std::vector<std::string> known{"programs", "timeouts", "thresholds", "readable", "integration_tests", "command"};
     for (const auto& field : settings) {
         const std::string key(field.key());
         if (std::find(known.begin(), known.end(), key) == known.end()) {
             const auto near = nearest(key, known);
             return wrong_setting(key, near.empty() ? "is not known" : "is not known; did you mean `" + near + "`");
         }
-        if (key == "readable") {
+        if (key == "readable" || key == "integration_tests" || key == "command") {
+            const std::string wanted = key == "readable" ? "must be a list of folders" : key == "command" ? "must be a list: a program and its arguments" : "must be a list of globs";
             const auto* list = field.value().if_array();
-            if (list == nullptr) { return wrong_setting(key, "must be a list of folders"); }
+            if (list == nullptr) { return wrong_setting(key, wanted); }
             for (const auto& item : *list) {
-                if (!item.is_string()) { return wrong_setting(key, "must be a list of folders"); }
-                result.readable.emplace_back(item.get_string());
+                if (!item.is_string()) { return wrong_setting(key, wanted); }
+                (key == "readable" ? result.readable : key == "command" ? result.command : result.integration_tests).emplace_back(item.get_string());
             }
             continue;
         }
@@ -77,9 +64,9 @@ Result<GateSettings> GateSettings::read(const json::object& settings) {
                 return wrong_setting(whole, "must be a whole number above 0");
             }
             if (key == "timeouts") {
-                const std::vector<std::string> commands{"tests", "syntax", "types", "metrics", "skeleton"};
+                const std::vector<std::string> commands{"tests", "integration", "tests_after_edit", "build", "collect", "affected", "syntax", "types", "metrics", "skeleton", "coverage"};
                 if (std::find(commands.begin(), commands.end(), name) == commands.end()) {
-                    return wrong_setting(whole, "names no command (tests, syntax, types, metrics, skeleton)");
+                    return wrong_setting(whole, "names no command (tests, integration, tests_after_edit, build, collect, affected, syntax, types, metrics, skeleton, coverage)");
                 }
                 result.timeouts[name] = std::chrono::seconds(entry.value().get_int64());
             } else {
@@ -90,62 +77,103 @@ Result<GateSettings> GateSettings::read(const json::object& settings) {
     return result;
 }
 
-/// One run's own folder below the scratch directory; gone, with all in it, when the run is over.
-class LanguageCommands::Scratch {
-public:
-    static Result<std::unique_ptr<Scratch>> make(const std::string& directory) {
-        SystemIdSource ids;
-        auto scratch = std::make_unique<Scratch>(std::filesystem::path(directory) / ("run-" + ids.random_hex(16)));
-        for (const auto* name : {"home", "tmp", "canary", "results"}) {
-            AF_CHECK(make_directories(scratch->path() / name));
-        }
-        ::chmod(scratch->path().c_str(), 0700);
-        return scratch;
+Result<std::unique_ptr<ScratchFolder>> ScratchFolder::make(const std::string& directory) {
+    SystemIdSource ids;
+    auto scratch = std::make_unique<ScratchFolder>(std::filesystem::path(directory) / ("run-" + ids.random_hex(16)));
+    for (const auto* name : {"home", "tmp", "canary", "results"}) {
+        AF_CHECK(make_directories(scratch->path() / name));
     }
-    explicit Scratch(std::filesystem::path path) : path_(std::move(path)) {}
-    ~Scratch() {
-        std::error_code ignored;        // What a hostile run locked against removal stays below the scratch directory.
-        std::filesystem::remove_all(path_, ignored);
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+    ::chmod(scratch->path().c_str(), 0700);
+    return scratch;
+}
 
-private:
-    std::filesystem::path path_;
-};
+ScratchFolder::~ScratchFolder() {
+    std::error_code ignored;        // What a hostile run locked against removal stays below the scratch directory.
+    std::filesystem::remove_all(path_, ignored);
+}
+
+std::optional<std::string> read_plain_file(const std::filesystem::path& path, std::size_t limit) {
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    struct stat info {};
+    if (!file.valid() || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink != 1) { return std::nullopt; }
+    if (info.st_size < 0 || static_cast<std::size_t>(info.st_size) > limit) { return std::nullopt; }
+    std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
+    std::size_t have = 0;
+    while (have < bytes.size()) {
+        const auto count = ::read(file.get(), bytes.data() + have, bytes.size() - have);
+        if (count <= 0) { break; }
+        have += static_cast<std::size_t>(count);
+    }
+    bytes.resize(have);
+    return bytes;
+}
 
 LanguageCommands::LanguageCommands(TreeCheckout& checkout, ProcessRunner& processes, std::string scratch_directory,
                                    std::map<std::string, std::string> environment, GateSettings settings)
     : checkout_(checkout), processes_(processes), scratch_directory_(std::filesystem::absolute(scratch_directory).string()),
       environment_(std::move(environment)), settings_(std::move(settings)) {}
 
-ProcessRequest LanguageCommands::request(const Language& language, const LanguageCommand& command,
-                                         const std::filesystem::path& scratch, std::string input) const {
+ProcessRequest LanguageCommands::request(const Language& language, const LanguageCommand& command, const Filling& filling,
+                                         const std::map<std::string, std::string>& environment, std::string input) const {
     const auto fill = [&](std::string text) {
-        replace_all(text, "{scratch}", scratch.string());
+        replace_all(text, "{scratch}", filling.scratch.string());
+        replace_all(text, "{results}", filling.results.string());
+        replace_all(text, "{build}", filling.build.string());
         replace_all(text, "{language}", language.directory);
         replace_all(text, "{root}", checkout_.path().string());
+        replace_all(text, "{unique}", filling.unique);
+        replace_all(text, "{secret}", filling.secret);
+        replace_all(text, "{jobs}", std::to_string(std::max(1U, std::thread::hardware_concurrency())));
+        if (const auto at = text.find("{names:"); at != std::string::npos) {
+            const auto end = text.find('}', at);
+            const auto separator = end == std::string::npos ? std::string{} : text.substr(at + 7, end - at - 7);
+            std::string all;
+            for (const auto& name : filling.names) { all += (all.empty() ? "" : separator) + name; }
+            if (end != std::string::npos) { text.replace(at, end - at + 1, all); }
+        }
+        if (filling.files.size() == 1) { replace_all(text, "{file}", filling.files.front()); }
         return text;
     };
     ProcessRequest result;
-    for (const auto& argument : command.argv) { result.argv.push_back(fill(argument)); }
+    for (const auto& argument : command.argv) {
+        if (argument == "{files}") {
+            result.argv.insert(result.argv.end(), filling.files.begin(), filling.files.end());
+        } else if (argument == "{command}") {
+            for (const auto& word : settings_.command) { result.argv.push_back(fill(word)); }
+        } else if (argument == "{names}") {
+            result.argv.insert(result.argv.end(), filling.names.begin(), filling.names.end());
+        } else if (argument == "{directories}") {
+            std::set<std::string> folders;
+            for (const auto& file : filling.files) {
+                const auto slash = file.rfind('/');
+                folders.insert(slash == std::string::npos ? "." : "./" + file.substr(0, slash));
+            }
+            result.argv.insert(result.argv.end(), folders.begin(), folders.end());
+        } else {
+            result.argv.push_back(fill(argument));
+        }
+    }
     if (const auto program = settings_.programs.find(result.argv.front()); program != settings_.programs.end()) {
         result.argv.front() = program->second;
     }
     result.directory = checkout_.path().string();
     result.environment = base_environment(environment_);
-    for (const auto& [name, value] : language.environment) { result.environment[name] = fill(value); }
-    result.environment["HOME"] = (scratch / "home").string();
-    result.environment["TMPDIR"] = (scratch / "tmp").string();
+    for (const auto* variables : {&language.environment, &environment}) {
+        for (const auto& [name, value] : *variables) { result.environment[name] = fill(value); }
+    }
+    result.environment["HOME"] = (filling.scratch / "home").string();
+    result.environment["TMPDIR"] = (filling.scratch / "tmp").string();
     result.input = std::move(input);
     const auto timeout = settings_.timeouts.find(command.name);
     result.timeout = timeout == settings_.timeouts.end() ? command.timeout : timeout->second;
-    result.confinement.readable = {checkout_.path().string(), language.directory};
+    result.confinement.readable = {checkout_.top().string()};
+    std::error_code none;       // A language without helpers has no folder.
+    if (std::filesystem::is_directory(language.directory, none)) { result.confinement.readable.push_back(language.directory); }
     result.confinement.readable.insert(result.confinement.readable.end(), settings_.readable.begin(), settings_.readable.end());
     const auto programs = program_folders(environment_);
     result.confinement.readable.insert(result.confinement.readable.end(), programs.begin(), programs.end());
-    result.confinement.writable = {scratch.string()};
+    result.confinement.writable = {filling.scratch.string()};
+    if (!filling.build.empty()) { result.confinement.writable.push_back(filling.build.string()); }
     result.confinement.network = Network::none;
     return result;
 }
@@ -167,37 +195,15 @@ Result<ProcessOutcome> LanguageCommands::start(const Language& language, const P
     return outcome;
 }
 
-Result<TestRun> LanguageCommands::run_tests(const Language& language, const std::string& tree,
-                                            const std::vector<std::string>& files, const Stop& stop) {
-    const auto& command = language.commands.find("tests")->second;
-    AF_CHECK(checkout_.check_out(tree));
-    AF_TRY(const auto scratch, Scratch::make(scratch_directory_));
-    SystemIdSource ids;
-    RunExpectation expected{ids.random_hex(32), language.canary_tests, command.timeout};
-    AF_TRY(const auto canary_text, read_file(std::filesystem::path(language.directory) / language.canary));
-    // The canary's name says nothing that a test could go by, and is another one each time.
-    const auto canary = scratch->path() / "canary" /
-                        ("test_" + ids.random_hex(12) + std::filesystem::path(language.canary).extension().string());
-    AF_CHECK(create_file_exclusive(canary, canary_text, Durability::cached));
-    const auto results = scratch->path() / "results" / ids.random_hex(24);
-    json::array list;
-    for (const auto& file : files) { list.emplace_back(file); }
-    const json::object input{{"root", checkout_.path().string()}, {"files", std::move(list)}, {"canary", canary.string()},
-                             {"results", results.string()}, {"nonce", expected.nonce}, {"marker", language.skeleton_marker}};
-    auto call = request(language, command, scratch->path(), json::serialize(input));
-    expected.timeout = std::chrono::duration_cast<std::chrono::seconds>(call.timeout);
-    AF_TRY(const auto outcome, start(language, call, stop));
-    auto run = read_test_lines(read_results(results), expected, outcome);
-    run.tree = tree;
-    return run;
-}
-
 Result<std::optional<ProcessOutcome>> LanguageCommands::run(const Language& language, const LanguageCommand& command,
                                                             const std::string& tree, const std::string& input, const Stop& stop,
-                                                            bool missing_is_error) {
+                                                            bool missing_is_error, const std::vector<std::string>& files) {
     if (!tree.empty()) { AF_CHECK(checkout_.check_out(tree)); }
-    AF_TRY(const auto scratch, Scratch::make(scratch_directory_));
-    auto call = request(language, command, scratch->path(), input);
+    AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
+    Filling filling;
+    filling.scratch = scratch->path();
+    filling.files = files;
+    auto call = request(language, command, filling, {}, input);
     call.max_output_bytes = max_helper_output;
     if (tree.empty()) { call.directory = (scratch->path() / "home").string(); }
     auto outcome = start(language, call, stop);

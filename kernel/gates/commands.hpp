@@ -5,10 +5,13 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/cancel.hpp"
+#include "gates/belief.hpp"
 #include "gates/checkout.hpp"
 #include "gates/language.hpp"
 #include "gates/results.hpp"
@@ -19,12 +22,32 @@ namespace agentforge::kernel {
 /// `gates:` of the settings.
 struct GateSettings {
     std::map<std::string, std::string, std::less<>> programs;       ///< `python3: /home/me/venv/bin/python`
-    std::map<std::string, std::chrono::seconds, std::less<>> timeouts;     ///< By command: tests, syntax, types, metrics, skeleton.
+    std::map<std::string, std::chrono::seconds, std::less<>> timeouts;     ///< By command: tests, integration, tests_after_edit, build, collect, affected, syntax, types, metrics, skeleton.
     std::map<std::string, std::int64_t, std::less<>> thresholds;    ///< By check id.
+    std::vector<std::string> integration_tests;                     ///< Globs: test files that wait for the end of a phase.
     std::vector<std::string> readable;                              ///< More that commands may read: a virtual environment.
+    std::vector<std::string> command;                               ///< What `{command}` stands for, alone in an argument: the tests of the language `generic`.
 
     /// Errors: `invalid` AF-GATE-012 unknown key or wrong type.
     [[nodiscard]] static Result<GateSettings> read(const json::object& settings);
+};
+
+/// Which tests of a tree are run, and for what.
+struct TestSelection {
+    std::vector<std::string> files;
+    std::vector<std::string> names;     ///< Single tests of the files, by the last part of their ids; empty: all. For runners with `single`, which may run more.
+    /// A phase is judged by it: the build folder is one that only this tree's runs could write to, so nothing that another tree
+    /// left there counts. Otherwise it is the folder that is kept between the runs of a task: quick, for feedback.
+    bool judged = false;
+    std::string timeout;                ///< In place of `tests`, the setting that bounds it, where that is set: integration, tests_after_edit.
+};
+
+/// How the build of a tree went.
+struct BuildOutcome {
+    bool built = true;
+    std::string problem;                ///< Not built: how it ended, in one sentence.
+    std::string output;                 ///< Of the step that failed: standard output, then standard error.
+    std::vector<ToolMessage> errors;    ///< What `build_error` found in it.
 };
 
 class LanguageCommands {
@@ -32,15 +55,23 @@ public:
     LanguageCommands(TreeCheckout& checkout, ProcessRunner& processes, std::string scratch_directory,
                      std::map<std::string, std::string> environment, GateSettings settings);
 
-    /// Runs the tests of `files` on the tree, which is checked out first, with the canary.
-    /// Errors: AF-GATE-003 the runner's program is missing; AF-GATE-005 cancelled; git's and the sandbox's own.
-    [[nodiscard]] Result<TestRun> run_tests(const Language& language, const std::string& tree,
-                                            const std::vector<std::string>& files, const Stop& stop);
+    /// Builds and runs the tests of the selection on the tree, which is checked out first, with the canaries. A build that fails is a
+    /// believed run in which each file is an error; a tree for which no runner is declared is a run that is not believed.
+    /// Errors: AF-GATE-003 a program is missing; AF-GATE-005 cancelled; AF-GATE-040 a canary could not be put in its place; git's and
+    /// the sandbox's own.
+    [[nodiscard]] Result<TestRun> run_tests(const Language& language, const std::string& tree, const TestSelection& selection, const Stop& stop);
+    /// The runner's build alone; nothing where it has none.
+    [[nodiscard]] Result<BuildOutcome> build(const Language& language, const std::string& tree, bool judged, const Stop& stop);
+    /// Test files that a change of these source files affects; empty optional: the runner cannot tell, so all.
+    [[nodiscard]] Result<std::optional<std::vector<std::string>>> affected(const Language& language, const std::string& tree,
+                                                                           const std::vector<std::string>& sources, const Stop& stop);
+    /// The runner that is used for a tree; nullptr: none is declared for it.
+    [[nodiscard]] Result<const TestRunner*> runner(const Language& language, const std::string& tree);
     /// Runs a helper that answers on standard output; `tree` empty: no tree is needed. `missing_is_error` false: a program
-    /// that is not installed gives an empty optional.
+    /// that is not installed gives an empty optional. `files` fill in `{files}`.
     [[nodiscard]] Result<std::optional<ProcessOutcome>> run(const Language& language, const LanguageCommand& command,
                                                             const std::string& tree, const std::string& input, const Stop& stop,
-                                                            bool missing_is_error = true);
+                                                            bool missing_is_error = true, const std::vector<std::string>& files = {});
     /// The JSON objects that a helper wrote, up to its end mark. Errors: AF-GATE-003 it failed or has no end mark.
     [[nodiscard]] Result<std::vector<json::object>> run_for_lines(const Language& language, const std::string& command,
                                                                   const std::string& tree, const json::object& input,
@@ -50,18 +81,57 @@ public:
     [[nodiscard]] TreeCheckout& checkout() noexcept { return checkout_; }
 
 private:
-    class Scratch;
-    [[nodiscard]] ProcessRequest request(const Language& language, const LanguageCommand& command,
-                                         const std::filesystem::path& scratch, std::string input) const;
+    /// What the words in braces of an argument stand for.
+    struct Filling {
+        std::filesystem::path scratch;
+        std::filesystem::path results;
+        std::filesystem::path build;            ///< Empty: the command has none.
+        std::string unique;
+        std::string secret;
+        std::vector<std::string> files;
+        std::vector<std::string> names;
+    };
+    [[nodiscard]] ProcessRequest request(const Language& language, const LanguageCommand& command, const Filling& filling,
+                                         const std::map<std::string, std::string>& environment, std::string input) const;
     [[nodiscard]] Result<ProcessOutcome> start(const Language& language, const ProcessRequest& request, const Stop& stop);
+    [[nodiscard]] Result<TestRun> run_helper(const Language& language, const TestRunner& runner, const TestSelection& selection,
+                                             Filling& filling, const Stop& stop);
+    [[nodiscard]] Result<TestRun> run_native(const Language& language, const TestRunner& runner, const std::string& tree,
+                                             const TestSelection& selection, Filling& filling, const Stop& stop);
+    [[nodiscard]] Result<BuildOutcome> run_build(const Language& language, const TestRunner& runner, const Filling& filling, const Stop& stop);
+    /// Puts the canaries in their places. The paths that were filled in come back in `paths`.
+    [[nodiscard]] Result<std::vector<PlacedCanary>> place_canaries(const Language& language, const TestRunner& runner,
+                                                                   const TestSelection& selection, const Filling& filling,
+                                                                   std::vector<std::filesystem::path>& paths);
+    [[nodiscard]] Result<std::filesystem::path> build_folder(const Language& language, const TestRunner& runner, const std::string& tree,
+                                                             bool judged);
+    [[nodiscard]] ContentReader reader_of(const std::string& tree) const;
 
     TreeCheckout& checkout_;
     ProcessRunner& processes_;
     std::string scratch_directory_;
     std::map<std::string, std::string> environment_;
     GateSettings settings_;
-    std::string checked_out_;
     json::object confinement_;
 };
+
+/// One run's own folder below the scratch directory; gone, with all in it, when the run is over.
+class ScratchFolder {
+public:
+    /// With the folders home, tmp, canary and results in it.
+    [[nodiscard]] static Result<std::unique_ptr<ScratchFolder>> make(const std::string& directory);
+    explicit ScratchFolder(std::filesystem::path path) : path_(std::move(path)) {}
+    ~ScratchFolder();
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+/// A plain file of one link, read without following a symbolic link; nothing where the run made something else of it, or it is
+/// larger than `limit`.
+[[nodiscard]] std::optional<std::string> read_plain_file(const std::filesystem::path& path, std::size_t limit);
 
 }  // namespace agentforge::kernel

@@ -2,14 +2,14 @@
 // Which measurements a gate is made of, in which order, and what is remembered of them.
 #include "gates/gates.hpp"
 
-#include "gates/measure.hpp"
+#include "gates/scoped_gates.hpp"
 
 namespace agentforge::kernel {
 
 struct GateRunner::State {
     State(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, Options options)
         : measure(std::move(checkout), processes, std::move(options)) {}
-    Measure measure;
+    ScopedGates measure;
     std::map<std::string, GateReport, std::less<>> reports;
 };
 
@@ -38,9 +38,8 @@ Result<std::vector<std::pair<std::string, std::string>>> GateRunner::skeleton(co
     return state_->measure.skeleton(tree, interfaces, stop);
 }
 
-Result<bool> GateRunner::is_test_file(const std::string& tree, std::string_view path) {
-    AF_TRY(const auto* language, state_->measure.language(tree));
-    return language->tests.matches(path);
-}
+Result<bool> GateRunner::is_test_file(const std::string& tree, std::string_view path) { return state_->measure.is_test_file(tree, path); }
+
+Result<GateRunner::PathMeaning> GateRunner::path_meaning(const std::string& tree) { return state_->measure.path_meaning(tree); }
 
 }  // namespace agentforge::kernel

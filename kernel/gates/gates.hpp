@@ -2,6 +2,7 @@
 // Gates: what the kernel measures itself, on a recorded tree, in a second worktree where no agent works.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,6 +25,7 @@ namespace agentforge::kernel {
 struct GateBaseline {
     std::string base_tree;                          ///< The user's commit.
     std::vector<TestOutcome> base_tests;            ///< The suite before RED.
+    std::vector<std::string> flaky;                 ///< Ids of the suite before RED whose outcome was not the same each time: trusted neither way.
     std::string red_tree;                           ///< Tests and skeleton, no implementation.
     std::vector<TestOutcome> red_tests;             ///< RED's new tests and guards, as RED saw them.
     std::vector<std::string> test_files;            ///< Locked from RED to the commit.
@@ -40,7 +42,8 @@ struct GateCall {
 
 /// Runs gates. Tests are run by commands that `config/languages/<name>.yaml` declares, confined: the tree is
 /// read-only, scratch is outside, no network.
-///   syntax, types, conformance, tests — one measurement each; `paths` narrows it.
+///   syntax, types, conformance, tests — one measurement each; `paths` narrows it. With a baseline, `tests` is not held up by tests that
+///              failed before or are flaky, unless they are RED's (facts: failed_before, flaky).
 ///   red      — every new test collected, run, and failing at an assertion or the skeleton's marker; each requirement
 ///              with verification_method `test` has one; guards pass; only test files and skeleton changed.
 ///              facts: all_tests_fail, no_implementation_exists, tests_exist, tests_are_valid, requirement_coverage_percent.
@@ -53,11 +56,13 @@ class GateRunner {
 public:
     struct Options {
         std::string languages_directory;            ///< config/languages of the product.
+        std::vector<std::string> more_languages;    ///< The user's and the project's own; a later one replaces one of its name.
         std::vector<std::string> conformance_directories;   ///< Product's, then project's.
         std::string scratch_directory;              ///< Outside every worktree; made on demand.
         std::map<std::string, std::string> environment;
         json::object settings;                      ///< `gates:` of the settings: command overrides, timeouts, thresholds.
         std::string language;                       ///< Empty: detected from the tree.
+        std::int64_t baseline_runs = 2;             ///< How often the suite is run before the task; not read here.
     };
     /// `verify` is the worktree that only gates use.
     GateRunner(const Repository& repository, Worktree& verify, ProcessRunner& processes, Options options);
@@ -69,7 +74,8 @@ public:
     /// could not be run (missing program: named), AF-GATE-004 red, green, refactor and deliver need a baseline, AF-GATE-005
     /// cancelled, AF-GATE-006 an unknown parameter. A gate that does not pass is a report.
     /// Reports are cached by (gate, tree, paths, parameters, baseline) within this object. Parameters: `conformance` takes
-    /// {"enforcement": "every_edit" | "all"}; the other gates take none.
+    /// {"enforcement": "every_edit" | "all"}; `tests` takes {"run": 2} for a second run of what was run already, and
+    /// {"scope": "affected"} for the test files that what changed since the user's commit may affect, and RED's; the other gates take none.
     [[nodiscard]] Result<GateReport> run(const GateCall& call, const Stop& stop);
 
     /// Contents of files with skeletons added: only what the interfaces declare, each body being the language's marker.
@@ -77,8 +83,18 @@ public:
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(
         const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
 
-    /// Whether a path is a test file by the language's globs.
+    /// Whether a path is a test file by the globs of the language that judges it.
     [[nodiscard]] Result<bool> is_test_file(const std::string& tree, std::string_view path);
+    /// What `@tests` and `@sources` mean in a tree. Where no language is found, what any language calls so.
+    struct PathMeaning {
+        std::function<bool(std::string_view)> tests;        ///< Tests, what stands beside them, and files that hold tests among other code.
+        std::function<bool(std::string_view)> only_tests;   ///< Without the last.
+        std::function<bool(std::string_view)> sources;
+        std::string tests_text;                             ///< The globs, for messages.
+        std::string sources_text;
+    };
+    /// Valid as long as this object.
+    [[nodiscard]] Result<PathMeaning> path_meaning(const std::string& tree);
 
 private:
     struct State;

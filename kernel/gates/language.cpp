@@ -9,6 +9,8 @@
 
 #include "base/text.hpp"
 #include "base/yaml.hpp"
+#include "gates/formats/format.hpp"
+#include "gates/skeleton_plain.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -82,12 +84,66 @@ public:
         if (!expression.ok()) { fail(pointer + "/" + key, "the pattern cannot be read: " + expression.error() + "."); }
         return text_of;
     }
-    LanguageCommand command(const json::object& value, const std::string& pointer, std::string name) {
+    std::vector<std::string> patterns(const json::object& value, const std::string& pointer, const char* key) {
+        auto result = texts(value, pointer, key, false);
+        for (const auto& each : result) {
+            if (const RE2 expression(each, RE2::Quiet); !expression.ok()) {
+                fail(pointer + "/" + key, "the pattern cannot be read: " + expression.error() + ".");
+            }
+        }
+        return result;
+    }
+    std::map<std::string, std::string> mapping(const json::object& value, const std::string& pointer, const char* key) {
+        std::map<std::string, std::string> result;
+        const auto* found = value.if_contains(key);
+        const auto* fields = found == nullptr ? nullptr : object(*found, pointer + "/" + key);
+        if (fields == nullptr) { return result; }
+        for (const auto& field : *fields) {
+            const std::string name(field.key());
+            result[name] = text(*fields, pointer + "/" + key, name.c_str());
+        }
+        return result;
+    }
+    /// Calls `each` with every mapping of a list and its pointer.
+    template <typename Each>
+    void list(const json::object& value, const std::string& pointer, const char* key, Each each) {
+        const auto* found = value.if_contains(key);
+        if (found == nullptr) { return; }
+        const auto* items = found->if_array();
+        if (items == nullptr) { return fail(pointer + "/" + key, std::string("`") + key + "` must be a list."); }
+        std::size_t index = 0;
+        for (const auto& item : *items) {
+            const auto place = pointer + "/" + key + "/" + std::to_string(index++);
+            if (const auto* entry = object(item, place)) { each(*entry, place); }
+        }
+    }
+    std::vector<FileCondition> conditions(const json::object& value, const std::string& pointer, const char* key) {
+        std::vector<FileCondition> result;
+        list(value, pointer, key, [&](const json::object& entry, const std::string& place) {
+            keys(entry, place, {"file", "contains"});
+            result.push_back({text(entry, place, "file"), pattern(entry, place, "contains", false)});
+        });
+        return result;
+    }
+    std::vector<int> exit_codes(const json::object& value, const std::string& pointer, const char* key, std::vector<int> fallback) {
+        const auto* found = value.if_contains(key);
+        if (found == nullptr) { return fallback; }
+        std::vector<int> result;
+        if (const auto* items = found->if_array()) {
+            for (const auto& item : *items) {
+                if (item.is_int64() && item.get_int64() >= 0 && item.get_int64() < 256) { result.push_back(static_cast<int>(item.get_int64())); }
+            }
+            if (!items->empty() && result.size() == items->size()) { return result; }
+        }
+        fail(pointer + "/" + key, std::string("`") + key + "` must be a list of exit codes (0 to 255).");
+        return fallback;
+    }
+    LanguageCommand command(const json::object& value, const std::string& pointer, std::string name, std::int64_t timeout_seconds = 60) {
         LanguageCommand result;
         result.name = std::move(name);
         result.argv = texts(value, pointer, "argv");
         if (result.argv.empty()) { fail(pointer, "`argv` must not be empty."); }
-        result.timeout = std::chrono::seconds(number(value, pointer, "timeout_seconds", 60));
+        result.timeout = std::chrono::seconds(number(value, pointer, "timeout_seconds", timeout_seconds));
         return result;
     }
     [[nodiscard]] const std::optional<Error>& error() const { return error_; }
@@ -110,62 +166,146 @@ void read_runner_configuration(Reader& reader, const json::object& root, Languag
     if (!sections->is_array()) { return reader.fail(pointer + "/sections", "`sections` must be a list."); }
     for (const auto& item : sections->get_array()) {
         if (const auto* section = reader.object(item, pointer + "/sections")) {
-            reader.keys(*section, pointer + "/sections", {"file", "begins"});
+            reader.keys(*section, pointer + "/sections", {"file", "begins", "pointer"});
+            const bool lines = section->if_contains("begins") != nullptr;
+            if (lines == (section->if_contains("pointer") != nullptr)) { reader.fail(pointer + "/sections", "a section has either `begins` or `pointer`."); }
             language.runner_sections.push_back({reader.text(*section, pointer + "/sections", "file"),
-                                                reader.pattern(*section, pointer + "/sections", "begins")});
+                                                reader.pattern(*section, pointer + "/sections", "begins", false),
+                                                reader.text(*section, pointer + "/sections", "pointer", false)});
+            const auto& where = language.runner_sections.back().pointer;
+            if (!where.empty() && where.front() != '/') { reader.fail(pointer + "/sections/pointer", "`pointer` must begin with `/`."); }
         }
     }
+}
+
+/// A pattern that finds errors in a tool's output must say what is the file, the line and the message.
+std::string error_pattern(Reader& reader, const json::object& value, const std::string& pointer, const char* key, bool required) {
+    auto text = reader.pattern(value, pointer, key, required);
+    if (text.empty()) { return text; }
+    const RE2 expression(text, RE2::Quiet);
+    for (const auto* group : {"file", "line", "message"}) {
+        if (expression.ok() && !expression.NamedCapturingGroups().contains(group)) {
+            reader.fail(pointer + "/" + key, std::string("`") + key + "` has no group (?P<" + group + ">…).");
+        }
+    }
+    return text;
+}
+
+std::string read_format(Reader& reader, const json::object& value, const std::string& pointer, bool lines) {
+    auto name = reader.text(value, pointer, "format");
+    if (!name.empty() && find_format(name) == nullptr && !(lines && name == "agentforge-lines")) {
+        reader.fail(pointer + "/format", "`" + name + "` is not a known format of results.",
+                    "Known formats: " + std::string(lines ? "agentforge-lines, " : "") + format_names() + ".");
+    }
+    return name;
+}
+
+TestRunner read_runner(Reader& reader, const json::object& value, const std::string& pointer) {
+    TestRunner runner;
+    reader.keys(value, pointer, {"name", "detect", "build", "build_error", "collect", "run", "single", "affected", "environment", "canaries",
+                                 "error_messages", "assertion_messages", "declaration"});
+    runner.name = reader.text(value, pointer, "name");
+    runner.detect = reader.conditions(value, pointer, "detect");
+    reader.list(value, pointer, "build", [&](const json::object& step, const std::string& place) {
+        reader.keys(step, place, {"argv", "timeout_seconds"});
+        runner.build.push_back(reader.command(step, place, "build", 1800));
+    });
+    runner.build_error = error_pattern(reader, value, pointer, "build_error", false);
+    const auto part = [&](const char* key, const std::vector<std::string>& known) -> const json::object* {
+        const auto* found = value.if_contains(key);
+        const auto* fields = found == nullptr ? nullptr : reader.object(*found, pointer + "/" + key);
+        if (fields != nullptr) { reader.keys(*fields, pointer + "/" + key, known); }
+        return fields;
+    };
+    if (const auto* collect = part("collect", {"argv", "format", "timeout_seconds"})) {
+        runner.collect = reader.command(*collect, pointer + "/collect", "collect", 120);
+        runner.collect_format = read_format(reader, *collect, pointer + "/collect", false);
+    }
+    if (const auto* run = part("run", {"argv", "format", "timeout_seconds", "exit_passed", "exit_failed"})) {
+        runner.run = reader.command(*run, pointer + "/run", "tests", 600);
+        runner.format = read_format(reader, *run, pointer + "/run", true);
+        runner.exit_passed = reader.exit_codes(*run, pointer + "/run", "exit_passed", {0});
+        runner.exit_failed = reader.exit_codes(*run, pointer + "/run", "exit_failed", {1});
+    } else {
+        reader.fail(pointer, "`run` is missing.");
+    }
+    if (const auto* single = part("single", {"argv", "timeout_seconds"})) {
+        runner.single = reader.command(*single, pointer + "/single", "tests", 600);
+    }
+    if (const auto* affected = part("affected", {"argv", "timeout_seconds"})) {
+        runner.affected = reader.command(*affected, pointer + "/affected", "affected", 60);
+    }
+    runner.environment = reader.mapping(value, pointer, "environment");
+    reader.list(value, pointer, "canaries", [&](const json::object& entry, const std::string& place) {
+        reader.keys(entry, place, {"source", "path", "tests", "fill"});
+        Canary canary;
+        canary.path = reader.text(entry, place, "path", false);
+        canary.source = reader.text(entry, place, "source", !canary.path.empty());
+        canary.tests = static_cast<std::size_t>(reader.number(entry, place, "tests", 1));
+        if (canary.tests == 0) { reader.fail(place + "/tests", "`tests` must be at least 1."); }
+        if (!canary.path.empty() && canary.path.find("{unique}") == std::string::npos) {
+            reader.fail(place + "/path", "`path` must have {unique} in it, by which its tests are known.");
+        }
+        canary.fill = reader.mapping(entry, place, "fill");
+        for (const auto& [name, text] : canary.fill) {
+            if (const RE2 expression(text, RE2::Quiet); !expression.ok() || expression.NumberOfCapturingGroups() != 1) {
+                reader.fail(place + "/fill/" + name, "`" + name + "` must be a pattern with one group.");
+            }
+        }
+        runner.canaries.push_back(std::move(canary));
+    });
+    runner.error_messages = reader.patterns(value, pointer, "error_messages");
+    runner.assertion_messages = reader.patterns(value, pointer, "assertion_messages");
+    runner.declaration = reader.pattern(value, pointer, "declaration", false);
+    if (const RE2 expression(runner.declaration, RE2::Quiet);
+        !runner.declaration.empty() && expression.ok() && !expression.NamedCapturingGroups().contains("name")) {
+        reader.fail(pointer + "/declaration", "`declaration` has no group (?P<name>…).");
+    }
+    return runner;
+}
+
+void read_runners(Reader& reader, const json::object& root, Language& language) {
+    reader.list(root, "", "runners", [&](const json::object& value, const std::string& pointer) {
+        language.runners.push_back(read_runner(reader, value, pointer));
+    });
+    if (language.runners.empty()) { reader.fail("", "`runners` is missing; a language needs one at least."); }
 }
 
 void read_commands(Reader& reader, const json::object& root, Language& language) {
     const auto* found = root.if_contains("commands");
-    if (found == nullptr) { return reader.fail("", "`commands` is missing."); }
+    if (found == nullptr) { return; }
     const auto* value = reader.object(*found, "/commands");
     if (value == nullptr) { return; }
-    reader.keys(*value, "/commands", {"tests", "syntax", "metrics", "skeleton"});
+    reader.keys(*value, "/commands", {"syntax", "metrics", "skeleton", "coverage"});
     for (const auto& field : *value) {
         const std::string name(field.key());
         const std::string pointer = "/commands/" + name;
-        const auto* command = reader.object(field.value(), pointer);
-        if (command == nullptr) { continue; }
-        reader.keys(*command, pointer, {"argv", "results", "timeout_seconds"});
-        const auto results = reader.text(*command, pointer, "results", name == "tests");
-        if (!results.empty() && results != "agentforge-lines") {
-            reader.fail(pointer + "/results", "`" + results + "` is not a known format of results.", "Use agentforge-lines.");
-        }
-        language.commands.emplace(name, reader.command(*command, pointer, name));
+        const auto* fields = reader.object(field.value(), pointer);
+        if (fields == nullptr) { continue; }
+        reader.keys(*fields, pointer, {"argv", "error", "timeout_seconds"});
+        auto command = reader.command(*fields, pointer, name);
+        command.error = error_pattern(reader, *fields, pointer, "error", false);
+        if (!command.error.empty() && name != "syntax") { reader.fail(pointer + "/error", "only `syntax` may have `error`."); }
+        language.commands.emplace(name, std::move(command));
     }
-    if (language.commands.count("tests") == 0) { reader.fail("/commands", "`tests` is missing."); }
 }
 
 void read_type_checkers(Reader& reader, const json::object& root, Language& language) {
-    const auto* found = root.if_contains("type_checkers");
-    if (found == nullptr) { return; }
-    if (!found->is_array()) { return reader.fail("/type_checkers", "`type_checkers` must be a list."); }
-    std::size_t index = 0;
-    for (const auto& item : found->get_array()) {
-        const std::string pointer = "/type_checkers/" + std::to_string(index++);
-        const auto* value = reader.object(item, pointer);
-        if (value == nullptr) { continue; }
-        reader.keys(*value, pointer, {"name", "declared_by", "argv", "error", "timeout_seconds"});
+    reader.list(root, "", "type_checkers", [&](const json::object& value, const std::string& pointer) {
+        reader.keys(value, pointer, {"name", "declared_by", "argv", "error", "timeout_seconds"});
         TypeChecker checker;
-        checker.name = reader.text(*value, pointer, "name");
-        checker.command = reader.command(*value, pointer, checker.name);
-        checker.error = reader.pattern(*value, pointer, "error");
-        const auto* declared = value->if_contains("declared_by");
-        if (declared == nullptr || !declared->is_array()) {
-            reader.fail(pointer, "`declared_by` must be a list.");
-            continue;
-        }
-        for (const auto& entry : declared->get_array()) {
-            if (const auto* declaration = reader.object(entry, pointer + "/declared_by")) {
-                reader.keys(*declaration, pointer + "/declared_by", {"file", "contains"});
-                checker.declared_by.push_back({reader.text(*declaration, pointer + "/declared_by", "file"),
-                                               reader.pattern(*declaration, pointer + "/declared_by", "contains", false)});
-            }
+        checker.name = reader.text(value, pointer, "name");
+        const bool by_build = value.if_contains("argv") == nullptr;
+        if (!by_build) { checker.command = reader.command(value, pointer, "types"); }
+        checker.command.name = "types";
+        checker.command.error = error_pattern(reader, value, pointer, "error", !by_build);
+        checker.declared_by = reader.conditions(value, pointer, "declared_by");
+        if (checker.declared_by.empty()) { reader.fail(pointer, "`declared_by` must name a file."); }
+        if (by_build && std::none_of(language.runners.begin(), language.runners.end(), [](const auto& runner) { return !runner.build.empty(); })) {
+            reader.fail(pointer, "a type checker without `argv` is the build, and no runner has one.");
         }
         language.type_checkers.push_back(std::move(checker));
-    }
+    });
 }
 
 }  // namespace
@@ -177,8 +317,8 @@ Result<Language> load_language(const std::string& languages_directory, const std
     Language language;
     const auto* root = reader.object(document.value, "");
     if (root != nullptr) {
-        reader.keys(*root, "", {"agentforge_language", "name", "detect", "sources", "tests", "test_support",
-                                "runner_configuration", "skeleton_marker", "environment", "canary", "canary_tests", "commands",
+        reader.keys(*root, "", {"agentforge_language", "name", "detect", "roots", "nested_roots", "sources", "tests", "test_support", "inline_tests",
+                                "runner_configuration", "skeleton_marker", "skeleton_reads", "skeletons", "environment", "runners", "commands",
                                 "type_checkers"});
         if (reader.number(*root, "", "agentforge_language", 0) != 1) {
             reader.fail("/agentforge_language", "`agentforge_language` must be 1.");
@@ -187,23 +327,31 @@ Result<Language> load_language(const std::string& languages_directory, const std
         if (language.name != name) { reader.fail("/name", "`name` must be `" + name + "`, like the file."); }
         language.directory = (std::filesystem::absolute(languages_directory) / name).string();
         language.detect = Globs(reader.texts(*root, "", "detect"));
+        language.roots = Globs(reader.texts(*root, "", "roots", false));
+        if (const auto* nested = root->if_contains("nested_roots")) {
+            if (!nested->is_bool()) { reader.fail("/nested_roots", "`nested_roots` must be true or false."); }
+            language.nested_roots = nested->is_bool() && nested->get_bool();
+        }
         language.source_patterns = reader.texts(*root, "", "sources");
         language.sources = Globs(language.source_patterns);
         language.test_patterns = reader.texts(*root, "", "tests");
         language.tests = Globs(language.test_patterns);
         language.test_support = Globs(reader.texts(*root, "", "test_support", false));
         language.skeleton_marker = reader.text(*root, "", "skeleton_marker", false);
-        language.canary = reader.text(*root, "", "canary");
-        language.canary_tests = static_cast<std::size_t>(reader.number(*root, "", "canary_tests", 1));
-        if (language.canary_tests == 0) { reader.fail("/canary_tests", "`canary_tests` must be at least 1."); }
-        if (const auto* environment = root->if_contains("environment")) {
-            if (const auto* fields = reader.object(*environment, "/environment")) {
-                for (const auto& field : *fields) {
-                    const std::string key(field.key());
-                    language.environment[key] = reader.text(*fields, "/environment", key.c_str());
-                }
+        if (const auto* inlined = root->if_contains("inline_tests")) {
+            if (const auto* fields = reader.object(*inlined, "/inline_tests")) {
+                reader.keys(*fields, "/inline_tests", {"files", "begins"});
+                language.inline_files = Globs(reader.texts(*fields, "/inline_tests", "files"));
+                language.inline_begins = reader.pattern(*fields, "/inline_tests", "begins");
             }
         }
+        language.skeleton_reads = reader.texts(*root, "", "skeleton_reads", false);
+        language.skeletons = reader.text(*root, "", "skeletons", false);
+        if (!language.skeletons.empty() && language.skeletons != "c" && !is_plain_skeleton(language.skeletons)) {
+            reader.fail("/skeletons", "`" + language.skeletons + "` is not a kind of skeleton.", "The kernel writes: c, go, java, rust.");
+        }
+        language.environment = reader.mapping(*root, "", "environment");
+        read_runners(reader, *root, language);
         read_runner_configuration(reader, *root, language);
         read_commands(reader, *root, language);
         read_type_checkers(reader, *root, language);
@@ -237,7 +385,39 @@ Result<std::optional<Language>> detect_language(const std::string& languages_dir
     return best;
 }
 
+Result<bool> holds(const std::vector<FileCondition>& conditions, const std::vector<std::string>& files, const ContentReader& content) {
+    constexpr int most_files_read = 200;
+    for (const auto& condition : conditions) {
+        const Globs wanted({condition.file});
+        int read = 0;
+        for (const auto& file : files) {
+            if (!wanted.matches(file)) { continue; }
+            if (condition.contains.empty()) { return true; }
+            if (++read > most_files_read) { break; }
+            AF_TRY(const auto text, content(file));
+            if (text && RE2::PartialMatch(*text, condition.contains)) { return true; }
+        }
+    }
+    return false;
+}
+
+Result<const TestRunner*> choose_runner(const Language& language, const std::vector<std::string>& files, const ContentReader& content) {
+    for (const auto& runner : language.runners) {
+        if (runner.detect.empty()) { return &runner; }
+        AF_TRY(const bool chosen, holds(runner.detect, files, content));
+        if (chosen) { return &runner; }
+    }
+    return static_cast<const TestRunner*>(nullptr);
+}
+
 std::string section_text(std::string_view content, const FileSection& section) {
+    if (!section.pointer.empty()) {
+        const auto document = parse_json(content, section.file);
+        if (!document.ok()) { return std::string(content); }
+        boost::system::error_code missing;
+        const auto* value = document->find_pointer(section.pointer, missing);
+        return value == nullptr ? std::string{} : json::serialize(*value);
+    }
     const RE2 begins(section.begins, RE2::Quiet);
     std::string result;
     bool inside = false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,45 +17,92 @@
 
 namespace agentforge::kernel {
 
-/// `{scratch}`, `{language}` and `{root}` in an argument are filled in when the command is run.
+/// In an argument are filled in: `{root}` the tree (read-only), `{scratch}` a folder of this run, `{results}` one in it that is empty,
+/// `{build}` the build folder, `{language}` the helpers' folder, `{unique}` this run's random name, `{secret}` what recorders write into every line, `{jobs}` processors, `{file}` the
+/// one file. An argument that is only `{files}`, `{directories}` (of the files, each with `./` before it) or `{names}` becomes as many as there are;
+/// `{names:|}` inside an argument is all names, joined by what stands behind the colon.
 struct LanguageCommand {
-    std::string name;                       ///< tests, syntax, metrics, skeleton
+    std::string name;                       ///< tests, build, collect, syntax, types, metrics, skeleton: what `gates.timeouts` calls it.
     std::vector<std::string> argv;
     std::chrono::seconds timeout{60};
+    std::string error;                      ///< RE2 with the groups file, line, message: the command's output is text, and this is an error in it.
 };
 
-/// The project declares a checker when one of the files exists and, where given, contains the pattern.
-struct TypeChecker {
-    struct Declaration { std::string file; std::string contains; };
+/// Holds when a file of the tree matches the glob and, where given, contains the pattern.
+struct FileCondition { std::string file; std::string contains; };
+
+/// Tests that must fail. Without a path they are brought by the build itself (recorders), and `tests` is how many there are at least.
+struct Canary {
+    std::string source;                     ///< File in the language's directory.
+    std::string path;                       ///< Where it is put; `{directory}`: once beside the tests of each folder.
+    std::size_t tests = 1;                  ///< In each copy; they are known by `{unique}` in their file, suite or name.
+    /// `{key}` in the source is the first group of this RE2 in a test file of the folder (`package: '(?m)^package (\w+)'`).
+    std::map<std::string, std::string> fill;
+};
+
+/// One way to run a language's tests. The first whose conditions hold is taken.
+struct TestRunner {
     std::string name;
-    std::vector<Declaration> declared_by;
-    LanguageCommand command;
-    std::string error;                      ///< RE2 with the groups file, line, message; one match a line of output.
+    std::vector<FileCondition> detect;      ///< Any of them; none: always.
+    /// Run in order before the tests with `{build}` writable. One that fails: every file's tests are errors, with the first message that
+    /// `build_error` (RE2: file, line, message) finds.
+    std::vector<LanguageCommand> build;
+    std::string build_error;
+    std::optional<LanguageCommand> collect; ///< What there is to run; a test that it names and the run does not tell is not believed.
+    std::string collect_format;
+    LanguageCommand run;
+    std::string format;                     ///< A format of formats/format.hpp, or `agentforge-lines`: a helper that is told all on standard input.
+    std::optional<LanguageCommand> single;  ///< In place of `run` when single tests are asked for: `{files}`, `{names}`.
+    std::optional<LanguageCommand> affected;    ///< Prints the test files that `{files}`, changed sources, affect, one a line.
+    std::vector<int> exit_passed{0};        ///< Exit codes that go with no failure,
+    std::vector<int> exit_failed{1};        ///< and with some. With a canary in the run only these are believed.
+    std::map<std::string, std::string> environment;
+    std::vector<Canary> canaries;           ///< None: the report says that nothing proves that a failing test is told.
+    std::vector<std::string> error_messages;    ///< RE2: a failure whose message matches is an error, whatever the format says.
+    std::vector<std::string> assertion_messages;    ///< RE2: an error whose message matches is a failed assertion.
+    std::string declaration;                ///< RE2 with the group `name`: declares a test in a file, for formats that tell no files.
 };
 
-/// A part of a file: all lines below a header that `begins` matches, up to the next line that starts with `[`.
-struct FileSection { std::string file; std::string begins; };
+/// What the project checks its types with. Without `argv` it is the build of the runner: compiled languages.
+struct TypeChecker {
+    std::string name;
+    std::vector<FileCondition> declared_by;
+    LanguageCommand command;                ///< With `error`.
+};
+
+/// A part of the files that the glob matches: all lines below a header that `begins` matches, up to the next line that starts with `[`;
+/// or, in a JSON file, what stands at `pointer` (RFC 6901).
+struct FileSection { std::string file; std::string begins; std::string pointer = {}; };
 
 struct Language {
     std::string name;
     std::string directory;                  ///< Absolute; helper scripts.
     Globs detect;
+    Globs roots;                            ///< Files that a project's own folder holds: a scope of a monorepo (scopes.hpp).
+    bool nested_roots = false;              ///< A project in a project is one of its own (Go's modules), not a part of it.
     Globs sources;
     Globs tests;
     Globs test_support;                     ///< Beside the tests: RED may write them, nobody afterwards.
+    Globs inline_files;                     ///< May hold tests beside other code,
+    std::string inline_begins;              ///< in items that begin with a line that this RE2 matches (items.hpp).
     std::vector<std::string> test_patterns; ///< `tests` as written, for messages and `@tests`.
     std::vector<std::string> source_patterns;
     Globs runner_files;
     std::vector<FileSection> runner_sections;
     std::string skeleton_marker;
+    std::vector<std::string> skeleton_reads;    ///< Files whose contents the skeleton command is given besides those of the interfaces.
     std::map<std::string, std::string> environment;
-    std::string canary;                     ///< File in `directory`: tests that must fail.
-    std::size_t canary_tests = 0;
-    std::map<std::string, LanguageCommand, std::less<>> commands;
+    std::vector<TestRunner> runners;        ///< At least one.
+    std::map<std::string, LanguageCommand, std::less<>> commands;   ///< syntax, metrics, skeleton, coverage
+    std::string skeletons;                  ///< Kind of declarations the kernel writes itself (`c`); empty: the command's, if there is one.
     std::vector<TypeChecker> type_checkers;
 
     /// A test or what stands beside tests; from RED on nobody writes it.
     [[nodiscard]] bool belongs_to_tests(std::string_view path) const { return tests.matches(path) || test_support.matches(path); }
+    /// Not a file of tests, but one that may hold some.
+    [[nodiscard]] bool may_hold_tests(std::string_view path) const {
+        return !inline_files.empty() && inline_files.matches(path) && !belongs_to_tests(path);
+    }
 };
 
 /// Errors: `invalid` AF-GATE-010 with file, line and field: unknown key, missing key, wrong type, bad pattern.
@@ -62,7 +110,15 @@ struct Language {
 /// The language with the most source files among those whose `detect` matches some file; empty: none does.
 [[nodiscard]] Result<std::optional<Language>> detect_language(const std::string& languages_directory,
                                                               const std::vector<std::string>& files);
-/// The lines of a section of a file's text; empty where it has none.
+/// The runner for a tree: the first whose conditions hold; nullptr: none. `content` reads a file of the tree; at most 200 files
+/// a condition are read.
+using ContentReader = std::function<Result<std::optional<std::string>>(const std::string& path)>;
+[[nodiscard]] Result<bool> holds(const std::vector<FileCondition>& conditions, const std::vector<std::string>& files,
+                                 const ContentReader& content);
+[[nodiscard]] Result<const TestRunner*> choose_runner(const Language& language, const std::vector<std::string>& files,
+                                                      const ContentReader& content);
+/// The lines of a section of a file's text, or the JSON text of its value; empty where it has none. A file that should be JSON and is not
+/// is its own section.
 [[nodiscard]] std::string section_text(std::string_view content, const FileSection& section);
 
 }  // namespace agentforge::kernel

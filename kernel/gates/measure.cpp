@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gates/measure.hpp"
 
-#include <re2/re2.h>
+#include <algorithm>
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "gates/before.hpp"
+#include "gates/items.hpp"
+#include "gates/skeleton_plain.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -43,7 +46,7 @@ Result<std::string> cache_key(const GateCall& call) {
     if (call.baseline != nullptr) {
         const auto& baseline = *call.baseline;
         key["baseline"] = json::object{{"base_tree", baseline.base_tree}, {"base_tests", outcomes(baseline.base_tests)},
-                                       {"red_tree", baseline.red_tree}, {"red_tests", outcomes(baseline.red_tests)},
+                                       {"flaky", texts(baseline.flaky)}, {"red_tree", baseline.red_tree}, {"red_tests", outcomes(baseline.red_tests)},
                                        {"test_files", texts(baseline.test_files)}, {"specification", baseline.specification},
                                        {"test_suite", baseline.test_suite}, {"intent", baseline.intent}};
     }
@@ -56,6 +59,7 @@ Measure::Measure(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processe
 Result<void> Measure::prepare() {
     if (commands_ != nullptr) { return {}; }
     AF_TRY(auto settings, GateSettings::read(options_.settings));
+    integration_ = Globs(settings.integration_tests);
     commands_ = std::make_unique<LanguageCommands>(*checkout_, processes_, options_.scratch_directory, options_.environment,
                                                    std::move(settings));
     return {};
@@ -82,13 +86,16 @@ Result<const Language*> Measure::language(const std::string& tree) {
 Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
     AF_CHECK(prepare());
     const auto& name = call.request.gate;
+    judging_ = name == "red" || name == "green" || name == "refactor" || name == "deliver";
     auto upto = Enforcement::every_edit;
     for (const auto& parameter : call.request.parameters) {
+        if (name == "tests" && parameter.key() == "scope" && parameter.value() == json::value("affected")) { continue; }
+        if (name == "tests" && parameter.key() == "run" && parameter.value().is_int64() && parameter.value().get_int64() > 0) { continue; }
         const bool known = name == "conformance" && parameter.key() == "enforcement" && parameter.value().is_string() &&
                            (parameter.value().get_string() == "every_edit" || parameter.value().get_string() == "all");
         if (!known) {
             return Error{"AF-GATE-006", "The gate `" + name + "` has no parameter `" + std::string(parameter.key()) + "` of that value.",
-                         "", "`conformance` takes enforcement: every_edit or all; the others take none.", ErrorKind::invalid};
+                         "", "`conformance` takes enforcement: every_edit or all; `tests` takes run, a number, and scope: affected; the others take none.", ErrorKind::invalid};
         }
         if (parameter.value().get_string() == "all") { upto = Enforcement::phase_end; }
     }
@@ -111,24 +118,111 @@ Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
 Result<std::vector<std::string>> Measure::test_files(const std::string& tree) {
     AF_TRY(const auto* found, language(tree));
     AF_TRY(auto files, checkout_->files(tree));
+    std::vector<std::string> inlined;
+    for (const auto& file : files) {
+        if (!found->may_hold_tests(file)) { continue; }
+        AF_TRY(const auto content, checkout_->file(tree, file));
+        if (content && !split_items(*content, found->inline_begins).tests.empty()) { inlined.push_back(file); }
+    }
     std::erase_if(files, [&](const auto& file) { return !found->tests.matches(file); });
+    files.insert(files.end(), inlined.begin(), inlined.end());
     std::sort(files.begin(), files.end());
     return files;
 }
 
-Result<TestRun> Measure::run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop) {
+Result<TestRun> Measure::run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop, std::int64_t number,
+                                   const std::string& timeout) {
     AF_TRY(const auto* found, language(tree));
-    const auto key = tree + hash_of(texts(files));
+    const auto key = tree + hash_of(texts(files)) + "/" + std::to_string(number);
     if (const auto known = runs_.find(key); known != runs_.end()) { return known->second; }
-    AF_TRY(auto run, commands_->run_tests(*found, tree, files, stop));
-    if (run.believed) { runs_.emplace(key, run); }
+    if (const auto known = judging_ ? runs_.end() : runs_.find("kept " + key); known != runs_.end()) { return known->second; }
+    AF_TRY(auto run, commands_->run_tests(*found, tree, {files, {}, judging_, timeout}, stop));
+    if (run.believed) { runs_.emplace(run.kept_build ? "kept " + key : key, run); }
     return run;
+}
+
+bool Measure::is_integration_test(const std::string& path) const { return !integration_.empty() && integration_.matches(path); }
+
+Result<TestRun> Measure::run_suite(const std::string& tree, const std::vector<std::string>& files, bool integration,
+                                   const std::vector<std::string>& always, const Stop& stop, std::int64_t number) {
+    std::vector<std::string> first;
+    std::vector<std::string> last;
+    for (const auto& file : files) {
+        if (!is_integration_test(file) || std::find(always.begin(), always.end(), file) != always.end()) {
+            first.push_back(file);
+        } else if (integration) {
+            last.push_back(file);
+        }
+    }
+    TestRun run;
+    run.tree = tree;
+    run.believed = true;
+    if (!first.empty()) { AF_TRY(run, run_tests(tree, first, stop, number)); }
+    if (last.empty()) { return run; }
+    AF_TRY(auto more, run_tests(tree, last, stop, number, "integration"));
+    if (first.empty()) { return more; }
+    // Both must be believed for either to count: one verdict on one tree.
+    if (run.believed && !more.believed) { run.disbelief = "tests of integration: " + more.disbelief; }
+    run.believed = run.believed && more.believed;
+    std::move(more.tests.begin(), more.tests.end(), std::back_inserter(run.tests));
+    std::move(more.notes.begin(), more.notes.end(), std::back_inserter(run.notes));
+    run.duration += more.duration;
+    return run;
+}
+
+Result<std::vector<std::string>> Measure::affected_files(const GateCall& call, const std::vector<std::string>& suite, const Stop& stop) {
+    std::vector<std::string> unit = suite;
+    std::erase_if(unit, [&](const std::string& file) { return is_integration_test(file); });
+    if (call.baseline == nullptr || call.baseline->base_tree.empty()) { return unit; }
+    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
+    std::set<std::string> chosen(call.baseline->test_files.begin(), call.baseline->test_files.end());
+    std::vector<std::string> sources;
+    for (const auto& change : changes) {
+        for (const auto* path : {&change.path, &change.old_path}) {
+            if (path->empty() || path->ends_with(".md") || path->ends_with(".rst")) { continue; }
+            if (found->tests.matches(*path)) {
+                chosen.insert(*path);
+            } else if (found->sources.matches(*path) && !found->test_support.matches(*path)) {
+                sources.push_back(*path);
+            } else {
+                return unit;        // Data, configuration, what stands beside tests: nobody can say who reads it.
+            }
+        }
+    }
+    std::vector<std::string> there = sources;
+    AF_TRY(const auto everything, checkout_->files(call.tree));
+    std::erase_if(there, [&](const std::string& file) { return !std::binary_search(everything.begin(), everything.end(), file); });
+    std::optional<std::vector<std::string>> told;
+    if (there.size() == sources.size()) { AF_TRY(told, commands_->affected(*found, call.tree, sources, stop)); }
+    if (told) {
+        chosen.insert(told->begin(), told->end());
+    } else if (!sources.empty()) {
+        std::vector<std::string> known = everything;
+        std::erase_if(known, [&](const std::string& file) { return !found->sources.matches(file) && !found->tests.matches(file); });
+        if (known.size() > MentionIndex::max_files) { return unit; }
+        std::vector<std::string> changed;
+        if (!mentions_tree_.empty()) {
+            AF_TRY(const auto since, checkout_->changes(mentions_tree_, call.tree));
+            for (const auto& change : since) { changed.push_back(change.path); }
+        }
+        mentions_tree_.clear();
+        AF_CHECK(mentions_.update(known, changed, [&](const std::string& path) { return checkout_->file(call.tree, path); }));
+        mentions_tree_ = call.tree;
+        chosen.merge(mentions_.affected(sources));
+    }
+    std::erase_if(unit, [&](const std::string& file) { return !chosen.contains(file); });
+    return unit;
 }
 
 Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     GateReport report;
     AF_TRY(auto files, test_files(call.tree));
-    if (!call.request.paths.empty()) {
+    const auto total = files.size();
+    const bool affected = call.request.parameters.contains("scope");
+    if (affected) {
+        AF_TRY(files, affected_files(call, files, stop));
+    } else if (!call.request.paths.empty()) {
         AF_TRY(const auto everything, checkout_->files(call.tree));
         std::vector<std::string> chosen;
         bool all = false;
@@ -152,25 +246,49 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     }
     if (files.empty()) {
         report.passed = report.blocking_issues.empty();
-        report.summary = report.passed ? "no tests were found" : report.blocking_issues.front();
-        report.facts = {{"tests_found", false}, {"test_results", count_tests({})}};
+        report.summary = !report.passed ? report.blocking_issues.front()
+                         : affected && total > 0 ? "none of " + counted(total, "test file", "test files") + " is affected by the change"
+                                                 : "no tests were found";
+        report.facts = {{"tests_found", affected && total > 0}, {"test_results", count_tests({})}};
         return report;
     }
-    AF_TRY(auto run, run_tests(call.tree, files, stop));
+    const auto number = number_of(call.request.parameters, "run");
+    // Somebody who names a test of integration wants it run.
+    const auto wanted = call.request.paths.empty() || affected ? std::vector<std::string>{} : files;
+    AF_TRY(auto run, affected ? run_tests(call.tree, files, stop, 1, "tests_after_edit")
+                              : run_suite(call.tree, files, true, wanted, stop, number == 0 ? 1 : number));
     report.facts = {{"tests_found", true}, {"believed", run.believed}, {"test_results", count_tests(run.tests)},
-                    {"notes", texts(run.notes)}, {"confinement", run.confinement}, {"duration_ms", run.duration.count()}};
+                    {"notes", texts(run.notes)}, {"confinement", run.confinement}, {"duration_ms", run.duration.count()},
+                    {"runner", run.runner}};
+    std::string not_counted;
+    if (affected) {
+        report.facts["test_files_run"] = static_cast<std::int64_t>(files.size());
+        report.facts["test_files_total"] = static_cast<std::int64_t>(total);
+        if (files.size() < total) { not_counted = " (" + std::to_string(files.size()) + " of " + counted(total, "test file", "test files") + ", those that the change may affect)"; }
+    }
     if (!run.believed) {
         report.blocking_issues.push_back("The test run is not believed: " + run.disbelief + ".");
     } else {
+        Excused excused;
+        if (call.baseline != nullptr) {
+            excused = excused_failures(call.baseline->base_tests, call.baseline->flaky, call.baseline->test_suite, run.tests);
+            report.facts["failed_before"] = json::array(excused.failed_before.begin(), excused.failed_before.end());
+            report.facts["flaky"] = json::array(excused.flaky.begin(), excused.flaky.end());
+        }
         for (const auto& test : run.tests) {
-            if (is_failure(test.status)) { report.blocking_issues.push_back(test.id + " failed: " + first_line(test.message)); }
+            if (!is_failure(test.status) || excused.failed_before.contains(test.id) || excused.flaky.contains(test.id)) { continue; }
+            report.blocking_issues.push_back(test.id + " failed: " + first_line(test.message));
+        }
+        if (const auto count = excused.failed_before.size() + excused.flaky.size(); count > 0) {
+            not_counted += "; " + counted(count, "failure", "failures") + " that the task is not charged with (failing before it, or flaky)";
         }
     }
     const auto failing = report.blocking_issues.size();
     report.passed = failing == 0;
     report.summary = !run.believed ? report.blocking_issues.back()
-                     : report.passed ? counted(run.tests.size(), "test", "tests") + ", none failed"
-                                     : std::to_string(failing) + " of " + counted(run.tests.size(), "test", "tests") + " failed";
+                     : run.not_built ? run.tests.front().message
+                     : report.passed ? counted(run.tests.size(), "test", "tests") + ", none failed" + not_counted
+                                     : std::to_string(failing) + " of " + counted(run.tests.size(), "test", "tests") + " failed" + not_counted;
     report.tests = std::move(run.tests);
     return report;
 }
@@ -202,9 +320,26 @@ Result<GateReport> Measure::syntax(const GateCall& call, const Stop& stop) {
     for (const auto& change : changes) {
         if (found->sources.matches(change.path)) { files.emplace_back(change.path); }
     }
+    const auto command = found->commands.find("syntax");
+    const bool as_text = command != found->commands.end() && !command->second.error.empty();
+    if (command == found->commands.end()) {
+        // A compiled language: its build is what reads the sources.
+        report.passed = true;
+        report.facts = {{"files_checked", 0}, {"syntax_passing", true}, {"syntax_check", "by the build"}};
+        report.summary = found->name + " is read by its build; nothing was checked apart from it";
+        return report;
+    }
     const auto count = files.size();
     report.facts = {{"files_checked", static_cast<std::int64_t>(count)}};
-    if (count > 0) {
+    if (count > 0 && as_text) {
+        std::vector<std::string> names;
+        for (const auto& file : files) { names.emplace_back(file.get_string()); }
+        AF_TRY(report.violations, syntax_errors(*found, command->second, call.tree, names, stop));
+        report.facts["confinement"] = commands_->last_confinement();
+        for (const auto& each : report.violations) {
+            report.blocking_issues.push_back(each.file + ":" + std::to_string(each.line) + ": " + each.message);
+        }
+    } else if (count > 0) {
         const json::object input{{"root", checkout_->path().string()}, {"files", std::move(files)}};
         AF_TRY(const auto lines, commands_->run_for_lines(*found, "syntax", call.tree, input, stop));
         report.facts["confinement"] = commands_->last_confinement();
@@ -230,28 +365,8 @@ Result<std::vector<Violation>> Measure::type_errors(const Language& language, co
     installed = outcome.has_value();
     std::vector<Violation> found;
     if (!installed) { return found; }
-    const RE2 expression(checker.error, RE2::Quiet);
-    const auto& groups = expression.NamedCapturingGroups();
-    const auto group = [&](const char* name) {
-        const auto place = groups.find(name);
-        return place == groups.end() ? 0 : place->second;
-    };
-    std::vector<re2::StringPiece> parts(static_cast<std::size_t>(expression.NumberOfCapturingGroups()) + 1);
-    const auto part = [&](const char* name) { return std::string(parts[static_cast<std::size_t>(group(name))]); };
-    std::string_view text = outcome->out;
-    while (!text.empty()) {
-        const auto end = text.find('\n');
-        const re2::StringPiece line(text.data(), std::min(end, text.size()));
-        if (expression.Match(line, 0, line.size(), RE2::UNANCHORED, parts.data(), static_cast<int>(parts.size()))) {
-            const auto digits = part("line");
-            std::uint64_t number = 0;
-            for (const auto digit : digits.substr(0, 9)) { number = number * 10 + static_cast<std::uint64_t>(digit - '0'); }
-            auto file = part("file");
-            const auto root = checkout_->path().string() + "/";
-            if (file.compare(0, root.size(), root) == 0) { file.erase(0, root.size()); }
-            found.push_back(make_violation(checker.name, "types", file, number, sanitize_utf8(ellipsis(part("message"), 500))));
-        }
-        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    for (auto& error : find_messages(checker.command.error, outcome->out, checkout_->path().string())) {
+        found.push_back(make_violation(checker.name, "types", error.file, error.line, ellipsis(error.message, 500)));
     }
     if (found.empty() && (outcome->exit_code != 0 || outcome->timed_out)) {
         found.push_back(make_violation(checker.name, "types", "", 0,
@@ -262,17 +377,54 @@ Result<std::vector<Violation>> Measure::type_errors(const Language& language, co
     return found;
 }
 
+Result<std::vector<Violation>> Measure::build_errors(const Language& language, const TypeChecker& checker, const std::string& tree,
+                                                     const Stop& stop) {
+    AF_TRY(const auto built, commands_->build(language, tree, judging_, stop));
+    std::vector<Violation> found;
+    if (built.built) { return found; }
+    const auto messages = checker.command.error.empty() ? built.errors : find_messages(checker.command.error, built.output, checkout_->path().string());
+    for (const auto& error : messages) {
+        found.push_back(make_violation(checker.name, "types", error.file, error.line, ellipsis(error.message, 500)));
+    }
+    if (found.empty()) { found.push_back(make_violation(checker.name, "types", "", 0, built.problem)); }
+    return found;
+}
+
+Result<std::vector<Violation>> Measure::syntax_errors(const Language& language, const LanguageCommand& command, const std::string& tree,
+                                                      const std::vector<std::string>& files, const Stop& stop) {
+    std::vector<Violation> found;
+    // `{file}`: a program that reads one file a call.
+    const bool one_by_one = std::any_of(command.argv.begin(), command.argv.end(),
+                                        [](const auto& argument) { return argument.find("{file}") != std::string::npos; });
+    for (std::size_t at = 0; at < files.size(); at += one_by_one ? 1 : files.size()) {
+        const auto some = one_by_one ? std::vector<std::string>{files[at]} : files;
+        AF_TRY(const auto outcome, commands_->run(language, command, tree, "", stop, true, some));
+        const auto text = outcome->out + outcome->err;
+        const auto before = found.size();
+        for (auto& error : find_messages(command.error, text, checkout_->path().string())) {
+            found.push_back(make_violation("syntax", "syntax", error.file, error.line, ellipsis(error.message, 500)));
+        }
+        if (found.size() == before && (outcome->exit_code != 0 || outcome->timed_out)) {
+            found.push_back(make_violation("syntax", "syntax", some.front(), 0,
+                                           outcome->timed_out ? "the check did not finish in time"
+                                                              : "the check ended with exit code " + std::to_string(outcome->exit_code) + ": " + last_words(text)));
+        }
+    }
+    return found;
+}
+
 Result<GateReport> Measure::types(const GateCall& call, const Stop& stop) {
     GateReport report;
     report.passed = true;
     AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto files, checkout_->files(call.tree));
     const TypeChecker* declared = nullptr;
     for (const auto& checker : found->type_checkers) {
-        for (const auto& declaration : checker.declared_by) {
-            AF_TRY(const auto content, checkout_->file(call.tree, declaration.file));
-            if (content && (declaration.contains.empty() || RE2::PartialMatch(*content, declaration.contains))) { declared = &checker; }
+        AF_TRY(const bool is_declared, holds(checker.declared_by, files, [&](const std::string& path) { return checkout_->file(call.tree, path); }));
+        if (is_declared) {
+            declared = &checker;
+            break;
         }
-        if (declared != nullptr) { break; }
     }
     // True only in the sense that no checker that the project asks for has complained; `type_check` says which sense it is.
     report.facts = {{"type_check_passing", true}, {"type_check", "not configured"}};
@@ -280,7 +432,12 @@ Result<GateReport> Measure::types(const GateCall& call, const Stop& stop) {
     if (declared == nullptr) { return report; }
     report.facts["type_checker"] = declared->name;
     bool installed = false;
-    AF_TRY(auto errors, type_errors(*found, *declared, call.tree, stop, installed));
+    const bool by_build = declared->command.argv.empty();
+    const auto check = [&](const std::string& tree) {
+        return by_build ? build_errors(*found, *declared, tree, stop) : type_errors(*found, *declared, tree, stop, installed);
+    };
+    installed = by_build;
+    AF_TRY(auto errors, check(call.tree));
     if (!installed) {
         report.facts["type_check"] = "not installed";
         report.summary = declared->name + " is configured but not installed: types were not checked";
@@ -290,7 +447,7 @@ Result<GateReport> Measure::types(const GateCall& call, const Stop& stop) {
     report.facts["confinement"] = commands_->last_confinement();
     std::int64_t known = 0;
     if (!errors.empty() && call.baseline != nullptr && !call.baseline->base_tree.empty()) {
-        AF_TRY(const auto before, type_errors(*found, *declared, call.baseline->base_tree, stop, installed));
+        AF_TRY(const auto before, check(call.baseline->base_tree));
         std::map<std::string, std::size_t> counts;
         for (const auto& error : before) { ++counts[error.file + "\n" + error.message]; }
         std::erase_if(errors, [&](const Violation& error) {
@@ -360,6 +517,30 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
                                         text_of(line, "name"), number_of(line, "value")});
         }
     }
+    const bool covered = std::any_of(checks.begin(), checks.end(), [](const auto& check) { return check.metric == "untested-percent"; });
+    if (covered && call.request.paths.empty() && call.baseline != nullptr && !now.empty()) {
+        AF_TRY(const auto tests, test_files(call.tree));
+        AF_TRY(const auto measured, coverage(call.baseline->base_tree, call.tree, tests, stop));
+        report.facts["coverage"] = measured.measured ? "measured" : measured.problem.empty() ? "not measured" : "failed: " + measured.problem;
+        if (measured.measured) {
+            report.facts["coverage_percent"] = 100 - measured.percent_missing();
+            report.facts["coverage_lines"] = static_cast<std::int64_t>(measured.lines);
+        }
+        // One number for the whole change: a file of three lines with one error path is no reason to stop.
+        const auto version = std::find_if(now.begin(), now.end(), [&](const auto& each) {
+            return measured.missing.empty() ? found->sources.matches(each.path) && !found->belongs_to_tests(each.path) : each.path == measured.missing.front().file;
+        });
+        if (version != now.end() && (!measured.problem.empty() || !measured.missing.empty())) {
+            std::string missing;
+            for (std::size_t index = 0; index < std::min<std::size_t>(measured.missing.size(), 5); ++index) {
+                missing += (index == 0 ? "" : ", ") + measured.missing[index].file + ":" + std::to_string(measured.missing[index].line);
+            }
+            if (measured.missing.size() > 5) { missing += " and " + std::to_string(measured.missing.size() - 5) + " more"; }
+            version->metrics.push_back({"untested-percent", version->path, measured.missing.empty() ? 0 : measured.missing.front().line,
+                                        measured.problem.empty() ? missing : "coverage could not be measured: " + measured.problem,
+                                        measured.problem.empty() ? measured.percent_missing() : 100});
+        }
+    }
     const auto search = [&](const std::vector<Version>& versions) {
         std::vector<Finding> findings;
         for (const auto& version : versions) {
@@ -403,8 +584,10 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
     std::vector<std::pair<std::string, std::string>> result;
     if (interfaces.empty()) { return result; }
     AF_TRY(const auto* found, language(tree));
+    if (found->skeletons.empty() && !found->commands.contains("skeleton")) { return result; }     // Tests must then fail without one.
     AF_TRY(const auto existing, checkout_->files(tree));
     json::object contents;
+    std::map<std::string, std::string> texts_of;
     json::array wanted;
     for (const auto& interface : interfaces) {
         wanted.push_back(json::object{{"name", interface.name}, {"file", interface.file}, {"signature", interface.signature}});
@@ -414,8 +597,43 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
             return Error{"AF-GATE-030", "The file of `" + interface.name + "` is not UTF-8; nothing can be declared in it.", interface.file,
                          "Name another file for the interface.", ErrorKind::invalid};
         }
-        if (content) { contents[interface.file] = *content; }
+        if (content) {
+            contents[interface.file] = *content;
+            texts_of[interface.file] = *content;
+        }
     }
+    const auto cannot = [](const std::string& problems) {
+        return Error{"AF-GATE-030", "Interfaces of the specification cannot be declared: " + problems + ".", "specification.interfaces",
+                     "Correct name, file and signature of these interfaces.", ErrorKind::invalid};
+    };
+    if (!found->skeletons.empty()) {
+        const bool plain = is_plain_skeleton(found->skeletons);
+        // What else a declaration depends on: in C and C++ the headers, where its types stand; elsewhere its package, the module it is part of.
+        constexpr std::size_t most_files = 2000;
+        const Globs headers({"*.h", "*.hh", "*.hpp", "*.hxx"});
+        for (const auto& file : existing) {
+            const auto folder = file.substr(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1);
+            const bool beside = std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& each) {
+                return each.file.size() > folder.size() && each.file.starts_with(folder) && each.file.find('/', folder.size()) == std::string::npos;
+            });
+            const bool wanted = plain ? file == "go.mod" || (beside && found->sources.matches(file)) : headers.matches(file);
+            if (!wanted || texts_of.contains(file) || texts_of.size() > (plain ? 200 : most_files)) { continue; }
+            AF_TRY(auto content, checkout_->file(tree, file));
+            if (content && is_valid_utf8(*content)) { texts_of[file] = std::move(*content); }
+        }
+        auto written = plain ? write_plain_skeletons(found->skeletons, interfaces, texts_of, existing, found->skeleton_marker)
+                             : write_c_skeletons(interfaces, texts_of, existing, found->skeleton_marker);
+        if (written.problems.empty()) { return std::move(written.files); }
+        std::string all;
+        for (const auto& problem : written.problems) { all += (all.empty() ? "" : "; ") + problem; }
+        return cannot(all);
+    }
+    for (const auto& file : found->skeleton_reads) {
+        if (contents.contains(file) || std::find(existing.begin(), existing.end(), file) == existing.end()) { continue; }
+        AF_TRY(const auto content, checkout_->file(tree, file));
+        if (content && is_valid_utf8(*content)) { contents[file] = *content; }
+    }
+    if (!found->commands.contains("skeleton")) { return result; }      // The language declares nothing before it is implemented.
     const json::object input{{"interfaces", std::move(wanted)}, {"contents", std::move(contents)}, {"existing", texts(existing)},
                              {"marker", found->skeleton_marker}};
     AF_TRY(const auto lines, commands_->run_for_lines(*found, "skeleton", "", input, stop));
@@ -428,10 +646,7 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
             result.emplace_back(text_of(line, "path"), text_of(line, "content"));
         }
     }
-    if (!problems.empty()) {
-        return Error{"AF-GATE-030", "Interfaces of the specification cannot be declared: " + problems + ".", "specification.interfaces",
-                     "Correct name, file and signature of these interfaces.", ErrorKind::invalid};
-    }
+    if (!problems.empty()) { return cannot(problems); }
     return result;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "gates/affected.hpp"
 #include "gates/commands.hpp"
 #include "gates/conformance.hpp"
 #include "gates/gates.hpp"
@@ -18,11 +19,34 @@ namespace agentforge::kernel {
 /// Names one measurement: gate, tree, paths, parameters and baseline.
 [[nodiscard]] Result<std::string> cache_key(const GateCall& call);
 
+/// The interfaces of a specification that can be declared: those with a file and a signature.
+[[nodiscard]] std::vector<SkeletonInterface> declarable_interfaces(const json::object& specification);
+/// A changed line: by which tests it is run, or what depends on its comparison with a literal of theirs.
+struct CoveredLine {
+    std::string file;
+    std::uint64_t line = 0;
+    std::string special;                    ///< The literal; empty: not such a line.
+    std::vector<std::string> tests;         ///< The first five.
+};
+
+/// What tests run of the lines that a task changed.
+struct Coverage {
+    bool measured = false;                  ///< False without a problem: the language has no coverage command, or nothing changed.
+    std::string problem;                    ///< Why it could not be measured.
+    std::size_t lines = 0;                  ///< Changed ones that can be run.
+    std::vector<CoveredLine> missing;       ///< Those that nothing runs.
+    std::vector<CoveredLine> special;       ///< Those made for what the tests give, perhaps: a person should look.
+    [[nodiscard]] std::int64_t percent_missing() const {
+        return lines == 0 ? 0 : static_cast<std::int64_t>((missing.size() * 100 + lines - 1) / lines);
+    }
+};
+
 class Measure {
 public:
     Measure(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, GateRunner::Options options);
 
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop& stop);
+    [[nodiscard]] TreeCheckout& checkout() noexcept { return *checkout_; }
     /// Detected once a tree, or the configured one. Errors: AF-GATE-002.
     [[nodiscard]] Result<const Language*> language(const std::string& tree);
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(
@@ -37,13 +61,33 @@ private:
     [[nodiscard]] Result<GateReport> after_red(const GateCall& call, const Stop& stop);
 
     [[nodiscard]] Result<void> prepare();
-    /// Remembered by tree and files when it was believed.
-    [[nodiscard]] Result<TestRun> run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop);
+    /// Of the sources that differ from `base_tree`, by these test files. A command that fails is a `problem`. Errors: cancelled, git's own.
+    [[nodiscard]] Result<Coverage> coverage(const std::string& base_tree, const std::string& tree, const std::vector<std::string>& tests,
+                                            const Stop& stop);
+    /// Files and folders of a tree that its tests reach through links, each with the link: they are tests as well.
+    [[nodiscard]] Result<std::map<std::string, std::string>> behind_links(const Language& language, const std::string& tree);
+    /// Whether a file of the tree that is checked out is a link.
+    [[nodiscard]] bool is_link(const std::string& path) const;
+    /// Remembered by tree, files and number when it was believed: another number is another run of the same. While a phase is judged, only
+    /// what was built apart counts.
+    [[nodiscard]] Result<TestRun> run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop, std::int64_t number = 1,
+                                             const std::string& timeout = {});
+    /// The same with a timeout of its own for tests of integration, which are left out unless `integration`; `always` are run whatever they are.
+    [[nodiscard]] Result<TestRun> run_suite(const std::string& tree, const std::vector<std::string>& files, bool integration,
+                                            const std::vector<std::string>& always, const Stop& stop, std::int64_t number = 1);
+    [[nodiscard]] bool is_integration_test(const std::string& path) const;
+    /// Test files that what the task has changed may affect, and RED's; not those of integration.
+    [[nodiscard]] Result<std::vector<std::string>> affected_files(const GateCall& call, const std::vector<std::string>& suite, const Stop& stop);
     [[nodiscard]] Result<std::vector<std::string>> test_files(const std::string& tree);
     /// Files that the call is about: its paths, or what changed since the user's commit, or all; deleted ones left out.
     [[nodiscard]] Result<std::vector<TreeChange>> scope(const GateCall& call);
     [[nodiscard]] Result<std::vector<Violation>> type_errors(const Language& language, const TypeChecker& checker,
                                                              const std::string& tree, const Stop& stop, bool& installed);
+    [[nodiscard]] Result<std::vector<Violation>> build_errors(const Language& language, const TypeChecker& checker, const std::string& tree,
+                                                              const Stop& stop);
+    /// What the language's syntax command says of these files, by its `error` pattern.
+    [[nodiscard]] Result<std::vector<Violation>> syntax_errors(const Language& language, const LanguageCommand& command,
+                                                               const std::string& tree, const std::vector<std::string>& files, const Stop& stop);
     [[nodiscard]] Result<std::vector<std::string>> changed_runner_configuration(const Language& language,
                                                                                 const std::string& old_tree,
                                                                                 const std::vector<TreeChange>& changes,
@@ -57,6 +101,11 @@ private:
     std::map<std::string, TestRun, std::less<>> runs_;      ///< By tree and files.
     std::map<std::string, std::vector<std::string>> files_; ///< By tree.
     std::optional<std::vector<ConformanceCheck>> checks_;
+    Globs integration_;
+    MentionIndex mentions_;
+    std::string mentions_tree_;                             ///< What `mentions_` is of; empty: of nothing.
+    std::map<std::string, std::map<std::string, std::string>> behind_;  ///< behind_links, by tree.
+    bool judging_ = false;                                  ///< The gate that is running is a phase's.
 };
 
 }  // namespace agentforge::kernel

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gathers what a phase is judged by, from recorded trees only.
+#include <filesystem>
 #include <set>
 
+#include "gates/items.hpp"
 #include "gates/measure.hpp"
 
 namespace agentforge::kernel {
@@ -10,23 +12,6 @@ namespace {
 std::string text_of(const json::object& value, const char* key) {
     const auto* found = value.if_contains(key);
     return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string{};
-}
-
-/// The interfaces of a specification that can be declared: those with a file and a signature.
-std::vector<SkeletonInterface> interfaces_of(const json::object& specification) {
-    std::vector<SkeletonInterface> result;
-    const auto* interfaces = specification.if_contains("interfaces");
-    if (interfaces == nullptr || !interfaces->is_array()) { return result; }
-    for (const auto& item : interfaces->get_array()) {
-        const auto* interface = item.if_object();
-        if (interface == nullptr) { continue; }
-        SkeletonInterface each{text_of(*interface, "name"), text_of(*interface, "file"), text_of(*interface, "signature")};
-        const auto type = text_of(*interface, "type");
-        if (!each.name.empty() && !each.file.empty() && !each.signature.empty() && (type.empty() || type == "api")) {
-            result.push_back(std::move(each));
-        }
-    }
-    return result;
 }
 
 void take_over(GateReport& report, GateReport part, const std::vector<const char*>& facts) {
@@ -53,6 +38,22 @@ void conclude(GateReport& report, const std::string& good) {
 
 }  // namespace
 
+std::vector<SkeletonInterface> declarable_interfaces(const json::object& specification) {
+    std::vector<SkeletonInterface> result;
+    const auto* interfaces = specification.if_contains("interfaces");
+    if (interfaces == nullptr || !interfaces->is_array()) { return result; }
+    for (const auto& item : interfaces->get_array()) {
+        const auto* interface = item.if_object();
+        if (interface == nullptr) { continue; }
+        SkeletonInterface each{text_of(*interface, "name"), text_of(*interface, "file"), text_of(*interface, "signature")};
+        const auto type = text_of(*interface, "type");
+        if (!each.name.empty() && !each.file.empty() && !each.signature.empty() && (type.empty() || type == "api")) {
+            result.push_back(std::move(each));
+        }
+    }
+    return result;
+}
+
 Result<std::vector<std::string>> Measure::changed_runner_configuration(const Language& language, const std::string& old_tree,
                                                                        const std::vector<TreeChange>& changes, const std::string& tree) {
     std::set<std::string> changed;
@@ -61,7 +62,7 @@ Result<std::vector<std::string>> Measure::changed_runner_configuration(const Lan
             if (path->empty()) { continue; }
             if (language.runner_files.matches(*path)) { changed.insert(*path); }
             for (const auto& section : language.runner_sections) {
-                if (*path != section.file) { continue; }
+                if (!path_matches(section.file, *path)) { continue; }
                 AF_TRY(const auto before, checkout_->file(old_tree, *path));
                 AF_TRY(const auto after, checkout_->file(tree, *path));
                 if (section_text(before.value_or(""), section) != section_text(after.value_or(""), section)) { changed.insert(*path); }
@@ -69,6 +70,42 @@ Result<std::vector<std::string>> Measure::changed_runner_configuration(const Lan
         }
     }
     return std::vector<std::string>(changed.begin(), changed.end());
+}
+
+bool Measure::is_link(const std::string& path) const {
+    std::error_code none;
+    return std::filesystem::is_symlink(std::filesystem::symlink_status(checkout_->path() / path, none));
+}
+
+Result<std::map<std::string, std::string>> Measure::behind_links(const Language& language, const std::string& tree) {
+    if (const auto known = behind_.find(tree); known != behind_.end()) { return known->second; }
+    namespace fs = std::filesystem;
+    std::map<std::string, std::string> behind;
+    AF_TRY(const auto files, checkout_->files(tree));
+    AF_CHECK(checkout_->check_out(tree));
+    for (const auto& file : files) {
+        if (!language.belongs_to_tests(file) || !is_link(file)) { continue; }
+        // Every name on the way: a link to a link can be turned at each of them.
+        fs::path at = file;
+        for (int hops = 0; hops < 20; ++hops) {
+            fs::path so_far;
+            bool turned = false;
+            for (auto part = at.begin(); part != at.end() && !turned; ++part) {
+                so_far /= *part;
+                if (!is_link(so_far.string())) { continue; }
+                if (so_far != fs::path(file)) { behind.emplace(so_far.string(), file); }
+                std::error_code none;
+                fs::path next = so_far.parent_path() / fs::read_symlink(checkout_->path() / so_far, none);
+                while (++part != at.end()) { next /= *part; }
+                at = next.lexically_normal();
+                turned = true;
+                break;
+            }
+            if (!turned || at.is_absolute() || at.string().starts_with("..")) { break; }
+        }
+        if (at.is_relative() && !at.string().starts_with("..") && at != fs::path(file)) { behind.emplace(at.string(), file); }
+    }
+    return behind_.emplace(tree, std::move(behind)).first->second;
 }
 
 Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
@@ -81,7 +118,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     evidence.requirements = testable_requirements(baseline.specification);
     evidence.base_tests = baseline.base_tests;
 
-    auto generated = skeleton(baseline.base_tree, interfaces_of(baseline.specification), stop);
+    auto generated = skeleton(baseline.base_tree, declarable_interfaces(baseline.specification), stop);
     if (!generated.ok() && generated.error().code != "AF-GATE-030") { return std::move(generated).error(); }
     std::map<std::string, std::string> expected;
     if (generated.ok()) { expected.insert(generated->begin(), generated->end()); }
@@ -95,6 +132,13 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
             const auto declared = expected.find(*path);
             if (content && declared != expected.end() && declared->second == *content) {
                 evidence.skeleton_paths.push_back(*path);
+            } else if (found->may_hold_tests(*path)) {
+                // Its tests are RED's to write, the rest is not.
+                AF_TRY(const auto base, checkout_->file(baseline.base_tree, *path));
+                const auto before = split_items(declared != expected.end() ? declared->second : base.value_or(""), found->inline_begins);
+                const auto after = split_items(content.value_or(""), found->inline_begins);
+                (before.code == after.code ? evidence.test_paths : evidence.foreign_paths).push_back(*path);
+                if (!after.tests.empty()) { files.insert(*path); }
             } else if (found->belongs_to_tests(*path)) {
                 evidence.test_paths.push_back(*path);
                 if (content && found->tests.matches(*path)) { files.insert(*path); }
@@ -103,9 +147,16 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
             }
         }
     }
+    if (!evidence.test_paths.empty()) { AF_CHECK(checkout_->check_out(call.tree)); }
+    for (const auto& path : evidence.test_paths) {
+        if (is_link(path)) {
+            evidence.problems.push_back(path + " is a link; write tests as files of their own, so that what they say is locked with them.");
+        }
+    }
     for (const auto& test : evidence.declared) {
         AF_TRY(const auto content, checkout_->file(call.tree, test.file));
-        if (!found->tests.matches(test.file)) {
+        const bool inlined = content && found->may_hold_tests(test.file) && !split_items(*content, found->inline_begins).tests.empty();
+        if (!found->tests.matches(test.file) && !inlined) {
             evidence.problems.push_back(test.file + " is not where " + found->name + " tests are looked for (" + found->test_patterns.front() + ").");
         } else if (content) {
             files.insert(test.file);
@@ -135,13 +186,31 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     std::vector<std::string> problems;
     evidence.declared = declared_tests(baseline.test_suite, problems);
     evidence.base_tests = baseline.base_tests;
+    evidence.flaky = baseline.flaky;
 
     AF_TRY(const auto changes, checkout_->changes(red_tree, call.tree));
     const std::set<std::string> locked(baseline.test_files.begin(), baseline.test_files.end());
     evidence.change_exists = !changes.empty();
     for (const auto& change : changes) {
         for (const auto* path : {&change.old_path, &change.path}) {
-            if (!path->empty() && (locked.contains(*path) || found->belongs_to_tests(*path))) { evidence.changed_tests.push_back(*path); }
+            if (path->empty()) { continue; }
+            if (found->may_hold_tests(*path)) {
+                AF_TRY(const auto before, checkout_->file(red_tree, *path));
+                AF_TRY(const auto after, checkout_->file(call.tree, *path));
+                if (split_items(before.value_or(""), found->inline_begins).tests != split_items(after.value_or(""), found->inline_begins).tests) {
+                    evidence.changed_tests.push_back(*path + " (the tests in it)");
+                }
+            } else if (locked.contains(*path) || found->belongs_to_tests(*path)) {
+                evidence.changed_tests.push_back(*path);
+            }
+        }
+    }
+    AF_TRY(const auto behind, behind_links(*found, red_tree));
+    for (const auto& change : changes) {
+        for (const auto* path : {&change.old_path, &change.path}) {
+            for (const auto& [target, link] : behind) {
+                if (*path == target || path->starts_with(target + "/")) { evidence.changed_tests.push_back(*path + " (" + link + " is a link to it)"); }
+            }
         }
     }
     AF_TRY(evidence.changed_configuration, changed_runner_configuration(*found, red_tree, changes, call.tree));
@@ -181,6 +250,12 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
             report.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message + " (" +
                                              violation.check_id + ")" + (violation.fix_hint.empty() ? "" : ". " + violation.fix_hint));
         }
+        for (const char* fact : {"coverage", "coverage_percent", "coverage_lines"}) {
+            if (const auto* value = quality.facts.if_contains(fact)) { report.facts[fact] = *value; }
+        }
+        report.facts["coverage_acceptable"] =
+            std::none_of(quality.violations.begin(), quality.violations.end(),
+                         [](const Violation& violation) { return violation.check_id == "min-coverage" && violation.severity != "minor"; });
         report.facts["complexity_acceptable"] = !complex;
         report.facts["no_code_smells"] = !complex && !smells;
         for (auto& violation : quality.violations) { report.violations.push_back(std::move(violation)); }
@@ -202,13 +277,41 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     if (!evidence.red_files.empty()) { AF_TRY(evidence.red_run, run_tests(red_tree, evidence.red_files, stop)); }
     AF_TRY(const auto suite, test_files(call.tree));
     evidence.run.believed = true;
-    if (!suite.empty()) { AF_TRY(evidence.run, run_tests(call.tree, suite, stop)); }
-    take_over(report, deliver ? judge_deliver(evidence) : judge_green(evidence));
+    // Tests of integration wait for the end of REFACTOR, and for what is delivered.
+    const bool integration = call.request.gate != "green";
+    if (!suite.empty()) { AF_TRY(evidence.run, run_suite(call.tree, suite, integration, evidence.red_files, stop)); }
+    if (!integration) {
+        std::erase_if(evidence.base_tests, [&](const TestOutcome& test) { return is_integration_test(test.file) && !red_files.contains(test.file); });
+    }
+    auto ruling = deliver ? judge_deliver(evidence) : judge_green(evidence);
+    const bool green = call.request.gate == "green";
+    if (green && ruling.passed() && report.blocking_issues.empty() && !evidence.red_files.empty()) {
+        // Taken back once more, now: what RED's run said may have been the hour's or a die's, and then it says nothing about the change.
+        AF_TRY(evidence.red_run, commands_->run_tests(*found, red_tree, {.files = evidence.red_files, .names = {}, .judged = true, .timeout = {}}, stop));
+        ruling = judge_green(evidence);
+    }
+    take_over(report, std::move(ruling));
+    json::array special;
+    if (green && report.blocking_issues.empty()) {
+        AF_TRY(const auto measured, coverage(red_tree, call.tree, evidence.red_files, stop));
+        for (const auto& line : measured.special) {
+            std::string tests;
+            for (const auto& test : line.tests) { tests += (tests.empty() ? "" : ", ") + test; }
+            report.violations.push_back({"special-casing", "pattern", "minor", line.file, line.line,
+                                         "The code compares with " + line.special + ", which the tests give or expect; what depends on it is run by " + tests + ".",
+                                         "A person should look whether the code does the work or knows the tests."});
+            special.push_back(json::value(line.file + ":" + std::to_string(line.line) + " compares with " + line.special + " (" + tests + ")"));
+        }
+        report.facts["special_casing"] = special;
+        report.facts["coverage"] = measured.measured ? "measured" : measured.problem.empty() ? "not measured" : "failed: " + measured.problem;
+    }
     report.facts["believed"] = evidence.run.believed && evidence.red_run.believed;
     report.facts["confinement"] = evidence.run.confinement;
     report.facts["notes"] = json::array(evidence.run.notes.begin(), evidence.run.notes.end());
     const auto count = report.facts.at("passing_tests").as_array().size();
-    conclude(report, std::to_string(count) + (count == 1 ? " test passes" : " tests pass") + ", nothing that passed before fails");
+    conclude(report, std::to_string(count) + (count == 1 ? " test passes" : " tests pass") + ", nothing that passed before fails" +
+                         (special.empty() ? "" : "; look at " + std::to_string(special.size()) + (special.size() == 1 ? " line that compares" : " lines that compare") +
+                                                     " with what the tests give"));
     if (deliver) { report.facts["deployment_ready"] = report.passed; }
     return report;
 }

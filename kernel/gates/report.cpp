@@ -2,7 +2,9 @@
 // Reports as JSON, and what an agent sees of them (North Star 2.4.4).
 #include <algorithm>
 #include <array>
+#include <set>
 
+#include "gates/before.hpp"
 #include "gates/gates.hpp"
 #include "gates/results.hpp"
 
@@ -110,14 +112,47 @@ const GateReport* newest_of(const std::vector<GateReport>& reports, std::initial
 
 json::object tests_status(const GateReport& report) {
     const auto counts = count_tests(report.tests);
+    const auto before = fact_texts(report.facts, "failed_before");
+    const auto flaky = fact_texts(report.facts, "flaky");
+    const std::set<std::string> excused(before.begin(), before.end());
+    const std::set<std::string> unsteady(flaky.begin(), flaky.end());
     json::array failures;
+    std::int64_t failed_before = 0;
     for (const auto& test : report.tests) {
-        if (!is_failure(test.status)) { continue; }
+        if (!is_failure(test.status) || unsteady.contains(test.id)) { continue; }
+        if (excused.contains(test.id)) {
+            ++failed_before;
+            continue;
+        }
         failures.push_back(json::object{{"test", test.name}, {"file", test.file}, {"line", test.line}, {"error", test.message}});
     }
     const auto failing = static_cast<std::int64_t>(failures.size());
-    return {{"status", word(failing == 0 && (report.passed || report.gate == "red"))}, {"total", counts.at("total")},
-            {"passing", counts.at("passed")}, {"failing", failing}, {"failures", std::move(failures)}};
+    json::object status{{"status", word(failing == 0 && (report.passed || report.gate == "red"))}, {"total", counts.at("total")},
+                        {"passing", counts.at("passed")}, {"failing", failing}, {"failures", std::move(failures)}};
+    if (failed_before > 0) { status["failing_before_the_task"] = failed_before; }
+    if (!flaky.empty()) { status["flaky"] = json::array(flaky.begin(), flaky.end()); }
+    return status;
+}
+
+/// Of the gate itself, or of a phase's gate that has measured it, too.
+json::object types_status(const GateReport& report) {
+    const auto* how = report.facts.if_contains("type_check");
+    const bool known = how != nullptr && how->is_string();
+    const auto* passing = report.facts.if_contains("type_check_passing");
+    const bool passes = passing != nullptr && passing->is_bool() ? passing->get_bool() : report.passed;
+    std::int64_t errors = 0;
+    for (const auto& violation : report.violations) { errors += violation.contract == "types" ? 1 : 0; }
+    const auto* warnings = report.facts.if_contains("type_warnings");
+    return {{"status", !known ? std::string_view("not configured") : how->get_string() == "checked" ? word(passes) : std::string_view(how->get_string())},
+            {"errors", errors},
+            {"warnings", warnings != nullptr && warnings->is_int64() ? warnings->get_int64() : 0}};
+}
+
+const GateReport* newest_with(const std::vector<GateReport>& reports, const char* fact) {
+    for (auto report = reports.rbegin(); report != reports.rend(); ++report) {
+        if (report->facts.contains(fact)) { return &*report; }
+    }
+    return nullptr;
 }
 
 json::object conformance_status(const GateReport& report) {
@@ -198,14 +233,9 @@ json::object verification_status(const std::vector<GateReport>& newest) {
     if (const auto* conformance = newest_of(newest, {"conformance", "green", "refactor", "deliver"})) {
         status["conformance"] = conformance_status(*conformance);
     }
-    if (const auto* types = newest_of(newest, {"types"})) {
-        const auto* how = types->facts.if_contains("type_check");
-        const bool checked = how != nullptr && how->is_string() && how->get_string() == "checked";
-        status["type_check"] = json::object{{"status", checked ? word(types->passed) : std::string_view("not configured")},
-                                            {"errors", static_cast<std::int64_t>(types->violations.size())}, {"warnings", 0}};
-    }
-    if (const auto* syntax = newest_of(newest, {"syntax"})) {
-        status["syntax"] = json::object{{"status", word(syntax->passed)}};
+    if (const auto* types = newest_with(newest, "type_check")) { status["type_check"] = types_status(*types); }
+    if (const auto* syntax = newest_with(newest, "syntax_passing")) {
+        status["syntax"] = json::object{{"status", word(syntax->facts.at("syntax_passing") == json::value(true))}};
     }
     const auto* phase = newest_of(newest, {"red", "green", "refactor", "deliver"});
     json::array issues;

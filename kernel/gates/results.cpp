@@ -109,18 +109,6 @@ std::string how_it_ended(const ProcessOutcome& outcome, const RunExpectation& ex
     return "the test process ended with exit code " + std::to_string(outcome.exit_code) + " before all results were written";
 }
 
-/// The last line that says something, of what the process wrote to standard error.
-std::string last_words(std::string_view text) {
-    while (!text.empty()) {
-        const auto end = text.find_last_not_of(" \r\n\t");
-        if (end == std::string_view::npos) { return {}; }
-        text = text.substr(0, end + 1);
-        const auto begin = text.rfind('\n');
-        return ellipsis(sanitize_utf8(begin == std::string_view::npos ? text : text.substr(begin + 1)), 300);
-    }
-    return {};
-}
-
 std::string canary_problem(const Stream& stream, std::size_t expected) {
     std::size_t failed = 0;
     for (const auto& planned : stream.tests) {
@@ -156,6 +144,17 @@ std::string disbelief_of(const Stream& stream, const RunExpectation& expected, c
 }
 
 }  // namespace
+
+std::string last_words(std::string_view text) {
+    while (!text.empty()) {
+        const auto end = text.find_last_not_of(" \r\n\t");
+        if (end == std::string_view::npos) { return {}; }
+        text = text.substr(0, end + 1);
+        const auto begin = text.rfind('\n');
+        return ellipsis(sanitize_utf8(begin == std::string_view::npos ? text : text.substr(begin + 1)), 300);
+    }
+    return {};
+}
 
 bool is_failure(TestStatus status) noexcept { return status != TestStatus::passed && status != TestStatus::skipped; }
 

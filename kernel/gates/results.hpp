@@ -22,6 +22,10 @@ struct TestRun {
     std::vector<std::string> notes;         ///< What the runner wanted a person to know.
     std::chrono::milliseconds duration{0};
     json::object confinement;
+    std::string runner;                     ///< The language file's name for it.
+    /// Built in a folder in which other trees were built and run: quick, and good for feedback; no phase is judged by it.
+    bool kept_build = false;
+    bool not_built = false;                 ///< The build failed: each file is an error that says why.
 };
 
 /// What the kernel knows about a run before it reads the results.
@@ -36,6 +40,9 @@ struct RunExpectation {
 /// it announces and agrees with the outcomes, every planned test has one result, and each canary failed at an assertion.
 /// Otherwise every planned test becomes an `error` ("not run" or "not believed"), never passed.
 [[nodiscard]] TestRun read_test_lines(std::string_view lines, const RunExpectation& expected, const ProcessOutcome& outcome);
+
+/// The last line that says something, of what a process wrote.
+[[nodiscard]] std::string last_words(std::string_view text);
 
 /// total, passed, failed, errors, skipped (North Star 2.2: test_results). `not_collected` counts as an error.
 [[nodiscard]] json::object count_tests(const std::vector<TestOutcome>& tests);

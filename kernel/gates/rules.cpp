@@ -27,6 +27,21 @@ std::string whole_id(const DeclaredTest& test) {
     return test.file + "::" + name;
 }
 
+/// The ids that a declared name may mean: as it is written, `Class.test` as `Class::test`, and `suite > test` as `suite::test`.
+std::vector<std::string> spellings(const DeclaredTest& test) {
+    auto name = test.name;
+    if (const auto prefix = test.file + "::"; name.compare(0, prefix.size(), prefix) == 0) { name.erase(0, prefix.size()); }
+    std::vector<std::string> result{test.file + "::" + name, whole_id(test)};
+    for (const std::string_view separator : {" > ", " \u203a "}) {
+        auto split = name;
+        for (auto at = split.find(separator); at != std::string::npos; at = split.find(separator, at + 2)) {
+            split.replace(at, separator.size(), "::");
+        }
+        if (split != name) { result.push_back(test.file + "::" + split); }
+    }
+    return result;
+}
+
 /// `file::Class::name[parameters]` without class: `file::name[parameters]`.
 std::string without_class(const TestOutcome& test) {
     const auto bracket = test.id.find('[');
@@ -253,6 +268,12 @@ public:
     explicit SuiteJudge(const GreenEvidence& evidence)
         : evidence_(evidence), ids_(red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests)) {
         ruling_.tests = evidence.run.tests;
+        // A flaky test that RED did not declare failed there by chance; it is none of its new ones.
+        std::vector<std::string> declared;
+        for (const auto& test : evidence.declared) {
+            for (const auto* outcome : outcomes_of(test, evidence.red_run.tests)) { declared.push_back(outcome->id); }
+        }
+        std::erase_if(ids_.fresh, [&](const std::string& id) { return contains(evidence.flaky, id) && !contains(declared, id); });
     }
 
     void lock() {
@@ -285,6 +306,7 @@ public:
         ruling_.facts["passing_tests"] = list(passing);
         ruling_.facts["new_tests"] = list(ids_.fresh);
         ruling_.facts["failed_before"] = list(failed_before_);
+        ruling_.facts["flaky"] = list(flaky_);
     }
 
     void taken_back() {
@@ -348,7 +370,13 @@ private:
 
     void regressions() {
         const std::set<std::string> red_files(evidence_.red_files.begin(), evidence_.red_files.end());
+        const std::set<std::string> flaky(evidence_.flaky.begin(), evidence_.flaky.end());
         for (const auto& before : evidence_.base_tests) {
+            if (flaky.contains(before.id) && !contains(ids_.fresh, before.id) && !contains(ids_.guards, before.id)) {
+                const auto* now = find_test(evidence_.run.tests, before.id);
+                if (now == nullptr || now->status != TestStatus::passed) { flaky_.push_back(before.id); }
+                continue;
+            }
             if (before.status != TestStatus::passed) {
                 const auto* now = find_test(evidence_.run.tests, before.id);
                 if (is_failure(before.status) && now != nullptr && is_failure(now->status)) { failed_before_.push_back(before.id); }
@@ -383,6 +411,7 @@ private:
     bool no_regressions_ = true;
     std::set<std::string> reported_;
     std::vector<std::string> failed_before_;
+    std::vector<std::string> flaky_;        ///< Those that do not pass now.
 };
 
 }  // namespace
@@ -428,15 +457,19 @@ std::vector<std::string> testable_requirements(const json::object& specification
 }
 
 std::vector<const TestOutcome*> outcomes_of(const DeclaredTest& test, const std::vector<TestOutcome>& outcomes) {
-    const auto declared = whole_id(test);
+    const auto declared = spellings(test);
     std::vector<const TestOutcome*> found;
-    for (const auto& outcome : outcomes) {
-        if (means(declared, outcome.id)) { found.push_back(&outcome); }
-    }
-    if (!found.empty()) { return found; }
-    for (const auto& outcome : outcomes) {
-        if (means(declared, without_class(outcome))) { found.push_back(&outcome); }
-    }
+    const auto search = [&](const auto& id_of) {
+        for (const auto& spelling : declared) {
+            for (const auto& outcome : outcomes) {
+                if (means(spelling, id_of(outcome))) { found.push_back(&outcome); }
+            }
+            if (!found.empty()) { return true; }
+        }
+        return false;
+    };
+    if (search([](const TestOutcome& outcome) -> const std::string& { return outcome.id; })) { return found; }
+    search(without_class);
     return found;
 }
 

@@ -64,6 +64,7 @@ struct GreenEvidence {
     TestRun red_run;                                ///< Measured on RED's tree: GREEN's change taken back.
     TestRun run;                                    ///< The whole suite on this tree.
     std::vector<TestOutcome> base_tests;
+    std::vector<std::string> flaky;                 ///< Of base_tests: whether they pass says nothing.
     bool change_exists = true;                      ///< The tree differs from RED's.
 };
 /// facts: all_tests_pass, no_regressions, fails_without_change, tests_unchanged, test_results, passing_tests, new_tests.

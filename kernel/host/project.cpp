@@ -213,10 +213,13 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     workshops.repository = project->place_.root.string();
     workshops.state_directory = state;
     workshops.gates.languages_directory = config + "/languages";
+    workshops.gates.more_languages = {(own / "languages").string()};
     workshops.gates.conformance_directories = {config + "/conformance", (own / "conformance").string()};
     workshops.gates.environment = program.environment;
     workshops.gates.settings = project->settings_->section("gates");
     workshops.gates.settings.erase("language");
+    workshops.gates.settings.erase("baseline_runs");
+    workshops.gates.baseline_runs = project->settings_->integer("gates.baseline_runs");
     workshops.gates.language = project->settings_->text("gates.language");
     project->workshops_ = make_git_workshops(std::move(workshops), *project->processes_);
 

@@ -7,6 +7,7 @@
 #include "agent/context.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "config/verification.hpp"
 #include "pipeline/agent_tools.hpp"
 #include "pipeline/agentic.hpp"
 #include "pipeline/budget.hpp"
@@ -85,7 +86,10 @@ Result<std::vector<Change>> settle_writes(TaskSession& session, Workshop& worksh
     json::array forbidden = std::move(touched);
     std::vector<Change> kept;
     for (const TreeChange& change : changes) {
-        if (workspace.check_write(change.path).ok()) {
+        // A file that went to another name is gone from the old one, which must be the role's to write as well.
+        if (!change.old_path.empty() && !workspace.check_write(change.old_path).ok()) {
+            forbidden.emplace_back(change.old_path);
+        } else if (workspace.check_write(change.path).ok()) {
             kept.push_back(Change{change.path, "", "", change.lines_added, change.lines_removed, change.status == 'A'});
         } else {
             forbidden.emplace_back(change.path);
@@ -165,7 +169,9 @@ public:
     Result<void> open() {
         AF_TRY(const auto locked, locked_tests(session_));
         // Who reviews an artifact changes nothing, whatever the role may write elsewhere: what was measured stays as it is.
-        AF_TRY(RolePaths rules, !writes_ ? RolePaths::make(agent_.role, {{"review", "!*"}}) : RolePaths::make(agent_.role, agent_.path_constraints, locked));
+        AF_TRY(auto symbols, workshop_.path_symbols(session_.state().base_tree));
+        AF_TRY(RolePaths rules, !writes_ ? RolePaths::make(agent_.role, {{"review", "!*"}})
+                                         : RolePaths::make(agent_.role, agent_.path_constraints, locked, std::move(symbols)));
         AF_TRY(workspace_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
         AF_TRY(artifacts_, session_.artifacts());
         tree_ = session_.state().tree;
@@ -291,26 +297,30 @@ public:
     }
 
     void after_edit(const std::vector<std::string>& paths) override {
-        const json::value* configured = session_.state().stage_template().config.if_contains("verify_edits");
-        if (configured == nullptr || !configured->is_array() || broken_) { return; }
-        const json::array gates = configured->get_array();      // A copy: every record replaces the state.
+        if (broken_) { return; }
+        const auto checks = edit_checks(session_.state().stage_template().config);
+        if (!checks.ok()) {
+            broken_ = checks.error();
+            return;
+        }
+        if (checks->empty()) { return; }
         if (auto snapshot = workshop_.snapshot(paths); snapshot.ok()) {
             tree_ = *snapshot;
         } else {
             broken_ = snapshot.error();
             return;
         }
-        for (const json::value& name : gates) {
-            if (!name.is_string()) { continue; }
+        for (const EditCheck& check : *checks) {
             GateRequest request;
-            request.gate = std::string(name.get_string());
-            if (request.gate != "tests") { request.paths = paths; }
+            request.gate = check.gate;
+            if (check.gate != "tests" || check.affected) { request.paths = paths; }
+            if (check.affected) { request.parameters["scope"] = "affected"; }
             const auto report = run_gate(request);
             if (!report.ok()) {
                 if (report.error().kind != ErrorKind::cancelled) { context_.log(LogLevel::warning, report.error().to_string(), {}); }
                 return;
             }
-            if (!report->passed && request.gate == "syntax") { return; }  // Nothing else means anything until it parses.
+            if (!report->passed && check.must_pass) { return; }     // Nothing after it would mean anything.
         }
     }
 
@@ -710,7 +720,8 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_process_as_role(TaskSe
                                                                           const std::string& role, const ProcessSpec& spec) {
     AF_TRY(const AgentDefinition agent, services.agents.get(role));
     AF_TRY(const auto locked, locked_tests(session));
-    AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked));
+    AF_TRY(auto symbols, workshop.path_symbols(session.state().base_tree));
+    AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols)));
     AF_TRY(auto workspace, RoleWorkspace::open(workshop.root(), std::move(rules), services.redactor));
     const RecordAgent who{agent.role, agent.version, ""};
     return run_confined(session, workshop, services, *workspace, who, session.state().tree, spec);
@@ -759,7 +770,7 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
         AF_TRY(const auto locked, locked_tests(session));
         const std::string inputs = workshop.scratch() + "/inputs";
         AF_CHECK(artifacts_as_paths(spec.run.state, host.artifacts(), inputs));
-        spec.run.instructions += agentic_instructions(agent, writes, locked, host.scratch());
+        spec.run.instructions += agentic_instructions(agent, writes, locked, host.scratch(), host.workspace().symbols());
         commanded = make_redacting_client(make_agentic_client(*model, host), services.redactor);
     }
 

@@ -102,13 +102,17 @@ Result<std::optional<json::object>> collect_artifact(const std::string& scratch)
 
 std::unique_ptr<ModelClient> make_agentic_client(ModelClient& model, AgenticPlace& place) { return std::make_unique<AgenticClient>(model, place); }
 
-std::string agentic_instructions(const AgentDefinition& agent, bool writes, const std::vector<std::string>& locked, const std::string& scratch) {
+std::string agentic_instructions(const AgentDefinition& agent, bool writes, const std::vector<std::string>& locked, const std::string& scratch,
+                                 const std::shared_ptr<const PathSymbols>& symbols) {
     std::string text = "\n\nYou work in the folder that you are started in, the task's own checkout, with tools of your own. ";
     if (!writes) {
         text += "Change nothing there. ";
     } else {
         std::set<std::string> rules;
-        for (const auto& [tool, rule] : agent.path_constraints) { rules.insert(rule); }
+        for (const auto& [tool, rule] : agent.path_constraints) {
+            const auto parsed = PathRule::parse(rule, symbols);
+            rules.insert(parsed.ok() ? parsed->explained() : rule);
+        }
         if (!rules.empty()) {
             text += "Write only where these patterns allow (`!` forbids): ";
             for (const std::string& rule : rules) { text += (rule == *rules.begin() ? "" : "; ") + rule; }

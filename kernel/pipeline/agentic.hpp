@@ -15,6 +15,7 @@
 
 #include "backends/client.hpp"
 #include "config/agents.hpp"
+#include "tools/path_rules.hpp"
 
 namespace agentforge::kernel {
 
@@ -48,7 +49,8 @@ protected:
 [[nodiscard]] std::unique_ptr<ModelClient> make_agentic_client(ModelClient& model, AgenticPlace& place);
 
 /// What the command is told of how to work, for the run's instructions. `patterns`: the role's path rules; `writes`: it may write at all.
-[[nodiscard]] std::string agentic_instructions(const AgentDefinition& agent, bool writes, const std::vector<std::string>& locked, const std::string& scratch);
+[[nodiscard]] std::string agentic_instructions(const AgentDefinition& agent, bool writes, const std::vector<std::string>& locked, const std::string& scratch,
+                                               const std::shared_ptr<const PathSymbols>& symbols = nullptr);
 
 /// Prior artifacts are paths for somebody who can open files: each mapping in `state` that is a stage's artifact, or the input artifact, is written
 /// to a file in `folder` and its path put in its place. Errors: AF-BASE-….

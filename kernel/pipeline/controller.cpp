@@ -19,7 +19,7 @@
 namespace agentforge::kernel {
 
 json::object plugin_settings(json::object config) {
-    for (const std::string_view key : {"exit_gate", "verify_edits"}) { config.erase(key); }
+    for (const std::string_view key : {"exit_gate", "exit_criteria", "verify_edits"}) { config.erase(key); }
     return config;
 }
 
@@ -442,7 +442,8 @@ private:
         Patience patience(services_, *watch);
         const bool returned = run_bounded(
             [result, plugin, host, session = session_, workshop = workshop_] {
-                *result = run_stage(*plugin, *host);
+                const auto before = host->measure_before();
+                *result = before.ok() ? run_stage(*plugin, *host) : StageResult::failed(before.error());
                 host->end_servers();
             },
             watch, [&] {

@@ -35,7 +35,8 @@ public:
           readable_(readable_folders(gate_options.settings)),
           processes_(processes),
           root_(work_.path().string()),
-          gates_(repository_, verify_, processes_, gate_options) {}
+          gates_(repository_, verify_, processes_, gate_options),
+          baseline_runs_(gate_options.baseline_runs) {}
 
     [[nodiscard]] const std::string& root() const noexcept override { return root_; }
     [[nodiscard]] std::string scratch() const override { return (folder_ / "scratch").string(); }
@@ -61,11 +62,20 @@ public:
     [[nodiscard]] Result<std::string> patch(const std::string& from, const std::string& to) override { return repository_.patch(from, to); }
 
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop& stop) override { return gates_.run(call, stop); }
+    [[nodiscard]] std::int64_t baseline_runs() const override { return baseline_runs_; }
 
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(const std::string& tree,
                                                                                    const std::vector<SkeletonInterface>& interfaces,
                                                                                    const Stop& stop) override {
         return gates_.skeleton(tree, interfaces, stop);
+    }
+
+    [[nodiscard]] Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) override {
+        AF_TRY(auto meaning, gates_.path_meaning(tree));
+        auto symbols = std::make_shared<PathSymbols>();
+        symbols->tests = {meaning.tests, meaning.only_tests, meaning.tests_text};
+        symbols->sources = {meaning.sources, meaning.sources, meaning.sources_text};
+        return std::shared_ptr<const PathSymbols>(std::move(symbols));
     }
 
     [[nodiscard]] Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) override { return processes_.run(request, stop); }
@@ -136,6 +146,7 @@ private:
     ProcessRunner& processes_;
     std::string root_;
     GateRunner gates_;
+    std::int64_t baseline_runs_;
 };
 
 class GitWorkshops final : public WorkshopFactory {

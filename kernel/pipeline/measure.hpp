@@ -14,16 +14,26 @@
 namespace agentforge::kernel {
 
 /// Runs a gate on a recorded tree of the task and journals the result. Gates that judge a whole stage (red, green,
-/// refactor, deliver) first have the suite measured on the base tree, once (`baseline`).
+/// refactor, deliver) first have the suite measured on the base tree (`ensure_baseline`). The gate at the end of the current stage also
+/// holds its report against the stage's `exit_criteria` (North Star 2.4.5); what is not met makes it fail.
 /// `candidate` is the artifact that is being handed in, where the gate judges one.
 /// Errors: AF-GATE-…; cancelled.
 [[nodiscard]] Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& events, const GateRequest& request,
                                          const std::string& tree, const json::object* candidate, const Stop& stop);
 
+/// Whether what the stage hands in is judged against the suite before the task: then that is measured before the stage begins.
+[[nodiscard]] bool needs_baseline(const StageTemplate& stage);
+
+/// Measures the suite on the user's commit, unless the journal has it: `Workshop::baseline_runs` times, so that tests that flip show.
+/// Journaled as the gate `baseline`, which passes whatever it finds: see baseline_report.
+/// Errors: AF-GATE-…; cancelled.
+[[nodiscard]] Result<void> ensure_baseline(TaskSession& session, Workshop& workshop, EventSink& events, const Stop& stop);
+
 /// The newest report of a gate, if it was measured.
 [[nodiscard]] Result<std::optional<GateReport>> newest_report(const TaskSession& session, std::string_view gate);
 
-/// North Star 2.4.4 from the reports that hold for the current tree.
+/// North Star 2.4.4 from the reports that hold for the current tree. `stale`: gates whose last word is on another tree and says nothing
+/// of this one. `before_the_task`: tests that failed or flipped before, or that there were none.
 [[nodiscard]] Result<json::object> current_verification(const TaskSession& session);
 
 /// The files of the tests that RED recorded; nobody may write them from then on. Empty before RED.

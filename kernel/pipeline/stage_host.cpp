@@ -52,7 +52,8 @@ public:
         if (!stage.agent.empty()) {
             AF_TRY(const AgentDefinition agent, services_.agents.get(stage.agent));
             AF_TRY(const auto locked, locked_tests(session_));
-            AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked));
+            AF_TRY(auto symbols, workshop_.path_symbols(session_.state().base_tree));
+            AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols)));
             AF_TRY(files_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
         }
         return {};
@@ -124,6 +125,11 @@ public:
         static_cast<void>(keep(done));
     }
 
+    /// What the kernel did for the stage without being called by it.
+    Result<void> outside(Result<void> done) {
+        if (done.ok()) { return done; }
+        return remember(done.error());
+    }
     TaskSession& session() { return session_; }
     Workshop& workshop() { return workshop_; }
     TaskServices& services() { return services_; }
@@ -345,6 +351,11 @@ Result<std::unique_ptr<StageHost>> StageHost::enter(TaskSession& session, Worksh
     return host;
 }
 
+Result<void> StageHost::measure_before() {
+    if (!needs_baseline(calls_->session().state().stage_template())) { return {}; }
+    const StageClock::Pause measuring(calls_->clock());
+    return calls_->outside(ensure_baseline(calls_->session(), calls_->workshop(), calls_->services().events, calls_->stop()));
+}
 void StageHost::abandon() noexcept { calls_->abandon(); }
 void StageHost::end_servers() {
     if (calls_->servers().end() && !calls_->abandoned()) { calls_->take_back_unrecorded(); }

@@ -21,6 +21,9 @@ public:
     [[nodiscard]] static Result<std::unique_ptr<StageHost>> enter(TaskSession& session, Workshop& workshop, TaskServices& services);
     ~StageHost();
 
+    /// What must be known before the stage begins: the suite on the user's commit, where the stage is judged against it. Journaled once a
+    /// task; the stage's clock stands still.
+    [[nodiscard]] Result<void> measure_before();
     /// From now on every call fails as cancelled: the stage's time is over and nobody listens any more.
     void abandon() noexcept;
     /// Ends the tool servers of this visit; on the thread that ran the stage. What one wrote after its last call is taken back: no

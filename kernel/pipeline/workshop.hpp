@@ -17,6 +17,7 @@
 #include "pipeline/publish.hpp"
 #include "sandbox/process.hpp"
 #include "task/state.hpp"
+#include "tools/path_rules.hpp"
 
 namespace agentforge::kernel {
 
@@ -39,8 +40,12 @@ public:
     [[nodiscard]] virtual Result<std::optional<std::string>> file_in_tree(const std::string& tree, const std::string& path) = 0;
     [[nodiscard]] virtual Result<std::string> patch(const std::string& from, const std::string& to) = 0;
     [[nodiscard]] virtual Result<GateReport> gate(const GateCall& call, const Stop& stop) = 0;
+    /// How often the suite is run before the task (`gates.baseline_runs`): more than once shows tests that flip.
+    [[nodiscard]] virtual std::int64_t baseline_runs() const { return 1; }
     [[nodiscard]] virtual Result<std::vector<std::pair<std::string, std::string>>> skeleton(
         const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) = 0;
+    /// What `@tests` and `@sources` in a role's path rules mean in a tree. Errors: AF-GATE-010, AF-GATE-012, AF-GATE-080.
+    [[nodiscard]] virtual Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) = 0;
     [[nodiscard]] virtual Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) = 0;
     /// Commits as ordered and puts the branch on the commit: a new branch, or one that is moved from `replaces`.
     /// Errors: AF-GIT-010 the branch exists, AF-GIT-040 it is not where it should be, AF-GIT-041 it cannot be signed.

@@ -247,7 +247,7 @@ Result<void> ToolBridge::State::check_path(const ToolSpec& spec, std::string_vie
     if (!path.ok()) { return named(std::move(path).error()); }
     if (const auto rule = constraints.find(spec.name); rule != constraints.end()) {
         if (!rule->second.ok()) { return rule->second.error(); }
-        if (!rule->second->allows(*path)) { return named(path_not_allowed(*path, agent.role, rule->second->text())); }
+        if (!rule->second->allows(*path)) { return named(path_not_allowed(*path, agent.role, rule->second->explained())); }
     }
     if (has(spec.effects, ToolEffect::writes)) {
         if (auto allowed = workspace.check_write(*path); !allowed.ok()) { return named(std::move(allowed).error()); }
@@ -260,7 +260,7 @@ ToolBridge::ToolBridge(AgentDefinition agent, std::map<std::string, std::shared_
                        json::object completion_schema)
     : state_(new State{std::move(agent), std::move(tools), workspace, services, {}, {}, {}, {}}) {
     auto& state = *state_;
-    for (const auto& [tool, text] : state.agent.path_constraints) { state.constraints.emplace(tool, PathRule::parse(text)); }
+    for (const auto& [tool, text] : state.agent.path_constraints) { state.constraints.emplace(tool, PathRule::parse(text, workspace.symbols())); }
     const std::set<std::string, std::less<>> forbidden(state.agent.forbidden_tools.begin(), state.agent.forbidden_tools.end());
     for (const auto& name : state.agent.allowed_tools) {
         const auto tool = state.tools.find(name);

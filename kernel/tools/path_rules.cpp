@@ -223,14 +223,23 @@ std::vector<std::string_view> split_globs(std::string_view text) {
     return globs;
 }
 
+/// `@name`: letters, digits, `_` and `-` alone; `@scope/x` and `@*` are ordinary globs.
+bool looks_like_symbol(std::string_view glob) {
+    if (glob.size() < 2 || glob.front() != '@') { return false; }
+    return std::all_of(glob.begin() + 1, glob.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    });
+}
+
 }  // namespace
 
 bool glob_matches(std::string_view pattern, std::string_view path) {
     return matches(prepare(pattern), components(path), true);
 }
 
-Result<PathRule> PathRule::parse(std::string_view text) {
+Result<PathRule> PathRule::parse(std::string_view text, std::shared_ptr<const PathSymbols> symbols) {
     PathRule rule;
+    rule.symbols_ = std::move(symbols);
     rule.text_ = std::string(trim(text));
     for (auto glob : split_globs(text)) {
         Glob entry;
@@ -243,6 +252,13 @@ Result<PathRule> PathRule::parse(std::string_view text) {
                          ellipsis(sanitize_utf8(text), 300),
                          "Write gitignore-style globs separated by commas, such as 'src/**/*.py, !src/vendor/'.", ErrorKind::invalid};
         }
+        entry.symbol = looks_like_symbol(glob);
+        if (entry.symbol && glob != "@tests" && glob != "@sources") {
+            return Error{"AF-TOOL-020", "The pattern '" + ellipsis(std::string(glob), 200) + "' is no symbol that rules know.",
+                         ellipsis(sanitize_utf8(text), 300),
+                         "The symbols are @tests and @sources; write '\\" + ellipsis(std::string(glob), 200) + "' for a file of that name.",
+                         ErrorKind::invalid};
+        }
         entry.pattern = std::string(glob);
         rule.globs_.push_back(std::move(entry));
         if (rule.globs_.size() > max_globs) {
@@ -253,29 +269,52 @@ Result<PathRule> PathRule::parse(std::string_view text) {
     return rule;
 }
 
+const PathSymbols::Symbol* PathRule::meaning_of(const Glob& glob) const {
+    if (!glob.symbol || symbols_ == nullptr) { return nullptr; }
+    return glob.pattern == "@tests" ? &symbols_->tests : &symbols_->sources;
+}
+
+bool PathRule::allowed_by(const Glob& glob, std::string_view path, const std::vector<std::string_view>& parts) const {
+    if (glob.symbol) {
+        const auto* symbol = meaning_of(glob);
+        return symbol != nullptr && symbol->allowed && symbol->allowed(path);
+    }
+    const auto prepared = prepare(glob.pattern);
+    return matches(prepared, parts, prepared.folder_only || !has_wildcard(prepared.parts.back()));
+}
+
 bool PathRule::allows(std::string_view path) const {
     const auto parts = components(path);
     bool positive = false;
     bool matched = false;
     for (const auto& glob : globs_) {
-        const auto prepared = prepare(glob.pattern);
         if (glob.negated) {
-            if (matches(prepared, parts, true)) { return false; }
+            const auto* symbol = meaning_of(glob);
+            const bool forbidden = !glob.symbol ? matches(prepare(glob.pattern), parts, true)
+                                                : symbol == nullptr || !symbol->forbidden || symbol->forbidden(path);
+            if (forbidden) { return false; }
             continue;
         }
         positive = true;
-        if (!matched) { matched = matches(prepared, parts, prepared.folder_only || !has_wildcard(prepared.parts.back())); }
+        if (!matched) { matched = allowed_by(glob, path, parts); }
     }
     return matched || !positive;
 }
 
 bool PathRule::matches_any(std::string_view path) const {
     const auto parts = components(path);
-    return std::any_of(globs_.begin(), globs_.end(), [&](const Glob& glob) {
-        if (glob.negated) { return false; }
-        const auto prepared = prepare(glob.pattern);
-        return matches(prepared, parts, prepared.folder_only || !has_wildcard(prepared.parts.back()));
-    });
+    return std::any_of(globs_.begin(), globs_.end(), [&](const Glob& glob) { return !glob.negated && allowed_by(glob, path, parts); });
+}
+
+std::string PathRule::explained() const {
+    std::string text = text_;
+    for (const auto* name : {"@tests", "@sources"}) {
+        const auto glob = std::find_if(globs_.begin(), globs_.end(), [&](const Glob& each) { return each.symbol && each.pattern == name; });
+        if (glob == globs_.end()) { continue; }
+        const auto* symbol = meaning_of(*glob);
+        text += std::string(" (") + name + (symbol == nullptr || symbol->meaning.empty() ? " means nothing here)" : ": " + symbol->meaning + ")");
+    }
+    return text;
 }
 
 bool is_protected_name(std::string_view component) {
@@ -347,10 +386,10 @@ Error path_not_allowed(std::string_view path, std::string_view role, std::string
 }
 
 Result<RolePaths> RolePaths::make(std::string role, const std::map<std::string, std::string, std::less<>>& constraints,
-                                  const std::vector<std::string>& locked_files) {
+                                  const std::vector<std::string>& locked_files, std::shared_ptr<const PathSymbols> symbols) {
     RolePaths paths;
     for (const auto& [tool, text] : constraints) {
-        auto rule = PathRule::parse(text);
+        auto rule = PathRule::parse(text, symbols);
         if (!rule.ok()) {
             auto error = std::move(rule).error();
             error.where = "path constraint of " + tool + ", role " + role + ": " + error.where;
@@ -359,7 +398,13 @@ Result<RolePaths> RolePaths::make(std::string role, const std::map<std::string, 
         paths.rules_.push_back(std::move(rule).value());
     }
     paths.role_ = std::move(role);
-    paths.locked_ = locked_files;
+    paths.symbols_ = std::move(symbols);
+    for (const auto& file : locked_files) {
+        // A file that holds tests among other code is locked by the gates, part by part.
+        const auto* tests = symbols == nullptr ? nullptr : &symbols->tests;
+        const bool mixed = tests != nullptr && tests->allowed && tests->forbidden && tests->allowed(file) && !tests->forbidden(file);
+        if (!mixed) { paths.locked_.push_back(file); }
+    }
     std::sort(paths.locked_.begin(), paths.locked_.end());
     return paths;
 }
@@ -370,7 +415,7 @@ Result<void> RolePaths::check_write(std::string_view normalized_path) const {
                      "Make the tests pass by changing the implementation.", ErrorKind::denied};
     }
     for (const auto& rule : rules_) {
-        if (!rule.allows(normalized_path)) { return path_not_allowed(normalized_path, role_, rule.text()); }
+        if (!rule.allows(normalized_path)) { return path_not_allowed(normalized_path, role_, rule.explained()); }
     }
     return {};
 }

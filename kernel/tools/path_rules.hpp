@@ -2,7 +2,9 @@
 // Which paths a role may write: gitignore-style globs (North Star 12.8).
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +13,20 @@
 
 namespace agentforge::kernel {
 
-/// One rule: comma-separated globs. A path is allowed when it matches a positive glob (or there is none)
+/// What the symbols `@tests` and `@sources` of a rule mean in one repository; its languages say it (kernel/gates/scopes.hpp).
+/// A file may hold tests beside other code (Rust): then `@tests` allows it and `!@tests` does not forbid it, and the gates
+/// hold its parts against each other.
+struct PathSymbols {
+    struct Symbol {
+        std::function<bool(std::string_view)> allowed;      ///< What `@name` allows.
+        std::function<bool(std::string_view)> forbidden;    ///< What `!@name` forbids.
+        std::string meaning;                                ///< For messages: the globs as the language has them.
+    };
+    Symbol tests;
+    Symbol sources;
+};
+
+/// One rule: comma-separated globs and symbols (`@tests`, `@sources`; `\@tests` is a file of that name). A path is allowed when it matches a positive glob (or there is none)
 /// and no `!` glob; their order does not matter. `*`, `?` and `[…]` do not cross `/`, `**` as a whole component does;
 /// a glob without `/` matches at any depth; `tests/**/*` matches `tests/a.py` too; a leading `/` anchors; a trailing
 /// `/` means a folder. Case counts; one byte is one character, as in git. Spaces around a comma do not count; `\`
@@ -21,16 +36,23 @@ namespace agentforge::kernel {
 /// glob whose last component has a wildcard (`*.md`) allows no file inside a folder of such a name (`x.md/run.py`).
 class PathRule {
 public:
-    /// Errors: `invalid` AF-TOOL-020 for a malformed glob (empty, open `[`, `\` at the end, `{a,b}`, control characters).
-    [[nodiscard]] static Result<PathRule> parse(std::string_view text);
+    /// Without `symbols` a symbol allows nothing, and forbids everything.
+    /// Errors: `invalid` AF-TOOL-020 for a malformed glob (empty, open `[`, `\` at the end, `{a,b}`, control characters) and for
+    /// a symbol that there is not.
+    [[nodiscard]] static Result<PathRule> parse(std::string_view text, std::shared_ptr<const PathSymbols> symbols = nullptr);
     [[nodiscard]] bool allows(std::string_view path) const;
     [[nodiscard]] bool matches_any(std::string_view path) const;    ///< A positive glob matches; ignores `!`.
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
+    /// The rule as written, and what its symbols mean: `!@tests (@tests: *_test.go)`.
+    [[nodiscard]] std::string explained() const;
 
 private:
-    struct Glob { std::string pattern; bool negated = false; };
+    struct Glob { std::string pattern; bool negated = false; bool symbol = false; };
+    [[nodiscard]] const PathSymbols::Symbol* meaning_of(const Glob& glob) const;
+    [[nodiscard]] bool allowed_by(const Glob& glob, std::string_view path, const std::vector<std::string_view>& parts) const;
     std::string text_;
     std::vector<Glob> globs_;
+    std::shared_ptr<const PathSymbols> symbols_;
 };
 
 /// Whether `path` matches one gitignore-style glob, itself or by one of the folders it is in (what `git check-ignore`
@@ -52,14 +74,17 @@ class RolePaths {
 public:
     /// `locked_files`: paths as `normalize_path` gives them. Errors: AF-TOOL-020 naming the role and the tool.
     [[nodiscard]] static Result<RolePaths> make(std::string role, const std::map<std::string, std::string, std::less<>>& constraints,
-                                                const std::vector<std::string>& locked_files = {});
+                                                const std::vector<std::string>& locked_files = {},
+                                                std::shared_ptr<const PathSymbols> symbols = nullptr);
     [[nodiscard]] Result<void> check_write(std::string_view normalized_path) const;
     [[nodiscard]] bool unrestricted() const noexcept { return rules_.empty() && locked_.empty(); }
     [[nodiscard]] const std::string& role() const noexcept { return role_; }
+    [[nodiscard]] const std::shared_ptr<const PathSymbols>& symbols() const noexcept { return symbols_; }
 
 private:
     std::string role_;
     std::vector<PathRule> rules_;
+    std::shared_ptr<const PathSymbols> symbols_;
     std::vector<std::string> locked_;       ///< Exact paths nobody may write: the tests, from RED to the commit.
 };
 

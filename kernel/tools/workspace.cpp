@@ -991,4 +991,6 @@ Result<void> RoleWorkspace::check_write(std::string_view path) const {
     return state_->rules.check_write(normal);
 }
 
+std::shared_ptr<const PathSymbols> RoleWorkspace::symbols() const { return state_->rules.symbols(); }
+
 }  // namespace agentforge::kernel

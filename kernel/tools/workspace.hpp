@@ -75,6 +75,8 @@ public:
     void allow_writes(bool allowed) noexcept;
     /// Whether the role may write there, by path text alone. Errors: those of `normalize_path` and `RolePaths::check_write`.
     [[nodiscard]] Result<void> check_write(std::string_view path) const;
+    /// What `@tests` and `@sources` mean here; null where nobody said.
+    [[nodiscard]] std::shared_ptr<const PathSymbols> symbols() const;
 
 private:
     struct State;

@@ -62,6 +62,7 @@ public:
         if (next_skeleton_ == answers_.skeletons.size()) { give_up("a skeleton more is asked than in the run before"); }
         return answers_.skeletons[next_skeleton_++];
     }
+    Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) override { return inner_->path_symbols(tree); }
     Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) override { return inner_->run(std::move(request), stop); }
     Result<MadeCommit> commit(const CommitOrder& order, const Stop& stop) override { return inner_->commit(order, stop); }
     Result<HookReport> hooks(const HookOrder& order, const std::string& author, const Stop& stop) override { return inner_->hooks(order, author, stop); }

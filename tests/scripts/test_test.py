@@ -131,3 +131,10 @@ def test_agents_commands_are_installed_into_a_folder_of_the_build(checkout):
     checkout.run("--agents")
     asked = (checkout.folder / "asked").read_text()
     assert f"--prefix {checkout.folder}/build/agents " in asked and "@anthropic-ai/claude-code @openai/codex" in asked
+
+
+def test_runners_that_cannot_be_installed_count_as_nothing(checkout):
+    checkout.program("bin/npm", f'echo "$@" >{checkout.folder}/asked; exit 1')
+    assert checkout.run("--runners") == (1, "0 passed, 0 failed")
+    asked = (checkout.folder / "asked").read_text()
+    assert f"--prefix {checkout.folder}/build/runners " in asked and "vitest@3 jest@30" in asked

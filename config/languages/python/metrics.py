@@ -7,6 +7,7 @@ Input: {"files": [{"path", "content"}]}. Output, one JSON object a line, {"metri
   undocumented      1 for a public function, method or class without docstring
   print-call        1 for each call of print()
   bare-except       1 for each `except:` that names no exception
+  constant-comparison  1 for each comparison method that answers with one constant, whatever it is given
 and at last {"end": true, "checked": number of files}. A file that does not parse is left to the syntax check.
 """
 import ast
@@ -40,6 +41,22 @@ def complexity(function):
         elif type(node).__name__ == "match_case":
             count += 1
     return count
+
+
+COMPARISONS = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__", "__instancecheck__", "__subclasscheck__"}
+
+
+def answers_constant(function):
+    """Whether every `return` of a function or lambda gives True, or every one gives False."""
+    if isinstance(function, ast.Lambda):
+        values = [function.body]
+    else:
+        nodes = list(own_nodes(function))
+        if any(isinstance(node, (ast.Raise, ast.Yield, ast.YieldFrom)) for node in nodes):
+            return False
+        values = [node.value for node in nodes if isinstance(node, ast.Return)]
+    answers = {value.value for value in values if isinstance(value, ast.Constant) and isinstance(value.value, bool)}
+    return bool(values) and len(answers) == 1 and all(isinstance(value, ast.Constant) and isinstance(value.value, bool) for value in values)
 
 
 def is_public(name):
@@ -77,7 +94,16 @@ class Measure(ast.NodeVisitor):
         self._path.pop()
 
     def visit_FunctionDef(self, node):
+        if node.name in COMPARISONS and answers_constant(node):
+            self._found("constant-comparison", node, ".".join(self._path + [node.name]), 1)
         self._enter(node, True)
+
+    def visit_Assign(self, node):
+        for target in node.targets:
+            name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+            if name in COMPARISONS and isinstance(node.value, ast.Lambda) and answers_constant(node.value):
+                self._found("constant-comparison", node, ".".join(self._path + [name]), 1)
+        self.generic_visit(node)
 
     def visit_AsyncFunctionDef(self, node):
         self._enter(node, True)

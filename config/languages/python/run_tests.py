@@ -72,10 +72,90 @@ def line_of(error, path, fallback):
     return found
 
 
+def code_of(value):
+    """What a function, method or property does; None for anything else."""
+    value = getattr(value, "__func__", value)
+    value = getattr(value, "fget", value)
+    return getattr(value, "__code__", None)
+
+
+class Seal:
+    """What decides how a test ends, as it was before the project could change it. Looked at after every test: a patch that lies only
+    about some tests would leave the canary alone."""
+
+    def __init__(self):
+        self._kept, self._owners, self.broken = [], {}, None
+
+    def watch(self, owner, wanted=lambda name: True):
+        """All functions of a class or module; in a class also that no special method comes in addition."""
+        if owner in self._owners:
+            return
+        label = getattr(owner, "__module__", None)
+        label = f"{label}.{owner.__qualname__}" if isinstance(owner, type) else owner.__name__
+        names = {name: value for name, value in list(vars(owner).items()) if wanted(name)}
+        self._owners[owner] = (label, frozenset(vars(owner)) if isinstance(owner, type) else None)
+        for name, value in names.items():
+            if code_of(value) is not None or isinstance(value, type):
+                self._kept.append((owner, name, value, code_of(value), label))
+
+    def watch_test(self, owner):
+        """A class with tests, and what it inherits from the project."""
+        for each in owner.__mro__[:-1]:
+            self.watch(each, lambda name: name.startswith(("test", "assert", "fail", "setUp", "tearDown", "run", "_call", "__")))
+
+    def look(self):
+        """Remembers the first thing that is not what it was."""
+        if self.broken is not None:
+            return
+        for owner, name, value, code, label in self._kept:
+            if vars(owner).get(name) is not value or code_of(value) is not code:
+                self.broken = f"{label}.{name}"
+                return
+        for owner, (label, names) in self._owners.items():
+            if names is not None and len(vars(owner)) != len(names):
+                new = [name for name in vars(owner) if name not in names and (name in ("__getattribute__", "__getattr__", "__call__", "run"))]
+                if new:
+                    self.broken = f"{label}.{new[0]}"
+                    return
+
+    def look_at(self, test):
+        """A test object whose own attributes stand in for its assertions."""
+        if self.broken is None:
+            for name in getattr(test, "__dict__", {}):
+                if name.startswith(("assert", "fail")) and callable(getattr(type(test), name, None)) and not name.startswith("failureException"):
+                    self.broken = f"{type(test).__name__}.{name}"
+                    return
+
+
+def sealed(with_pytest):
+    import builtins
+    import unittest
+    seal = Seal()
+    for module in (unittest.case, unittest.suite, unittest.result, unittest.loader):
+        for value in list(vars(module).values()):
+            if isinstance(value, type) and value.__module__ == module.__name__:
+                seal.watch(value)
+        seal.watch(module)
+    seal.watch(builtins, lambda name: name in ("isinstance", "issubclass", "AssertionError", "NotImplementedError", "BaseException"))
+    if with_pytest:
+        import _pytest.outcomes
+        import _pytest.python
+        import _pytest.python_api
+        import _pytest.reports
+        import _pytest.runner
+        for module in (_pytest.outcomes, _pytest.python, _pytest.python_api, _pytest.reports, _pytest.runner):
+            for value in list(vars(module).values()):
+                if isinstance(value, type) and value.__module__ == module.__name__:
+                    seal.watch(value)
+            seal.watch(module)
+    return seal
+
+
 class Ledger:
     """What was collected and how it ended; writes each finished test to the channel."""
 
     def __init__(self, channel, request):
+        self.seal = None
         self._channel = channel
         self._marker = request["marker"]
         self._planned = {}
@@ -115,6 +195,9 @@ class Ledger:
 
     def finish(self):
         """Writes all results and the end mark; returns the exit code."""
+        self.seal.look()
+        if self.seal.broken is not None:
+            raise RuntimeError(f"the project replaced {self.seal.broken} while its tests ran")
         for test_id in self.unreported():
             self.report(test_id, "error", "not run: the runner never came to this test")
         bad = False
@@ -255,6 +338,7 @@ def run_unittest(request, ledger):
             code = getattr(getattr(getattr(type(test), method, None), "__func__", getattr(type(test), method, None)), "__code__", None)
             test_id = f"{file}::{type(test).__name__}::{method}" if method else f"{file}::{test.id()}"
             ids[test], paths[test], lines[test] = test_id, real, code.co_firstlineno if code else 0
+            ledger.seal.watch_test(type(test))
             ledger.plan(test_id, method or test.id(), file, lines[test], canary)
         plain = [name for name, value in vars(module).items()
                  if name.startswith("test") and callable(value) and getattr(value, "__module__", "") == module.__name__
@@ -268,6 +352,11 @@ def run_unittest(request, ledger):
         def startTest(self, test):
             super().startTest(test)
             ledger.start(ids.get(test, str(test)))
+
+        def stopTest(self, test):
+            super().stopTest(test)
+            ledger.seal.look()
+            ledger.seal.look_at(test)
 
         def _record(self, test, error):
             if test in ids:
@@ -334,6 +423,7 @@ def run_pytest(request, ledger, configuration):
     root = os.path.realpath(request["root"])
     canary_path = os.path.realpath(request["canary"])
     assertion_types = (AssertionError, pytest.fail.Exception)
+    codes = {}
 
     def identify(item):
         path = os.path.realpath(str(getattr(item, "path", None) or item.fspath))
@@ -355,6 +445,9 @@ def run_pytest(request, ledger, configuration):
             for item in session.items:
                 test_id, file, _, canary = identify(item)
                 ledger.plan(test_id, item.name, file, (item.location[1] or 0) + 1, canary)
+                if getattr(item, "cls", None) is not None:
+                    ledger.seal.watch_test(item.cls)
+                codes[item] = code_of(getattr(item, "obj", None))
             yield
 
         def pytest_collectreport(self, report):
@@ -376,6 +469,11 @@ def run_pytest(request, ledger, configuration):
             outcome = yield
             report = outcome.get_result()
             test_id, _, path, _ = identify(item)
+            if call.when == "call":
+                ledger.seal.look()
+                ledger.seal.look_at(getattr(item, "instance", None))
+                if code_of(getattr(item, "obj", None)) is not codes.get(item):
+                    ledger.seal.broken = ledger.seal.broken or test_id
             line = (item.location[1] or 0) + 1
             error = call.excinfo.value if call.excinfo is not None else None
             if getattr(report, "wasxfail", None) is not None:
@@ -435,6 +533,7 @@ def main():
             except ImportError:
                 ledger.note("these tests are written for pytest, which python3 cannot import; they are run with unittest")
                 wanted = False
+        ledger.seal = sealed(wanted)
         sys.dont_write_bytecode = True
         sys.pycache_prefix = os.path.join(os.environ["TMPDIR"], "pycache")
         for folder in (os.path.join(root, "src"), root):

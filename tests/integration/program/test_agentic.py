@@ -59,7 +59,7 @@ class TestAgentic(AgenticTest):
         green = next(call for call in calls if call["stage"] == "green")
         self.assertTrue(green["home"].endswith("/agentic/home"), green["home"])
         self.assertIn("/inputs/spec.yaml", green["prompt"])
-        self.assertIn("!tests/**/*", green["prompt"])
+        self.assertIn("!@tests (@tests: ", green["prompt"])
         self.assertNotIn("edit_file", green["prompt"].partition("available_actions:")[2])
         for role in ("security_architect", "requirements_analyst"):     # A reviewer, and a role without a tool that writes.
             self.assertIn("Change nothing there", next(call for call in calls if call["role"] == role)["prompt"])

@@ -43,11 +43,11 @@ TEST(ShippedAgents, all_may_complete) {
 
 TEST(ShippedAgents, developers_may_not_touch_tests_by_any_writing_tool) {
     for (const auto* role : {"software_developer", "senior_developer"}) {
-        for (const auto* tool : {"edit_file", "apply_patch", "create_file", "move_file", "delete_file"}) { EXPECT_EQ(agent(role).path_constraints[tool], "!tests/**/*") << role << tool; }
+        for (const auto* tool : {"edit_file", "apply_patch", "create_file", "move_file", "delete_file"}) { EXPECT_EQ(agent(role).path_constraints[tool], "!@tests") << role << tool; }
     }
 }
 
-TEST(ShippedAgents, the_test_engineer_creates_tests_only) { EXPECT_EQ(agent("test_engineer").path_constraints["create_file"], "tests/**/*"); }
+TEST(ShippedAgents, the_test_engineer_creates_tests_only) { EXPECT_EQ(agent("test_engineer").path_constraints["create_file"], "@tests"); }
 
 TEST(ShippedAgents, the_architect_serves_two_stages) {
     EXPECT_EQ(agent("software_architect").output_contract("analyze"), "analysis");
@@ -75,7 +75,7 @@ TEST(Agents, a_project_extends_a_shipped_agent) {
     const auto set = with_project("software_developer.yaml", "extends: \"agentforge:software_developer\"\nidentity: {expertise: [Python, Django, PostgreSQL]}\n");
     ASSERT_TRUE(set.ok()) << set.error().to_string();
     EXPECT_EQ(set->get("software_developer")->expertise, (std::vector<std::string>{"Python", "Django", "PostgreSQL"}));
-    EXPECT_EQ(set->get("software_developer")->path_constraints.at("edit_file"), "!tests/**/*");
+    EXPECT_EQ(set->get("software_developer")->path_constraints.at("edit_file"), "!@tests");
 }
 
 TEST(Agents, a_role_of_another_name_may_extend) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/pipelines.hpp"
 
+#include "config/verification.hpp"
+
 #include "unit/config/fixtures.hpp"
 
 namespace agentforge::kernel {
@@ -103,7 +105,35 @@ TEST(ShippedPipelines, spec_and_refactor_are_reviewed_and_a_review_blocks) {
 
 TEST(ShippedPipelines, green_verifies_edits_and_leaves_through_its_gate) {
     const auto implement = shipped_pipelines().get("implement");
-    EXPECT_EQ(implement->stages[*implement->index_of("green")].config, parse_json(R"({"exit_gate": "green", "verify_edits": ["syntax", "conformance", "tests"]})", "t")->as_object());
+    const auto& config = implement->stages[*implement->index_of("green")].config;
+    EXPECT_EQ(config.at("exit_gate"), json::value("green"));
+    const auto checks = edit_checks(config);
+    ASSERT_TRUE(checks.ok()) << checks.error().to_string();
+    std::vector<std::string> gates;
+    for (const auto& check : *checks) { gates.push_back(check.gate); }
+    EXPECT_EQ(gates, (std::vector<std::string>{"syntax", "types", "conformance", "tests"}));
+}
+
+TEST(ShippedPipelines, phases_of_tests_and_code_say_what_must_hold_at_their_end) {
+    const auto implement = shipped_pipelines().get("implement");
+    std::map<std::string, std::vector<std::string>> facts;
+    for (const auto* name : {"red", "green", "refactor", "deliver"}) {
+        const auto criteria = exit_criteria(implement->stages[*implement->index_of(name)].config);
+        ASSERT_TRUE(criteria.ok()) << criteria.error().to_string();
+        for (const auto& criterion : *criteria) { facts[name].push_back(criterion.fact); }
+    }
+    EXPECT_EQ(facts["red"], (std::vector<std::string>{"tests_exist", "all_tests_fail", "tests_are_valid"}));
+    EXPECT_EQ(facts["green"], (std::vector<std::string>{"all_tests_pass", "conformance_passing", "type_check_passing", "no_regressions", "fails_without_change"}));
+    EXPECT_EQ(facts["refactor"], (std::vector<std::string>{"all_tests_pass", "conformance_passing", "type_check_passing", "no_regressions", "complexity_acceptable"}));
+    EXPECT_EQ(facts["deliver"], (std::vector<std::string>{"deployment_ready"}));
+}
+
+TEST(PipelineFiles, a_wrong_check_after_edits_is_named_with_its_line) {
+    const auto loaded = with_project("mine.yaml", mine("  stages:\n    - name: green\n      config:\n        exit_gate: green\n        verify_edits: [syntx]\n"));
+    ASSERT_FALSE(loaded.ok());
+    EXPECT_EQ(loaded.error().code, "AF-PIPE-001");
+    EXPECT_NE(loaded.error().where.find("mine.yaml:9"), std::string::npos) << loaded.error().where;
+    EXPECT_EQ(loaded.error().remedy, "Did you mean `syntax`?");
 }
 
 TEST(ShippedPipelines, defaults_are_those_of_the_specification) {

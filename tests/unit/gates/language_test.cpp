@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include "gates/belief.hpp"
 #include "gates/commands.hpp"
 #include "gates/language.hpp"
 #include "unit/gates/project.hpp"
@@ -43,11 +44,80 @@ TEST(Language, an_unknown_key_is_an_error_with_its_place) {
     EXPECT_THAT(language.error().where, HasSubstr("python.yaml:"));
 }
 
+TEST(Language, the_builds_errors_of_cpp_are_found) {
+    const auto cpp = load_language(languages, "cpp").value();
+    const auto found = find_messages(cpp.runners.front().build_error,
+                                     "/t/src/a.cpp:3:5: error: 'x' was not declared in this scope\n/t/src/a.cpp:4:5: warning: unused variable\n"
+                                     "/t/src/b.c:1:10: fatal error: no.h: No such file or directory\n"
+                                     "/usr/bin/ld: /t/tests/c.cpp:12: undefined reference to `n::f()'\n"
+                                     "CMake Error at tests/CMakeLists.txt:2 (find_package):\n  Could not find GTest\n", "/t");
+    std::string all;
+    for (const auto& each : found) { all += each.file + ":" + std::to_string(each.line) + " " + each.message + "\n"; }
+    EXPECT_EQ(all, "src/a.cpp:3 error: 'x' was not declared in this scope\nsrc/b.c:1 error: no.h: No such file or directory\n"
+                   "tests/c.cpp:12 undefined reference to `n::f()'\ntests/CMakeLists.txt:2 (find_package): Could not find GTest\n");
+}
+
+TEST(Language, cpp_is_told_from_python_by_its_sources) {
+    EXPECT_EQ((*detect_language(languages, {"CMakeLists.txt", "src/a.cpp", "src/b.cpp", "scripts/x.py"}).value()).name, "cpp");
+    const auto cpp = load_language(languages, "cpp").value();
+    for (const auto* file : {"tests/slug.cpp", "src/slug_test.cc", "test/a/b.c"}) { EXPECT_TRUE(cpp.tests.matches(file)) << file; }
+    EXPECT_FALSE(cpp.tests.matches("tests/helper.hpp"));
+    EXPECT_TRUE(cpp.belongs_to_tests("tests/CMakeLists.txt"));
+}
+
+/// A language file with one runner; `more` goes into the runner.
+Result<Language> language_with(const std::string& more) {
+    TemporaryDirectory folder("language");
+    std::ofstream(folder.path() / "x.yaml") << "agentforge_language: 1\nname: x\ndetect: ['*.x']\nsources: ['*.x']\ntests: ['*_test.x']\nrunners:\n"
+                                               "  - name: r\n" << more;
+    return load_language(folder.path().string(), "x");
+}
+
+TEST(Language, what_is_wrong_in_a_runner_is_told_with_its_place) {
+    EXPECT_TRUE(language_with("    run: {argv: [make, check], format: googletest-json}\n").ok());
+    const std::vector<std::pair<std::string, std::string>> cases{
+        {"    run: {argv: [make], format: xml}\n", "`xml` is not a known format"},
+        {"    run: {argv: [make]}\n", "`format` is missing"},
+        {"    build: []\n", "`run` is missing"},
+        {"    run: {argv: [make], format: ctest, exit_failed: [a]}\n", "exit codes"},
+        {"    run: {argv: [make], format: ctest}\n    build_error: 'x'\n", "no group (?P<file>"},
+        {"    run: {argv: [make], format: ctest}\n    declaration: 'x'\n", "no group (?P<name>"},
+        {"    run: {argv: [make], format: ctest}\n    canaries: [{source: a, path: '{root}/a'}]\n", "must have {unique}"},
+        {"    run: {argv: [make], format: ctest}\n    canaries: [{source: a, path: 'a{unique}', fill: {p: 'x'}}]\n", "one group"},
+        {"    run: {argv: [make], format: ctest}\n    detects: []\n", "unknown key `detects`"}};
+    for (const auto& [text, message] : cases) {
+        const auto language = language_with(text);
+        ASSERT_FALSE(language.ok()) << text;
+        EXPECT_THAT(language.error().message, HasSubstr(message)) << text;
+        EXPECT_THAT(language.error().where, HasSubstr("x.yaml:")) << text;
+    }
+}
+
+TEST(Language, the_first_runner_whose_conditions_hold_is_taken) {
+    Language language;
+    language.runners.resize(2);
+    language.runners[0].name = "a";
+    language.runners[0].detect = {{"*.json", "jest"}};
+    language.runners[1].name = "b";
+    const auto taken = [&](const std::string& content) {
+        return choose_runner(language, {"package.json"}, [&](const std::string&) { return Result<std::optional<std::string>>(content); }).value()->name;
+    };
+    EXPECT_EQ(taken("{\"jest\": 1}"), "a");
+    EXPECT_EQ(taken("{}"), "b");
+}
+
 TEST(Language, a_section_is_cut_out_of_its_file) {
     const FileSection section{"pyproject.toml", "^\\s*\\[tool\\.pytest"};
     EXPECT_EQ(section_text("[project]\nname = 'a'\n[tool.pytest.ini_options]\nx = 1\n[tool.black]\ny = 2\n", section),
               "[tool.pytest.ini_options]\nx = 1\n");
     EXPECT_EQ(section_text("[project]\n", section), "");
+}
+
+TEST(Language, a_section_of_a_json_file_is_what_a_pointer_leads_to) {
+    const FileSection section{"package.json", "", "/jest"};
+    EXPECT_EQ(section_text(R"({"name": "a", "jest": {"bail": true}})", section), R"({"bail":true})");
+    EXPECT_EQ(section_text(R"({"name": "a"})", section), "");
+    EXPECT_EQ(section_text("{ broken", section), "{ broken");
 }
 
 TEST(GateSettings, what_is_not_known_is_an_error) {

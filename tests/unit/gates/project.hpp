@@ -36,6 +36,11 @@ public:
             std::filesystem::create_directories((folder_ / file).parent_path());
             std::ofstream(folder_ / file, std::ios::binary) << bytes;
         }
+        for (const auto& [file, target] : links) {
+            std::filesystem::remove(folder_ / file);
+            std::filesystem::create_directories((folder_ / file).parent_path());
+            std::filesystem::create_symlink(target, folder_ / file);
+        }
         return {};
     }
     Result<std::vector<TreeChange>> changes(std::string_view old_tree, std::string_view new_tree) override {
@@ -68,6 +73,7 @@ public:
     }
 
     std::map<std::string, Files, std::less<>> trees;
+    Files links;                    ///< Files that are links in every tree, whatever it says of them.
     int checkouts = 0;
 
 private:
@@ -84,21 +90,33 @@ private:
 /// Trees `base`, `red` and `green`, a gate runner over them, and the baseline between them.
 class Project {
 public:
-    Project() : folder_("gates"), processes_(make_process_runner(std::string(AGENTFORGE_BINARY_DIR) + "/libexec/agentforge-exec")) {
+    explicit Project(json::object settings = {}, std::vector<std::string> more_languages = {}, std::string language = {})
+        : folder_("gates"), processes_(make_process_runner(std::string(AGENTFORGE_BINARY_DIR) + "/libexec/agentforge-exec")) {
         auto trees = std::make_unique<MemoryTrees>(folder_.path() / "verify");
         trees_ = trees.get();
-        GateRunner::Options options;
+        GateRunner::Options& options = options_;
         const std::string source = AGENTFORGE_SOURCE_DIR;
         options.languages_directory = source + "/config/languages";
         options.conformance_directories = {source + "/config/conformance", (folder_.path() / "conformance").string()};
         options.scratch_directory = (folder_.path() / "scratch").string();
         options.environment = {{"PATH", "/usr/bin:/bin"}, {"LANG", "C.UTF-8"}};
+        options.settings = std::move(settings);
+        options.language = std::move(language);
+        options.more_languages = std::move(more_languages);
         runner_ = std::make_unique<GateRunner>(std::move(trees), *processes_, options);
         baseline.base_tree = "base";
         baseline.red_tree = "red";
         baseline.intent = "create";
     }
 
+    /// Gates with these settings (`gates:`) from now on.
+    void configure(json::object settings) {
+        auto trees = std::make_unique<MemoryTrees>(folder_.path() / "verify");
+        trees->trees = trees_->trees;
+        trees_ = trees.get();
+        options_.settings = std::move(settings);
+        runner_ = std::make_unique<GateRunner>(std::move(trees), *processes_, options_);
+    }
     Files& tree(const std::string& name) { return trees_->trees[name]; }
     MemoryTrees& trees() { return *trees_; }
     GateRunner& runner() { return *runner_; }
@@ -111,6 +129,7 @@ public:
     }
     Result<GateReport> try_gate(const std::string& name, const std::string& tree, std::vector<std::string> paths = {},
                                 json::object parameters = {}) {
+        trees_->trees.try_emplace(baseline.base_tree);      // A case that says nothing of the user's commit has an empty one.
         GateCall call{{name, std::move(paths), std::move(parameters)}, tree, use_baseline ? &baseline : nullptr};
         return runner_->run(call, Stop{});
     }
@@ -122,6 +141,7 @@ private:
     TemporaryDirectory folder_;
     std::unique_ptr<ProcessRunner> processes_;
     MemoryTrees* trees_ = nullptr;
+    GateRunner::Options options_;
     std::unique_ptr<GateRunner> runner_;
 };
 

@@ -203,6 +203,15 @@ TEST(DeclaredTests, names_are_found_in_every_form) {
     EXPECT_EQ(outcomes_of({"t.py", "test", "", TestKind::fresh}, tests).size(), 0U);
 }
 
+TEST(Declared, a_name_may_hold_dots_and_stand_as_the_runner_prints_it) {
+    const std::vector<TestOutcome> tests{outcome("s.test.ts::slugify::words::rounds 3.5 to 4", TestStatus::passed),
+                                         outcome("s.test.ts::rounds 3.5", TestStatus::passed)};
+    for (const auto* name : {"slugify > words > rounds 3.5 to 4", "slugify \u203a words \u203a rounds 3.5 to 4", "slugify::words::rounds 3.5 to 4",
+                             "rounds 3.5 to 4", "rounds 3.5", "s.test.ts::rounds 3.5"}) {
+        EXPECT_EQ(outcomes_of({"s.test.ts", name, "", TestKind::fresh}, tests).size(), 1U) << name;
+    }
+}
+
 TEST(DeclaredTests, what_is_malformed_is_said) {
     std::vector<std::string> problems;
     const auto suite = json::parse(R"({"test_files": [{"path": "t.py", "tests": [{"name": "a", "kind": "odd"}, {}]}, {"tests": []}, 3]})");

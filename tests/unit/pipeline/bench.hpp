@@ -90,6 +90,7 @@ struct Memory {
     std::function<Result<Published>(const PublishOrder&)> publish = [](const PublishOrder&) -> Result<Published> { return Published{"remote", "https://example.org/pr/1", "gh", ""}; };
     GateFunction gate = [](const GateCall& call, const Files&) { return gate_report(call, true); };
     std::vector<std::string> gates_run;
+    std::int64_t baseline_runs = 1;
     unsigned commits = 0;
     unsigned closed = 0;
     unsigned programs = 0;
@@ -160,11 +161,18 @@ public:
         memory_.gates_run.push_back(call.request.gate);
         return memory_.gate(call, memory_.trees.at(call.tree));
     }
+    [[nodiscard]] std::int64_t baseline_runs() const override { return memory_.baseline_runs; }
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(const std::string&, const std::vector<SkeletonInterface>& interfaces,
                                                                                    const Stop&) override {
         std::vector<std::pair<std::string, std::string>> files;
         for (const SkeletonInterface& one : interfaces) { files.emplace_back(one.file, one.signature + ": ...\n"); }
         return files;
+    }
+    [[nodiscard]] Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string&) override {
+        auto symbols = std::make_shared<PathSymbols>();
+        const auto tests = [](std::string_view path) { return path.starts_with("tests/"); };
+        symbols->tests = {tests, tests, "tests/**"};
+        return std::shared_ptr<const PathSymbols>(std::move(symbols));
     }
     [[nodiscard]] Result<ProcessOutcome> run(ProcessRequest, const Stop&) override {
         ++memory_.programs;

@@ -126,6 +126,48 @@ TEST(PathRule, wildcard_name_allows_no_file_inside_a_folder_of_that_name) {
     EXPECT_FALSE(allows("!*.md", "x.md/run.py"));
 }
 
+std::shared_ptr<const PathSymbols> go_symbols() {
+    auto symbols = std::make_shared<PathSymbols>();
+    const auto tests = [](std::string_view path) { return path.ends_with("_test.go") || path == "lib.rs"; };
+    symbols->tests = {tests, [](std::string_view path) { return path.ends_with("_test.go"); }, "*_test.go"};
+    const auto sources = [](std::string_view path) { return path.ends_with(".go"); };
+    symbols->sources = {sources, sources, "*.go"};
+    return symbols;
+}
+
+bool allows_with_symbols(std::string_view rule, std::string_view path) { return PathRule::parse(rule, go_symbols())->allows(path); }
+
+TEST(PathRule, symbol_means_what_the_repository_says) {
+    EXPECT_TRUE(allows_with_symbols("@tests", "pkg/a_test.go"));
+    EXPECT_FALSE(allows_with_symbols("@tests", "pkg/a.go"));
+    EXPECT_FALSE(allows_with_symbols("!@tests", "pkg/a_test.go"));
+    EXPECT_TRUE(allows_with_symbols("!@tests", "pkg/a.go"));
+    EXPECT_FALSE(allows_with_symbols("@sources, !@tests, !vendor/", "vendor/a.go"));
+    EXPECT_TRUE(allows_with_symbols("docs/**, @sources", "docs/a.md"));
+}
+
+TEST(PathRule, file_that_holds_tests_beside_code_is_open_to_both_sides) {
+    EXPECT_TRUE(allows_with_symbols("@tests", "lib.rs"));
+    EXPECT_TRUE(allows_with_symbols("!@tests", "lib.rs"));
+}
+
+TEST(PathRule, symbol_that_nobody_explained_is_closed) {
+    EXPECT_FALSE(allows("@tests", "tests/a.py"));
+    EXPECT_FALSE(allows("!@tests", "src/a.py"));
+}
+
+TEST(PathRule, unknown_symbol_is_refused_but_a_path_with_that_sign_is_not) {
+    EXPECT_EQ(PathRule::parse("@test").error().code, "AF-TOOL-020");
+    EXPECT_TRUE(allows("@types/**", "@types/a.d.ts"));
+    EXPECT_TRUE(allows("\\@tests", "@tests"));
+}
+
+TEST(PathRule, message_says_what_a_symbol_means) {
+    const auto paths = RolePaths::make("software_developer", {{"edit_file", "!@tests"}}, {}, go_symbols());
+    EXPECT_EQ(paths->check_write("a_test.go").error().message,
+              "Path 'a_test.go' is not allowed for software_developer. Constraint: !@tests (@tests: *_test.go)");
+}
+
 TEST(PathRule, refuses_malformed_globs_and_says_why) {
     for (const char* text : {"", "a,,b", "a,", "[ab", "a\\", "*.{py,md}", "!", "../x", "a\nb", "/"}) {
         const auto rule = PathRule::parse(text);

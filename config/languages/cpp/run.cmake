@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DBUILD=… -DRESULTS=… -DJOBS=… -P run.cmake: lists and runs the tests; tests.json and ctest.xml beside the recorders' files.
+# Ends with 1 when a test failed, as one of the kernel's own always does.
+execute_process(COMMAND "${CMAKE_CTEST_COMMAND}" --test-dir "${BUILD}" --show-only=json-v1 OUTPUT_FILE "${RESULTS}/tests.json"
+                RESULT_VARIABLE code)
+if(NOT code EQUAL 0)
+  message(FATAL_ERROR "ctest could not list the tests")
+endif()
+file(GLOB logs "${BUILD}/agentforge/agentforge_unlisted_*.log")
+file(COPY "${BUILD}/agentforge/programs.txt" "${BUILD}/agentforge/unlisted.txt" ${logs} DESTINATION "${RESULTS}")
+execute_process(COMMAND "${CMAKE_CTEST_COMMAND}" --test-dir "${BUILD}" --parallel "${JOBS}" --output-junit "${RESULTS}/ctest.xml"
+                        --test-output-size-passed 4096 --test-output-size-failed 65536 --timeout 300 OUTPUT_QUIET RESULT_VARIABLE code)
+if(NOT code EQUAL 0)
+  message(FATAL_ERROR "some tests failed")
+endif()

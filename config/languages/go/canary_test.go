@@ -1,0 +1,6 @@
+package {package}
+
+import "testing"
+
+// Written by AgentForge for one run: it must fail, or the run is not believed.
+func TestAgentForge{unique}(t *testing.T) { t.Fatal("agentforge: canary") }

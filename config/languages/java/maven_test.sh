@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# usage: maven_test.sh build|run ROOT BUILD UNIQUE [RESULTS]
+# build: makes BUILD/tree a copy of ROOT, with a test that must fail in each module that has tests, and compiles.
+# run:   runs the tests and copies surefire's reports to RESULTS.
+# There is no network: what the project depends on comes from the repository folder $MAVEN_REPOSITORY, or else Debian's.
+set -u
+what=$1 root=$2 build=$3 unique=$4
+tree=$build/tree
+settings=$build/settings.xml
+repository=${MAVEN_REPOSITORY:-/usr/share/maven-repo}
+maven() { mvn -B -q -Dstyle.color=never -s "$settings" "$@"; }
+if [ "$what" = build ]; then
+    # Kept: what was compiled, with the times of the files.
+    mkdir -p "$build/targets" || exit 3
+    rm -rf "$tree"
+    mkdir -p "$tree" && cp -a "$root/." "$tree/" && rm -rf "$tree/.git" && chmod -R u+w "$tree" || exit 3
+    printf '<settings><localRepository>%s/m2</localRepository><mirrors><mirror><id>local</id><mirrorOf>*</mirrorOf><url>file://%s</url></mirror></mirrors></settings>\n' \
+        "$build" "$repository" >"$settings"
+    find "$tree" -type d -path '*/src/test/java' -not -path '*/target/*' | while IFS= read -r folder; do
+        if grep -rqs 'org\.junit\.jupiter' "$folder"; then
+            test=org.junit.jupiter.api.Test fail=org.junit.jupiter.api.Assertions.fail
+        else
+            test=org.junit.Test fail=org.junit.Assert.fail
+        fi
+        printf 'public class AgentForge%sTest {\n    @%s public void fails() { %s("agentforge: canary"); }\n}\n' "$unique" "$test" "$fail" >"$folder/AgentForge${unique}Test.java"
+    done
+    cd "$tree" || exit 3
+    said=$(maven test-compile 2>&1)
+    code=$?
+    printf '%s\n' "$said" | sed "s|$tree/||g"
+    exit $code
+fi
+cd "$tree" || exit 3
+maven --fail-at-end surefire:test 2>&1
+code=$?
+find "$tree" -type f -path '*/target/surefire-reports/TEST-*.xml' | while IFS= read -r report; do
+    module=${report#"$tree"/}
+    cp "$report" "$5/$(printf '%s' "${module%%target/*}" | tr / -)${report##*/}"
+done
+exit $code

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints the files that import one of the files named as arguments, over any number of steps, and those files themselves; one a
+// line, relative to the working directory. Imports are found in the text, so that a path put together at run time is not seen:
+// a file that imports by an expression counts as importing everything. Nothing of the project is run.
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+
+const isSource = /\.([cm]?[jt]s|[jt]sx|vue|svelte|json)$/;
+const changed = process.argv.slice(2).map((file) => path.posix.normalize(file));
+
+function walk(folder, files) {
+  for (const entry of readdirSync(folder === '' ? '.' : folder, { withFileTypes: true })) {
+    const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
+    if (entry.isDirectory()) {
+      if (entry.name !== 'node_modules' && entry.name !== '.git') walk(name, files);
+    } else if (entry.isFile() && isSource.test(entry.name)) {
+      files.push(name);
+    }
+  }
+  return files;
+}
+
+const stem = (file) => file.replace(/\.([cm]?[jt]s|[jt]sx)$/, '').replace(/\/index$/, '');
+const files = walk('', []);
+const byStem = new Map();
+for (const file of files) byStem.set(stem(file), [...(byStem.get(stem(file)) ?? []), file]);
+const importers = new Map();
+const everything = [];
+for (const file of files) {
+  if (file.endsWith('.json')) continue;
+  const text = readFileSync(file, 'utf8');
+  if (/\b(import|require)\s*\(\s*[^'"\s)]/.test(text)) everything.push(file);
+  for (const [, specifier] of text.matchAll(/(?:\bfrom|\bimport|\brequire\s*\(|\bimport\s*\(|\bmock\s*\()\s*['"]([^'"\n]+)['"]/g)) {
+    // A name that is no relative path may be mapped to a file of the project: whatever ends like it is meant.
+    const targets = specifier.startsWith('.')
+      ? byStem.get(stem(path.posix.normalize(path.posix.join(path.posix.dirname(file), specifier)))) ?? []
+      : files.filter((each) => stem(each) === stem(specifier) || stem(each).endsWith(`/${stem(specifier).split('/').slice(1).join('/') || stem(specifier)}`));
+    for (const target of targets) importers.set(target, [...(importers.get(target) ?? []), file]);
+  }
+}
+const reached = new Set();
+const waiting = [...changed, ...everything];
+for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+  if (reached.has(next)) continue;
+  reached.add(next);
+  waiting.push(...(importers.get(next) ?? []));
+}
+// What is no source (package.json, a configuration) may matter to every test.
+if (changed.some((file) => !isSource.test(file) || file.endsWith('.json') || /(^|\/)[^/]*\.config\.[^/]*$/.test(file))) process.exit(2);
+process.stdout.write([...reached].map((file) => `${file}\n`).join(''));

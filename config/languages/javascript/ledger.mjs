@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernel is told, gathered in the process that runs no code of the project.
+const statuses = new Set(['passed', 'failed_assertion', 'failed_skeleton', 'error', 'skipped']);
+
+export class Ledger {
+  #tests = new Map();
+  #canaries = new Map();
+  #notes = [];
+
+  note(text) {
+    if (!this.#notes.includes(text)) this.#notes.push(text);
+  }
+
+  /** One test of one file; a second report on it stands as an error. */
+  test({ id, name, file, line, status, message }) {
+    const known = this.#tests.get(id);
+    this.#tests.set(id, known === undefined
+      ? { id, name, file, line: Number.isSafeInteger(line) && line > 0 ? line : 0, status: statuses.has(status) ? status : 'error', message }
+      : { ...known, status: 'error', message: 'was reported twice' });
+  }
+
+  /** Each canary runs in each file's process; one that did not fail at its assertion anywhere is told so. */
+  canary(name, status, file, message) {
+    const known = this.#canaries.get(name);
+    if (known === undefined || (known.status === 'failed_assertion' && status !== 'failed_assertion')) {
+      this.#canaries.set(name, { status: statuses.has(status) ? status : 'error', message: `${file}: ${message}` });
+    }
+  }
+
+  /** The stream that kernel/gates/results.hpp describes. */
+  lines(nonce) {
+    let text = '';
+    let count = 0;
+    const line = (fields) => {
+      text += `${JSON.stringify({ n: nonce, i: count, ...fields })}\n`;
+      count += 1;
+    };
+    const all = [];
+    for (const each of this.#tests.values()) all.push({ ...each, canary: false });
+    for (const [name, each] of this.#canaries) {
+      all.push({ id: `agentforge-canary::${name}`, name, file: 'agentforge-canary', line: 0, ...each, canary: true });
+    }
+    for (const { id, name, file, line: at, canary } of all) line({ type: 'plan', id, name, file, line: at, canary });
+    for (const note of this.#notes) line({ type: 'note', text: note });
+    for (const each of all) line({ type: 'result', ...each });
+    const failed = all.some(({ canary, status }) => !canary && status !== 'passed' && status !== 'skipped');
+    line({ type: 'end', lines: count, results: all.length, exit: failed ? 1 : 0 });
+    return { text, failed };
+  }
+}

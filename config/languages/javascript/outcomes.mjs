@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What became of the tests of one file, in words that the kernel knows: passed, failed_assertion, failed_skeleton, error, skipped.
+import { pathToFileURL } from 'node:url';
+
+const order = ['passed', 'skipped', 'failed_skeleton', 'failed_assertion', 'error'];
+const messageLimit = 500;
+
+/** `AssertionError: text` on one line, never failing itself. */
+export function describe(error) {
+  try {
+    if (error === null || (typeof error !== 'object' && typeof error !== 'function')) return shorten(String(error));
+    const text = String(error.message ?? error);
+    const name = typeof error.name === 'string' && error.name !== '' ? error.name : 'Error';
+    return shorten(text.startsWith(`${name}: `) ? text : `${name}: ${text}`);
+  } catch {
+    return 'an error whose text cannot be shown';
+  }
+}
+
+export function shorten(text) {
+  // eslint-disable-next-line no-control-regex
+  const line = text.replace(/\u001b\[[0-9;]*m/g, '').replace(/\s*\n\s*/g, ' ').trim();
+  return line.length <= messageLimit ? line : `${line.slice(0, messageLimit - 1)}…`;
+}
+
+/** The first line of `file` (absolute) that the error's stack names; 0: none. */
+export function lineIn(error, file) {
+  try {
+    if (file === '') return 0;
+    const stack = String(error?.stack ?? '');
+    for (const place of [`${pathToFileURL(file).href}`, file]) {
+      for (let at = stack.indexOf(place); at >= 0; at = stack.indexOf(place, at + 1)) {
+        const found = /^(?:\?[^:]*)?:(\d+)/.exec(stack.slice(at + place.length));
+        if (found !== null) return Number(found[1]);
+      }
+    }
+  } catch {
+    // A stack that cannot be read names no line.
+  }
+  return 0;
+}
+
+/** How a thrown value counts. Assertion libraries call what they throw AssertionError, or give it `matcherResult` (expect). */
+export function classify(error, marker) {
+  try {
+    if (error === null || typeof error !== 'object') return 'error';
+    if (typeof error.message === 'string' && marker !== '' && error.message.startsWith(marker)) return 'failed_skeleton';
+    if (error.code === 'ERR_ASSERTION' || error.matcherResult !== undefined) return 'failed_assertion';
+    for (let prototype = error; prototype !== null && prototype !== undefined; prototype = Object.getPrototypeOf(prototype)) {
+      if (prototype.name === 'AssertionError' || prototype.constructor?.name === 'AssertionError') return 'failed_assertion';
+    }
+  } catch {
+    // A value that resists being looked at is no assertion.
+  }
+  return 'error';
+}
+
+export class Outcomes {
+  #file;
+  #marker;
+  #known = new Map();
+
+  constructor(file, marker) {
+    this.#file = file;
+    this.#marker = marker;
+  }
+
+  classify(error) {
+    return classify(error, this.#marker);
+  }
+
+  /** `names` from the outermost suite to the test. A name that was there before gets a number, like a parameter. */
+  add(names, status, message, line) {
+    let id = [this.#file, ...names].join('::');
+    for (let copy = 2; this.#known.has(id); ++copy) id = `${[this.#file, ...names].join('::')}[${copy}]`;
+    this.#known.set(id, { id, name: names[names.length - 1], line: line || 0, status, message: message ?? '' });
+  }
+
+  /** A test that failed because tests inside it did: as bad as the worst of them. */
+  addParent(names, message, line) {
+    const prefix = `${[this.#file, ...names].join('::')}::`;
+    let worst = 'skipped';
+    for (const [id, each] of this.#known) {
+      if (id.startsWith(prefix) && order.indexOf(each.status) > order.indexOf(worst)) worst = each.status;
+    }
+    this.add(names, worst === 'skipped' ? 'error' : worst, message, line);
+  }
+
+  /** The file itself did not load. */
+  broken(message, line) {
+    this.#known.set(this.#file, { id: this.#file, name: this.#file, line, status: 'error', message });
+  }
+
+  all() {
+    return [...this.#known.values()];
+  }
+}

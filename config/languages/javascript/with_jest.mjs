@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jest, the project's own: one process that Jest's workers answer to, the canary in each test file.
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { tellAll } from './child.mjs';
+import { findPackage } from './project.mjs';
+
+export async function run(request, ledger, running) {
+  const jest = findPackage(request.root, 'jest');
+  if (jest === null) throw new Error('the project uses Jest, which is not installed in its node_modules');
+  const script = path.join(fileURLToPath(new URL('.', import.meta.url)), 'run_jest.mjs');
+  await tellAll([process.execPath, '--no-warnings', '--experimental-vm-modules', script], { jest }, request, ledger, running);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vitest, the project's own: one process that Vitest's workers answer to, the canary at the end of each test file.
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { tellAll } from './child.mjs';
+import { findPackage } from './project.mjs';
+
+export async function run(request, ledger, running) {
+  const vitest = findPackage(request.root, 'vitest');
+  if (vitest === null) throw new Error('the project uses Vitest, which is not installed in its node_modules');
+  const script = path.join(fileURLToPath(new URL('.', import.meta.url)), 'run_vitest.mjs');
+  await tellAll([process.execPath, '--no-warnings', script], { vitest }, request, ledger, running);
+}

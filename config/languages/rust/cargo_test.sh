@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# usage: cargo_test.sh build|run ROOT BUILD UNIQUE
+# build: makes BUILD/tree a copy of ROOT, with a test that must fail at the end of each program's main source file, and builds the tests.
+#        Times of files are kept, so that cargo builds again only what changed.
+# run:   runs what was built. Documentation tests are not run.
+set -eu
+what=$1 root=$2 build=$3 unique=$4
+tree=$build/tree
+export CARGO_TARGET_DIR="$build/target"
+if [ "$what" = build ]; then
+    rm -rf "$tree"
+    mkdir -p "$tree"
+    cp -a "$root/." "$tree/"
+    rm -rf "$tree/.git"
+    cd "$tree"
+    chmod -R u+w .
+    # Every program's main source file, as cargo itself knows them.
+    cargo metadata --no-deps --offline --format-version 1 2>/dev/null | tr ',{' '\n\n' | sed -n 's/^"src_path":"\(.*\)"}*$/\1/p' | sort -u |
+        while IFS= read -r file; do
+            case $file in
+                */build.rs) ;;
+                "$tree"/*) printf '\n#[cfg(test)]\nmod agentforge_canary_%s {\n    #[test]\n    fn fails() {\n        assert!(false, "agentforge: canary");\n    }\n}\n' "$unique" >>"$file" ;;
+            esac
+        done
+    exec cargo test --workspace --tests --no-run --offline --message-format short
+fi
+cd "$tree"
+# Which source file each program was built from: cargo tells it relative to the package only.
+cargo metadata --no-deps --offline --format-version 1 2>/dev/null | tr ',{' '\n\n' |
+    sed -n "s/^\"name\":\"\(.*\)\"}*\$/N \1/p; s|^\"src_path\":\"$tree/\(.*\)\"}*\$|P \1|p" |
+    while read -r kind text; do
+        if [ "$kind" = N ]; then name=$text; else echo "agentforge: program $name $text" >&2; fi
+    done
+exec cargo test --workspace --tests --no-fail-fast --offline

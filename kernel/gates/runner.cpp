@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a language's tests: chooses the runner, builds, places the canaries, runs, and hands over what came of it to be judged.
+#include <algorithm>
+#include <set>
+
+#include <re2/re2.h>
+
+#include "base/files.hpp"
+#include "base/ids.hpp"
+#include "base/text.hpp"
+#include "gates/commands.hpp"
+#include "gates/formats/format.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t max_report_bytes = 64UL << 20U;
+constexpr std::size_t max_report_files = 20'000;
+constexpr std::size_t max_runner_output = 32UL << 20U;
+constexpr std::size_t max_build_output = 4UL << 20U;
+
+std::string folder_part(const std::string& file) {
+    const auto slash = file.rfind('/');
+    return slash == std::string::npos ? std::string{} : file.substr(0, slash);
+}
+
+void fill_in(std::string& text, const std::string& name, const std::string& value) {
+    for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + value.size())) { text.replace(at, name.size(), value); }
+}
+
+/// Every plain file below the folder, sorted; `problem` says what could not be taken.
+std::vector<std::pair<std::string, std::string>> read_reports(const fs::path& folder, std::string& problem) {
+    std::vector<std::pair<std::string, std::string>> files;
+    std::size_t bytes = 0;
+    std::error_code failure;
+    for (auto entry = fs::recursive_directory_iterator(folder, fs::directory_options::none, failure);
+         !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {
+        if (entry->is_directory(failure) && !entry->is_symlink(failure)) { continue; }
+        auto content = read_plain_file(entry->path(), max_report_bytes - bytes);
+        if (!content || files.size() == max_report_files) {
+            problem = !content ? "a report is no plain file, or the reports are too large" : "there are too many reports";
+            break;
+        }
+        bytes += content->size();
+        files.emplace_back(entry->path().lexically_relative(folder).generic_string(), std::move(*content));
+    }
+    if (failure && problem.empty()) { problem = "the reports could not be read: " + failure.message(); }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+RunOutput output_of(const ProcessOutcome& outcome, const std::string& root) {
+    RunOutput output;
+    output.out = outcome.out;
+    output.err = outcome.err;
+    output.exit_code = outcome.exit_code;
+    output.out_truncated = outcome.out_truncated;
+    output.root = root;
+    return output;
+}
+
+FormatResult parse_output(const std::string& name, const RunOutput& output) {
+    const auto* format = find_format(name);
+    if (format == nullptr) { return {{}, {}, "the format " + name + " is not known"}; }
+    if (format->input == FormatInput::files && output.files.empty()) { return {{}, {}, "the runner wrote no report"}; }
+    if (format->input == FormatInput::out && output.out_truncated) { return {{}, {}, "the runner wrote more than is kept of its output"}; }
+    return format->parse(output);
+}
+
+/// A build that failed, as a run: nothing was run, each file is an error.
+TestRun not_built(const BuildOutcome& built, const TestSelection& selection) {
+    TestRun run;
+    run.believed = true;
+    run.not_built = !selection.files.empty();
+    const auto* first = built.errors.empty() ? nullptr : &built.errors.front();
+    const auto why = first == nullptr ? built.problem
+                                      : first->file + ":" + std::to_string(first->line) + ": " + first->message;
+    for (const auto& file : selection.files) {
+        const auto own = std::find_if(built.errors.begin(), built.errors.end(), [&](const auto& each) { return each.file == file; });
+        const auto text = own == built.errors.end() ? why : own->file + ":" + std::to_string(own->line) + ": " + own->message;
+        run.tests.push_back({file, file, file, own == built.errors.end() ? 0 : own->line, TestStatus::error,
+                             ellipsis("does not build: " + text, 500)});
+    }
+    return run;
+}
+
+}  // namespace
+
+ContentReader LanguageCommands::reader_of(const std::string& tree) const {
+    return [this, tree](const std::string& path) { return checkout_.file(tree, path); };
+}
+
+Result<const TestRunner*> LanguageCommands::runner(const Language& language, const std::string& tree) {
+    AF_TRY(const auto files, checkout_.files(tree));
+    return choose_runner(language, files, reader_of(tree));
+}
+
+Result<fs::path> LanguageCommands::build_folder(const Language& language, const TestRunner& runner, const std::string& tree, bool judged) {
+    const auto parent = fs::path(scratch_directory_) / "build";
+    const auto stem = language.name + "-" + runner.name;
+    const auto name = stem + (judged ? "-tree-" + tree.substr(0, 20) : "-kept");
+    if (judged) {
+        // Only the newest of them is worth its place on disk: a tree that is measured again is answered from memory.
+        std::error_code ignored;
+        for (const auto& entry : fs::directory_iterator(parent, ignored)) {
+            const auto other = entry.path().filename().string();
+            if (other != name && other.starts_with(stem + "-tree-")) { fs::remove_all(entry.path(), ignored); }
+        }
+    }
+    AF_CHECK(make_directories(parent / name));
+    return parent / name;
+}
+
+Result<BuildOutcome> LanguageCommands::run_build(const Language& language, const TestRunner& runner, const Filling& filling, const Stop& stop) {
+    BuildOutcome built;
+    for (const auto& step : runner.build) {
+        auto call = request(language, step, filling, runner.environment, "");
+        call.max_output_bytes = max_build_output;
+        AF_TRY(const auto outcome, start(language, call, stop));
+        if (outcome.exit_code == 0 && !outcome.timed_out) { continue; }
+        built.built = false;
+        built.output = sanitize_utf8(outcome.out + outcome.err);
+        built.errors = find_messages(runner.build_error, built.output, checkout_.path().string());
+        std::erase_if(built.errors, [&](const auto& error) { return error.file.starts_with(language.directory + "/"); });     // Of our own helper.
+        const auto words = last_words(outcome.err.empty() ? outcome.out : outcome.err);
+        built.problem = outcome.timed_out
+                            ? "the build did not finish within " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(call.timeout).count()) + " s"
+                            : "`" + fs::path(call.argv.front()).filename().string() + "` ended with exit code " + std::to_string(outcome.exit_code) +
+                                  (words.empty() ? "" : " (" + words + ")");
+        return built;
+    }
+    return built;
+}
+
+Result<BuildOutcome> LanguageCommands::build(const Language& language, const std::string& tree, bool judged, const Stop& stop) {
+    AF_TRY(const auto* chosen, runner(language, tree));
+    if (chosen == nullptr || chosen->build.empty()) { return BuildOutcome{}; }
+    AF_CHECK(checkout_.check_out(tree));
+    AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
+    Filling filling;
+    filling.scratch = scratch->path();
+    filling.results = scratch->path() / "results";
+    AF_TRY(filling.build, build_folder(language, *chosen, tree, judged));
+    return run_build(language, *chosen, filling, stop);
+}
+
+Result<std::vector<PlacedCanary>> LanguageCommands::place_canaries(const Language& language, const TestRunner& runner,
+                                                                   const TestSelection& selection, const Filling& filling,
+                                                                   std::vector<fs::path>& paths) {
+    std::vector<PlacedCanary> placed;
+    std::map<std::string, std::string> folders;         // With the first file of each.
+    for (const auto& file : selection.files) { folders.emplace(folder_part(file), file); }
+    for (const auto& canary : runner.canaries) {
+        if (canary.path.empty()) {
+            placed.push_back({"", true, canary.tests});
+            continue;
+        }
+        AF_TRY(const auto source, read_file(fs::path(language.directory) / canary.source));
+        const bool beside = canary.path.find("{directory}") != std::string::npos;
+        for (const auto& [folder, file] : folders) {
+            auto path = canary.path;
+            fill_in(path, "{scratch}", filling.scratch.string());
+            fill_in(path, "{build}", filling.build.string());
+            fill_in(path, "{root}", checkout_.path().string());
+            fill_in(path, "{directory}", (folder.empty() ? checkout_.path() : checkout_.path() / folder).string());
+            fill_in(path, "{unique}", filling.unique);
+            auto text = source;
+            fill_in(text, "{unique}", filling.unique);
+            for (const auto& [key, pattern] : canary.fill) {
+                AF_TRY(const auto content, read_file(checkout_.path() / file));
+                std::string value;
+                if (!RE2::PartialMatch(content, RE2(pattern, RE2::Quiet), &value)) {
+                    return Error{"AF-GATE-040", "The canary of " + language.name + " needs `" + key + "`, which its pattern does not find in " +
+                                 file + ".", file, "Correct the test file, or the pattern under canaries in the language file.", ErrorKind::invalid};
+                }
+                fill_in(text, "{" + key + "}", value);
+            }
+            AF_CHECK(make_directories(fs::path(path).parent_path()));
+            AF_CHECK(create_file_exclusive(path, text, Durability::cached));
+            paths.emplace_back(path);
+            placed.push_back({folder, !beside, canary.tests});
+            if (!beside) { break; }
+        }
+    }
+    return placed;
+}
+
+Result<TestRun> LanguageCommands::run_tests(const Language& language, const std::string& tree, const TestSelection& selection, const Stop& stop) {
+    AF_TRY(const auto* chosen, runner(language, tree));
+    std::optional<TestRunner> bounded;
+    if (chosen != nullptr && settings_.timeouts.contains(selection.timeout)) {
+        bounded = *chosen;
+        bounded->run.name = selection.timeout;
+        chosen = &*bounded;
+    }
+    if (chosen == nullptr) {
+        TestRun run;
+        run.tree = tree;
+        run.disbelief = "nothing in the project says how " + language.name + "'s tests are run (looked for:";
+        for (const auto& each : language.runners) { run.disbelief += " " + each.name; }
+        run.disbelief += ")";
+        return run;
+    }
+    const auto& argv = chosen->run.argv;
+    if (settings_.command.empty() && std::find(argv.begin(), argv.end(), "{command}") != argv.end()) {
+        return Error{"AF-GATE-060", "The language " + language.name + " runs its tests by a command that no setting names.", "gates.command",
+                     "Set gates.command to a program and its arguments that print TAP, or write JUnit XML below {results}.", ErrorKind::invalid};
+    }
+    AF_CHECK(checkout_.check_out(tree));
+    AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
+    SystemIdSource ids;
+    Filling filling;
+    filling.scratch = scratch->path();
+    filling.results = scratch->path() / "results" / ids.random_hex(24);
+    filling.unique = ids.random_hex(12);
+    filling.secret = ids.random_hex(32);
+    filling.files = selection.files;
+    filling.names = selection.names;
+    auto run = chosen->format == "agentforge-lines" ? run_helper(language, *chosen, selection, filling, stop)
+                                                    : run_native(language, *chosen, tree, selection, filling, stop);
+    if (!run.ok()) { return run; }
+    run->tree = tree;
+    run->runner = chosen->name;
+    run->kept_build = !selection.judged && !filling.build.empty();
+    return run;
+}
+
+Result<TestRun> LanguageCommands::run_helper(const Language& language, const TestRunner& runner, const TestSelection& selection,
+                                             Filling& filling, const Stop& stop) {
+    SystemIdSource ids;
+    std::vector<fs::path> canaries;
+    AF_TRY(const auto placed, place_canaries(language, runner, selection, filling, canaries));
+    RunExpectation expected{ids.random_hex(32), 0, runner.run.timeout};
+    for (const auto& each : placed) { expected.canary_tests += each.tests; }
+    json::array list;
+    for (const auto& file : selection.files) { list.emplace_back(file); }
+    const json::object input{{"root", checkout_.path().string()}, {"files", std::move(list)},
+                             {"canary", canaries.empty() ? std::string{} : canaries.front().string()},
+                             {"results", filling.results.string()}, {"nonce", expected.nonce}, {"marker", language.skeleton_marker}};
+    const auto call = request(language, runner.run, filling, runner.environment, json::serialize(input));
+    expected.timeout = std::chrono::duration_cast<std::chrono::seconds>(call.timeout);
+    AF_TRY(const auto outcome, start(language, call, stop));
+    return read_test_lines(read_plain_file(filling.results, max_report_bytes).value_or(""), expected, outcome);
+}
+
+Result<TestRun> LanguageCommands::run_native(const Language& language, const TestRunner& runner, const std::string& tree,
+                                             const TestSelection& selection, Filling& filling, const Stop& stop) {
+    AF_CHECK(make_directories(filling.results));
+    AF_TRY(filling.build, build_folder(language, runner, tree, selection.judged));
+    ReportContext context;
+    context.runner = &runner;
+    context.unique = filling.unique;
+    context.marker = language.skeleton_marker;
+    context.root = checkout_.path().string();
+    context.files = selection.files;
+    AF_TRY(context.test_files, checkout_.files(tree));
+    std::erase_if(context.test_files, [&](const auto& file) { return !language.tests.matches(file) && !language.may_hold_tests(file); });
+    std::sort(context.test_files.begin(), context.test_files.end());
+    std::vector<fs::path> paths;
+    AF_TRY(context.canaries, place_canaries(language, runner, selection, filling, paths));
+    AF_TRY(const auto built, run_build(language, runner, filling, stop));
+    if (!built.built) {
+        auto run = not_built(built, selection);
+        run.confinement = confinement_;
+        return run;
+    }
+    if (!runner.declaration.empty()) {
+        std::vector<std::pair<std::string, std::string>> contents;
+        for (const auto& file : context.test_files) {
+            AF_TRY(auto content, checkout_.file(tree, file));
+            if (content) { contents.emplace_back(file, std::move(*content)); }
+        }
+        context.declared = declared_in(runner.declaration, contents);
+    }
+    if (runner.collect) {
+        const auto call = request(language, *runner.collect, filling, runner.environment, "");
+        AF_TRY(const auto outcome, start(language, call, stop));
+        std::string problem;
+        auto output = output_of(outcome, context.root);
+        output.files = read_reports(filling.results, problem);
+        context.collected = parse_output(runner.collect_format, output);
+        if (outcome.timed_out) { problem = "the runner did not finish in time"; }
+        if (!problem.empty()) { context.collected->problem = problem; }
+    }
+    const auto& command = runner.single && !selection.names.empty() ? *runner.single : runner.run;
+    auto call = request(language, command, filling, runner.environment, "");
+    call.max_output_bytes = max_runner_output;
+    context.timeout = std::chrono::duration_cast<std::chrono::seconds>(call.timeout);
+    AF_TRY(const auto outcome, start(language, call, stop));
+    std::string problem;
+    auto output = output_of(outcome, context.root);
+    output.files = read_reports(filling.results, problem);
+    output.secret = filling.secret;
+    auto report = parse_output(runner.format, output);
+    if (!problem.empty()) { report.problem = problem; }
+    return judge_report(report, context, outcome);
+}
+
+Result<std::optional<std::vector<std::string>>> LanguageCommands::affected(const Language& language, const std::string& tree,
+                                                                           const std::vector<std::string>& sources, const Stop& stop) {
+    AF_TRY(const auto* chosen, runner(language, tree));
+    if (chosen == nullptr || !chosen->affected || sources.empty()) { return std::optional<std::vector<std::string>>{}; }
+    AF_CHECK(checkout_.check_out(tree));
+    AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
+    Filling filling;
+    filling.scratch = scratch->path();
+    filling.results = scratch->path() / "results";
+    filling.files = sources;
+    AF_TRY(filling.build, build_folder(language, *chosen, tree, false));
+    AF_TRY(const auto outcome, start(language, request(language, *chosen->affected, filling, chosen->environment, ""), stop));
+    // What fails or says nothing useful costs time, never a test: everything is run.
+    if (outcome.exit_code != 0 || outcome.timed_out || outcome.out_truncated) { return std::optional<std::vector<std::string>>{}; }
+    std::vector<std::string> files;
+    std::string_view text = outcome.out;
+    while (!text.empty()) {
+        const auto end = text.find('\n');
+        auto file = path_in_tree(text.substr(0, end), checkout_.path().string());
+        if (language.tests.matches(file)) { files.push_back(std::move(file)); }
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+    std::sort(files.begin(), files.end());
+    files.erase(std::unique(files.begin(), files.end()), files.end());
+    return std::optional(std::move(files));
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Skeletons of languages in which a function can stand by itself or in one class: Go, Rust, Java.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <agentforge/stage.hpp>
+
+#include "gates/skeleton_c.hpp"
+
+namespace agentforge::kernel {
+
+/// `go`, `rust`, `java`.
+[[nodiscard]] bool is_plain_skeleton(std::string_view kind);
+
+/// Declares each interface at the end of its file and nothing else; what the file declares already is left alone.
+///   - A signature is one function without a body and without comments: `func Slugify(text string) string`,
+///     `func (s *Slugger) Slugify(text string) string`, `pub fn slugify(text: &str) -> String`, `public static String slugify(String text)`.
+///     `func`, `fn` and `public static` may be left out. Go's and Rust's types may be declared too: `type Slugger struct{}`,
+///     `pub struct Slugger;`.
+///   - The body panics, or throws UnsupportedOperationException, with `<marker> name`.
+///   - Go: a new file's package is that of the folder's other files, else the folder's name. Rust: a new `src/a.rs` is made known to
+///     `src/lib.rs`, or `src/main.rs`, by `pub mod a;`. Java: the class is named as the file, its package as the folders below `java/`.
+[[nodiscard]] Skeletons write_plain_skeletons(std::string_view kind, const std::vector<SkeletonInterface>& interfaces,
+                                              const std::map<std::string, std::string>& contents, const std::vector<std::string>& existing,
+                                              const std::string& marker);
+
+}  // namespace agentforge::kernel

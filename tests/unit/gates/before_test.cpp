@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The suite before the task: what is not held against it, and what nobody can say.
+#include "gates/before.hpp"
+
+#include "gates/rules.hpp"
+#include "unit/gates/slug_project.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TestOutcome test_before(const std::string& id, TestStatus status) { return {id, id, "t.py", 1, status, "m"}; }
+
+GateReport suite_run(std::vector<TestOutcome> tests, bool was_believed = true) {
+    GateReport report;
+    report.gate = "tests";
+    report.passed = was_believed;
+    report.facts = {{"tests_found", true}, {"believed", was_believed}};
+    if (!was_believed) { report.blocking_issues = {"The test run is not believed: it did not finish."}; }
+    report.tests = std::move(tests);
+    return report;
+}
+
+TEST(SuiteBeforeTheTask, a_test_that_flips_is_flaky_and_one_that_fails_each_time_is_not) {
+    const auto report = baseline_report({suite_run({test_before("a", TestStatus::passed), test_before("b", TestStatus::error), test_before("c", TestStatus::passed)}),
+                                         suite_run({test_before("a", TestStatus::failed_assertion), test_before("b", TestStatus::error), test_before("c", TestStatus::passed)})});
+    EXPECT_TRUE(report.passed);
+    EXPECT_THAT(fact_texts(report.facts, "flaky"), ElementsAre("a"));
+    EXPECT_THAT(fact_texts(report.facts, "failed_before"), ElementsAre("b"));
+    EXPECT_EQ(report.summary, "3 tests before the task, 1 of them failing (not held against it), 1 flaky (trusted neither way)");
+}
+
+TEST(SuiteBeforeTheTask, a_test_that_is_there_in_one_run_only_is_flaky_if_it_passed) {
+    EXPECT_THAT(flipped({test_before("a", TestStatus::passed)}, {test_before("b", TestStatus::passed), test_before("c", TestStatus::error)}), ElementsAre("a", "b"));
+    EXPECT_THAT(flipped({test_before("a", TestStatus::skipped)}, {test_before("a", TestStatus::error)}), IsEmpty());
+}
+
+TEST(SuiteBeforeTheTask, a_run_that_is_not_believed_does_not_speak_where_another_is) {
+    const auto report = baseline_report({suite_run({test_before("a", TestStatus::error)}, false), suite_run({test_before("a", TestStatus::passed)})});
+    ASSERT_EQ(report.tests.size(), 1U);
+    EXPECT_EQ(report.tests[0].status, TestStatus::passed);
+    EXPECT_THAT(fact_texts(report.facts, "flaky"), IsEmpty());
+    EXPECT_EQ(report.facts.at("runs_believed"), json::value(1));
+}
+
+TEST(SuiteBeforeTheTask, where_no_run_is_believed_it_says_so_and_goes_on) {
+    const auto report = baseline_report({suite_run({test_before("a", TestStatus::error)}, false)});
+    EXPECT_TRUE(report.passed);
+    EXPECT_EQ(report.summary, "the suite could not be measured before the task: The test run is not believed: it did not finish.");
+}
+
+TEST(SuiteBeforeTheTask, no_suite_at_all_is_said) {
+    GateReport none;
+    none.passed = true;
+    none.facts = {{"tests_found", false}};
+    const auto report = baseline_report({none});
+    EXPECT_TRUE(report.passed);
+    EXPECT_THAT(report.summary, HasSubstr("no tests before the task"));
+}
+
+TEST(SuiteBeforeTheTask, what_RED_declared_is_never_excused) {
+    const json::object suite{{"test_files", json::array{json::object{{"path", "t.py"}, {"tests", json::array{json::object{{"name", "test_mine"}}}}}}}};
+    const std::vector<TestOutcome> now{test_before("t.py::test_mine", TestStatus::error), test_before("t.py::test_old", TestStatus::error),
+                                       test_before("t.py::test_moody", TestStatus::error), test_before("t.py::test_fine", TestStatus::error)};
+    const auto excused = excused_failures({now[0], now[1], test_before("t.py::test_fine", TestStatus::passed)}, {"t.py::test_moody"}, suite, now);
+    EXPECT_THAT(excused.failed_before, ElementsAre("t.py::test_old"));
+    EXPECT_THAT(excused.flaky, ElementsAre("t.py::test_moody"));
+}
+
+TEST(SuiteBeforeTheTask, failures_from_before_do_not_hold_up_the_tests_gate) {
+    SlugProject project;
+    project.tree("green")["old.py"] = "def old():\n    return 2\n";
+    project.baseline.base_tests[0].status = TestStatus::failed_assertion;
+    const auto report = project.gate("tests", "green");
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    EXPECT_THAT(fact_texts(report.facts, "failed_before"), ElementsAre("tests/test_old.py::TestOld::test_old"));
+    EXPECT_EQ(report.summary, "3 tests, none failed; 1 failure that the task is not charged with (failing before it, or flaky)");
+    const auto status = verification_status({report});
+    EXPECT_EQ(status.at("tests").at("status"), json::value("passing"));
+    EXPECT_EQ(status.at("tests").at("failing_before_the_task"), json::value(1));
+}
+
+TEST(GreenGate, a_flaky_test_of_before_is_trusted_neither_way) {
+    SlugProject project;
+    project.tree("green")["old.py"] = "def old():\n    return 2\n";
+    project.baseline.flaky = {"tests/test_old.py::TestOld::test_old"};
+    const auto report = project.gate("green", "green");
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    EXPECT_THAT(fact_texts(report.facts, "flaky"), ElementsAre("tests/test_old.py::TestOld::test_old"));
+}
+
+TEST(TestsGate, another_run_is_measured_anew) {
+    SlugProject project;
+    project.tree("base")["tests/test_dice.py"] = "import random, unittest\nclass TestDice(unittest.TestCase):\n"
+                                                 "    def test_dice(self):\n        self.fail(str(random.SystemRandom().random()))\n";
+    const auto message = [&](int number) { return find_test(project.gate("tests", "base", {}, {{"run", number}}), "tests/test_dice.py::TestDice::test_dice")->message; };
+    const auto first = message(1);
+    EXPECT_EQ(message(1), first);
+    EXPECT_NE(message(2), first);
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// C++ and C projects, built and run by the real CMake, compiler and GoogleTest.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/gates/project.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+const char* const top_list = "cmake_minimum_required(VERSION 3.16)\nproject(slug CXX C)\nset(CMAKE_CXX_STANDARD 17)\n"
+                             "add_library(slug src/slug.cpp)\ntarget_include_directories(slug PUBLIC include)\nenable_testing()\n"
+                             "add_subdirectory(tests)\n";
+const char* const header = "#pragma once\n#include <string>\nnamespace slug { std::string slugify(const std::string& text); }\n";
+const char* const source = "#include \"slug/slug.hpp\"\n#include <stdexcept>\nnamespace slug {\nstd::string slugify(const std::string& text) {\n"
+                           "    if (text == \"x\") { throw std::logic_error(\"agentforge: skeleton of slugify\"); }\n    return text;\n}\n}\n";
+
+TEST(CppTests, each_way_a_test_can_end_is_told_apart) {
+    Project project;
+    project.tree("t") = {
+        {"CMakeLists.txt", top_list},
+        {"include/slug/slug.hpp", header},
+        {"src/slug.cpp", source},
+        {"tests/CMakeLists.txt",
+         "find_package(GTest REQUIRED)\ninclude(GoogleTest)\nadd_executable(slug_test slug_test.cpp)\n"
+         "target_link_libraries(slug_test slug GTest::gtest_main)\ngtest_discover_tests(slug_test)\n"
+         "add_executable(plain_test plain_test.cpp)\ntarget_link_libraries(plain_test slug)\nadd_test(NAME plain COMMAND plain_test)\n"
+         "add_executable(c_test c_test.c)\nadd_test(NAME c COMMAND c_test)\nadd_test(NAME c_leaves COMMAND c_test leave)\n"
+         "add_test(NAME script COMMAND cmake -E false)\n"},
+        {"tests/slug_test.cpp",
+         "#include <gtest/gtest.h>\n#include <cstdlib>\n#include <stdexcept>\n#include \"slug/slug.hpp\"\n"
+         "TEST(Slug, passes) { EXPECT_EQ(slug::slugify(\"a\"), \"a\"); }\n"
+         "TEST(Slug, fails) { EXPECT_EQ(slug::slugify(\"A\"), \"a\"); }\n"
+         "TEST(Slug, is_a_skeleton) { EXPECT_EQ(slug::slugify(\"x\"), \"a\"); }\n"
+         "TEST(Slug, throws) { throw std::runtime_error(\"no\"); }\n"
+         "TEST(Slug, crashes) { std::abort(); }\n"
+         "TEST(Slug, leaves) { std::_Exit(0); }\n"
+         "TEST(Slug, skips) { GTEST_SKIP(); }\n"
+         "class Odd : public testing::TestWithParam<int> {};\n"
+         "TEST_P(Odd, is_odd) { EXPECT_EQ(GetParam() % 2, 1); }\nINSTANTIATE_TEST_SUITE_P(Some, Odd, testing::Values(1, 2));\n"},
+        {"tests/plain_test.cpp", "#include <cassert>\n#include \"slug/slug.hpp\"\nint main() { assert(slug::slugify(\"A\") == \"a\"); }\n"},
+        {"tests/nobody_test.cpp", "#include <gtest/gtest.h>\n#include \"slug/slug.hpp\"\nTEST(Nobody, lists_it) { EXPECT_EQ(slug::slugify(\"a\"), \"a\"); }\n"},
+        {"tests/data/test_nothing.cpp", "int main() { return nothing; }\n"},
+        {"tests/c_test.c", "#include <stdlib.h>\nint main(int argc, char **argv) { (void)argv; if (argc > 1) { exit(0); } return 0; }\n"}};
+    const auto report = project.gate("tests", "t");
+    ASSERT_EQ(report.facts.at("believed"), json::value(true)) << report.summary << "\n" << joined(report.blocking_issues);
+    const std::string slug = "tests/slug_test.cpp::Slug::";
+    EXPECT_EQ(status_of(report, slug + "passes"), TestStatus::passed);
+    EXPECT_EQ(status_of(report, slug + "fails"), TestStatus::failed_assertion);
+    EXPECT_EQ(status_of(report, slug + "is_a_skeleton"), TestStatus::failed_skeleton);
+    EXPECT_EQ(status_of(report, slug + "throws"), TestStatus::error);
+    EXPECT_EQ(status_of(report, slug + "crashes"), TestStatus::error);
+    EXPECT_EQ(status_of(report, slug + "leaves"), TestStatus::error);
+    EXPECT_EQ(status_of(report, slug + "skips"), TestStatus::skipped);
+    EXPECT_EQ(status_of(report, "tests/slug_test.cpp::Odd::is_odd[Some/0]"), TestStatus::passed);
+    EXPECT_EQ(status_of(report, "tests/slug_test.cpp::Odd::is_odd[Some/1]"), TestStatus::failed_assertion);
+    EXPECT_EQ(status_of(report, "tests/plain_test.cpp::plain"), TestStatus::failed_assertion);
+    EXPECT_EQ(status_of(report, "tests/c_test.c::c"), TestStatus::passed);
+    EXPECT_EQ(status_of(report, "tests/c_test.c::c_leaves"), TestStatus::error);
+    EXPECT_EQ(status_of(report, "tests/nobody_test.cpp::Nobody::lists_it"), TestStatus::passed);
+    EXPECT_THAT(json::serialize(report.facts.at("notes")), HasSubstr("tests/nobody_test.cpp: built as a program of its own"));
+    EXPECT_EQ(status_of(report, "tests/data/test_nothing.cpp"), TestStatus::error);
+    EXPECT_THAT(find_test(report, "tests/data/test_nothing.cpp")->message, HasSubstr("does not build: tests/data/test_nothing.cpp:1:21: error: "));
+    EXPECT_EQ(status_of(report, "script"), TestStatus::failed_assertion);
+    EXPECT_EQ(report.tests.size(), 15U) << "the canaries are no tests of the project";
+}
+
+const char* const slug_list = "find_package(GTest REQUIRED)\ninclude(GoogleTest)\nadd_executable(slug_test slug_test.cpp)\n"
+                              "target_link_libraries(slug_test slug GTest::gtest_main)\ngtest_discover_tests(slug_test)\n";
+
+TEST(CppPhases, red_and_green_hold_for_a_library_with_googletest) {
+    Project project;
+    const SkeletonInterface interface{"slug::shout", "include/slug/shout.hpp", "std::string shout(const std::string& text);"};
+    project.baseline.specification = json::parse(R"({"requirements": [{"id": "REQ-001", "verification_method": "test"}], "interfaces": [{"name": "slug::shout",
+        "type": "api", "file": "include/slug/shout.hpp", "signature": "std::string shout(const std::string& text);"}]})").as_object();
+    project.baseline.test_suite = json::parse(R"({"test_files": [{"path": "tests/slug_test.cpp", "tests": [
+        {"name": "Slug.shouts", "requirement_ref": "REQ-001", "kind": "new"}, {"name": "Slug::keeps", "kind": "guard"}]}]})").as_object();
+    project.baseline.test_files = {"tests/slug_test.cpp"};
+    project.tree("base") = {{"CMakeLists.txt", top_list}, {"include/slug/slug.hpp", header}, {"src/slug.cpp", source}, {"tests/CMakeLists.txt", slug_list},
+                            {"tests/slug_test.cpp", "#include <gtest/gtest.h>\n#include \"slug/slug.hpp\"\n"
+                                                    "TEST(Slug, keeps) { EXPECT_EQ(slug::slugify(\"a\"), \"a\"); }\n"}};
+    const auto skeleton = project.runner().skeleton("base", {interface}, Stop{});
+    ASSERT_TRUE(skeleton.ok()) << skeleton.error().to_string();
+    project.tree("red") = project.tree("base");
+    for (const auto& [path, content] : *skeleton) { project.tree("red")[path] = content; }
+    project.tree("red")["tests/slug_test.cpp"] += "#include \"slug/shout.hpp\"\nTEST(Slug, shouts) { EXPECT_EQ(slug::shout(\"a\"), \"A\"); }\n";
+
+    const auto red = project.gate("red", "red");
+    EXPECT_TRUE(red.passed) << joined(red.blocking_issues);
+    EXPECT_EQ(status_of(red, "tests/slug_test.cpp::Slug::shouts"), TestStatus::failed_skeleton);
+
+    // GREEN moves the function into a source file of its own, as it would be written.
+    project.tree("green") = project.tree("red");
+    project.tree("green")["include/slug/shout.hpp"] = "#pragma once\n#include <string>\nnamespace slug { std::string shout(const std::string& text); }\n";
+    project.tree("green")["src/shout.cpp"] = "#include \"slug/shout.hpp\"\nnamespace slug {\nstd::string shout(const std::string& text) {\n    std::string result;\n"
+                                             "    for (const char each : text) { result += static_cast<char>(each - 'a' + 'A'); }\n    return result;\n}\n}\n";
+    auto list = std::string(top_list);
+    list.replace(list.find("src/slug.cpp"), 12, "src/slug.cpp src/shout.cpp");
+    project.tree("green")["CMakeLists.txt"] = list;
+    const auto green = project.gate("green", "green");
+    EXPECT_TRUE(green.passed) << joined(green.blocking_issues);
+    EXPECT_EQ(green.facts.at("fails_without_change"), json::value(true));
+    EXPECT_EQ(green.facts.at("type_check"), json::value("checked"));
+
+    // What passes only because the process leaves with exit code 0 is not believed, whatever the tests then say.
+    project.tree("leaves") = project.tree("green");
+    project.tree("leaves")["src/shout.cpp"] = "#include \"slug/shout.hpp\"\n#include <cstdlib>\n#include <unistd.h>\nnamespace slug {\n"
+                                              "static const int leaving = std::atexit([] { ::_exit(0); });\n"
+                                              "std::string shout(const std::string& text) { return leaving == 0 ? text : text; }\n}\n";
+    const auto leaves = project.gate("green", "leaves");
+    EXPECT_FALSE(leaves.passed);
+    EXPECT_THAT(joined(leaves.blocking_issues), HasSubstr("ended with exit code 0, though"));
+
+    // A tree that does not compile says where.
+    project.tree("broken") = project.tree("green");
+    project.tree("broken")["src/shout.cpp"] = "int nothing() { return missing; }\n";
+    const auto broken = project.gate("tests", "broken");
+    EXPECT_FALSE(broken.passed);
+    EXPECT_THAT(joined(broken.blocking_issues), HasSubstr("does not build: src/shout.cpp:1: "));
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing

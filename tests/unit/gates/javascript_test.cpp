@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// JavaScript and TypeScript projects, measured by real node in the real sandbox: what each way a test can end is reported as.
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/gates/project.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+const Files javascript_package{{"package.json", R"({"name": "slug", "type": "module"})"}};
+constexpr const char* javascript_skeleton = "export function slugify(text) {\n  throw new Error(\"agentforge: skeleton of slugify\");\n}\n";
+
+Files with(Files files, const Files& more) {
+    for (const auto& [path, content] : more) { files[path] = content; }
+    return files;
+}
+
+const char* const node_tests = R"(import assert from 'node:assert/strict';
+import test, { describe, it, before } from 'node:test';
+import { slugify } from '../src/slug.js';
+
+describe('slugify', () => {
+  it('skeleton', () => { assert.equal(slugify('A'), 'a'); });
+  it('assertion', () => { assert.equal(1, 2, 'one is not two'); });
+  it('skipped', { skip: 'later' }, () => {});
+  it.todo('todo');
+  it('passes', async () => { await 1; });
+  it('other error', () => { throw new TypeError('x'); });
+});
+test('parent', async (t) => {
+  await t.test('passes', () => {});
+  await t.test('fails', () => { assert.ok(0, 'rounds 3.5 to 4'); });
+});
+describe('hooks', () => {
+  before(() => { throw new Error('no database'); });
+  it('never run', () => {});
+});
+test('same', () => {});
+test('same', () => {});
+)";
+
+TEST(NodeTests, outcomes_are_told_apart) {
+    Project project;
+    project.tree("t") = with(javascript_package, {{"src/slug.js", javascript_skeleton}, {"test/slug.test.js", node_tests},
+        {"test/bad.test.js", "import x from 'nothere';\n"},
+        {"test/open.test.js", "import http from 'node:http';\nimport test from 'node:test';\nhttp.createServer().listen(0);\ntest('leaves a server', () => {});\n"},
+        {"test/stuck.test.js", "import test from 'node:test';\ntest('quick', () => {});\ntest('stuck', () => new Promise(() => {}));\n"}});
+    const auto report = project.gate("tests", "t");
+    EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary;
+    const std::string prefix = "test/slug.test.js::";
+    EXPECT_EQ(status_of(report, prefix + "slugify::skeleton"), TestStatus::failed_skeleton);
+    EXPECT_EQ(status_of(report, prefix + "slugify::assertion"), TestStatus::failed_assertion);
+    EXPECT_EQ(status_of(report, prefix + "slugify::skipped"), TestStatus::skipped);
+    EXPECT_EQ(status_of(report, prefix + "slugify::todo"), TestStatus::skipped);
+    EXPECT_EQ(status_of(report, prefix + "slugify::passes"), TestStatus::passed);
+    EXPECT_EQ(status_of(report, prefix + "slugify::other error"), TestStatus::error);
+    EXPECT_EQ(status_of(report, prefix + "parent"), TestStatus::failed_assertion);
+    EXPECT_EQ(status_of(report, prefix + "parent::passes"), TestStatus::passed);
+    EXPECT_EQ(status_of(report, prefix + "parent::fails"), TestStatus::failed_assertion);
+    EXPECT_EQ(status_of(report, prefix + "hooks::never run"), TestStatus::error);
+    EXPECT_EQ(status_of(report, prefix + "same"), TestStatus::passed);
+    EXPECT_EQ(status_of(report, prefix + "same[2]"), TestStatus::passed);
+    EXPECT_EQ(status_of(report, "test/bad.test.js"), TestStatus::error);
+    EXPECT_EQ(status_of(report, "test/open.test.js::leaves a server"), TestStatus::passed);
+    EXPECT_EQ(status_of(report, "test/stuck.test.js::stuck"), TestStatus::error);
+    EXPECT_EQ(status_of(report, "test/stuck.test.js::quick"), TestStatus::error);
+    const auto* assertion = find_test(report, prefix + "slugify::assertion");
+    ASSERT_NE(assertion, nullptr);
+    EXPECT_EQ(assertion->line, 7U);
+    EXPECT_THAT(assertion->message, HasSubstr("one is not two"));
+    EXPECT_THAT(find_test(report, "test/bad.test.js")->message, HasSubstr("Cannot find package 'nothere'"));
+}
+
+const char* const plain_test = "import assert from 'node:assert';\nimport test from 'node:test';\nimport { value } from '../src/value.js';\n"
+                               "test('a', () => { assert.equal(value(), 1); });\n";
+
+struct Lie { const char* name; const char* source; };
+class NodeLies : public ::testing::TestWithParam<Lie> {};
+
+TEST_P(NodeLies, no_test_passes) {
+    Project project;
+    project.tree("t") = with(javascript_package, {{"src/value.js", GetParam().source}, {"test/value.test.js", plain_test}});
+    const auto report = project.gate("tests", "t");
+    EXPECT_FALSE(report.passed);
+    for (const auto& test : report.tests) { EXPECT_NE(test.status, TestStatus::passed) << test.id; }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, NodeLies, ::testing::Values(
+    Lie{"exit_at_load", "process.exit(0);\nexport const value = () => 2;\n"},
+    Lie{"exit_in_the_test", "export const value = () => process.exit(0);\n"},
+    Lie{"patched_assertions", "import assert from 'node:assert';\nassert.equal = () => {};\nexport const value = () => 2;\n"},
+    Lie{"patched_assertions_named", "import { createRequire, syncBuiltinESMExports } from 'node:module';\nconst assert = createRequire(import.meta.url)('assert');\n"
+                                    "assert.equal = () => {};\nsyncBuiltinESMExports();\nexport const value = () => 2;\n"},
+    Lie{"forged_lines", "import { writeSync } from 'node:fs';\nwriteSync(3, '{\"type\":\"end\"}\\n');\nexport const value = () => 2;\n"},
+    Lie{"called_reporter", "for (const flag of [...process.execArgv, process.argv[1]]) {\n  try { const m = await import(flag); m.default([]); } catch {}\n}\n"
+                           "export const value = () => 2;\n"},
+    Lie{"poisoned_to_json", "Object.prototype.toJSON = function () { return { type: 'result', status: 'passed' }; };\nexport const value = () => 2;\n"},
+    Lie{"patched_test_function", "import { createRequire, syncBuiltinESMExports } from 'node:module';\nconst test = createRequire(import.meta.url)('node:test');\n"
+                                 "test.test = (name, body) => {};\nsyncBuiltinESMExports();\nexport const value = () => 2;\n"}),
+    [](const auto& each) { return std::string(each.param.name); });
+
+/// base: an old function and its test; red: skeleton and new tests; green: the function. In TypeScript.
+class TypescriptTask : public ::testing::Test {
+protected:
+    TypescriptTask() {
+        auto& base = project_.tree("base");
+        base = with(javascript_package, {
+            {"tsconfig.json", R"({"compilerOptions": {"target": "es2022", "lib": ["es2022"], "module": "node16", "strict": true}, "include": ["src"]})"},
+            {"src/old.ts", "export const old = (): number => 1;\n"},
+            {"test/old.test.ts", "import assert from 'node:assert/strict';\nimport test from 'node:test';\nimport { old } from '../src/old.js';\n"
+                                 "test('old', () => { assert.equal(old() as number, 1); });\n"}});
+        project_.baseline.specification = json::parse(R"({"requirements": [{"id": "REQ-001", "verification_method": "test"}],
+            "interfaces": [{"name": "slugify", "type": "api", "file": "src/slug.ts", "signature": "export function slugify(text: string): string"}]})").as_object();
+        project_.baseline.test_suite = json::parse(R"({"test_files": [{"path": "test/slug.test.ts", "tests": [
+            {"name": "slugify > rounds 3.5", "requirement_ref": "REQ-001"}]}]})").as_object();
+        auto& red = project_.tree("red");
+        red = base;
+        red["src/slug.ts"] = "export function slugify(text: string): string {\n  throw new Error(\"agentforge: skeleton of slugify\");\n}\n";
+        red["test/slug.test.ts"] = "import assert from 'node:assert/strict';\nimport { describe, it } from 'node:test';\nimport { slugify } from '../src/slug.js';\n\n"
+                                   "type Case = [string, string];\ndescribe('slugify', () => {\n"
+                                   "  it('rounds 3.5', () => { const each: Case = ['A', 'a']; assert.equal(slugify(each[0]), each[1]); });\n});\n";
+        project_.baseline.test_files = {"test/slug.test.ts"};
+        project_.tree("green") = red;
+        project_.tree("green")["src/slug.ts"] = "export function slugify(text: string): string {\n  return text.toLowerCase();\n}\n";
+    }
+    Project project_;
+};
+
+TEST_F(TypescriptTask, goes_from_red_to_green) {
+    project_.baseline.base_tests = project_.gate("tests", "base").tests;
+    const auto red = project_.gate("red", "red");
+    EXPECT_TRUE(red.passed) << joined(red.blocking_issues);
+    const auto green = project_.gate("green", "green");
+    EXPECT_TRUE(green.passed) << joined(green.blocking_issues);
+    EXPECT_EQ(green.facts.at("type_check"), json::value("checked"));
+    EXPECT_EQ(green.facts.at("fails_without_change"), json::value(true));
+    EXPECT_EQ(green.facts.at("coverage"), json::value("measured"));
+    EXPECT_EQ(green.facts.at("special_casing"), json::value(json::array{}));
+}
+
+TEST_F(TypescriptTask, code_that_knows_the_tests_inputs_is_shown) {
+    project_.tree("green")["src/slug.ts"] = "export function slugify(text: string): string {\n  if (text === 'Hello') return 'hello';\n  return text;\n}\n";
+    for (const auto* tree : {"red", "green"}) {
+        auto& file = project_.tree(tree)["test/slug.test.ts"];
+        file.replace(file.find("['A', 'a']"), 10, "['Hello', 'hello']");
+    }
+    const auto green = project_.gate("green", "green");
+    EXPECT_TRUE(green.passed) << joined(green.blocking_issues);
+    EXPECT_THAT(json::serialize(green.facts.at("special_casing")), HasSubstr("src/slug.ts:2 compares with"));
+}
+
+TEST_F(TypescriptTask, type_errors_and_syntax_errors_block) {
+    project_.tree("green")["src/slug.ts"] = "export function slugify(text: string): string {\n  return 3;\n}\n";
+    const auto types = project_.gate("types", "green");
+    EXPECT_FALSE(types.passed);
+    EXPECT_THAT(joined(types.blocking_issues), HasSubstr("src/slug.ts:2: TS2322"));
+    project_.tree("broken") = project_.tree("green");
+    project_.tree("broken")["src/slug.ts"] = "export function slugify(text: string: string {\n}\n";
+    project_.tree("broken")["src/b.mjs"] = "\nexport const a = (;\n";
+    const auto syntax = project_.gate("syntax", "broken");
+    EXPECT_THAT(joined(syntax.blocking_issues), HasSubstr("src/slug.ts:1: SyntaxError"));
+    EXPECT_THAT(joined(syntax.blocking_issues), HasSubstr("src/b.mjs:2: SyntaxError"));
+}
+
+TEST_F(TypescriptTask, configuration_and_tests_are_locked_after_red) {
+    const std::vector<std::pair<std::string, std::string>> changes{
+        {"vitest.config.ts", "export default {};\n"},
+        {"package.json", R"({"name": "slug", "type": "module", "jest": {"testMatch": []}})"},
+        {"test/slug.test.ts", project_.tree("red")["test/slug.test.ts"] + "// changed\n"},
+        {"node_modules/fake/index.js", "export {};\n"}};
+    for (const auto& [file, content] : changes) {
+        project_.tree("with " + file) = project_.tree("green");
+        project_.tree("with " + file)[file] = content;
+        EXPECT_THAT(joined(project_.gate("green", "with " + file).blocking_issues), HasSubstr(file));
+    }
+}
+
+/// Vitest and Jest as published, installed by `scripts/test --runners` into the folder that AGENTFORGE_NODE_MODULES names. node finds
+/// packages in `node_modules` beside the file and above; here it stands above the checked-out tree.
+class NpmRunners : public ::testing::Test {
+protected:
+    static std::string modules() {
+        const auto* folder = std::getenv("AGENTFORGE_NODE_MODULES");
+        return folder == nullptr ? std::string{} : std::string(folder);
+    }
+    NpmRunners() : project_({{"readable", json::array{json::string(modules())}}}) {
+        std::filesystem::create_directory_symlink(modules(), project_.folder() / "node_modules");
+    }
+    void expect_outcomes(const std::string& file) {
+        const auto report = project_.gate("tests", "t");
+        EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary;
+        const auto prefix = file + "::slugify::";
+        EXPECT_EQ(status_of(report, prefix + "skeleton"), TestStatus::failed_skeleton);
+        EXPECT_EQ(status_of(report, prefix + "assertion"), TestStatus::failed_assertion);
+        EXPECT_EQ(status_of(report, prefix + "skipped"), TestStatus::skipped);
+        EXPECT_EQ(status_of(report, prefix + "todo"), TestStatus::skipped);
+        EXPECT_EQ(status_of(report, prefix + "passes"), TestStatus::passed);
+        EXPECT_EQ(status_of(report, prefix + "other error"), TestStatus::error);
+        EXPECT_EQ(status_of(report, prefix + "each 1"), TestStatus::passed);
+        EXPECT_EQ(status_of(report, prefix + "each 2"), TestStatus::failed_assertion);
+        EXPECT_EQ(status_of(report, file + "::hooks::never run"), TestStatus::error);
+        EXPECT_EQ(find_test(report, prefix + "assertion")->line, 4U);
+    }
+    void expect_disbelief(const std::string& why) {
+        const auto report = project_.gate("tests", "t");
+        EXPECT_EQ(report.facts.at("believed"), json::value(false));
+        EXPECT_THAT(report.summary, HasSubstr(why));
+    }
+    Project project_;
+};
+
+const std::string npm_tests = R"(describe('slugify', () => {
+  it('skeleton', () => { expect(slugify('A')).toBe('a'); });
+  it('assertion', () => { expect(1).toBe(2); });
+  it.skip('skipped', () => {});
+  it.todo('todo');
+  it('passes', async () => { await 1; });
+  it('other error', () => { throw new TypeError('x'); });
+  it.each([1, 2])('each %i', (value) => { expect(value).toBe(1); });
+});
+describe('hooks', () => {
+  beforeAll(() => { throw new Error('no database'); });
+  it('never run', () => {});
+});
+)";
+const Files vitest_package{{"package.json", R"({"type": "module", "devDependencies": {"vitest": "3"}})"},
+                           {"vitest.config.ts", "import { defineConfig } from 'vitest/config';\nexport default defineConfig({ test: { globals: true } });\n"}};
+const Files jest_package{{"package.json", R"({"devDependencies": {"jest": "30"}})"}};
+
+TEST_F(NpmRunners, vitest_outcomes_are_told_apart) {
+    project_.tree("t") = with(vitest_package, {
+        {"src/slug.ts", "export function slugify(text: string): string {\n  throw new Error(\"agentforge: skeleton of slugify\");\n}\n"},
+        {"test/slug.test.ts", "import { slugify } from '../src/slug'; const a: number = 1;\n" + npm_tests}});
+    expect_outcomes("test/slug.test.ts");
+}
+
+TEST_F(NpmRunners, jest_outcomes_are_told_apart) {
+    project_.tree("t") = with(jest_package, {
+        {"src/slug.js", "exports.slugify = () => {\n  throw new Error(\"agentforge: skeleton of slugify\");\n};\n"},
+        {"test/slug.test.js", "const { slugify } = require('../src/slug');\n" + npm_tests}});
+    expect_outcomes("test/slug.test.js");
+}
+
+TEST_F(NpmRunners, vitest_with_a_file_that_does_not_load_is_believed) {
+    project_.tree("t") = with(vitest_package, {{"test/a.test.ts", "import './nothere';\ntest('a', () => {});\n"}});
+    const auto report = project_.gate("tests", "t");
+    EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary;
+    EXPECT_EQ(status_of(report, "test/a.test.ts"), TestStatus::error);
+}
+
+TEST_F(NpmRunners, jest_with_a_file_that_does_not_load_is_believed) {
+    project_.tree("t") = with(jest_package, {{"test/a.test.js", "require('./nothere');\ntest('a', () => {});\n"}});
+    const auto report = project_.gate("tests", "t");
+    EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary;
+    EXPECT_EQ(status_of(report, "test/a.test.js"), TestStatus::error);
+}
+
+TEST_F(NpmRunners, vitest_with_bent_matchers_is_not_believed) {
+    project_.tree("t") = with(vitest_package, {{"src/a.ts", "expect.extend({ toBe: () => ({ pass: true, message: () => '' }) });\nexport const a = 2;\n"},
+        {"test/a.test.ts", "import { a } from '../src/a';\ntest('a', () => { expect(a).toBe(1); });\n"}});
+    expect_disbelief("canary");
+}
+
+TEST_F(NpmRunners, jest_with_bent_matchers_is_not_believed) {
+    project_.tree("t") = with(jest_package, {{"src/a.js", "expect.extend({ toBe: () => ({ pass: true, message: () => '' }) });\nmodule.exports = 2;\n"},
+        {"test/a.test.js", "const a = require('../src/a');\ntest('a', () => { expect(a).toBe(1); });\n"}});
+    expect_disbelief("canary");
+}
+
+TEST_F(NpmRunners, a_forced_exit_passes_nothing) {
+    project_.tree("t") = with(jest_package, {{"test/a.test.js", "test('a', () => { process.exit(0); });\ntest('b', () => {});\n"}});
+    const auto report = project_.gate("tests", "t");
+    for (const auto& test : report.tests) { EXPECT_NE(test.status, TestStatus::passed) << test.id; }
+    EXPECT_FALSE(report.passed);
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing

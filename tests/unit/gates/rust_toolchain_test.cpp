@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rust projects, measured by the real toolchain in the real sandbox: tests beside the code they test.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/gates/project.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A case whose toolchain is absent is reported as not run, never as passed.
+#define AGENTFORGE_NEEDS_RUST() \
+    if (!std::filesystem::exists("/usr/bin/cargo")) { GTEST_SKIP() << "not run: Rust is not installed"; }
+
+const std::string rust_manifest = "[package]\nname = \"slug\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+const std::string rust_skeleton = "pub fn one() -> i32 {\n    1\n}\n\npub fn slugify(text: &str) -> String {\n    todo!(\"agentforge: skeleton of slugify\")\n}\n";
+const std::string rust_tests = "\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn lower_case() {\n        assert_eq!(slugify(\"A\"), \"a\");\n    }\n"
+                               "    #[test]\n    fn unwraps() {\n        let none: Option<i32> = None;\n        none.unwrap();\n    }\n"
+                               "    #[test]\n    fn stays_one() {\n        assert_eq!(one(), 1);\n    }\n}\n";
+
+std::string without_unwrap(std::string text) {
+    const auto from = text.find("    #[test]\n    fn unwraps");
+    return text.erase(from, text.find("    #[test]\n    fn stays_one") - from);
+}
+
+TEST(RustTests, outcomes_are_told_apart_and_found_in_their_files) {
+    AGENTFORGE_NEEDS_RUST()
+    Project project;
+    project.tree("t") = {{"Cargo.toml", rust_manifest},
+                         {"src/lib.rs", "pub mod words;\n" + rust_skeleton + rust_tests},
+                         {"src/words.rs", "#[cfg(test)]\nmod tests {\n    #[test]\n    fn wrong() {\n        assert!(1 == 2, \"one is not two\");\n    }\n}\n"},
+                         {"tests/outside.rs", "#[test]\nfn from_outside() {\n    assert_eq!(slug::one(), 1);\n}\n#[test]\n#[ignore]\nfn later() {}\n"}};
+    const auto report = project.gate("tests", "t");
+    EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary;
+    EXPECT_EQ(status_of(report, "src/lib.rs::tests::lower_case"), TestStatus::failed_skeleton);
+    EXPECT_EQ(status_of(report, "src/lib.rs::tests::unwraps"), TestStatus::error);
+    EXPECT_EQ(status_of(report, "src/lib.rs::tests::stays_one"), TestStatus::passed);
+    EXPECT_EQ(status_of(report, "src/words.rs::tests::wrong"), TestStatus::failed_assertion);
+    EXPECT_EQ(status_of(report, "tests/outside.rs::from_outside"), TestStatus::passed);
+    EXPECT_EQ(status_of(report, "tests/outside.rs::later"), TestStatus::skipped);
+    EXPECT_EQ(report.tests.size(), 6U) << joined(report.blocking_issues);
+}
+
+TEST(RustTests, tests_inside_a_source_file_are_written_by_red_and_locked_by_item) {
+    AGENTFORGE_NEEDS_RUST()
+    Project project;
+    project.tree("base") = {{"Cargo.toml", rust_manifest}, {"src/lib.rs", "pub fn one() -> i32 {\n    1\n}\n"}};
+    project.baseline.specification = json::parse(R"({"requirements": [{"id": "R1", "verification_method": "test"}],
+        "interfaces": [{"name": "slugify", "file": "src/lib.rs", "signature": "pub fn slugify(text: &str) -> String"}]})").as_object();
+    project.baseline.test_suite = json::parse(R"({"test_files": [{"path": "src/lib.rs", "tests": [
+        {"name": "lower_case", "requirement_ref": "R1"}, {"name": "tests::stays_one", "kind": "guard"}]}]})").as_object();
+    project.baseline.test_files = {"src/lib.rs"};
+    project.tree("red") = project.tree("base");
+    project.tree("red")["src/lib.rs"] = rust_skeleton + without_unwrap(rust_tests);
+    const auto red = project.gate("red", "red");
+    EXPECT_TRUE(red.passed) << joined(red.blocking_issues);
+
+    const auto code = [](const std::string& body) { return "pub fn one() -> i32 {\n    1\n}\n\npub fn slugify(text: &str) -> String {\n    " + body + "\n}\n"; };
+    project.tree("green") = project.tree("base");
+    project.tree("green")["src/lib.rs"] = code("text.to_lowercase()") + without_unwrap(rust_tests);
+    const auto green = project.gate("green", "green");
+    EXPECT_TRUE(green.passed) << joined(green.blocking_issues);
+
+    project.tree("changed") = project.tree("green");
+    project.tree("changed")["src/lib.rs"] = code("String::new()") + "#[cfg(test)]\nmod tests {\n    #[test]\n    fn lower_case() {}\n}\n";
+    EXPECT_THAT(joined(project.gate("green", "changed").blocking_issues), HasSubstr("src/lib.rs (the tests in it): tests were changed since RED"));
+
+    project.tree("early") = project.tree("red");
+    project.tree("early")["src/lib.rs"] = code("text.to_lowercase()") + without_unwrap(rust_tests);
+    EXPECT_THAT(joined(project.gate("red", "early").blocking_issues), HasSubstr("src/lib.rs was changed, but RED writes only tests"));
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gates/skeleton_c.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const std::string c_marker = "agentforge: skeleton of";
+
+Skeletons declare(const std::vector<SkeletonInterface>& interfaces, const std::map<std::string, std::string>& contents = {}) {
+    std::vector<std::string> existing{"src/main.cpp"};
+    for (const auto& [path, text] : contents) { existing.push_back(path); }
+    return write_c_skeletons(interfaces, contents, existing, c_marker);
+}
+
+std::string only_file(const Skeletons& skeletons) {
+    EXPECT_THAT(skeletons.problems, IsEmpty());
+    EXPECT_EQ(skeletons.files.size(), 1U);
+    return skeletons.files.empty() ? std::string{} : skeletons.files.front().second;
+}
+
+std::string problem_of(const std::vector<SkeletonInterface>& interfaces, const std::map<std::string, std::string>& contents = {}) {
+    const auto skeletons = declare(interfaces, contents);
+    EXPECT_THAT(skeletons.files, IsEmpty());
+    EXPECT_EQ(skeletons.problems.size(), 1U);
+    return skeletons.problems.empty() ? std::string{} : skeletons.problems.front();
+}
+
+TEST(CSkeleton, a_new_header_has_what_it_needs_and_one_inline_function) {
+    EXPECT_EQ(only_file(declare({{"slug::slugify", "include/slug.hpp", "std::string slugify(std::string_view text, int = 3);"}})),
+              "#pragma once\n\n#include <stdexcept>\n#include <string>\n#include <string_view>\n\nnamespace slug {\n\n"
+              "inline std::string slugify(std::string_view text, int = 3) {\n    static_cast<void>(text);\n"
+              "    throw std::logic_error(\"agentforge: skeleton of slug::slugify\");\n}\n\n}  // namespace slug\n");
+}
+
+TEST(CSkeleton, what_is_declared_already_is_left_alone) {
+    const std::map<std::string, std::string> contents{{"a.hpp", "#pragma once\nnamespace n { int f(const int& value, char); }\n"}};
+    EXPECT_THAT(declare({{"n::f", "a.hpp", "int f(const int &other, char c)"}}, contents).files, IsEmpty());
+    EXPECT_THAT(only_file(declare({{"n::f", "a.hpp", "int f(long value)"}}, contents)), HasSubstr("inline int f(long value)"));
+}
+
+TEST(CSkeleton, a_comment_declares_nothing) {
+    EXPECT_THAT(only_file(declare({{"f", "a.hpp", "int f()"}}, {{"a.hpp", "#pragma once\n// int f();\nconst char* t = \"int f()\";\n"}})),
+                HasSubstr("inline int f() {"));
+}
+
+TEST(CSkeleton, a_method_stands_in_its_class_and_can_be_called) {
+    const auto text = only_file(declare({{"Cache::get", "a.hpp", "int get(const std::string& key) const;"}},
+                                        {{"a.hpp", "#pragma once\nclass Cache {\npublic:\n    Cache();\nprivate:\n    int n_;\n};\n"}}));
+    EXPECT_THAT(text, HasSubstr("    int n_;\n\npublic:\n    int get(const std::string& key) const {\n        static_cast<void>(key);\n"));
+    EXPECT_THAT(text, HasSubstr("#include <string>\n"));
+}
+
+TEST(CSkeleton, a_class_and_its_methods_are_made_together) {
+    const auto text = only_file(declare({{"n::Cache::Cache", "a.hpp", "explicit Cache(std::size_t capacity)"}, {"n::Cache", "a.hpp", "class Cache"},
+                                         {"n::Cache::~Cache", "a.hpp", "~Cache()"}}));
+    EXPECT_THAT(text, HasSubstr("namespace n {\n\nclass Cache {\npublic:\n    explicit Cache(std::size_t capacity) {\n"));
+    EXPECT_THAT(text, HasSubstr("    ~Cache() {\n        std::fputs(\"agentforge: skeleton of n::Cache::~Cache\\n\", stderr);\n        std::abort();\n"));
+}
+
+TEST(CSkeleton, a_struct_may_have_members_but_no_methods) {
+    EXPECT_THAT(only_file(declare({{"n::Point", "a.hpp", "struct Point { int x = 0; std::vector<int> more; };"}})),
+                HasSubstr("struct Point { int x = 0; std::vector<int> more; };\n"));
+    EXPECT_THAT(problem_of({{"n::Point", "a.hpp", "struct Point { int x() { return 1; } };"}}), HasSubstr("methods"));
+}
+
+TEST(CSkeleton, c_fails_by_abort_and_has_no_overloads) {
+    EXPECT_EQ(only_file(write_c_skeletons({{"count", "count.h", "size_t count(const char *text, int values[3]);"}}, {}, {"main.c"}, c_marker)),
+              "#pragma once\n\n#include <stddef.h>\n#include <stdio.h>\n#include <stdlib.h>\n\nstatic inline size_t count(const char *text, int values[3]) {\n"
+              "    (void)text;\n    (void)values;\n    fputs(\"agentforge: skeleton of count\\n\", stderr);\n    abort();\n}\n");
+    EXPECT_THAT(problem_of({{"count", "count.c", "int count(int a, int b)"}}, {{"count.c", "int count(int a) { return a; }\n"}}), HasSubstr("overloads"));
+}
+
+TEST(CSkeleton, a_function_of_header_and_source_is_declared_and_defined) {
+    const auto skeletons = declare({{"n::f", "a.hpp", "int f(int a = 1)"}, {"n::f", "a.cpp", "int f(int a = 1)"}}, {{"a.cpp", "#include \"a.hpp\"\n"}});
+    ASSERT_EQ(skeletons.files.size(), 2U);
+    EXPECT_EQ(skeletons.files[0].second, "#pragma once\n\nnamespace n {\n\nint f(int a = 1);\n\n}  // namespace n\n");
+    EXPECT_THAT(skeletons.files[1].second, HasSubstr("\nint f(int a) {\n"));
+}
+
+TEST(CSkeleton, a_new_source_file_is_not_written_where_the_header_has_the_body) {
+    const auto skeletons = declare({{"f", "a.hpp", "int f()"}, {"f", "new.cpp", "int f()"}});
+    ASSERT_EQ(skeletons.files.size(), 1U);
+    EXPECT_EQ(skeletons.files[0].first, "a.hpp");
+}
+
+TEST(CSkeleton, a_guard_stays_around_everything_and_crlf_stays) {
+    const auto text = only_file(declare({{"f", "a.h", "int f();"}}, {{"a.h", "#ifndef A_H\r\n#define A_H\r\n#endif\r\n"}}));
+    EXPECT_EQ(text.substr(0, 24), "#ifndef A_H\r\n#define A_H");
+    EXPECT_THAT(text, ::testing::EndsWith("}\r\n\r\n#endif\r\n"));
+    EXPECT_EQ(text.find("\r\r"), std::string::npos);
+}
+
+TEST(CSkeleton, the_header_of_a_type_of_the_project_is_included) {
+    const std::map<std::string, std::string> contents{{"include/n/point.hpp", "namespace n { struct Point { int x; }; using Id = int; }\n"},
+                                                      {"include/n/forward.hpp", "namespace n { struct Point; }\n"}};
+    const auto text = only_file(declare({{"n::move", "include/n/move.hpp", "Point move(const Point& from, Id id)"}}, contents));
+    EXPECT_THAT(text, HasSubstr("#pragma once\n\n#include <stdexcept>\n\n#include \"n/point.hpp\"\n\nnamespace n {\n"));
+    EXPECT_EQ(text.find("forward"), std::string::npos);
+}
+
+TEST(CSkeleton, a_template_and_an_operator_are_functions) {
+    EXPECT_THAT(only_file(declare({{"n::clamp", "a.hpp", "template <typename T> T clamp(T value, T low)"}})), HasSubstr("\ntemplate <typename T> T clamp(T value, T low) {\n"));
+    EXPECT_THAT(only_file(declare({{"n::operator==", "a.hpp", "bool operator==(const P& a, const P& b) noexcept"}})),
+                HasSubstr("inline bool operator==(const P& a, const P& b) noexcept {\n"));
+}
+
+TEST(CSkeleton, what_cannot_be_declared_is_named) {
+    EXPECT_THAT(problem_of({{"f", "a.hpp", "int f() { return 1; }"}}), HasSubstr("body"));
+    EXPECT_THAT(problem_of({{"f", "a.hpp", "int g()"}}), HasSubstr("`g`"));
+    EXPECT_THAT(problem_of({{"f", "a.hpp", "int f(); int g()"}}), HasSubstr("more than one"));
+    EXPECT_THAT(problem_of({{"f", "../a.hpp", "int f()"}}), HasSubstr("inside the project"));
+    EXPECT_THAT(problem_of({{"f", "a.py", "int f()"}}), HasSubstr("neither a header"));
+    EXPECT_THAT(problem_of({{"f", "a.hpp", "int f"}}), HasSubstr("neither a function"));
+    EXPECT_THAT(problem_of({{"f-g", "a.hpp", "int f()"}}), HasSubstr("not a name"));
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// TAP and JUnit XML, on what runners really wrote.
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gates/formats/format.hpp"
+#include "gates/gates.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::vector<std::string> lines_of(const FormatResult& result) {
+    std::vector<std::string> lines;
+    for (const auto& test : result.tests) {
+        lines.push_back(std::string(to_string(test.status)) + " " + test.file + " " + (test.suite.empty() ? "" : test.suite + "::") + test.name);
+    }
+    return lines;
+}
+
+FormatResult tap(std::string_view text) {
+    RunOutput output;
+    output.out = text;
+    return parse_tap(output);
+}
+
+FormatResult junit(std::string text, std::string name = "report.xml") {
+    RunOutput output;
+    output.files.emplace_back(std::move(name), std::move(text));
+    return parse_junit_xml(output);
+}
+
+// node 20.20.2, `--test-reporter=tap`, shortened stacks.
+constexpr std::string_view node_tap = R"(TAP version 13
+# Subtest: slugify
+    # Subtest: skeleton
+    not ok 1 - skeleton
+      ---
+      duration_ms: 1.269953
+      location: '/work/tree/test/slug.test.js:6:3'
+      failureType: 'testCodeFailure'
+      error: 'agentforge: skeleton of slugify'
+      code: 'ERR_TEST_FAILURE'
+      stack: |-
+        slugify (file:///work/tree/src/slug.js:2:9)
+      ...
+    # Subtest: assertion
+    not ok 2 - assertion
+      ---
+      duration_ms: 17.697492
+      location: '/work/tree/test/slug.test.js:7:3'
+      failureType: 'testCodeFailure'
+      error: |-
+        Expected values to be strictly equal:
+        
+        1 !== 2
+        
+      code: 'ERR_ASSERTION'
+      name: 'AssertionError'
+      ...
+    # Subtest: skipped
+    ok 3 - skipped # SKIP later
+      ---
+      duration_ms: 0.374639
+      ...
+    # Subtest: issue \#12
+    ok 4 - issue \#12
+      ---
+      duration_ms: 0.256833
+      ...
+    1..4
+not ok 1 - slugify
+  ---
+  duration_ms: 22.3
+  type: 'suite'
+  location: '/work/tree/test/slug.test.js:5:1'
+  failureType: 'subtestsFailed'
+  error: '2 subtests failed'
+  code: 'ERR_TEST_FAILURE'
+  ...
+# Subtest: broken
+not ok 2 - broken
+  ---
+  failureType: 'testCodeFailure'
+  error: 'x is not a function'
+  code: 'ERR_TEST_FAILURE'
+  name: 'TypeError'
+  ...
+1..2
+# tests 5
+# fail 3
+)";
+
+TEST(Tap, node_tells_suites_assertions_and_errors) {
+    const auto result = tap(node_tap);
+    EXPECT_EQ(result.problem, "");
+    EXPECT_THAT(lines_of(result), ElementsAre("error /work/tree/test/slug.test.js slugify::skeleton",
+                                              "failed_assertion /work/tree/test/slug.test.js slugify::assertion", "skipped  slugify::skipped",
+                                              "passed  slugify::issue #12", "error  broken"));
+    ASSERT_EQ(result.tests.size(), 5U);
+    EXPECT_EQ(result.tests[0].line, 6U);
+    EXPECT_THAT(result.tests[0].message, HasSubstr("agentforge: skeleton of slugify"));
+    EXPECT_THAT(result.tests[1].message, HasSubstr("1 !== 2"));
+    EXPECT_THAT(result.tests[4].message, HasSubstr("TypeError: x is not a function"));
+}
+
+TEST(Tap, what_a_program_prints_between_is_no_report) {
+    const auto result = tap("Hello\nokay computer\n1..2\nok 1 first\n# a comment\nokay\nnot ok 2 - second # TODO not yet\n");
+    EXPECT_EQ(result.problem, "");
+    EXPECT_THAT(lines_of(result), ElementsAre("passed  first", "skipped  second"));
+}
+
+TEST(Tap, a_number_without_a_name_is_a_test) {
+    EXPECT_THAT(lines_of(tap("1..2\nok\nnot ok 2\n")), ElementsAre("passed  test 1", "failed_assertion  test 2"));
+}
+
+TEST(Tap, a_file_that_is_told_as_a_test_is_a_file) {
+    const auto result = tap("    ok 1 - a\n    1..1\nok 1 - test/a.test.js\nnot ok 2 - test/b.test.js\n1..2\n");
+    EXPECT_EQ(result.problem, "");
+    EXPECT_THAT(lines_of(result), ElementsAre("passed test/a.test.js a", "error test/b.test.js test/b.test.js"));
+}
+
+struct Broken { const char* name; const char* text; const char* says; };
+class BrokenTap : public ::testing::TestWithParam<Broken> {};
+
+TEST_P(BrokenTap, is_not_complete) { EXPECT_THAT(tap(GetParam().text).problem, HasSubstr(GetParam().says)); }
+
+INSTANTIATE_TEST_SUITE_P(Each, BrokenTap, ::testing::Values(
+    Broken{"nothing", "", "no plan"}, Broken{"no_plan", "ok 1 - a\n", "no plan"},
+    Broken{"too_few", "1..3\nok 1 - a\nok 2 - b\n", "announces 3 tests, 2 were told"},
+    Broken{"too_many", "1..1\nok 1 - a\nok 2 - b\n", "announces 1 tests, 2 were told"},
+    Broken{"twice", "1..1\nok 1 - a\n1..1\n", "two plans"}, Broken{"misnumbered", "1..2\nok 1 - a\nok 3 - b\n", "is numbered 3"},
+    Broken{"bailed_out", "1..2\nok 1 - a\nBail out! no database\n", "no database"},
+    Broken{"subtest_cut", "    1..2\n    ok 1 - a\nok 1 - parent\n1..1\n", "announces 2 tests, 1 were told"},
+    Broken{"inside_details", "1..1\nnot ok 1 - a\n  ---\n  error: 'x'\n", "middle"}),
+    [](const auto& each) { return std::string(each.param.name); });
+
+// Vitest 3.2.7, `--reporter=junit`, shortened.
+constexpr const char* vitest_xml = R"(<?xml version="1.0" encoding="UTF-8" ?>
+<testsuites name="vitest tests" tests="4" failures="3" errors="0" time="0.04">
+    <testsuite name="test/bad.test.ts" tests="1" failures="1" errors="0" skipped="0" time="0">
+        <testcase classname="test/bad.test.ts" name="test/bad.test.ts" time="0">
+            <failure message="Cannot find module &apos;./nothere&apos;" type="Error">
+Error: Cannot find module
+            </failure>
+        </testcase>
+    </testsuite>
+    <testsuite name="test/slug.test.ts" tests="3" failures="2" errors="0" skipped="1" time="0.04">
+        <testcase classname="test/slug.test.ts" name="slugify &gt; skeleton" time="0.01">
+            <failure message="agentforge: skeleton of slugify" type="Error"> &#x276f; src/slug.ts:6:9</failure>
+        </testcase>
+        <testcase classname="test/slug.test.ts" name="slugify &gt; assertion" time="0.01">
+            <failure message="expected 1 to be 2 // Object.is equality" type="AssertionError"/>
+        </testcase>
+        <testcase classname="test/slug.test.ts" name="slugify &gt; skipped" time="0"><skipped/></testcase>
+    </testsuite>
+</testsuites>
+)";
+
+TEST(JunitXml, vitest_tells_files_suites_and_exceptions) {
+    const auto result = junit(vitest_xml);
+    EXPECT_EQ(result.problem, "");
+    EXPECT_THAT(lines_of(result), ElementsAre("error test/bad.test.ts test/bad.test.ts", "error test/slug.test.ts slugify::skeleton",
+                                              "failed_assertion test/slug.test.ts slugify::assertion", "skipped test/slug.test.ts slugify::skipped"));
+    EXPECT_THAT(result.tests.at(1).message, HasSubstr("agentforge: skeleton of slugify"));
+}
+
+// Surefire 3.2 with JUnit 5, and pytest 7.2: the class is the suite; `error` is an error.
+TEST(JunitXml, the_class_is_the_suite) {
+    const auto surefire = junit(R"(<testsuite name="com.example.SlugTest" tests="3" errors="1" skipped="0" failures="1">
+<testcase name="passes" classname="com.example.SlugTest" time="0.1"/>
+<testcase name="fails" classname="com.example.SlugTest"><failure message="expected: &lt;1&gt; but was: &lt;2&gt;" type="org.opentest4j.AssertionFailedError">stack</failure></testcase>
+<testcase name="breaks" classname="com.example.SlugTest"><error message="null" type="java.lang.NullPointerException">stack</error><system-out>ok</system-out></testcase>
+</testsuite>)");
+    EXPECT_EQ(surefire.problem, "");
+    EXPECT_THAT(lines_of(surefire), ElementsAre("passed  com.example.SlugTest::passes", "failed_assertion  com.example.SlugTest::fails",
+                                                "error  com.example.SlugTest::breaks"));
+}
+
+// node 20.20.2, `--test-reporter=junit`.
+TEST(JunitXml, nested_suites_are_joined) {
+    const auto result = junit(R"(<?xml version="1.0" encoding="utf-8"?><testsuites><testsuite name="outer" tests="1" failures="1" errors="0" skipped="0">
+<testsuite name="inner" tests="1" failures="1"><testcase name="fails" time="0.01" classname="test" failure="no"><failure type="testCodeFailure" message="1 !== 2"/></testcase></testsuite>
+</testsuite><testcase name="plain" classname="test" time="0"/></testsuites>)");
+    EXPECT_EQ(result.problem, "");
+    EXPECT_THAT(lines_of(result), ElementsAre("failed_assertion  outer::inner::fails", "passed  plain"));
+}
+
+class BrokenJunit : public ::testing::TestWithParam<Broken> {};
+
+TEST_P(BrokenJunit, is_not_complete) { EXPECT_THAT(junit(GetParam().text).problem, HasSubstr(GetParam().says)); }
+
+INSTANTIATE_TEST_SUITE_P(Each, BrokenJunit, ::testing::Values(
+    Broken{"empty", "", "not complete"}, Broken{"cut_off", "<testsuite><testcase name=\"a\"/>", "not complete"},
+    Broken{"another_document", "<html/>", "html"},
+    Broken{"failures_without_a_failure", "<testsuite tests=\"1\" failures=\"1\"><testcase name=\"a\"/></testsuite>", "counts"},
+    Broken{"tests_missing", "<testsuite tests=\"2\"><testcase name=\"a\"/></testsuite>", "counts"},
+    Broken{"entities", "<!DOCTYPE a [<!ENTITY b \"c\">]><testsuite/>", "document type"},
+    Broken{"nameless", "<testsuite><testcase/></testsuite>", "no name"}),
+    [](const auto& each) { return std::string(each.param.name); });
+
+TEST(JunitXml, a_report_under_another_name_is_missed) { EXPECT_THAT(junit("<testsuite/>", "report.json").problem, HasSubstr(".xml")); }
+
+TEST(JunitXml, depth_is_bounded) {
+    std::string text;
+    for (int depth = 0; depth < 1000; ++depth) { text += "<testsuite>"; }
+    EXPECT_THAT(junit(text).problem, HasSubstr("nested too deeply"));
+}
+
+// A report with one byte changed is still read without harm, and never gains a test that passed.
+TEST(TextFormats, damage_is_survived_and_gains_nothing) {
+    std::mt19937 random(7);
+    const auto passed = [](const FormatResult& result) {
+        return std::count_if(result.tests.begin(), result.tests.end(), [](const auto& test) { return test.status == TestStatus::passed; });
+    };
+    for (int round = 0; round < 300; ++round) {
+        std::string text(node_tap);
+        text.resize(random() % text.find("1..2\n#"));
+        const auto result = tap(text);
+        EXPECT_NE(result.problem, "");
+        EXPECT_LE(passed(result), 1);
+        std::string xml(vitest_xml);
+        xml.resize(random() % (xml.size() - 15));
+        EXPECT_NE(junit(xml).problem, "");
+    }
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing

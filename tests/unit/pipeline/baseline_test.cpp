@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The suite before the task, the checks after an edit and the criteria at a phase's end, as the task's journal shows them.
+#include "gates/before.hpp"
+#include "pipeline/measure.hpp"
+#include "unit/pipeline/bench.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class BaselineTest : public ::testing::Test {
+protected:
+    static GateReport suite(const GateCall& call, std::initializer_list<std::pair<const char*, TestStatus>> tests) {
+        GateReport report = gate_report(call, true, {{"tests_found", true}, {"believed", true}});
+        for (const auto& [id, status] : tests) { report.tests.push_back({id, id, "t.py", 1, status, ""}); }
+        return report;
+    }
+    /// A stage that is judged by `gate`, works as a developer, and hands in once that has passed.
+    StartOptions judged_by(const std::string& gate, json::object more = {}) {
+        StartOptions options = Bench::with({"a"});
+        options.pipeline.stages[0].agent = "software_developer";
+        more["exit_gate"] = gate;
+        options.pipeline.stages[0].config = std::move(more);
+        return options;
+    }
+    [[nodiscard]] GateReport baseline_of(const std::string& task) {
+        for (const Record& record : bench.records(task)) {
+            if (record.type() != "gate" || record.body.at("gate").as_string() != "baseline") { continue; }
+            const auto session = TaskSession::open(bench.store, task, bench.clock, "test", nothing_hidden());
+            return gate_report_from_json((*session)->kept(record.body, "report")->as_object()).value();
+        }
+        ADD_FAILURE() << "no baseline";
+        return {};
+    }
+
+    Bench bench;
+};
+
+TEST_F(BaselineTest, the_suite_is_run_before_the_stage_that_is_judged_by_it) {
+    std::vector<std::string> at_entry;
+    bench.stage("a", [&](StageContext& context) {
+        at_entry = bench.memory.gates_run;
+        EXPECT_TRUE(context.run_gate(GateRequest{"red", {}, {}})->passed);
+        return note();
+    });
+    EXPECT_TRUE(bench.start(judged_by("red")).success);
+    EXPECT_THAT(at_entry, ElementsAre("tests"));
+    EXPECT_THAT(bench.memory.gates_run, ElementsAre("tests", "red"));
+}
+
+TEST_F(BaselineTest, a_stage_that_no_suite_judges_has_none_run) {
+    bench.stage("a", [&](StageContext&) { return note(); });
+    EXPECT_TRUE(bench.start(Bench::with({"a"})).success);
+    EXPECT_TRUE(bench.memory.gates_run.empty());
+}
+
+TEST_F(BaselineTest, a_test_that_flips_between_two_runs_is_journaled_as_flaky) {
+    bench.memory.baseline_runs = 2;
+    std::vector<std::string> trusted_neither_way;
+    bench.memory.gate = [&](const GateCall& call, const Files&) -> Result<GateReport> {
+        if (call.request.gate == "green") {
+            trusted_neither_way = call.baseline->flaky;
+            return gate_report(call, true);
+        }
+        const bool first = call.request.parameters.at("run").to_number<int>() == 1;
+        return suite(call, {{"steady", TestStatus::passed}, {"moody", first ? TestStatus::passed : TestStatus::error}});
+    };
+    bench.stage("a", [&](StageContext& context) {
+        EXPECT_TRUE(context.run_gate(GateRequest{"green", {}, {}})->passed);
+        return note();
+    });
+    const auto result = bench.start(judged_by("green"));
+    EXPECT_TRUE(result.success);
+    EXPECT_THAT(trusted_neither_way, ElementsAre("moody"));
+    EXPECT_THAT(fact_texts(baseline_of(result.task_id).facts, "flaky"), ElementsAre("moody"));
+}
+
+TEST_F(BaselineTest, it_is_measured_once_a_task_whatever_happens_to_the_process) {
+    bool died = false;
+    bench.stage("a", [&](StageContext& context) {
+        if (!std::exchange(died, true)) { bench.cancel.request(); }
+        if (context.cancelled()) { return StageResult::failed(Error{"X", "stopped", "", "", ErrorKind::cancelled}); }
+        EXPECT_TRUE(context.run_gate(GateRequest{"red", {}, {}})->passed);
+        return note();
+    });
+    const auto interrupted = bench.start(judged_by("red"));
+    EXPECT_EQ(interrupted.status, TaskStatus::paused);
+    EXPECT_TRUE(bench.resume(interrupted.task_id).success);
+    EXPECT_THAT(bench.memory.gates_run, ElementsAre("tests", "red"));
+}
+
+TEST_F(BaselineTest, a_runner_that_is_not_installed_pauses_the_task_before_a_model_is_asked) {
+    bench.memory.gate = [](const GateCall&, const Files&) -> Result<GateReport> {
+        return Error{"AF-GATE-003", "The program `python3` is not installed.", "", "Install it.", ErrorKind::unavailable};
+    };
+    bool entered = false;
+    bench.stage("a", [&](StageContext&) {
+        entered = true;
+        return note();
+    });
+    const auto result = bench.start(judged_by("red"));
+    EXPECT_EQ(result.status, TaskStatus::paused);
+    ASSERT_TRUE(result.error.has_value());
+    EXPECT_EQ(result.error->code, "AF-GATE-003");
+    EXPECT_FALSE(entered);
+}
+
+TEST_F(BaselineTest, a_repository_without_a_language_has_no_suite_and_the_task_goes_on) {
+    bench.memory.gate = [](const GateCall& call, const Files&) -> Result<GateReport> {
+        if (call.request.gate == "tests") { return Error{"AF-GATE-002", "No language.", "", "", ErrorKind::unavailable}; }
+        return gate_report(call, true);
+    };
+    bench.stage("a", [&](StageContext& context) {
+        EXPECT_TRUE(context.run_gate(GateRequest{"red", {}, {}})->passed);
+        return note();
+    });
+    const auto result = bench.start(judged_by("red"));
+    EXPECT_TRUE(result.success);
+    EXPECT_THAT(baseline_of(result.task_id).summary, HasSubstr("no tests before the task"));
+}
+
+// ------------------------------------------------------------------------------------- exit criteria --
+
+TEST_F(BaselineTest, a_stage_whose_criterion_is_not_met_does_not_end_though_its_gate_passes) {
+    bench.memory.gate = [&](const GateCall& call, const Files& files) -> Result<GateReport> {
+        return gate_report(call, true, {{"coverage_percent", files.contains("more.py") ? 81 : 79}});
+    };
+    bench.stage("a", [&](StageContext& context) {
+        if (!context.input().previous_errors.empty()) {
+            EXPECT_THAT(context.input().previous_errors.front(), HasSubstr("coverage_percent must be >= 80 and is 79"));
+            EXPECT_TRUE(context.workspace().create("more.py", "y = 2\n").ok());
+        }
+        EXPECT_TRUE(context.run_gate(GateRequest{"green", {}, {}}).ok());
+        return note();
+    });
+    const auto result = bench.start(judged_by("green", {{"exit_criteria", {{"required", json::array{json::object{{"coverage_percent", ">= 80"}}}}}}}));
+    EXPECT_TRUE(result.success);
+    EXPECT_EQ(bench.count(result.task_id, "artifact_rejected"), 1U);
+}
+
+TEST_F(BaselineTest, criteria_are_judged_on_the_stages_own_gate_and_on_the_whole_tree_only) {
+    bench.stage("a", [&](StageContext& context) {
+        EXPECT_TRUE(context.run_gate(GateRequest{"tests", {}, {}})->passed);
+        EXPECT_TRUE(context.run_gate(GateRequest{"green", {"README.md"}, {}})->passed);
+        const auto whole = context.run_gate(GateRequest{"green", {}, {}});
+        EXPECT_FALSE(whole->passed);
+        EXPECT_EQ(whole->facts.at("exit_criteria").as_array().size(), 1U);
+        return StageResult::failed(Error{"X", "enough seen", "", "", ErrorKind::invalid});
+    });
+    StartOptions options = judged_by("green", {{"exit_criteria", {{"required", json::array{json::object{{"all_tests_pass", true}}}}}}});
+    options.pipeline.stages[0].max_retries = 0;
+    EXPECT_EQ(bench.start(options).status, TaskStatus::failed);
+}
+
+// ------------------------------------------------------------------------------------ after an edit --
+
+class EditChecksTest : public BaselineTest {
+protected:
+    /// A developer who writes one file and hands in; returns the gates that were run after it.
+    std::vector<std::string> gates_after_an_edit(json::array checks) {
+        bench.answers([turn = 0](const CompletionRequest&) mutable -> Result<Completion> {
+            return turn++ == 0 ? call_tool("create_file", {{"path", "src/new.py"}, {"content", "x = 1\n"}})
+                               : call_tool("complete", {{"text", "written"}});
+        });
+        bench.stage("a", [&](StageContext& context) {
+            AgentRun run;
+            run.objective = "Write it.";
+            const auto outcome = context.run_agent(run);
+            EXPECT_TRUE(outcome.ok()) << outcome.error().to_string();
+            return note();
+        });
+        StartOptions options = Bench::with({"a"});
+        options.pipeline.stages[0].agent = "software_developer";
+        options.pipeline.stages[0].config = {{"verify_edits", std::move(checks)}};
+        task = bench.start(options).task_id;
+        return bench.memory.gates_run;
+    }
+    std::string task;
+};
+
+TEST_F(EditChecksTest, all_are_run_in_order_where_the_ones_that_must_pass_do) {
+    bench.memory.gate = [](const GateCall& call, const Files&) { return gate_report(call, call.request.gate == "syntax"); };
+    EXPECT_THAT(gates_after_an_edit({"syntax", "types", "conformance", "tests"}), ElementsAre("syntax", "types", "conformance", "tests"));
+}
+
+TEST_F(EditChecksTest, stop_at_the_first_that_must_pass_and_does_not) {
+    bench.memory.gate = [](const GateCall& call, const Files&) { return gate_report(call, call.request.gate == "syntax"); };
+    EXPECT_THAT(gates_after_an_edit({"syntax", json::object{{"gate", "types"}, {"must_pass", true}}, "conformance", "tests"}), ElementsAre("syntax", "types"));
+}
+
+TEST_F(EditChecksTest, what_was_there_before_the_task_is_given_to_them) {
+    std::vector<std::string> bases;
+    bench.memory.gate = [&](const GateCall& call, const Files&) {
+        bases.push_back(call.baseline == nullptr ? "" : call.baseline->base_tree);
+        return gate_report(call, true);
+    };
+    static_cast<void>(gates_after_an_edit({"types", "conformance"}));
+    const std::string base = bench.state(task).base_tree;
+    EXPECT_THAT(bases, ElementsAre(base, base));
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing
