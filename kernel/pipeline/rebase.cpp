@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Putting a delivered change on a base that has moved: merge, measure, commit; and keeping ended tasks in the repository.
+#include "gates/before.hpp"
 #include "pipeline/controller.hpp"
 #include "pipeline/delivery.hpp"
 #include "pipeline/measure.hpp"
@@ -76,6 +77,9 @@ private:
         AF_TRY(GateReport before, workshop_.gate(suite, stop_));
         services_.events.event("gate", {{"gate", "baseline"}, {"stage", state().stage().name}, {"passed", before.passed}, {"summary", before.summary}});
         baseline.base_tests = std::move(before.tests);
+        // What was found to flip before the task is trusted no more here.
+        AF_TRY(const auto known, newest_report(session_, "baseline"));
+        if (known) { baseline.flaky = fact_texts(known->facts, "flaky"); }
         baseline.red_tree = red_tree_;
         AF_TRY(const auto artifacts, session_.artifacts());
         if (const auto found = artifacts.find("spec"); found != artifacts.end()) { baseline.specification = found->second; }
