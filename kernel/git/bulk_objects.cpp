@@ -8,9 +8,9 @@ namespace agentforge::kernel::git {
 
 using PackBuilderHandle = Handle<git_packbuilder, git_packbuilder_free>;
 
-Result<git_oid> BulkObjects::add_blob(std::string_view bytes) {
+Result<git_oid> BulkObjects::add(std::string_view bytes, git_object_t type) {
     git_oid id{};
-    if (const int code = git_odb_hash(&id, bytes.data(), bytes.size(), GIT_OBJECT_BLOB); code < 0) { return failure(code, "hash a file"); }
+    if (const int code = git_odb_hash(&id, bytes.data(), bytes.size(), type); code < 0) { return failure(code, "hash a file"); }
     git_odb* raw_stored = nullptr;
     if (const int code = git_repository_odb(&raw_stored, repository_); code < 0) { return failure(code, "open the object store"); }
     const OdbHandle stored(raw_stored);
@@ -27,7 +27,7 @@ Result<git_oid> BulkObjects::add_blob(std::string_view bytes) {
         }
         odb_ = std::move(odb);
     }
-    if (const int code = git_odb_write(&id, odb_.get(), bytes.data(), bytes.size(), GIT_OBJECT_BLOB); code < 0) { return failure(code, "record a file"); }
+    if (const int code = git_odb_write(&id, odb_.get(), bytes.data(), bytes.size(), type); code < 0) { return failure(code, "record a file"); }
     ids_.push_back(id);
     bytes_ += bytes.size();
     constexpr std::size_t max_bytes = 64UL << 20U;

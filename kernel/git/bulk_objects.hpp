@@ -10,11 +10,15 @@ class BulkObjects {
 public:
     explicit BulkObjects(git_repository* repository) : repository_(repository) {}
     /// Keeps a blob in memory until `flush` (done by itself after 64 MiB). Errors: AF-GIT-099.
-    [[nodiscard]] Result<git_oid> add_blob(std::string_view bytes);
+    [[nodiscard]] Result<git_oid> add_blob(std::string_view bytes) { return add(bytes, GIT_OBJECT_BLOB); }
+    /// The same for a tree, given as git stores one.
+    [[nodiscard]] Result<git_oid> add_tree(std::string_view bytes) { return add(bytes, GIT_OBJECT_TREE); }
     /// Writes what was kept into the repository.
     [[nodiscard]] Result<void> flush();
 
 private:
+    [[nodiscard]] Result<git_oid> add(std::string_view bytes, git_object_t type);
+
     git_repository* repository_;
     OdbHandle odb_;                     ///< In memory alone.
     std::vector<git_oid> ids_;

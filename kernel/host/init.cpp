@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <ostream>
 
 #include "base/files.hpp"
+#include "gates/language.hpp"
+#include "git/surroundings.hpp"
+#include "host/auto_model.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/project.hpp"
@@ -10,45 +14,147 @@ namespace agentforge::kernel {
 
 namespace {
 
+/// What was found out, for the settings file and for whoever reads along.
+struct InitFindings {
+    RepositorySurroundings repository;
+    std::string language;               ///< Empty: none was recognised.
+    std::size_t sources = 0;
+    std::size_t tests = 0;
+    std::vector<std::string> models;    ///< Backends that could be asked now.
+};
+
 /// A repository that somebody else made is not trusted by setting it up; the user hears that there is something to look at.
-void name_what_is_not_trusted(Program& program, const ProjectPlace& place) {
-    const auto product = ProductPaths::find();
-    if (!product.ok()) { return; }
-    const auto loaded = load_settings(program, place, *product);
-    if (loaded.ok() && !loaded->trust.allowed()) { program.err << "agentforge: " << printable_lines(loaded->trust.refusal().to_string()) << "\n"; }
+void name_what_is_not_trusted(Program& program, const TrustedSettings& loaded) {
+    if (!loaded.trust.allowed()) { program.err << "agentforge: " << printable_lines(loaded.trust.refusal().to_string()) << "\n"; }
 }
 
-constexpr std::string_view settings_file =
-    "# Settings of this project for agentforge. `agentforge doctor` says what is in force.\n"
-    "# Every key is listed in docs/settings.md of the product; an unknown key is an error.\n"
-    "{}\n";
+Result<InitFindings> find_out(const Program& program, const ProjectPlace& place, const ProductPaths& product, const Settings* settings) {
+    InitFindings found;
+    AF_TRY(found.repository, look_around(place.root));
+    AF_TRY(const auto language, detect_language(product.config + "/languages", found.repository.files));
+    if (language) {
+        found.language = language->name;
+        for (const std::string& path : found.repository.files) {
+            if (language->tests.matches(path)) {
+                ++found.tests;
+            } else if (language->sources.matches(path)) {
+                ++found.sources;
+            }
+        }
+    }
+    if (settings != nullptr) {
+        ModelSettings any = read_model_settings(*settings, "");
+        if (any.backend.empty()) { any.backend = "auto"; }
+        if (const auto candidates = model_candidates(any, program.environment); candidates.ok()) {
+            for (const ModelCandidate& candidate : *candidates) {
+                // A server of this machine is known to run only once it is asked; a command is there or not.
+                const bool absent = !candidate.settings.preset.empty() && !is_on_path(program.environment, candidate.settings.preset);
+                if (candidate.missing.empty() && !absent && !candidate.needs_model && candidate.settings.base_url.empty()) { found.models.push_back(candidate.name); }
+            }
+        }
+    }
+    return found;
+}
+
+/// `12 source files, 3 test files`
+std::string counted_files(const InitFindings& found) {
+    return std::to_string(found.sources) + (found.sources == 1 ? " source file, " : " source files, ") + std::to_string(found.tests) + (found.tests == 1 ? " test file" : " test files");
+}
+
+/// Where the remote is, without user and password; a folder as it is.
+std::string shown_remote(const RepositorySurroundings& repository) {
+    const RemotePlace place = read_remote(repository.remote_address);
+    return place.host.empty() ? repository.remote_address : place.host + "/" + place.path;
+}
+
+/// What a person would keep: what holds for everybody who works on the project. Who commits and which model answers is each one's own.
+std::string settings_text(const InitFindings& found) {
+    const auto comment = [](const std::string& text) { return "# " + printable(text, 200) + "\n"; };
+    std::string text = "# Settings of this project for agentforge, to be committed. `agentforge doctor` says what is in force.\n"
+                       "# Every key is listed in docs/settings.md of the product; an unknown key is an error.\n";
+    std::string keys;
+    if (!found.language.empty()) {
+        text += comment("The language is found out from the files: " + found.language + ", " + counted_files(found) + ".");
+        text += "# gates: {language: " + found.language + "}     would settle it.\n";
+    }
+    if (!found.repository.virtual_environment.empty()) {
+        text += comment("Tests run with a virtual environment where you name its interpreter (and trust the project):");
+        text += "# gates: {programs: {python3: " + found.repository.virtual_environment + "}, readable: [" + found.repository.virtual_environment.substr(0, found.repository.virtual_environment.find('/')) + "]}\n";
+    }
+    if (!found.repository.hooks.empty()) {
+        std::string names;
+        for (const std::string& name : found.repository.hooks) { names += (names.empty() ? "" : ", ") + name; }
+        text += comment("Commit hooks run, confined, before each delivery: " + names + ". `delivery: {hooks: skip}` leaves them out.");
+    }
+    if (!found.repository.secret_files.empty()) {
+        std::string list;
+        for (const std::string& file : found.repository.secret_files) { list += (list.empty() ? "" : ", ") + file; }
+        keys += "# What stands in these files is hidden from models and journals.\nsecrets:\n  files: [" + list + "]\n";
+    }
+    return text + (keys.empty() ? "{}\n" : keys);
+}
+
+json::object findings_json(const InitFindings& found) {
+    const RepositorySurroundings& repository = found.repository;
+    return {{"language", found.language}, {"source_files", found.sources}, {"test_files", found.tests}, {"branch", repository.branch}, {"remote", repository.remote},
+            {"remote_place", shown_remote(repository)}, {"author", repository.author}, {"signing", repository.signing},
+            {"hooks", json::array(repository.hooks.begin(), repository.hooks.end())}, {"secret_files", json::array(repository.secret_files.begin(), repository.secret_files.end())},
+            {"models", json::array(found.models.begin(), found.models.end())}, {"agentforge_is_ignored", repository.agentforge_is_ignored}};
+}
+
+void tell_findings(Program& program, const InitFindings& found) {
+    const RepositorySurroundings& repository = found.repository;
+    const auto listed = [](const std::vector<std::string>& names) {
+        std::string text;
+        for (const std::string& name : names) { text += (text.empty() ? "" : ", ") + name; }
+        return text;
+    };
+    program.out << "Found:\n"
+                << "  language  " << (found.language.empty() ? "none that a gate is there for (docs/gates.md)" : found.language + ", " + counted_files(found)) << "\n"
+                << "  branch    " << (repository.branch.empty() ? "none, HEAD is detached" : printable(repository.branch)) << (repository.has_commit ? "" : ", without a commit: a task needs one to begin on")
+                << (repository.remote.empty() ? "" : "; remote " + printable(repository.remote) + " (" + printable(shown_remote(repository)) + ")") << "\n"
+                << "  commits   " << (repository.author.empty() ? "as AgentForge: git knows no user.name and user.email" : "as " + printable(repository.author))
+                << (repository.signing.empty() ? "" : ", signed (" + printable(repository.signing) + ")") << "\n";
+    if (!repository.hooks.empty()) { program.out << "  hooks     " << listed(repository.hooks) << ": run, confined, before each delivery\n"; }
+    if (!repository.secret_files.empty()) { program.out << "  secrets   " << listed(repository.secret_files) << ": hidden from models and journals\n"; }
+    if (!found.models.empty()) { program.out << "  models    " << printable(listed(found.models), 300) << "\n"; }
+}
 
 int run_init(Program& program) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
+    const auto product = ProductPaths::find();
+    if (!product.ok()) { return program.fail(product.error()); }
     if (const auto made = prepare_project_folder(*place, true); !made.ok()) { return program.fail(made.error()); }
     for (const char* folder : {"config", "agents", "pipelines", "contracts", "conformance", "orchestration"}) {
         if (const auto made = make_directories(place->agentforge / folder); !made.ok()) { return program.fail(made.error()); }
     }
+    // Settings that are there may be wrong: that is for `doctor` and `start` to say.
+    const auto loaded = load_settings(program, *place, *product);
+    const auto found = find_out(program, *place, *product, loaded.ok() ? loaded->settings.get() : nullptr);
+    if (!found.ok()) { return program.fail(found.error()); }
     const std::filesystem::path settings = place->agentforge / "config" / "settings.yaml";
-    const auto written = create_file_exclusive(settings, settings_file, Durability::synced);
+    const auto written = create_file_exclusive(settings, settings_text(*found), Durability::synced);
     const bool existed = !written.ok() && written.error().kind == ErrorKind::conflict;
     if (!written.ok() && !existed) { return program.fail(written.error()); }
-    name_what_is_not_trusted(program, *place);
+    if (loaded.ok()) { name_what_is_not_trusted(program, *loaded); }
+    if (found->repository.agentforge_is_ignored) {
+        program.err << "agentforge: an ignore file of the repository hides .agentforge, so its settings will not be committed; .agentforge/.gitignore hides by itself what tasks leave behind\n";
+    }
     if (program.json_output) {
-        program.print_json({{"project", place->root.string()}, {"settings", settings.string()}, {"existed", existed}});
+        program.print_json({{"project", place->root.string()}, {"settings", settings.string()}, {"existed", existed}, {"found", findings_json(*found)}});
         return 0;
     }
-    program.out << (existed ? "Already set up: " : "Set up: ") << place->agentforge.string() << "\n"
-                << "Next: choose a model, one of\n"
-                << model_help() << "and then: agentforge start \"what you want\"\n";
+    program.out << (existed ? "Already set up: " : "Set up: ") << place->agentforge.string() << "\n";
+    tell_findings(program, *found);
+    program.out << "Next: choose a model, one of\n" << model_help() << "and then: agentforge start \"what you want\"\n";
     return 0;
 }
 
 }  // namespace
 
 void add_init(CLI::App& app, Program& program) {
-    const Command command = add_subcommand(app, "init", "Set up this repository: makes .agentforge with settings to keep in git");
+    const Command command = add_subcommand(app, "init", "Set up this repository: finds out what there is, and makes .agentforge with settings to keep in git");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge init");
     command->callback([&program] { program.command = [&program] { return run_init(program); }; });

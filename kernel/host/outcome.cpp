@@ -40,13 +40,34 @@ std::string field(const json::object& object, std::string_view key) {
     return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
+/// Hooks, the pull request, and a base that has moved.
+void tell_delivery(Program& program, const std::string& task_id, const json::object& deliverable) {
+    const std::string hooks = field(deliverable, "commit_hooks");
+    if (!hooks.empty() && hooks != "none" && field(deliverable, "deliverable_type") != "files") { program.out << "  hooks:   " << printable(hooks, 300) << "\n"; }
+    const std::string type = field(deliverable, "deliverable_type");
+    const std::string url = field(deliverable, "pr_url");
+    if (type == "pr") { program.out << (url.empty() ? "  pushed; open the pull request where your server has them" : "  request: " + printable(url, 500)) << "\n"; }
+    const json::value* drift = deliverable.if_contains("drift");
+    if (drift == nullptr || !drift->is_object()) { return; }
+    program.out << "  " << printable(describe(drift_from_json(drift->get_object())), 400) << "\n"
+                << (type == "files" ? "" : "           agentforge rebase " + task_id + "\n");
+}
+
 void tell_success(Program& program, const PipelineResult& result) {
     program.out << "Done: " << result.task_id << "  (" << human_duration(result.duration) << ")\n";
     if (!result.deliverable) { return; }
     const std::string commit = field(*result.deliverable, "commit_sha");
+    const std::string patch = field(*result.deliverable, "patch_file");
     if (!commit.empty()) {
-        program.out << "  commit " << commit << " on branch " << field(*result.deliverable, "branch") << "\n"
+        const json::value* is_signed = result.deliverable->if_contains("signed");
+        program.out << "  commit " << commit << " on branch " << field(*result.deliverable, "branch") << (is_signed != nullptr && *is_signed == json::value(true) ? ", signed" : "") << "\n"
                     << "  look:    git log -p " << field(*result.deliverable, "branch") << "\n";
+        tell_delivery(program, result.task_id, *result.deliverable);
+    } else if (!patch.empty()) {
+        program.out << "  patch    .agentforge/tasks/" << result.task_id << "/" << patch << "\n"
+                    << "  look:    agentforge diff " << result.task_id << "\n"
+                    << "  take it: agentforge apply " << result.task_id << "\n";
+        tell_delivery(program, result.task_id, *result.deliverable);
     } else {
         program.out << "  ended after stage " << result.current_stage << "; its artifact is in .agentforge/tasks/" << result.task_id << "/artifacts\n";
     }

@@ -174,6 +174,10 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_escalations(app, program);
     add_inspect(app, program);
     add_cost(app, program);
+    add_diff(app, program);
+    add_apply(app, program);
+    add_rebase(app, program);
+    add_archive(app, program);
     add_plugins(app, program);
     add_trust(app, program);
     add_setup(app, program);

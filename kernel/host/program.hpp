@@ -59,6 +59,10 @@ void add_decisions(CLI::App& app, Program& program);        ///< approve, reject
 void add_escalations(CLI::App& app, Program& program);      ///< escalations list, show, resolve
 void add_inspect(CLI::App& app, Program& program);
 void add_cost(CLI::App& app, Program& program);
+void add_diff(CLI::App& app, Program& program);
+void add_apply(CLI::App& app, Program& program);
+void add_rebase(CLI::App& app, Program& program);
+void add_archive(CLI::App& app, Program& program);          ///< archive list, archive restore
 void add_plugins(CLI::App& app, Program& program);          ///< plugins list
 void add_trust(CLI::App& app, Program& program);
 void add_setup(CLI::App& app, Program& program);

@@ -71,7 +71,7 @@ ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, 
 constexpr std::string_view private_ignore = "# Made by `agentforge start`. Run `agentforge init` to share settings, agents and contracts through git.\n*\n";
 constexpr std::string_view shared_ignore =
     "# Made by `agentforge init`. Configuration is committed; what tasks leave behind is not.\n"
-    "/tasks/\n/escalations/\n/violations/\n/audit/\n/logs/\n";
+    "/tasks/\n/escalations/\n/violations/\n/audit/\n/logs/\n/cache/\n";
 
 }  // namespace
 
@@ -115,6 +115,13 @@ Result<PriceTable> load_prices(const ProjectPlace& place, const ProductPaths& pr
     const auto origin = settings.origin("cost.prices");
     if (!own.is_absolute()) { own = place.root / own; }
     return PriceTable::load(product.config + "/prices.yaml", own.string(), origin ? origin->where : "cost.prices");
+}
+
+Result<DeliverySettings> load_delivery(const Settings& settings) {
+    return read_delivery_settings(settings.section("delivery"), [&settings](const std::string& key) {
+        const auto origin = settings.origin(key);
+        return origin ? origin->where : key;
+    });
 }
 
 Result<TaskLimits> load_limits(const Settings& settings, const PipelineSet& pipelines) {
@@ -198,6 +205,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
 
     AF_TRY(project->prices_, load_prices(project->place_, project->product_, *project->settings_));
     AF_TRY(TaskLimits limits, load_limits(*project->settings_, project->pipelines_));
+    AF_TRY(DeliverySettings delivery, load_delivery(*project->settings_));
 
     project->processes_ = make_process_runner(project->product_.exec_helper);
     GitWorkshopOptions workshops;
@@ -244,7 +252,8 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .limits = std::move(limits),
         .prices = &project->prices_,
         .model_name = [self](const AgentDefinition& agent) { return self->model_name(agent); },
-        .agentic = [self](const AgentDefinition& agent) { return self->agentic(agent.role); }});
+        .agentic = [self](const AgentDefinition& agent) { return self->agentic(agent.role); },
+        .delivery = std::move(delivery)});
 
     std::shared_ptr<EscalationHandler> handler;
     AF_TRY(handler, project->plugins_.escalation(project->settings_->text("escalation.handler")));
@@ -264,7 +273,9 @@ Result<std::unique_ptr<Project>> Project::open_for_task(Program& program, EventS
     AF_TRY(std::unique_ptr<Project> project, open(program, events));
     const bool needs_model = project->settings().text("llm.backend").empty();
     const bool needs_prices = project->settings().text("cost.prices").empty();
-    if (!needs_model && !needs_prices) { return project; }
+    const auto type = project->settings().origin("delivery.type");
+    const bool needs_delivery = !type || type->layer == "built-in";
+    if (!needs_model && !needs_prices && !needs_delivery) { return project; }
     const auto id = project->tasks().resolve(task);
     if (!id.ok()) { return project; }       // The command says so.
     AF_TRY(const json::object started, project->tasks().load(*id));
@@ -291,6 +302,13 @@ Result<std::unique_ptr<Project>> Project::open_for_task(Program& program, EventS
         const json::value* prices = cost->get_object().if_contains("prices");
         if (prices != nullptr && prices->is_string() && !prices->get_string().empty()) {
             program.settings.emplace_back("cost.prices", std::string(prices->get_string()));
+            found = true;
+        }
+    }
+    if (const json::value* delivery = configuration->get_object().if_contains("delivery"); needs_delivery && delivery != nullptr && delivery->is_object()) {
+        const json::value* value = delivery->get_object().if_contains("type");
+        if (value != nullptr && value->is_string() && value->get_string() != project->settings().text("delivery.type")) {
+            program.settings.emplace_back("delivery.type", std::string(value->get_string()));
             found = true;
         }
     }

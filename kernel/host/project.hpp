@@ -36,7 +36,7 @@ public:
     /// Reads settings, contracts, agents and pipelines and discovers plugins. Errors: AF-CONF-…, AF-CONT-…, AF-AGENT-…, AF-PIPE-….
     [[nodiscard]] static Result<std::unique_ptr<Project>> open(Program& program, EventSink& events);
 
-    /// As `open`; where no model is configured now, with the one that the task was started with (`--transcript`, `--set llm.…`).
+    /// As `open`; where no model is configured now, with the one that the task was started with (`--transcript`, `--set llm.…`), and so for `delivery.type`.
     /// A command line is not taken over from a task: it is the user's to give.
     [[nodiscard]] static Result<std::unique_ptr<Project>> open_for_task(Program& program, EventSink& events, std::string_view task);
 
@@ -123,6 +123,8 @@ private:
 
 /// The shipped prices with the user's own (`cost.prices`, relative to the project's root) over them. Errors: AF-COST-001.
 [[nodiscard]] Result<PriceTable> load_prices(const ProjectPlace& place, const ProductPaths& product, const Settings& settings);
+/// How tasks deliver. Errors, with file, line and column: AF-GIT-045, AF-GIT-046.
+[[nodiscard]] Result<DeliverySettings> load_delivery(const Settings& settings);
 /// The limits of the settings. Errors, with file, line and column: AF-COST-002, AF-COST-003.
 [[nodiscard]] Result<TaskLimits> load_limits(const Settings& settings, const PipelineSet& pipelines);
 

@@ -131,6 +131,14 @@ Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, con
     return {};
 }
 
+/// A pull request needs a remote: said before the work, not after it.
+Result<void> check_delivery(const Project& project) {
+    const DeliverySettings& delivery = project.services().delivery;
+    if (delivery.type != "pr" || !git_setting(project.place().root, "remote." + delivery.remote + ".url").empty()) { return {}; }
+    return Error{"AF-CLI-053", "delivery.type is pr, and the repository has no remote `" + printable(delivery.remote, 80) + "`", project.place().root.string(),
+                 "add it (git remote add " + printable(delivery.remote, 80) + " URL), name another by delivery.remote, or deliver something else (--deliver)", ErrorKind::unavailable};
+}
+
 void name_uncommitted_changes(Program& program, const Project& project, bool included) {
     const auto repository = Repository::open(project.place().root);
     if (!repository.ok()) { return; }
@@ -206,6 +214,7 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     if (!arguments.exit_after.empty()) { named.push_back(arguments.exit_after); }
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
     if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
+    if (const auto deliverable = check_delivery(project); !deliverable.ok()) { return program.fail(deliverable.error()); }
     name_uncommitted_changes(program, project, arguments.include_uncommitted);
     if (arguments.dry_run) { return tell_plan(program, project, *pipeline, arguments, request); }
     std::error_code error;
@@ -264,6 +273,8 @@ void add_start(CLI::App& app, Program& program) {
                                               "Answer from this recorded transcript (the replay backend)")->type_name("FILE");
     add_option_function(*command, "--record", [&program](const std::string& file) { program.settings.emplace_back("llm.record", file); },
                                               "Record the model's answers into this transcript")->type_name("FILE");
+    add_option_function(*command, "--deliver", [&program](const std::string& type) { program.settings.emplace_back("delivery.type", type); },
+                                              "What it ends with: commit, branch, files or pr (default: delivery.type, `commit`)")->type_name("TYPE");
     const Option dry_run = add_flag(*command, "--dry-run", arguments->dry_run, "Check everything and say what would be done; nothing is done");
     add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge logs --follow` shows what it does")->excludes(dry_run);
     add_run_output(command, program);

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "base/clock.hpp"
 #include "base/files.hpp"
+#include "git/archives.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/inspect.hpp"
@@ -84,7 +85,14 @@ int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, c
         if (!task.waiting_for.empty()) { out << "    waits for: " << task.waiting_for << "\n"; }
     }
     if (shown < listing->tasks.size()) { out << "\n… and " << listing->tasks.size() - shown << " more: agentforge status --all\n"; }
-    if (listing->tasks.empty()) { out << "\nNo task yet. Begin with: agentforge start \"what you want\"\n"; }
+    if (listing->tasks.empty()) {
+        const auto archived = archived_tasks(place.root);
+        if (archived.ok() && !archived->empty()) {
+            out << "\nNo task is here, and " << archived->size() << (archived->size() == 1 ? " is" : " are") << " kept in the repository: agentforge archive list\n";
+        } else {
+            out << "\nNo task yet. Begin with: agentforge start \"what you want\"\n";
+        }
+    }
     return 0;
 }
 
@@ -204,6 +212,12 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     if (!state->pause_reason.empty() && state->error.empty()) { out << "\n  paused: " << printable(state->pause_reason, 1000) << "\n"; }
     if (!state->error.empty()) { out << "\n  " << printable(state->error, 1000) << "\n"; }
     if (!state->commit.empty()) { out << "\n  commit " << state->commit << " on " << state->branch << "\n"; }
+    for (const auto& [label, key] : {std::pair{"patch", "patch_file"}, {"request", "pr_url"}, {"hooks", "commit_hooks"}}) {
+        const json::value* value = state->delivery.if_contains(key);
+        if (value != nullptr && value->is_string() && !value->get_string().empty() && value->get_string() != "none") {
+            out << fmt::format("  {:<6} {}\n", label, printable(std::string(value->get_string()), 300));
+        }
+    }
     if (const auto holder = TaskLock::holder(store.paths(*id))) {
         out << "\n  running now: process " << holder->pid << " on " << holder->host << " since " << holder->since << "\n";
     }

@@ -11,6 +11,7 @@
 #include "base/yaml.hpp"
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
+#include "pipeline/delivery.hpp"
 #include "pipeline/machine.hpp"
 #include "pipeline/measure.hpp"
 #include "pipeline/process_stage.hpp"
@@ -96,7 +97,8 @@ const json::array& array_field(const json::object& object, std::string_view key)
 /// One process's time with one task: owns its session and workshop.
 class PipelineController::Run {
 public:
-    Run(ControllerSetup& setup, std::unique_ptr<TaskSession> session) : setup_(setup), services_(setup.services), session_(std::move(session)) {}
+    Run(PipelineController& controller, std::unique_ptr<TaskSession> session)
+        : controller_(controller), setup_(controller.setup_), services_(setup_.services), session_(std::move(session)) {}
 
     /// Drives the task until it ends, pauses or is asked to stop.
     Result<PipelineResult> drive() {
@@ -133,6 +135,7 @@ public:
                                                {"message", "the task's workspace could not be removed: " + closed.error().to_string()}});
             }
         }
+        if (is_terminal(session_->state().status)) { controller_.keep_in_repository(*session_); }
         PipelineResult result = report();
         result.duration = std::chrono::duration_cast<std::chrono::milliseconds>(services_.clock.steady() - begin);
         services_.events.event("task_finished", {{"task_id", result.task_id},
@@ -882,6 +885,10 @@ private:
         if (state().approval) { result.waiting_id = state().approval->id; }
         if (result.success) {
             if (auto artifact = session_->artifact(state().exit_stage); artifact.ok()) { result.deliverable = std::move(*artifact); }
+            if (result.deliverable && state().delivery.contains("replaces")) {
+                // Rebased since it was handed in: where the change is now.
+                for (auto& fact : delivered_facts(state())) { (*result.deliverable)[fact.key()] = std::move(fact.value()); }
+            }
         }
         if (paused_by_) {
             result.error = services_.redactor.redact(*paused_by_);
@@ -908,6 +915,7 @@ private:
         return ExitCode::failed;
     }
 
+    PipelineController& controller_;
     ControllerSetup& setup_;
     TaskServices& services_;
     std::shared_ptr<TaskSession> session_;
@@ -963,16 +971,17 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
                          {"pipeline", options.pipeline.to_json()},
                          {"base_commit", base.first},
                          {"base_tree", base.second},
+                         {"base_branch", setup_.workshops.base_branch()},
                          {"supervised", options.supervised},
                          {"approve_stages", texts(approve)}};
     if (options.exit_after) { created["exit_after"] = *options.exit_after; }
     AF_TRY(auto session, TaskSession::create(setup_.store, task, std::move(created), setup_.services.clock, setup_.command, setup_.services.redactor));
-    return Run(setup_, std::move(session)).drive();
+    return Run(*this, std::move(session)).drive();
 }
 
 Result<PipelineResult> PipelineController::resume(std::string_view task_id) {
     AF_TRY(auto session, TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor));
-    return Run(setup_, std::move(session)).drive();
+    return Run(*this, std::move(session)).drive();
 }
 
 Result<void> PipelineController::abort(std::string_view task_id, std::string_view reason) {
@@ -988,7 +997,8 @@ Result<void> PipelineController::abort(std::string_view task_id, std::string_vie
                            "nothing is to be done", ErrorKind::conflict);
     }
     AF_CHECK((*session)->record("task_aborted", {{"reason", reason}}));
-    return Run(setup_, std::move(*session)).close();
+    keep_in_repository(**session);
+    return Run(*this, std::move(*session)).close();
 }
 
 Result<void> PipelineController::approve(std::string_view task_id) { return decide(task_id, true, {}); }

@@ -58,6 +58,18 @@ struct StartOptions {
     json::object configuration;                     ///< Settings in force; goes into task.yaml.
 };
 
+/// What became of putting a delivered change on a base that has moved.
+struct RebaseResult {
+    BaseDrift drift;                ///< Before it.
+    bool done = false;              ///< False: there was nothing to do, or it was only looked at.
+    std::string branch;
+    std::string replaced;           ///< The commit before.
+    std::string commit;
+    std::string summary;            ///< Of the gate.
+    std::string hooks;
+    bool pushed_before = false;     ///< The branch that others see is still the old one.
+};
+
 struct ControllerSetup {
     TaskStore& store;
     WorkshopFactory& workshops;
@@ -80,6 +92,11 @@ public:
     [[nodiscard]] Result<PipelineResult> resume(std::string_view task_id);
     /// Ends a task for good. A task that another process runs is asked to stop. Errors: AF-ORCH-042 it has ended already.
     [[nodiscard]] Result<void> abort(std::string_view task_id, std::string_view reason);
+    /// Puts the change that a completed task has delivered on the newest commit of the branch that it began on: merged, measured there by the deliver gate and
+    /// the commit hooks, committed, and the task's branch moved to that commit. Where any of it fails, nothing has changed. `only_look`: says what would be.
+    /// Errors: AF-GIT-050 the task has delivered no commit; AF-GIT-051 the two changes conflict (paths are named); AF-GIT-052 the gate does not pass on the
+    /// merged tree; AF-GIT-047, -048 hooks; AF-GIT-040 the branch is not where the task left it.
+    [[nodiscard]] Result<RebaseResult> rebase(std::string_view task_id, bool only_look);
     /// Decisions about the artifact that a task shows; it goes on with `resume`. Errors: AF-ORCH-043 it shows none.
     [[nodiscard]] Result<void> approve(std::string_view task_id);
     [[nodiscard]] Result<void> reject(std::string_view task_id);
@@ -92,6 +109,8 @@ public:
 private:
     class Run;
     [[nodiscard]] Result<void> decide(std::string_view task_id, bool approved, std::string_view feedback);
+    /// Keeps an ended task in the repository itself; what hinders it is a warning.
+    void keep_in_repository(TaskSession& session);
     ControllerSetup setup_;
 };
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/delivery.hpp"
 
+#include "base/files.hpp"
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "pipeline/measure.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
+
+constexpr std::string_view patch_place = "artifacts/delivery/change.patch";
 
 /// A trailer is one line; a model's text must not be able to write another one.
 std::string one_line(std::string_view text) {
@@ -17,71 +21,312 @@ std::string one_line(std::string_view text) {
     return line;
 }
 
-std::string commit_message(const TaskState& state, const JournalHead& head, const DeliveryRequest& request) {
-    std::string message = ellipsis(one_line(request.title), 100) + "\n";
+std::string body_of(const DeliveryRequest& request) {
     std::string body = sanitize_utf8(request.body);
     while (!body.empty() && (body.back() == '\n' || body.back() == ' ')) { body.pop_back(); }
-    if (!body.empty()) { message += "\n" + body + "\n"; }
+    return body;
+}
+
+std::string journal_trailer(const JournalHead& head) { return "AgentForge-Journal: " + std::to_string(head.seq) + ":" + head.hash + "\n"; }
+
+std::string commit_message(const TaskState& state, const JournalHead& head, const DeliveryRequest& request, const DeliverySettings& settings) {
+    std::string message = delivery_title(settings, one_line(request.title)) + "\n";
+    if (const std::string body = body_of(request); !body.empty()) { message += "\n" + body + "\n"; }
     message += "\n";
     for (const auto& [name, value] : request.trailers) { message += one_line(name) + ": " + one_line(value) + "\n"; }
     message += "AgentForge-Task: " + state.task_id + "\n";
-    message += "AgentForge-Journal: " + std::to_string(head.seq) + ":" + head.hash + "\n";
+    message += journal_trailer(head);
+    if (!settings.co_author.empty()) { message += "Co-authored-by: " + one_line(settings.co_author) + "\n"; }
     return message;
 }
 
-Result<void> record_delivery(TaskSession& session, const Delivery& delivery) {
-    return session.record("delivered", {{"stage", session.state().stage().name},
-                                        {"branch", delivery.branch},
-                                        {"commit", delivery.commit},
-                                        {"tree", delivery.tree}});
+/// With the task's trailer, whatever a hook made of the message.
+std::string with_task(std::string message, const std::string& task_id) {
+    if (message.find("AgentForge-Task: " + task_id) != std::string::npos) { return message; }
+    while (message.ends_with('\n')) { message.pop_back(); }
+    return message + "\n\nAgentForge-Task: " + task_id + "\n";
 }
 
-}  // namespace
+std::string field_of(const json::object& object, std::string_view key) {
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
 
-Result<Delivery> deliver_task(TaskSession& session, Workshop& workshop, TaskServices& services, StageClock& clock, const DeliveryRequest& request) {
-    // Delivered already, and only this call's answer was lost: nothing is measured or committed again.
-    if (const TaskState& state = session.state(); !state.commit.empty()) {
-        AF_TRY(const auto there, workshop.branch(state.branch));
-        if (there && there->first == state.commit && there->second == state.tree) {
-            AF_TRY(const auto delivered, workshop.diff(state.base_tree, state.tree));
-            Delivery delivery{state.branch, state.commit, state.tree, {}};
-            for (const TreeChange& change : delivered) { delivery.files.push_back(change.path); }
-            return delivery;
+/// One task's delivery, step by step.
+class Deliverer {
+public:
+    Deliverer(TaskSession& session, Workshop& workshop, TaskServices& services, const DeliveryRequest& request)
+        : session_(session), workshop_(workshop), services_(services), request_(request), stop_{&services.cancel, std::nullopt} {}
+
+    Result<Delivery> run() {
+        AF_TRY(const bool before, delivered_before());
+        if (!before) {
+            tree_ = state().tree;
+            AF_CHECK(pass_gate());
+            AF_TRY(const auto changes, workshop_.diff(state().base_tree, tree_));
+            if (changes.empty()) {
+                return Error{"AF-ORCH-031", "nothing was committed: the task changed no file", "tree " + tree_,
+                             "if the request needs no change, abort the task", ErrorKind::invalid};
+            }
+            if (settings().type == "files") {
+                AF_CHECK(write_patch());
+            } else {
+                AF_CHECK(commit());
+            }
         }
+        if (field_of(state().delivery, "deliverable_type") == "pr" && !state().delivery.contains("pr_url")) { AF_CHECK(publish()); }
+        Delivery delivery{state().branch, state().commit, delivered_tree(state()), {}};
+        AF_TRY(const auto delivered, workshop_.diff(state().base_tree, delivery.tree));
+        for (const TreeChange& change : delivered) { delivery.files.push_back(change.path); }
+        return delivery;
     }
-    GateRequest gate;
-    gate.gate = "deliver";
-    std::optional<StageClock::Pause> measuring(std::in_place, clock);
-    AF_TRY(const GateReport report,
-           measure(session, workshop, services.events, gate, session.state().tree, nullptr, Stop{&services.cancel, std::nullopt}));
-    measuring.reset();
-    if (!report.passed) {
+
+private:
+    [[nodiscard]] const TaskState& state() const { return session_.state(); }
+    [[nodiscard]] const DeliverySettings& settings() const { return services_.delivery; }
+
+    /// Delivered already, and only this call's answer was lost: nothing is measured or committed again.
+    Result<bool> delivered_before() {
+        if (field_of(state().delivery, "workspace_tree") != state().tree) { return false; }
+        if (!state().commit.empty()) {
+            AF_TRY(const auto there, workshop_.branch(state().branch));
+            return there && there->first == state().commit && there->second == delivered_tree(state());
+        }
+        const std::string patch = field_of(state().delivery, "patch_file");
+        if (patch.empty()) { return false; }
+        const auto text = read_file(session_.paths().root / patch);
+        return text.ok() && sha256(*text) == field_of(state().delivery, "patch_sha256");
+    }
+
+    Result<void> pass_gate() {
+        GateRequest gate;
+        gate.gate = "deliver";
+        AF_TRY(const GateReport report, measure(session_, workshop_, services_.events, gate, tree_, nullptr, stop_));
+        if (report.passed) { return {}; }
         std::string issues;
         for (const std::string& issue : report.blocking_issues) { issues += (issues.empty() ? "" : "; ") + issue; }
         return Error{"AF-ORCH-030", "nothing was committed: the deliver gate does not pass: " + issues, "tree " + report.tree,
                      "mend what it names; the tree it measured is kept", ErrorKind::denied};
     }
-    AF_TRY(const auto changes, workshop.diff(session.state().base_tree, session.state().tree));
-    if (changes.empty()) {
-        return Error{"AF-ORCH-031", "nothing was committed: the task changed no file", "tree " + session.state().tree,
-                     "if the request needs no change, abort the task", ErrorKind::invalid};
+
+    Result<void> pass_hooks(HookOrder& order) {
+        if (settings().hooks == "skip") {
+            hooks_ = "not run: delivery.hooks is skip";
+            return {};
+        }
+        for (unsigned round = 0; round < 2; ++round) {
+            AF_TRY(const HookVerdict verdict, judge_hooks(workshop_, services_, order, stop_));
+            if (hooks_.empty()) { hooks_ = verdict.report.summary; }        // The first says what they changed.
+            if (!verdict.ran) { return {}; }
+            AF_CHECK(record_gate(verdict.report));
+            if (!verdict.report.passed) { return hook_refusal(verdict, "nothing was committed"); }
+            if (!verdict.changed_tree) { return {}; }
+            // A formatter: what it staged is what git would commit, so it is measured, too.
+            tree_ = order.tree;
+            AF_CHECK(workshop_.keep("hooks", tree_));
+            AF_CHECK(pass_gate());
+        }
+        return Error{"AF-GIT-048", "nothing was committed: the commit hooks change the files each time they run", "tree " + tree_,
+                     "make the hook leave alone what it has changed once, or set delivery.hooks: skip", ErrorKind::denied};
     }
-    Delivery delivery;
-    delivery.branch = "agentforge/" + session.state().task_id;
-    delivery.tree = session.state().tree;
-    for (const TreeChange& change : changes) { delivery.files.push_back(change.path); }
-    // A crash between the commit and its record leaves the branch: that commit is taken, no second one is made.
-    AF_TRY(const auto made, workshop.branch(delivery.branch));
-    if (made && made->second == delivery.tree) {
-        delivery.commit = made->first;
-        AF_CHECK(record_delivery(session, delivery));
-        return delivery;
+
+    Result<void> record_gate(const GateReport& report) {
+        json::object fields{{"stage", state().stage().name}, {"gate", report.gate}, {"tree", report.tree}, {"passed", report.passed}, {"partial", false},
+                            {"summary", report.summary}, {"duration_ms", report.duration.count()}};
+        AF_CHECK(session_.keep(fields, "report", to_json(report)));
+        if (const json::value* confinement = report.facts.if_contains("confinement")) { fields["confinement"] = *confinement; }
+        AF_CHECK(session_.record("gate", std::move(fields)));
+        services_.events.event("gate", {{"gate", report.gate}, {"stage", state().stage().name}, {"passed", report.passed}, {"summary", report.summary}});
+        return {};
     }
-    // The journal's head is anchored in the commit, outside the task's folder: a cut tail shows.
-    AF_TRY(delivery.commit, workshop.commit(delivery.tree, session.state().base_commit, delivery.branch,
-                                            commit_message(session.state(), session.head(), request), services.clock.now()));
-    AF_CHECK(record_delivery(session, delivery));
-    return delivery;
+
+    Result<void> commit() {
+        const std::string branch = delivery_branch(settings(), state().task_id, request_.title);
+        AF_TRY(const auto made, made_before(branch));
+        if (made) { return record_commit(branch, *made); }
+        HookOrder hooks{tree_, state().base_commit, branch, commit_message(state(), session_.head(), request_, settings()), settings().hook_timeout};
+        AF_CHECK(pass_hooks(hooks));
+        AF_TRY(const auto formatted, made_before(branch));      // Its tree is what the hooks made of this one.
+        if (formatted) { return record_commit(branch, *formatted); }
+        CommitOrder order;
+        order.tree = tree_;
+        order.parent = state().base_commit;
+        order.branch = branch;
+        order.message = with_newest_head(with_task(std::move(hooks.message), state().task_id), session_.head());
+        order.time = services_.clock.now();
+        order.author = settings().author;
+        order.sign = settings().sign;
+        auto commit = workshop_.commit(order, stop_);
+        if (!commit.ok()) {
+            Error error = commit.error();
+            if (error.kind == ErrorKind::conflict) { error.kind = ErrorKind::unavailable; }     // A branch in the way is the user's to move, not a model's.
+            return error;
+        }
+        return record_commit(branch, *commit);
+    }
+
+    /// A crash between the commit and its record leaves the branch: that commit is taken, no second one is made. Another's with the same files is not.
+    Result<std::optional<MadeCommit>> made_before(const std::string& branch) {
+        AF_TRY(const auto there, workshop_.branch(branch));
+        if (!there || there->second != tree_) { return std::optional<MadeCommit>(); }
+        AF_TRY(const WrittenCommit commit, workshop_.look(there->first));
+        const bool ours = commit.parent == state().base_commit && commit.message.find("AgentForge-Task: " + state().task_id + "\n") != std::string::npos;
+        return ours ? std::optional(MadeCommit{there->first, commit.is_signed}) : std::optional<MadeCommit>();
+    }
+
+    Result<void> record_commit(const std::string& branch, const MadeCommit& commit) {
+        AF_CHECK(workshop_.keep("delivered", tree_));
+        json::object fields = common_fields();
+        fields["branch"] = branch;
+        fields["commit"] = commit.id;
+        fields["signed"] = commit.is_signed;
+        fields["commit_hooks"] = hooks_.empty() ? "none" : hooks_;
+        AF_CHECK(add_drift(fields));
+        return session_.record("delivered", std::move(fields));
+    }
+
+    Result<void> write_patch() {
+        AF_TRY(const std::string patch, workshop_.whole_patch(state().base_tree, tree_));
+        const std::filesystem::path file = session_.paths().root / patch_place;
+        AF_CHECK(make_directories(file.parent_path()));
+        AF_CHECK(write_file_atomic(file, patch, Durability::synced));
+        AF_CHECK(workshop_.keep("delivered", tree_));
+        json::object fields = common_fields();
+        fields["branch"] = "";
+        fields["commit"] = "";
+        fields["patch_file"] = patch_place;
+        fields["patch_sha256"] = sha256(patch);
+        fields["commit_hooks"] = "not run: no commit is made";
+        AF_CHECK(add_drift(fields));
+        return session_.record("delivered", std::move(fields));
+    }
+
+    [[nodiscard]] json::object common_fields() const {
+        return {{"stage", state().stage().name}, {"deliverable_type", settings().type}, {"tree", tree_}, {"workspace_tree", state().tree}, {"base_commit", state().base_commit}, {"base_tree", state().base_tree}};
+    }
+
+    Result<void> add_drift(json::object& fields) {
+        AF_TRY(const BaseDrift drift, workshop_.drift(state(), tree_));
+        if (drift.moved()) { fields["drift"] = to_json(drift); }
+        return {};
+    }
+
+    Result<void> publish() {
+        PublishOrder order;
+        order.branch = state().branch;
+        order.commit = state().commit;
+        order.remote = settings().remote;
+        order.base = settings().base.empty() ? state().base_branch : settings().base;
+        order.title = delivery_title(settings(), one_line(request_.title));
+        order.body = body_of(request_) + "\n\nAgentForge-Task: " + state().task_id;
+        services_.events.event("message", {{"stage", state().stage().name}, {"text", "pushing " + order.branch + " to " + order.remote}});
+        AF_TRY(const Published published, workshop_.publish(order, stop_));
+        return session_.record("published", {{"stage", state().stage().name}, {"remote", published.remote}, {"pr_url", published.url},
+                                             {"published_by", published.by}, {"publish_note", published.note}});
+    }
+
+    TaskSession& session_;
+    Workshop& workshop_;
+    TaskServices& services_;
+    const DeliveryRequest& request_;
+    Stop stop_;
+    std::string tree_;
+    std::string hooks_;
+};
+
+}  // namespace
+
+Error hook_refusal(const HookVerdict& verdict, const std::string& consequence) {
+    const std::string message = consequence + ": " + verdict.report.blocking_issues.front();
+    if (verdict.of_message && !verdict.could_not_run) {
+        return Error{"AF-GIT-059", message, "tree " + verdict.report.tree, "give the message the form that it wants by delivery.title, such as \"feat: {title}\", then `agentforge resume`", ErrorKind::unavailable};
+    }
+    if (!verdict.could_not_run) {
+        return Error{"AF-GIT-047", message, "tree " + verdict.report.tree, "mend what it names, then `agentforge resume`; delivery.hooks: skip leaves hooks out, and the report says so",
+                     ErrorKind::denied};
+    }
+    return Error{"AF-GIT-058", message, "tree " + verdict.report.tree,
+                 "hooks run confined, without network and home folder: open what it needs with gates.readable, or set delivery.hooks: skip; then `agentforge resume`", ErrorKind::unavailable};
+}
+
+std::string with_newest_head(std::string message, const JournalHead& head) {
+    constexpr std::string_view key = "\nAgentForge-Journal: ";
+    const std::string trailer = journal_trailer(head);
+    if (const std::size_t at = message.rfind(key); at != std::string::npos) {
+        const std::size_t end = message.find('\n', at + 1);
+        return message.substr(0, at + 1) + trailer + (end == std::string::npos ? "" : message.substr(end + 1));
+    }
+    while (message.ends_with('\n')) { message.pop_back(); }
+    const bool after_trailer = message.rfind("AgentForge-Task: ") != std::string::npos && message.rfind("AgentForge-Task: ") > message.rfind('\n');
+    return message + (after_trailer ? "\n" : "\n\n") + trailer;
+}
+
+json::object delivered_facts(const TaskState& state) {
+    json::object facts{{"deliverable_type", "commit"}};
+    for (const auto& [name, value] : state.delivery) {
+        const std::string_view key = name;
+        if (key == "deliverable_type" || key == "signed" || key == "commit_hooks" || key == "drift" || key == "base_commit" || key == "patch_file" || key == "pr_url") { facts[name] = value; }
+    }
+    if (facts.contains("pr_url") && field_of(facts, "pr_url").empty()) { facts["pr_url"] = nullptr; }
+    if (!state.commit.empty()) {
+        facts["commit_sha"] = state.commit;
+        facts["branch"] = state.branch;
+    }
+    return facts;
+}
+
+Result<HookVerdict> judge_hooks(Workshop& workshop, TaskServices& services, HookOrder& order, const Stop& stop) {
+    AF_TRY(HookReport hooks, workshop.hooks(order, services.delivery.author, stop));
+    HookVerdict verdict;
+    GateReport& report = verdict.report;
+    report.gate = "hooks";
+    report.tree = order.tree;
+    report.passed = hooks.passed();
+    json::array runs;
+    std::string names;
+    for (const HookRun& run : hooks.runs) {
+        runs.push_back(json::object{{"name", run.name}, {"exit_code", run.exit_code}, {"timed_out", run.timed_out}, {"output", run.output}, {"duration_ms", run.duration.count()}});
+        names += (names.empty() ? "" : ", ") + run.name;
+        report.duration += run.duration;
+    }
+    json::array changed;
+    for (const auto& [path, content] : hooks.changed) { changed.emplace_back(sanitize_utf8(path)); }
+    report.facts = {{"hooks", std::move(runs)}, {"notes", json::array(hooks.notes.begin(), hooks.notes.end())}, {"changed", changed}};
+    if (!hooks.confinement.empty()) { report.facts["confinement"] = hooks.confinement; }
+    for (const std::string& note : hooks.notes) { report.summary += (report.summary.empty() ? "" : "; ") + note; }
+    if (hooks.runs.empty()) { return verdict; }
+    verdict.ran = true;
+    if (!report.passed) {
+        const HookRun& last = hooks.runs.back();
+        verdict.of_message = last.name != "pre-commit";
+        verdict.could_not_run = last.timed_out || last.exit_code == 126 || last.exit_code == 127;      // A shell's words for a program that is not there.
+        report.blocking_issues.push_back("the hook " + last.name + (last.timed_out ? " did not end within its " + std::to_string(order.timeout.count()) + " s" : " refuses it (exit code " + std::to_string(last.exit_code) + ")") +
+                                         (last.output.empty() ? "" : ": " + ellipsis(last.output, 1500)));
+        if (!verdict.of_message && !verdict.could_not_run) {
+            // The control: a hook that refuses the commit before the task, with nothing staged, says nothing about the change.
+            AF_TRY(const WrittenCommit parent, workshop.look(order.parent));
+            HookOrder nothing = order;
+            nothing.tree = parent.tree;
+            AF_TRY(const HookReport control, workshop.hooks(nothing, services.delivery.author, stop));
+            verdict.could_not_run = !control.passed();
+            if (verdict.could_not_run) { report.blocking_issues.front() += "\n(it refuses the commit before the task, too)"; }
+        }
+        report.summary = ellipsis(one_line(report.blocking_issues.front()), 300);
+        return verdict;
+    }
+    order.message = hooks.message;
+    if (!hooks.changed.empty()) {
+        AF_TRY(order.tree, workshop.edit(order.tree, hooks.changed));
+        verdict.changed_tree = order.tree != report.tree;
+    }
+    report.summary = names + " passed" + (verdict.changed_tree ? " and changed " + std::to_string(hooks.changed.size()) + (hooks.changed.size() == 1 ? " file" : " files") : "") +
+                     (report.summary.empty() ? "" : "; " + report.summary);
+    return verdict;
+}
+
+Result<Delivery> deliver_task(TaskSession& session, Workshop& workshop, TaskServices& services, StageClock& clock, const DeliveryRequest& request) {
+    const StageClock::Pause measuring(clock);       // What gates, hooks, a passphrase and a push take is no agent's time.
+    return Deliverer(session, workshop, services, request).run();
 }
 
 }  // namespace agentforge::kernel

@@ -4,8 +4,9 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
-#include "pipeline/setup.hpp"
 #include "base/text.hpp"
+#include "git/archives.hpp"
+#include "pipeline/setup.hpp"
 #include "pipeline/workshop.hpp"
 
 namespace agentforge::kernel {
@@ -13,6 +14,16 @@ namespace agentforge::kernel {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::vector<std::string> readable_folders(const json::object& settings) {
+    std::vector<std::string> folders;
+    const json::value* list = settings.if_contains("readable");
+    if (list == nullptr || !list->is_array()) { return folders; }
+    for (const json::value& folder : list->get_array()) {
+        if (folder.is_string()) { folders.emplace_back(folder.get_string()); }
+    }
+    return folders;
+}
 
 class GitWorkshop final : public Workshop {
 public:
@@ -24,6 +35,8 @@ public:
           work_(std::move(work)),
           base_tree_(std::move(base_tree)),
           untouched_(work_.is_new()),
+          environment_(gate_options.environment),
+          readable_(readable_folders(gate_options.settings)),
           processes_(processes),
           root_(work_.path().string()),
           gates_(make_tree_checkout(repository_, folder_ / "verify",
@@ -84,19 +97,43 @@ public:
 
     [[nodiscard]] Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) override { return processes_.run(request, stop); }
 
-    [[nodiscard]] Result<std::string> commit(const std::string& tree, const std::string& parent, const std::string& branch,
-                                             const std::string& message, std::chrono::system_clock::time_point time) override {
-        CommitRequest request;
-        request.tree = tree;
-        request.parent = parent;
-        request.message = message;
-        request.time = time;
-        const auto identity = repository_.identity();
-        request.author_name = identity ? identity->first : "AgentForge";
-        request.author_email = identity ? identity->second : "agentforge@localhost";
-        AF_TRY(const std::string id, repository_.commit(request));
-        AF_CHECK(repository_.create_branch(branch, id));
-        return id;
+    [[nodiscard]] Result<MadeCommit> commit(const CommitOrder& order, const Stop& stop) override {
+        AF_TRY(MadeCommit made, make_commit(repository_, processes_, environment_, order, stop));
+        if (order.replaces.empty()) {
+            AF_CHECK(repository_.create_branch(order.branch, made.id));
+        } else {
+            AF_CHECK(move_branch(repository_.work_directory(), order.branch, order.replaces, made.id));
+        }
+        return made;
+    }
+
+    [[nodiscard]] Result<HookReport> hooks(const HookOrder& order, const std::string& author, const Stop& stop) override {
+        PersonName person = git_person(repository_, environment_, "AUTHOR");
+        if (!author.empty()) { AF_TRY(person, parse_person(author, "delivery.author")); }
+        return run_commit_hooks(repository_, scratch(), processes_, environment_, readable_, order, person, stop);
+    }
+
+    [[nodiscard]] Result<std::string> edit(const std::string& tree, const std::vector<std::pair<std::string, std::optional<std::string>>>& files) override {
+        return repository_.edit_tree(tree, files);
+    }
+
+    [[nodiscard]] Result<std::string> whole_patch(const std::string& from, const std::string& to) override {
+        return kernel::whole_patch(repository_.work_directory(), from, to);
+    }
+
+    [[nodiscard]] Result<BaseDrift> drift(const TaskState& state, const std::string& tree) override {
+        const DeliveryBase base = delivery_base(state);
+        return measure_drift(repository_, state.base_branch, base.commit, base.tree, tree);
+    }
+
+    [[nodiscard]] Result<TreeMerge> merge(const std::string& base, const std::string& ours, const std::string& theirs) override {
+        return merge_trees(repository_.work_directory(), base, ours, theirs, files_of_both_sides());
+    }
+
+    [[nodiscard]] Result<WrittenCommit> look(const std::string& commit) override { return written_commit(repository_.work_directory(), commit); }
+
+    [[nodiscard]] Result<Published> publish(const PublishOrder& order, const Stop& stop) override {
+        return publish_branch(repository_, processes_, environment_, order, stop);
     }
 
     [[nodiscard]] Result<std::optional<std::pair<std::string, std::string>>> branch(const std::string& name) override {
@@ -122,6 +159,8 @@ private:
     Worktree work_;
     std::string base_tree_;
     bool untouched_;
+    std::map<std::string, std::string> environment_;
+    std::vector<std::string> readable_;     ///< By hooks: `gates.readable`.
     ProcessRunner& processes_;
     std::string root_;
     GateRunner gates_;
@@ -173,6 +212,11 @@ public:
         return std::pair{std::move(commit), std::move(tree)};
     }
 
+    [[nodiscard]] std::string base_branch() override {
+        const auto repository = Repository::open(options_.repository);
+        return repository.ok() ? repository->current_branch().value_or("") : std::string();
+    }
+
     [[nodiscard]] Result<std::unique_ptr<Workshop>> open(const TaskState& state) override {
         AF_TRY(Repository repository, Repository::open(options_.repository));
         fs::path folder = fs::path(options_.state_directory) / "worktrees" /
@@ -193,6 +237,10 @@ public:
         std::unique_ptr<Workshop> workshop = std::make_unique<GitWorkshop>(state.task_id, folder, std::move(repository), std::move(work),
                                                                            state.base_commit, std::move(base_tree), processes_, gates);
         return workshop;
+    }
+
+    [[nodiscard]] Result<void> archive(const std::string& task_id, const std::string& folder, const std::string& escalations) override {
+        return archive_task(options_.repository, task_id, folder, escalations);
     }
 
 private:

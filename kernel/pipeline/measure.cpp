@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/measure.hpp"
 
+#include "pipeline/delivery.hpp"
+
 #include <algorithm>
 #include <set>
 
@@ -291,19 +293,16 @@ Result<json::object> measured_facts(const TaskSession& session, Workshop& worksh
                        {"suite_id", "SUITE-" + suffix},
                        {"test_suite_ref", "SUITE-" + suffix},
                        {"implementation_id", "IMPL-" + suffix + "-" + stage},
-                       {"deliverable_type", "commit"},
                        {"base_commit", state.base_commit}};
-    if (!state.commit.empty()) {
-        facts["commit_sha"] = state.commit;
-        facts["branch"] = state.branch;
-    }
-    AF_TRY(const auto changes, workshop.diff(state.base_tree, state.tree));
+    for (auto& fact : delivered_facts(state)) { facts[fact.key()] = std::move(fact.value()); }
+    const std::string tree = delivered_tree(state);
+    AF_TRY(const auto changes, workshop.diff(state.base_tree, tree));
     AF_TRY(const auto tests, locked_tests(session));
     add_file_facts(facts, changes, tests, artifact);
     const std::string gate = stage == "deliver" ? "deliver" : exit_gate(state.stage_template());
     if (!gate.empty()) {
         AF_TRY(const auto report, newest_report(session, gate));
-        if (report && report->tree == state.tree) {
+        if (report && report->tree == tree) {
             for (const auto& [name, value] : report->facts) { facts[name] = value; }
         }
     }

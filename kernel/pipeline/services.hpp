@@ -17,6 +17,7 @@
 #include "contracts/contract.hpp"
 #include "cost/limits.hpp"
 #include "cost/prices.hpp"
+#include "pipeline/delivery_settings.hpp"
 #include "plugins/host.hpp"
 #include "secrets/redactor.hpp"
 #include "servers/definition.hpp"
@@ -46,6 +47,7 @@ struct TaskServices {
     const PriceTable* prices = nullptr;                     ///< Null: nothing has a price.
     std::function<std::string(const AgentDefinition&)> model_name = {};     ///< The model that is configured for a role; unset: none is named.
     std::function<bool(const AgentDefinition&)> agentic = {};   ///< Whether the role's model works in the workspace itself (`llm.mode`); empty: none does.
+    DeliverySettings delivery = {};                         ///< How the verified tree leaves the task.
 };
 
 /// A stage's clock (FR-063): it counts agent time. While a gate measures it stands still, so that a long test suite does not

@@ -11,7 +11,12 @@
 #include <vector>
 
 #include "gates/gates.hpp"
+#include "git/merges.hpp"
 #include "git/repository.hpp"
+#include "pipeline/commit_hooks.hpp"
+#include "pipeline/commits.hpp"
+#include "pipeline/drift.hpp"
+#include "pipeline/publish.hpp"
 #include "sandbox/process.hpp"
 #include "task/state.hpp"
 #include "tools/path_rules.hpp"
@@ -54,9 +59,22 @@ public:
     /// What `@tests` and `@sources` in a role's path rules mean in a tree. Errors: AF-GATE-010, AF-GATE-012, AF-GATE-080.
     [[nodiscard]] virtual Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) = 0;
     [[nodiscard]] virtual Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) = 0;
-    /// Commits `tree` on `parent` and puts the new branch `branch` on it. Errors: AF-GIT-010 the branch exists.
-    [[nodiscard]] virtual Result<std::string> commit(const std::string& tree, const std::string& parent, const std::string& branch,
-                                                     const std::string& message, std::chrono::system_clock::time_point time) = 0;
+    /// Commits as ordered and puts the branch on the commit: a new branch, or one that is moved from `replaces`.
+    /// Errors: AF-GIT-010 the branch exists, AF-GIT-040 it is not where it should be, AF-GIT-041 it cannot be signed.
+    [[nodiscard]] virtual Result<MadeCommit> commit(const CommitOrder& order, const Stop& stop) = 0;
+    /// What the user's commit hooks say of it.
+    [[nodiscard]] virtual Result<HookReport> hooks(const HookOrder& order, const std::string& author, const Stop& stop) = 0;
+    /// A tree like `tree` with these files replaced, or removed where they have no content.
+    [[nodiscard]] virtual Result<std::string> edit(const std::string& tree, const std::vector<std::pair<std::string, std::optional<std::string>>>& files) = 0;
+    /// The whole patch, for `git apply`.
+    [[nodiscard]] virtual Result<std::string> whole_patch(const std::string& from, const std::string& to) = 0;
+    /// What became of the branch that the task began on, seen from a tree of the task.
+    [[nodiscard]] virtual Result<BaseDrift> drift(const TaskState& state, const std::string& tree) = 0;
+    /// Both sides' changes since `base` in one tree, or where they do not fit.
+    [[nodiscard]] virtual Result<TreeMerge> merge(const std::string& base, const std::string& ours, const std::string& theirs) = 0;
+    [[nodiscard]] virtual Result<WrittenCommit> look(const std::string& commit) = 0;
+    /// Pushes a branch and opens a pull request where that can be done.
+    [[nodiscard]] virtual Result<Published> publish(const PublishOrder& order, const Stop& stop) = 0;
     /// The commit and tree that branch stands on, if it exists.
     [[nodiscard]] virtual Result<std::optional<std::pair<std::string, std::string>>> branch(const std::string& name) = 0;
     /// Removes the workspace; the kept trees stay. Called once the task has ended.
@@ -71,8 +89,12 @@ public:
     /// The same with what the user has not committed, as a commit of its own on theirs: staged, changed, deleted and new files that are not
     /// ignored. `base()` where there is nothing. Errors: AF-GIT-026 files that a merge left unresolved, AF-GIT-027 git refused.
     [[nodiscard]] virtual Result<std::pair<std::string, std::string>> base_with_uncommitted(std::chrono::system_clock::time_point) { return base(); }
+    /// The branch that the user is on; empty where HEAD is detached.
+    [[nodiscard]] virtual std::string base_branch() = 0;
     /// Opens (makes, repairs) the workshop of a task, its workspace being `state.tree`.
     [[nodiscard]] virtual Result<std::unique_ptr<Workshop>> open(const TaskState& state) = 0;
+    /// Keeps a task's folder and what its people were asked in the repository itself, in place of what was kept of it before.
+    [[nodiscard]] virtual Result<void> archive(const std::string& task_id, const std::string& folder, const std::string& escalations) = 0;
 };
 
 struct GitWorkshopOptions {

@@ -211,6 +211,8 @@ private:
             {"gate", &Application::gate},
             {"snapshot", &Application::snapshot},
             {"delivered", &Application::delivered},
+            {"published", &Application::published},
+            {"rebased", &Application::rebased},
             {"answer", &Application::answer},
             {"call_lost", &Application::call_lost},
             {"costing", &Application::costing},
@@ -240,6 +242,7 @@ private:
         fresh.goal_type = fields_.text("goal_type");
         fresh.base_commit = fields_.text("base_commit");
         fresh.base_tree = fields_.text("base_tree");
+        fresh.base_branch = fields_.text_or("base_branch", "");
         fresh.supervised = fields_.boolean("supervised");
         const auto approve = fields_.texts("approve_stages");
         const std::string exit_after = fields_.text_or("exit_after", "");
@@ -728,6 +731,44 @@ private:
         }
         state_.commit = commit;
         state_.branch = branch;
+        state_.delivery.clear();
+        take_delivery();
+        return {};
+    }
+
+    /// What a record says of the delivery, without what every record says.
+    void take_delivery() {
+        for (const auto& [key, value] : record_) {
+            const std::string_view name = key;
+            const bool of_every_record = name == "seq" || name == "step" || name == "type" || name == "timestamp" || name == "prev" || name == "hash" || name == "stage";
+            if (!of_every_record) { state_.delivery[key] = value; }
+        }
+    }
+
+    /// The delivered branch is where others see it.
+    Result<void> published() {
+        AF_CHECK(require_executing());
+        const std::string url = fields_.text("pr_url");
+        const std::string remote = fields_.text("remote");
+        if (!fields_.complete()) { return incomplete(); }
+        if (state_.commit.empty()) { return refuse("nothing was delivered"); }
+        take_delivery();
+        return {};
+    }
+
+    /// The delivered change was put on a newer base, after the task's end.
+    Result<void> rebased() {
+        const std::string commit = fields_.text("commit");
+        const std::string tree = fields_.text("tree");
+        const std::string base = fields_.text("base_commit");
+        const std::string replaced = fields_.text("replaces");
+        const bool passed = fields_.boolean("gate_passed");
+        if (!fields_.complete()) { return incomplete(); }
+        if (state_.status != TaskStatus::completed || state_.commit.empty()) { return refuse("only a commit that was delivered can be rebased"); }
+        if (replaced != state_.commit) { return refuse("it replaces " + replaced + ", and the task's commit is " + state_.commit); }
+        if (!passed) { return refuse("the deliver gate did not pass on the rebased tree"); }
+        state_.commit = commit;
+        take_delivery();
         return {};
     }
 
@@ -1039,6 +1080,21 @@ StageState stage_from_json(const std::string& name, Fields& fields) {
 
 }  // namespace
 
+DeliveryBase delivery_base(const TaskState& state) {
+    const auto text = [&](std::string_view key, const std::string& otherwise) {
+        const json::value* value = state.delivery.if_contains(key);
+        return value != nullptr && value->is_string() && !value->get_string().empty() ? std::string(value->get_string()) : otherwise;
+    };
+    return {text("base_commit", state.base_commit), text("base_tree", state.base_tree), text("red_tree", state.red_tree)};
+}
+
+std::string delivered_tree(const TaskState& state) {
+    const json::value* tree = state.delivery.if_contains("tree");
+    const json::value* from = state.delivery.if_contains("workspace_tree");
+    const bool current = tree != nullptr && tree->is_string() && from != nullptr && from->is_string() && from->get_string() == state.tree;
+    return current ? std::string(tree->get_string()) : state.tree;
+}
+
 json::object to_json_without_template(const TaskState& state) {
     json::object stages;
     for (const StageState& stage : state.stages) { stages[stage.name] = stage_to_json(stage); }
@@ -1077,6 +1133,8 @@ json::object to_json_without_template(const TaskState& state) {
                         {"approve_stages", to_array(state.approve_stages)},
                         {"base_commit", state.base_commit},
                         {"base_tree", state.base_tree},
+                        {"base_branch", state.base_branch},
+                        {"delivery", state.delivery},
                         {"tree", state.tree},
                         {"red_tree", state.red_tree},
                         {"before_red", state.before_red},
@@ -1141,6 +1199,8 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     state.approve_stages = {approve.begin(), approve.end()};
     state.base_commit = fields.text("base_commit");
     state.base_tree = fields.text("base_tree");
+    state.base_branch = fields.text_or("base_branch", "");
+    if (value.contains("delivery")) { state.delivery = fields.object("delivery"); }
     state.tree = fields.text("tree");
     state.red_tree = fields.text("red_tree");
     state.before_red = fields.text("before_red");

@@ -113,6 +113,7 @@ struct TaskState {
     PipelineTemplate pipeline;
     std::string base_commit;
     std::string base_tree;
+    std::string base_branch;                        ///< Empty: HEAD was detached, or an older version began the task.
     std::string created_at;
     std::optional<std::string> exit_after;
     bool supervised = false;
@@ -148,6 +149,7 @@ struct TaskState {
     std::map<std::string, GateState, std::less<>> gates;
     std::string commit;
     std::string branch;
+    json::object delivery;                          ///< What the records `delivered`, `published` and `rebased` say, the newest of each field.
     std::uint64_t steps = 0;                        ///< Agent steps of the whole task.
 
     // What it has used.
@@ -169,6 +171,12 @@ struct TaskState {
     /// How long the task has run: not while it was paused, waited for a person, or no process had it.
     [[nodiscard]] std::uint64_t wall_ms() const noexcept;
 };
+
+/// What the delivered change stands on: the task's base, or the newer one that it was put on since; and RED's tree there.
+struct DeliveryBase { std::string commit; std::string tree; std::string red_tree; };
+[[nodiscard]] DeliveryBase delivery_base(const TaskState& state);
+/// The tree that was delivered; before that, the workspace as it was recorded last.
+[[nodiscard]] std::string delivered_tree(const TaskState& state);
 
 /// The gate that must pass on the recorded tree before the stage's artifact is accepted (`config.exit_gate`); empty: none.
 [[nodiscard]] std::string exit_gate(const StageTemplate& stage);

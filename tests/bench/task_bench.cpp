@@ -64,10 +64,14 @@ public:
     }
     Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) override { return inner_->path_symbols(tree); }
     Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) override { return inner_->run(std::move(request), stop); }
-    Result<std::string> commit(const std::string& tree, const std::string& parent, const std::string& branch, const std::string& message,
-                               std::chrono::system_clock::time_point time) override {
-        return inner_->commit(tree, parent, branch, message, time);
-    }
+    Result<MadeCommit> commit(const CommitOrder& order, const Stop& stop) override { return inner_->commit(order, stop); }
+    Result<HookReport> hooks(const HookOrder& order, const std::string& author, const Stop& stop) override { return inner_->hooks(order, author, stop); }
+    Result<std::string> edit(const std::string& tree, const std::vector<std::pair<std::string, std::optional<std::string>>>& files) override { return inner_->edit(tree, files); }
+    Result<std::string> whole_patch(const std::string& from, const std::string& to) override { return inner_->whole_patch(from, to); }
+    Result<BaseDrift> drift(const TaskState& state, const std::string& tree) override { return inner_->drift(state, tree); }
+    Result<TreeMerge> merge(const std::string& base, const std::string& ours, const std::string& theirs) override { return inner_->merge(base, ours, theirs); }
+    Result<WrittenCommit> look(const std::string& commit) override { return inner_->look(commit); }
+    Result<Published> publish(const PublishOrder& order, const Stop& stop) override { return inner_->publish(order, stop); }
     Result<std::optional<std::pair<std::string, std::string>>> branch(const std::string& name) override { return inner_->branch(name); }
     Result<void> close() override { return inner_->close(); }
 
@@ -82,6 +86,10 @@ class InstantWorkshops final : public WorkshopFactory {
 public:
     InstantWorkshops(std::unique_ptr<WorkshopFactory> inner, Answers& answers) : inner_(std::move(inner)), answers_(answers) {}
     Result<std::pair<std::string, std::string>> base() override { return inner_->base(); }
+    std::string base_branch() override { return inner_->base_branch(); }
+    Result<void> archive(const std::string& task_id, const std::string& folder, const std::string& escalations) override {
+        return inner_->archive(task_id, folder, escalations);
+    }
     Result<std::unique_ptr<Workshop>> open(const TaskState& state) override {
         AF_TRY(std::unique_ptr<Workshop> workshop, inner_->open(state));
         return std::unique_ptr<Workshop>(std::make_unique<InstantWorkshop>(std::move(workshop), answers_));

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// DELIVER: has the change described, writes the changelog, commits the verified tree. The commit is
-// the kernel's to make: it runs one last gate on the very tree that it commits.
+// DELIVER: has the change described, writes the changelog, delivers the verified tree. The commit (or the patch) is
+// the kernel's to make: it runs one last gate on the very tree that it delivers.
 #include <agentforge/plugin.hpp>
 #include <agentforge/stage_helpers.hpp>
+
+#include <algorithm>
 
 namespace {
 
 using namespace agentforge;
 
 constexpr std::string_view changelog = "CHANGELOG.md";
+constexpr std::string_view hook_refuses = "AF-GIT-047";
+
+bool completed(StageContext& context, std::string_view stage) {
+    const auto& stages = context.input().completed_stages;
+    return std::find(stages.begin(), stages.end(), stage) != stages.end();
+}
 
 std::string text_of(const json::object& object, std::string_view key) {
     const json::value* value = object.if_contains(key);
@@ -99,8 +107,12 @@ protected:
         request.title = text_of(specification, "title");
         request.body = text_of(artifact, "summary");
         auto delivery = context.deliver(request);
+        if (!delivery.ok() && delivery.error().code == hook_refuses && completed(context, "green")) {
+            // What a hook finds wrong is the developer's to mend; the hook's own words say what.
+            return StageResult::cycle("green", delivery.error().message);
+        }
         if (!delivery.ok()) { return StageResult::failed(std::move(delivery).error()); }
-        context.progress("committed " + delivery->commit.substr(0, 12) + " on " + delivery->branch);
+        context.progress(delivery->commit.empty() ? "wrote the patch; no commit was asked for" : "committed " + delivery->commit.substr(0, 12) + " on " + delivery->branch);
         return StageResult::completed(std::move(artifact));
     }
 };

@@ -78,9 +78,25 @@ class TestInit(ProgramTest):
         status = self.git("status", "--porcelain", "--untracked-files=all").split("\n")
         self.assertEqual([line for line in status if line], ["?? .agentforge/.gitignore", "?? .agentforge/config/settings.yaml"])
 
-    def test_settings_made_are_valid_and_empty(self):
+    def test_settings_made_are_valid_and_hold_what_a_person_would_keep(self):
+        (self.repository / ".gitignore").write_text(".env\n")
+        (self.repository / ".env").write_text("TOKEN=hush-hush-hush\n")
         self.run_program("init")
-        self.assertEqual(yaml.safe_load((self.repository / ".agentforge/config/settings.yaml").read_text()), {})
+        text = (self.repository / ".agentforge/config/settings.yaml").read_text()
+        self.assertEqual(yaml.safe_load(text), {"secrets": {"files": [".env"]}})
+        self.assertIn("python, ", text)
+        self.assertNotIn("Test User", text, "who commits is each one's own")
+
+    def test_says_what_it_found_out(self):
+        self.git("remote", "add", "origin", "https://me:hush@github.com/acme/textkit.git")
+        out = self.run_program("init").out
+        for found in ("language  python", "branch    main; remote origin (github.com/acme/textkit)", "as Test User <test@example.invalid>"):
+            self.assertIn(found, out)
+        self.assertNotIn("hush", out)
+
+    def test_an_ignore_file_that_hides_the_settings_is_named(self):
+        (self.repository / ".gitignore").write_text(".agentforge/\n")
+        self.assertIn("hides .agentforge", self.run_program("init").err)
 
     def test_says_how_to_choose_a_model(self):
         outcome = self.run_program("init")

@@ -82,6 +82,12 @@ struct Memory {
     std::map<std::string, Files> trees;
     std::map<std::string, std::pair<std::string, std::string>> branches;    ///< Commit and tree.
     std::vector<std::string> messages;
+    std::map<std::string, WrittenCommit> parents;                           ///< By commit.
+    std::vector<std::string> pushed;
+    std::vector<std::string> archived;
+    BaseDrift drift;
+    std::function<HookReport(const HookOrder&)> hooks = [](const HookOrder&) { return HookReport(); };
+    std::function<Result<Published>(const PublishOrder&)> publish = [](const PublishOrder&) -> Result<Published> { return Published{"remote", "https://example.org/pr/1", "gh", ""}; };
     GateFunction gate = [](const GateCall& call, const Files&) { return gate_report(call, true); };
     std::vector<std::string> gates_run;
     std::int64_t baseline_runs = 1;
@@ -184,13 +190,53 @@ public:
         outcome.out = "done\n";
         return outcome;
     }
-    [[nodiscard]] Result<std::string> commit(const std::string& tree, const std::string&, const std::string& name, const std::string& message,
-                                             std::chrono::system_clock::time_point) override {
-        if (memory_.branches.contains(name)) { return Error{"AF-GIT-010", "the branch exists", name, "", ErrorKind::conflict}; }
-        memory_.messages.push_back(message);
+    [[nodiscard]] Result<MadeCommit> commit(const CommitOrder& order, const Stop&) override {
+        if (order.replaces.empty() && memory_.branches.contains(order.branch)) { return Error{"AF-GIT-010", "the branch exists", order.branch, "", ErrorKind::conflict}; }
+        memory_.messages.push_back(order.message);
         const std::string id = "commit-" + std::to_string(++memory_.commits);
-        memory_.branches[name] = {id, tree};
-        return id;
+        memory_.branches[order.branch] = {id, order.tree};
+        memory_.parents[id] = WrittenCommit{order.tree, order.parent, order.message, order.sign == "always"};
+        return MadeCommit{id, order.sign == "always"};
+    }
+    [[nodiscard]] Result<HookReport> hooks(const HookOrder& order, const std::string&, const Stop&) override {
+        HookReport report = memory_.hooks(order);
+        if (report.message.empty()) { report.message = order.message; }
+        return report;
+    }
+    [[nodiscard]] Result<std::string> edit(const std::string& tree, const std::vector<std::pair<std::string, std::optional<std::string>>>& files) override {
+        Files edited = memory_.trees.at(tree);
+        for (const auto& [path, content] : files) {
+            if (content) {
+                edited[path] = *content;
+            } else {
+                edited.erase(path);
+            }
+        }
+        return memory_.keep(std::move(edited));
+    }
+    [[nodiscard]] Result<std::string> whole_patch(const std::string& from, const std::string& to) override { return patch(from, to); }
+    [[nodiscard]] Result<BaseDrift> drift(const TaskState&, const std::string&) override { return memory_.drift; }
+    /// Whole files: one that both sides changed is a conflict.
+    [[nodiscard]] Result<TreeMerge> merge(const std::string& base, const std::string& ours, const std::string& theirs) override {
+        AF_TRY(const auto mine, diff(base, ours));
+        AF_TRY(const auto other, diff(base, theirs));
+        TreeMerge merged;
+        Files files = memory_.trees.at(ours);
+        for (const TreeChange& change : other) {
+            if (std::any_of(mine.begin(), mine.end(), [&](const TreeChange& one) { return one.path == change.path; })) { merged.conflicts.push_back(change.path); }
+            if (change.status == 'D') {
+                files.erase(change.path);
+            } else {
+                files[change.path] = memory_.trees.at(theirs).at(change.path);
+            }
+        }
+        if (merged.conflicts.empty()) { merged.tree = memory_.keep(std::move(files)); }
+        return merged;
+    }
+    [[nodiscard]] Result<WrittenCommit> look(const std::string& commit) override { return memory_.parents.at(commit); }
+    [[nodiscard]] Result<Published> publish(const PublishOrder& order, const Stop&) override {
+        memory_.pushed.push_back(order.branch);
+        return memory_.publish(order);
     }
     [[nodiscard]] Result<std::optional<std::pair<std::string, std::string>>> branch(const std::string& name) override {
         const auto found = memory_.branches.find(name);
@@ -210,8 +256,15 @@ private:
 
 class FakeWorkshops final : public WorkshopFactory {
 public:
-    FakeWorkshops(Memory& memory, fs::path root, Files base) : memory_(memory), root_(std::move(root)), base_(memory.keep(std::move(base))) {}
+    FakeWorkshops(Memory& memory, fs::path root, Files base) : memory_(memory), root_(std::move(root)), base_(memory.keep(std::move(base))) {
+        memory.parents["base-commit"] = WrittenCommit{base_, "", "first\n", false};
+    }
     [[nodiscard]] Result<std::pair<std::string, std::string>> base() override { return std::pair<std::string, std::string>("base-commit", base_); }
+    [[nodiscard]] std::string base_branch() override { return "main"; }
+    [[nodiscard]] Result<void> archive(const std::string& task_id, const std::string&, const std::string&) override {
+        memory_.archived.push_back(task_id);
+        return {};
+    }
     [[nodiscard]] Result<std::unique_ptr<Workshop>> open(const TaskState&) override {
         return std::unique_ptr<Workshop>(std::make_unique<FakeWorkshop>(memory_, root_ / std::to_string(++opened_)));
     }

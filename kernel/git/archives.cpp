@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/archives.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "git/bulk_objects.hpp"
+#include "git/library.hpp"
+#include "git/tree_edit.hpp"
+
+namespace agentforge::kernel {
+
+using namespace git;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view archive_refs = "refs/agentforge/archive/";
+constexpr std::uint64_t largest_archived = 1ULL << 30U;
+
+std::string archive_ref(std::string_view task_id) { return std::string(archive_refs) + std::string(task_id); }
+
+/// The tree that a ref leads to; empty where there is none. A tree and no commit: `git log --all` shows the user's history alone.
+TreeHandle archived_tree(git_repository* repository, const std::string& ref) {
+    git_oid id{};
+    git_tree* raw = nullptr;
+    if (git_reference_name_to_id(&id, repository, ref.c_str()) < 0 || git_tree_lookup(&raw, repository, &id) < 0) { return nullptr; }
+    return TreeHandle(raw);
+}
+
+/// A task's files with their names in the archive: `task/…`, `escalations/…`.
+Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_view task_id, const fs::path& folder, const fs::path& escalations) {
+    std::vector<std::pair<std::string, fs::path>> files;
+    std::error_code error;
+    for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+        const std::string name = it->path().lexically_relative(folder).string();
+        if (!it->is_regular_file(error) || it->is_symlink(error) || name == "lock" || name == "abort.request") { continue; }
+        files.emplace_back("task/" + name, it->path());
+    }
+    if (error) { return Error{"AF-GIT-054", "the task's folder cannot be read: " + error.message(), folder.string(), "see whether it is readable", ErrorKind::io}; }
+    for (fs::recursive_directory_iterator it(escalations, error), end; !error && it != end; it.increment(error)) {
+        if (!it->is_regular_file(error) || it->is_symlink(error) || it->path().filename().string().find(task_id) == std::string::npos) { continue; }
+        files.emplace_back("escalations/" + it->path().lexically_relative(escalations).string(), it->path());
+    }
+    return files;
+}
+
+struct ArchiveFolder {
+    std::map<std::string, git_oid> files;
+    std::map<std::string, ArchiveFolder> folders;
+};
+
+/// Its tree, as git stores one: entries in the order of their names, a folder's as if it ended in a slash.
+Result<git_oid> add_archive_folder(BulkObjects& objects, const ArchiveFolder& folder) {
+    std::map<std::string, std::string> entries;
+    const auto entry = [](std::string_view mode, const std::string& name, const git_oid& id) {
+        std::string bytes(mode);
+        bytes += name;
+        bytes += '\0';
+        return bytes.append(reinterpret_cast<const char*>(id.id), GIT_OID_RAWSZ);
+    };
+    for (const auto& [name, id] : folder.files) { entries[name] = entry("100644 ", name, id); }
+    for (const auto& [name, below] : folder.folders) {
+        AF_TRY(const git_oid id, add_archive_folder(objects, below));
+        entries[name + "/"] = entry("40000 ", name, id);
+    }
+    std::string bytes;
+    for (const auto& [key, text] : entries) { bytes += text; }
+    return objects.add_tree(bytes);
+}
+
+/// What `state.yaml` of an archive says; nothing where it cannot be read.
+void read_archived_state(git_repository* repository, const TreeHandle& tree, ArchivedTask& task) {
+    git_tree_entry* raw_entry = nullptr;
+    if (!tree || git_tree_entry_bypath(&raw_entry, tree.get(), "task/state.yaml") < 0) { return; }
+    const TreeEntryHandle entry(raw_entry);
+    git_blob* raw_blob = nullptr;
+    if (git_blob_lookup(&raw_blob, repository, git_tree_entry_id(raw_entry)) < 0) { return; }
+    const BlobHandle blob(raw_blob);
+    const auto state = parse_json({static_cast<const char*>(git_blob_rawcontent(raw_blob)), static_cast<std::size_t>(git_blob_rawsize(raw_blob))}, "state.yaml");
+    if (!state.ok() || !state->is_object()) { return; }
+    const auto text = [&](std::string_view key) {
+        const json::value* value = state->get_object().if_contains(key);
+        return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+    };
+    task.status = text("status");
+    task.request = first_line(text("request"));
+    task.updated_at = text("updated_at");
+}
+
+}  // namespace
+
+Result<void> archive_task(const fs::path& repository, std::string_view task_id, const fs::path& folder, const fs::path& escalations) {
+    AF_TRY(const RepositoryHandle handle, open_repository(repository));
+    AF_TRY(const auto files, files_of_task(task_id, folder, escalations));
+    BulkObjects objects(handle.get());
+    ArchiveFolder root;
+    for (const auto& [name, file] : files) {
+        const auto bytes = read_file(file, largest_archived);
+        if (!bytes.ok()) { return Error{"AF-GIT-054", "the task could not be archived: " + bytes.error().message, file.string(), "see whether it is readable", ErrorKind::io}; }
+        ArchiveFolder* folder_of_file = &root;
+        std::size_t begin = 0;
+        for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', begin)) {
+            folder_of_file = &folder_of_file->folders[name.substr(begin, slash - begin)];
+            begin = slash + 1;
+        }
+        AF_TRY(folder_of_file->files[name.substr(begin)], objects.add_blob(*bytes));
+    }
+    AF_TRY(const git_oid tree_id, add_archive_folder(objects, root));
+    AF_CHECK(objects.flush());
+    const std::string ref = archive_ref(task_id);
+    if (const TreeHandle before = archived_tree(handle.get(), ref); before && git_oid_equal(git_tree_id(before.get()), &tree_id) != 0) { return {}; }
+    const int code = retry_while_locked([&] {
+        git_reference* made = nullptr;
+        const int result = git_reference_create(&made, handle.get(), ref.c_str(), &tree_id, 1, nullptr);
+        git_reference_free(made);
+        return result;
+    }, fs::path(git_repository_commondir(handle.get())) / (ref + ".lock"));
+    if (code < 0) { return failure(code, "write " + ref); }
+    return {};
+}
+
+Result<std::vector<ArchivedTask>> archived_tasks(const fs::path& repository) {
+    AF_TRY(const RepositoryHandle handle, open_repository(repository));
+    git_reference_iterator* raw = nullptr;
+    if (const int code = git_reference_iterator_glob_new(&raw, handle.get(), "refs/agentforge/archive/*"); code < 0) { return failure(code, "list refs"); }
+    const ReferenceIteratorHandle iterator(raw);
+    std::vector<ArchivedTask> tasks;
+    const char* name = nullptr;
+    int code = 0;
+    while ((code = git_reference_next_name(&name, raw)) == 0) {
+        ArchivedTask task;
+        task.task_id = std::string_view(name).substr(archive_refs.size());
+        read_archived_state(handle.get(), archived_tree(handle.get(), name), task);
+        tasks.push_back(std::move(task));
+    }
+    if (code != GIT_ITEROVER) { return failure(code, "list refs"); }
+    std::sort(tasks.begin(), tasks.end(), [](const ArchivedTask& a, const ArchivedTask& b) { return a.task_id < b.task_id; });
+    return tasks;
+}
+
+Result<void> restore_task(const fs::path& repository, std::string_view task_id, const fs::path& tasks, const fs::path& escalations) {
+    AF_TRY(const RepositoryHandle handle, open_repository(repository));
+    const TreeHandle tree = archived_tree(handle.get(), archive_ref(task_id));
+    if (!tree) {
+        return Error{"AF-GIT-055", "the repository has no archive of task " + std::string(task_id), archive_ref(task_id), "`agentforge archive list` shows what there is", ErrorKind::not_found};
+    }
+    const fs::path place = tasks / task_id;
+    std::error_code error;
+    if (fs::exists(fs::symlink_status(place, error))) {
+        return Error{"AF-GIT-056", "task " + std::string(task_id) + " is there: nothing was restored over it", place.string(), "move its folder away first", ErrorKind::conflict};
+    }
+    std::vector<std::pair<std::string, TreeEntry>> files;
+    AF_CHECK(for_each_file(handle.get(), *git_tree_id(tree.get()), [&](std::string path, const TreeEntry& entry) { files.emplace_back(std::move(path), entry); }));
+    AF_CHECK(make_directories(tasks));
+    const fs::path half = tasks / (".restoring-" + std::string(task_id));
+    fs::remove_all(half, error);
+    AF_CHECK(make_directories(half));
+    for (const auto& [path, entry] : files) {
+        const bool of_task = path.starts_with("task/");
+        if (!is_recordable_path(path) || (!of_task && !path.starts_with("escalations/")) || entry.mode != GIT_FILEMODE_BLOB) {
+            fs::remove_all(half, error);
+            return Error{"AF-GIT-057", "the archive holds `" + sanitize_utf8(path) + "`, which no task's folder has", archive_ref(task_id), "it was not made by agentforge; nothing was restored", ErrorKind::corrupt};
+        }
+        git_blob* raw = nullptr;
+        if (const int code = git_blob_lookup(&raw, handle.get(), &entry.id); code < 0) { return failure(code, "read the archived " + path); }
+        const BlobHandle blob(raw);
+        const std::string_view bytes(static_cast<const char*>(git_blob_rawcontent(raw)), static_cast<std::size_t>(git_blob_rawsize(raw)));
+        const fs::path file = of_task ? half / path.substr(5) : escalations / path.substr(12);
+        AF_CHECK(make_directories(file.parent_path()));
+        if (of_task) {
+            AF_CHECK(write_file_atomic(file, bytes, Durability::synced));
+        } else if (const auto written = create_file_exclusive(file, bytes, Durability::synced); !written.ok() && written.error().kind != ErrorKind::conflict) {
+            return written.error();     // One that is there is newer, or the same.
+        }
+    }
+    fs::rename(half, place, error);
+    if (error) { return Error{"AF-GIT-056", "the task's folder could not be put in its place: " + error.message(), place.string(), "see whether the folder is writable", ErrorKind::io}; }
+    return sync_directory(tasks);
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ostream>
+
+#include "base/text.hpp"
+#include "host/command_line.hpp"
+#include "host/display.hpp"
+#include "host/project.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+struct ApplyArguments {
+    std::string task;
+    bool check = false;
+    bool index = false;
+};
+
+/// `git apply` of the whole patch: all files or none, on top of whatever the user has changed.
+Result<ProcessOutcome> git_apply(ProcessRunner& processes, const Repository& repository, const Program& program, const std::string& patch, std::vector<std::string> flags) {
+    std::vector<std::string> arguments{"apply", "--binary", "--whitespace=nowarn"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    arguments.emplace_back("-");
+    ProcessRequest request = own_git(repository, program.environment, std::move(arguments));
+    request.input = patch;
+    return processes.run(request, Stop{program.cancel, std::nullopt});
+}
+
+Error does_not_apply(const std::string& id, const std::string& complaint, const TaskState& state) {
+    std::string remedy = "commit or stash what you have changed in these files, then do it again";
+    if (!state.commit.empty()) { remedy += "; or take the commit: git cherry-pick " + state.commit; }
+    return Error{"AF-GIT-053", "the change of task " + id + " does not fit your checkout; nothing was changed:\n" + head_and_tail(sanitize_utf8(complaint), 2000), "", remedy,
+                 ErrorKind::conflict};
+}
+
+/// The change merged with the commit that the checkout stands on, as a patch from there; empty where they conflict or nothing came since.
+Result<std::string> patch_on_head(const Repository& repository, const std::string& base, const std::string& tree) {
+    AF_TRY(const std::string head, repository.head_commit());
+    AF_TRY(const std::string head_tree, repository.tree_of(head));
+    if (head_tree == base) { return std::string(); }
+    AF_TRY(const TreeMerge merge, merge_trees(repository.work_directory(), base, head_tree, tree, files_of_both_sides()));
+    if (!merge.conflicts.empty()) { return std::string(); }
+    return whole_patch(repository.work_directory(), head_tree, merge.tree);
+}
+
+int run_apply(Program& program, const ApplyArguments& arguments) {
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    const TaskStore store(place->agentforge);
+    const auto id = store.resolve(arguments.task);
+    if (!id.ok()) { return program.fail(id.error()); }
+    const auto state = read_task_state(store, *id);
+    if (!state.ok()) { return program.fail(state.error()); }
+    if (state->delivery.empty()) {
+        return program.fail(Error{"AF-CLI-050", "task " + *id + " has delivered nothing (it is " + std::string(to_string(state->status)) + ")", "",
+                                  "`agentforge resume " + *id + "` goes on with it; `agentforge diff " + *id + "` shows what it has changed so far", ErrorKind::invalid});
+    }
+    const std::string base = delivery_base(*state).tree;
+    const std::string tree = delivered_tree(*state);
+    const auto repository = Repository::open(place->root);
+    if (!repository.ok()) { return program.fail(repository.error()); }
+    const auto changes = repository->diff(base, tree);
+    if (!changes.ok()) { return program.fail(changes.error()); }
+    auto patch = whole_patch(place->root, base, tree);
+    if (!patch.ok()) { return program.fail(patch.error()); }
+    const auto product = ProductPaths::find();
+    if (!product.ok()) { return program.fail(product.error()); }
+    const auto processes = make_process_runner(product->exec_helper);
+
+    std::vector<std::string> flags;
+    if (arguments.index) { flags.emplace_back("--index"); }
+    std::vector<std::string> only_look = flags;
+    only_look.emplace_back("--check");
+    auto fits = git_apply(*processes, *repository, program, *patch, only_look);
+    if (!fits.ok()) { return program.fail(fits.error()); }
+    bool there = false;
+    if (fits->exit_code != 0) {
+        const auto back = git_apply(*processes, *repository, program, *patch, {"--check", "--reverse"});
+        if (!back.ok()) { return program.fail(back.error()); }
+        there = back->exit_code == 0;
+        if (!there) {
+            // The same change as it looks on top of what was committed since.
+            auto merged = patch_on_head(*repository, base, tree);
+            if (!merged.ok()) { return program.fail(merged.error()); }
+            if (!merged->empty()) {
+                const auto again = git_apply(*processes, *repository, program, *merged, only_look);
+                if (!again.ok()) { return program.fail(again.error()); }
+                if (again->exit_code == 0) {
+                    patch = std::move(merged);
+                    fits->exit_code = 0;
+                }
+            }
+        }
+        if (!there && fits->exit_code != 0) { return program.fail(does_not_apply(*id, fits->err, *state)); }
+    }
+    if (!there && !arguments.check) {
+        const auto done = git_apply(*processes, *repository, program, *patch, flags);
+        if (!done.ok()) { return program.fail(done.error()); }
+        if (done->exit_code != 0) { return program.fail(does_not_apply(*id, done->err, *state)); }
+    }
+    if (program.json_output) {
+        json::array files;
+        for (const TreeChange& change : *changes) { files.emplace_back(change.path); }
+        program.print_json({{"task_id", *id}, {"applied", !there && !arguments.check}, {"fits", !there}, {"there_already", there}, {"files", std::move(files)}});
+        return 0;
+    }
+    program.out << (there ? "Your checkout has the change of " : arguments.check ? "Would be applied to your checkout: " : "Applied to your checkout: ") << *id
+                << (there ? " already; nothing was changed.\n" : "\n");
+    if (there) { return 0; }
+    for (const TreeChange& change : *changes) { program.out << "  " << change.status << "  " << printable(change.path) << "\n"; }
+    if (!arguments.check) { program.out << "  take it back: agentforge diff " << *id << " | git apply -R" << (arguments.index ? " --index" : "") << "\n"; }
+    return 0;
+}
+
+}  // namespace
+
+void add_apply(CLI::App& app, Program& program) {
+    auto arguments = std::make_shared<ApplyArguments>();
+    const Command command = add_subcommand(app, "apply", "Put the change that a task has delivered into your checkout: all of it or nothing");
+    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->required();
+    add_flag(*command, "--check", arguments->check, "Only say whether it fits");
+    add_flag(*command, "--index", arguments->index, "Stage it, too");
+    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    command->footer("Example:  agentforge apply 1f2e3d4c");
+    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_apply(program, *arguments); }; });
+}
+
+}  // namespace agentforge::kernel

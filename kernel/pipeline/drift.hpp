@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happened to the user's branch since the task began.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <agentforge/json.hpp>
+
+#include "git/repository.hpp"
+
+namespace agentforge::kernel {
+
+struct BaseDrift {
+    std::string branch;                     ///< The branch that the task began on; empty: HEAD was detached, or that branch is gone.
+    std::string head;                       ///< Where it stands now.
+    std::uint64_t commits = 0;              ///< New ones since the task's base.
+    bool rewritten = false;                 ///< The task's base is no longer part of it.
+    std::vector<std::string> both;          ///< Files that the task and the new commits changed.
+    std::vector<std::string> conflicts;     ///< Those of them that do not merge by themselves.
+    [[nodiscard]] bool moved() const noexcept { return commits > 0 || rewritten; }
+    bool operator==(const BaseDrift&) const = default;
+};
+
+/// Files whose lines of both sides are kept: the kernel itself writes one entry of its own into them.
+[[nodiscard]] const std::vector<std::string>& files_of_both_sides();
+
+/// Compares without touching anything. Errors: AF-GIT-….
+[[nodiscard]] Result<BaseDrift> measure_drift(const Repository& repository, const std::string& base_branch, const std::string& base_commit,
+                                              const std::string& base_tree, const std::string& tree);
+
+[[nodiscard]] json::object to_json(const BaseDrift& drift);
+[[nodiscard]] BaseDrift drift_from_json(const json::object& value);
+/// `main has moved on by 3 commits since the task began; both changed src/a.py`
+[[nodiscard]] std::string describe(const BaseDrift& drift);
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What becomes of a verified change: hooks, signatures, branches, patches, a base that moves, and the archive."""
+
+import os
+import subprocess
+
+import yaml
+
+from harness import ProgramTest, main, short_transcript
+
+HOOK = """#!/bin/sh
+git diff --cached --name-only | grep -q textkit/slug.py || exit 9
+echo x > "{checkout}/evil" 2>/dev/null
+grep -q "^Formatted" README.md || {{ echo "Formatted by a hook." >> README.md; git add README.md; }}
+"""
+SIGNER = """#!/bin/sh
+cat > /dev/null
+printf '[GNUPG:] SIG_CREATED x\\n' >&2
+printf -- '-----BEGIN PGP SIGNATURE-----\\n\\nabc\\n-----END PGP SIGNATURE-----\\n'
+"""
+
+
+class DeliveriesTest(ProgramTest):
+    def script(self, path, text):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+        return path
+
+
+class TestBranchWithHooks(DeliveriesTest):
+    """One task, delivered through a hook and a signature, then rebased, applied, archived (a run takes seconds, so they are steps of one)."""
+
+    def test_the_whole_way(self):
+        self.make_repository()
+        self.script(self.repository / ".git/hooks/pre-commit", HOOK.format(checkout=self.repository))
+        self.git("config", "commit.gpgsign", "true")
+        self.git("config", "gpg.program", self.script(self.folder / "signer", SIGNER))
+        outcome = self.assert_code(self.start("--deliver", "branch", "--set", "delivery.branch=feature/{slug}", transcript=short_transcript()), 0)
+        branch = "feature/add-slugify"
+
+        with self.subTest("the branch has the formatted tree, signed, with its trailers"):
+            self.assertIn("Formatted by a hook.", self.git("show", f"{branch}:README.md"))
+            self.assertIn("gpgsig", self.git("cat-file", "commit", branch))
+            trailers = self.git("log", "-1", "--format=%(trailers:only)", branch)
+            for key in ("AgentForge-Task: " + self.task(), "AgentForge-Journal: ", "Co-authored-by: AgentForge <agentforge@localhost>"):
+                self.assertIn(key, trailers)
+            self.assertEqual(self.delivered(branch)["commit_hooks"], "pre-commit passed and changed 1 file")
+            self.assertIn("hooks:   pre-commit passed", outcome.out)
+        with self.subTest("the hook reached nothing of the checkout"):
+            self.assertFalse((self.repository / "evil").exists())
+            self.assertEqual(self.git("status", "--porcelain"), "")
+        with self.subTest("diff shows the change"):
+            patch = self.run_program("diff", self.task()).out
+            self.assertIn("+def slugify(text: str) -> str:", patch)
+            self.assertIn("+Formatted by a hook.", patch)
+            self.assertIn("A  textkit/slug.py", self.run_program("diff", self.task(), "--stat").out)
+
+        changelog = self.repository / "CHANGELOG.md"
+        changelog.write_text(changelog.read_text().replace("## Unreleased\n", "## Unreleased\n\n- Something else.\n", 1))
+        (self.repository / "other.py").write_text("VALUE = 1\n")
+        self.git("add", "-A")
+        self.git("-c", "commit.gpgsign=false", "commit", "-q", "--no-verify", "-m", "Meanwhile")
+        with self.subTest("rebase --check reports and changes nothing"):
+            looked = self.assert_code(self.run_program("rebase", self.task(), "--check"), 0)
+            self.assertIn("main has moved on by 1 commit since the task began; both changed CHANGELOG.md, which merges", looked.out)
+            self.assertEqual(self.git("log", "-1", "--format=%P", branch), self.git("rev-parse", "main~1"))
+        with self.subTest("rebase measures again and moves the branch"):
+            self.assert_code(self.run_program("rebase", self.task(), "--quiet"), 0)
+            self.assertEqual(self.git("log", "-1", "--format=%P", branch), self.git("rev-parse", "main"))
+            self.assertIn("gpgsig", self.git("cat-file", "commit", branch))
+            entries = self.git("show", f"{branch}:CHANGELOG.md")
+            self.assertIn("- Something else.", entries)
+            self.assertIn("slugify", entries)
+            self.assertTrue(self.records("rebased")[0]["gate_passed"])
+            self.assert_journal_verifies()
+            self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
+        with self.subTest("rebased once, there is nothing more to do"):
+            self.assertIn("There is nothing to rebase", self.run_program("rebase", self.task()).out)
+        with self.subTest("apply puts it on top of the user's own changes, once"):
+            (self.repository / "textkit" / "words.py").write_text((self.repository / "textkit" / "words.py").read_text() + "# mine\n")
+            self.assert_code(self.run_program("apply", self.task()), 0)
+            self.assertTrue((self.repository / "textkit" / "slug.py").exists())
+            self.assertTrue((self.repository / "textkit" / "words.py").read_text().endswith("# mine\n"))
+            self.assertIn("already; nothing was changed", self.run_program("apply", self.task()).out)
+        with self.subTest("a change of the user's that is in the way is kept"):
+            self.git("checkout", "-q", ".")
+            self.git("clean", "-fdq")
+            (self.repository / "textkit" / "slug.py").write_text("mine\n")
+            self.assert_error(self.run_program("apply", self.task()), "AF-GIT-053", "textkit/slug.py")
+            self.assertEqual((self.repository / "textkit" / "slug.py").read_text(), "mine\n")
+        with self.subTest("git clean loses no journal"):
+            before, task = self.journal(), self.task()
+            self.git("clean", "-fdxq")
+            self.assertEqual(self.run_program("status", "--json").json["tasks"], [])
+            self.assertIn(task, self.run_program("archive", "list").out)
+            self.assert_code(self.run_program("archive", "restore", "--all"), 0)
+            self.assertEqual(self.journal(), before)
+            self.assert_journal_verifies()
+
+    def delivered(self, _):
+        return self.records("delivered")[0]
+
+
+class TestRefusal(DeliveriesTest):
+    def test_what_a_hook_refuses_goes_back_to_the_developer_with_its_words(self):
+        self.make_repository()
+        self.script(self.repository / ".git/hooks/pre-commit", "#!/bin/sh\ngit diff --cached --name-only | grep -q slug.py || exit 0\necho 'slug.py:1: no licence line' >&2\nexit 1\n")
+        outcome = self.start(transcript=short_transcript())     # The transcript has no answer for the second visit.
+        self.assertIn("AF-LLM-201", outcome.err)
+        back = self.records("cycle_requested")
+        self.assertEqual([(record["stage"], record["to"]) for record in back], [("deliver", "green")])
+        self.assertIn("slug.py:1: no licence line", back[0]["reason"])
+        self.assert_nothing_delivered()
+
+
+class TestPatch(DeliveriesTest):
+    def test_files_are_a_patch_that_git_takes_and_nothing_in_git(self):
+        self.make_repository()
+        outcome = self.assert_code(self.start("--deliver", "files", transcript=short_transcript()), 0)
+        self.assertEqual(self.branches(), ["refs/heads/main"])
+        patch = self.task_folder() / "artifacts/delivery/change.patch"
+        self.assertIn("artifacts/delivery/change.patch", outcome.out)
+        self.git("apply", "--check", patch)
+        report = yaml.safe_load((self.task_folder() / "artifacts/phases/deliver/delivery_report.yaml").read_text())
+        self.assertEqual((report["deliverable_type"], report.get("commit_sha")), ("files", None))
+        self.assert_error(self.run_program("rebase", self.task()), "AF-GIT-050", "agentforge apply")
+        self.assert_code(self.run_program("apply", self.task(), "--index"), 0)
+        self.assertIn("A  textkit/slug.py", self.git("status", "--porcelain"))
+
+
+class TestRequest(DeliveriesTest):
+    def test_a_request_without_a_remote_is_refused_before_a_task_exists(self):
+        self.make_repository()
+        self.assert_error(self.start("--deliver", "pr"), "AF-CLI-053", "origin")
+        self.assertEqual(self.tasks(), [])
+
+    def test_a_type_that_is_none_is_refused(self):
+        self.make_repository()
+        self.assert_error(self.start("--deliver", "zip"), "AF-CONF-021", "commit, branch, files")
+
+    def test_a_push_that_fails_pauses_and_resume_opens_the_request(self):
+        self.make_repository()
+        bare = self.folder / "remote.git"
+        self.git("remote", "add", "origin", "https://github.example.org/acme/textkit.git")
+        self.git("config", f"url.{bare}.insteadOf", "https://github.example.org/acme/textkit.git")
+        self.script(self.folder / "bin/gh", "#!/bin/sh\necho https://github.example.org/acme/textkit/pull/7\n")
+        self.environment["PATH"] = f"{self.folder / 'bin'}:{self.environment['PATH']}"
+        paused = self.start("--deliver", "pr", transcript=short_transcript())
+        self.assert_error(paused, "AF-GIT-044", "could not be pushed")
+        subprocess.run(["git", "init", "-q", "--bare", str(bare)], check=True, env={**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null"})
+        done = self.assert_code(self.go_on("resume", self.task()), 0)
+        self.assertIn("https://github.example.org/acme/textkit/pull/7", done.out)
+        self.assertEqual(self.git("rev-parse", f"agentforge/{self.task()}", cwd=bare), self.git("rev-parse", f"agentforge/{self.task()}"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+// Delivery into a real repository: commits as the user's git makes them, hooks in their sandbox, merges, pushes, the archive.
+#include <fstream>
+
+#include "git/archives.hpp"
+#include "git/merges.hpp"
+#include "pipeline/commit_hooks.hpp"
+#include "pipeline/commits.hpp"
+#include "pipeline/drift.hpp"
+#include "pipeline/publish.hpp"
+#include "unit/git/git_fixture.hpp"
+#include <gmock/gmock.h>
+
+namespace agentforge::kernel {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class CommitTest : public GitTest {
+protected:
+    CommitTest() {
+        commit = first_commit();
+        tree = id_of("HEAD^{tree}");
+        change("src/app.py", "def main():\n    return 1\n");
+        changed = tree_of_checkout();
+        git("reset -q --hard");
+        environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin:" + (base() / "bin").string()}, {"HOME", base().string()}, {"GIT_CONFIG_GLOBAL", "/dev/null"}, {"GIT_CONFIG_NOSYSTEM", "1"}};
+    }
+    void change(const std::string& file, const std::string& text) { write(user() / file, text); }
+    std::string tree_of_checkout() {
+        git("add -A");
+        std::string id = git("write-tree");
+        id.pop_back();
+        return id;
+    }
+    static void script(const std::filesystem::path& file, const std::string& text) {
+        write(file, "#!/bin/sh\n" + text);
+        ::chmod(file.c_str(), 0755);
+    }
+    void hook(const std::string& name, const std::string& text) const { script(user() / ".git/hooks" / name, text); }
+
+    Result<MadeCommit> make(CommitOrder order = {}) {
+        order.tree = changed;
+        order.parent = commit;
+        order.message = "Return one\n\nAgentForge-Task: t\n";
+        order.time = std::chrono::sys_days{std::chrono::year{2026} / 1 / 2};
+        return make_commit(open(), *processes, environment, order, Stop{&cancel, std::nullopt});
+    }
+    Result<HookReport> hooks(const std::vector<std::string>& readable = {}) {
+        return run_commit_hooks(open(), (base() / "scratch").string(), *processes, environment, readable,
+                                HookOrder{changed, commit, "agentforge/t", "Return one\n\nAgentForge-Task: t\n", std::chrono::seconds(20)}, PersonName{"Ada Example", "ada@example.org"},
+                                Stop{&cancel, std::nullopt});
+    }
+    HookReport ran(const std::vector<std::string>& readable = {}) {
+        auto report = hooks(readable);
+        if (!report.ok()) { ADD_FAILURE() << report.error().to_string(); return {}; }
+        return std::move(*report);
+    }
+
+    std::unique_ptr<ProcessRunner> processes = make_process_runner(AGENTFORGE_EXEC);
+    CancelToken cancel;
+    std::string commit;
+    std::string tree;
+    std::string changed;
+    std::map<std::string, std::string> environment;
+};
+
+// ----------------------------------------------------------------------------------------------- commits --
+
+TEST_F(CommitTest, a_plain_one_is_the_users) {
+    const auto made = make();
+    ASSERT_TRUE(made.ok()) << made.error().to_string();
+    EXPECT_FALSE(made->is_signed);
+    EXPECT_EQ(git("log -1 --format='%an <%ae> %cn %ct' " + made->id), "Ada Example <ada@example.org> Ada Example 1767312000\n");
+}
+
+TEST_F(CommitTest, an_author_of_the_settings_leaves_the_committer_to_the_user) {
+    CommitOrder order;
+    order.author = "Grace Hopper <grace@example.org>";
+    const auto made = make(order);
+    ASSERT_TRUE(made.ok()) << made.error().to_string();
+    EXPECT_EQ(git("log -1 --format='%an <%ae> %cn' " + made->id), "Grace Hopper <grace@example.org> Ada Example\n");
+    EXPECT_EQ(git("log -1 --format=%B " + made->id), "Return one\n\nAgentForge-Task: t\n\n");
+}
+
+TEST_F(CommitTest, the_environments_author_counts_as_for_git) {
+    environment["GIT_AUTHOR_NAME"] = "Env Author";
+    const auto made = make();
+    ASSERT_TRUE(made.ok()) << made.error().to_string();
+    EXPECT_EQ(git("log -1 --format='%an %cn' " + made->id), "Env Author Ada Example\n");
+}
+
+/// Signs as gpg does, by the protocol that git reads.
+constexpr const char* signer = "cat > /dev/null\nprintf '[GNUPG:] SIG_CREATED x\\n' >&2\nprintf -- '-----BEGIN PGP SIGNATURE-----\\n\\nabc\\n-----END PGP SIGNATURE-----\\n'\n";
+
+TEST_F(CommitTest, is_signed_where_git_is_set_to_sign) {
+    script(base() / "bin/signer", signer);
+    git("config commit.gpgsign true");
+    git("config gpg.program '" + (base() / "bin/signer").string() + "'");
+    const auto made = make();
+    ASSERT_TRUE(made.ok()) << made.error().to_string();
+    EXPECT_TRUE(made->is_signed);
+    EXPECT_THAT(git("cat-file commit " + made->id), HasSubstr("gpgsig -----BEGIN PGP SIGNATURE-----"));
+}
+
+TEST_F(CommitTest, is_not_signed_where_the_settings_say_never) {
+    git("config commit.gpgsign true");
+    git("config gpg.program /nonexistent");
+    CommitOrder order;
+    order.sign = "never";
+    const auto made = make(order);
+    ASSERT_TRUE(made.ok()) << made.error().to_string();
+    EXPECT_FALSE(made->is_signed);
+}
+
+TEST_F(CommitTest, a_signature_that_cannot_be_made_is_an_error_that_pauses_and_no_commit) {
+    script(base() / "bin/signer", "echo 'no secret key' >&2; exit 2\n");
+    git("config gpg.program '" + (base() / "bin/signer").string() + "'");
+    CommitOrder order;
+    order.sign = "always";
+    const auto made = make(order);
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.error().code, "AF-GIT-041");
+    EXPECT_EQ(made.error().kind, ErrorKind::unavailable);
+}
+
+// ------------------------------------------------------------------------------------------------- hooks --
+
+TEST_F(CommitTest, without_hooks_nothing_runs) {
+    const HookReport report = ran();
+    EXPECT_THAT(report.runs, IsEmpty());
+    EXPECT_TRUE(report.passed());
+}
+
+TEST_F(CommitTest, a_hook_sees_the_commit_that_is_about_to_be_made) {
+    hook("pre-commit", "git diff --cached --name-only; git rev-parse --abbrev-ref HEAD; git rev-parse HEAD; cat src/app.py; git status --porcelain\n");
+    const HookReport report = ran();
+    ASSERT_EQ(report.runs.size(), 1U);
+    EXPECT_EQ(report.runs[0].output, "src/app.py\nagentforge/t\n" + commit + "\ndef main():\n    return 1\nM  src/app.py\n");
+    EXPECT_EQ(report.runs[0].exit_code, 0);
+}
+
+TEST_F(CommitTest, hooks_run_in_gits_order_until_one_refuses) {
+    hook("pre-commit", "exit 0\n");
+    hook("prepare-commit-msg", "test \"$2\" = message && test -f \"$1\" && exit 3\n");
+    hook("commit-msg", "exit 0\n");
+    const HookReport report = ran();
+    ASSERT_EQ(report.runs.size(), 2U);
+    EXPECT_EQ(report.runs[1].exit_code, 3);
+    EXPECT_FALSE(report.passed());
+}
+
+TEST_F(CommitTest, a_commit_msg_hook_may_change_the_message) {
+    hook("commit-msg", "sed -i 's/^Return/feat: return/' \"$1\"\n");
+    EXPECT_EQ(ran().message, "feat: return one\n\nAgentForge-Task: t\n");
+}
+
+TEST_F(CommitTest, what_a_hook_stages_is_what_would_be_committed) {
+    hook("pre-commit", "echo x >> src/app.py; echo lost > unstaged.txt; git rm -q --cached README.md; git add src/app.py\n");
+    const HookReport report = ran();
+    ASSERT_EQ(report.changed.size(), 2U);
+    EXPECT_EQ(report.changed[0], (std::pair<std::string, std::optional<std::string>>{"README.md", std::nullopt}));
+    EXPECT_EQ(report.changed[1].second, "def main():\n    return 1\nx\n");
+}
+
+TEST_F(CommitTest, a_hook_can_write_neither_the_checkout_nor_the_repository) {
+    const auto before = picture(user() / "src");
+    hook("pre-commit", "echo evil > '" + (user() / "src/app.py").string() + "'; echo evil > '" + (user() / ".git/config").string() + "'; echo evil > '" + (base() / "evil").string() + "'; exit 0\n");
+    const std::string config = read(user() / ".git/config");
+    EXPECT_TRUE(ran().passed());
+    EXPECT_EQ(picture(user() / "src"), before);
+    EXPECT_EQ(read(user() / ".git/config"), config);
+    EXPECT_FALSE(std::filesystem::exists(base() / "evil"));
+}
+
+TEST_F(CommitTest, a_hook_sees_no_secret_of_the_environment_and_no_file_of_the_checkout) {
+    environment["MY_API_TOKEN"] = "hush";
+    write(user() / "secret.env", "hush\n");
+    hook("pre-commit", "echo \"[$MY_API_TOKEN]\"; cat '" + (user() / "secret.env").string() + "' 2>/dev/null; exit 0\n");
+    EXPECT_EQ(ran().runs.at(0).output, "[]\n");
+}
+
+TEST_F(CommitTest, the_hook_is_the_users_file_and_not_the_tasks) {
+    git("config core.hooksPath .githooks");
+    script(user() / ".githooks/pre-commit", "exit 7\n");
+    git("add -A");
+    git("commit -q --no-verify -m hooks");
+    commit = id_of("HEAD");
+    script(user() / ".githooks/pre-commit", "exit 0\n");
+    changed = tree_of_checkout();
+    git("reset -q --hard");
+    EXPECT_EQ(ran().runs.at(0).exit_code, 7);
+}
+
+TEST_F(CommitTest, a_hook_that_git_would_not_run_is_named) {
+    write(user() / ".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n");
+    hook("post-commit", "exit 1\n");
+    const HookReport report = ran();
+    EXPECT_TRUE(report.passed());
+    ASSERT_EQ(report.notes.size(), 2U);
+    EXPECT_THAT(report.notes[0], HasSubstr("not executable"));
+    EXPECT_THAT(report.notes[1], HasSubstr("post-commit is not run"));
+}
+
+TEST_F(CommitTest, a_hook_without_its_interpreter_is_named) {
+    write(user() / ".git/hooks/pre-commit", "#!/nonexistent/interpreter\n");
+    ::chmod((user() / ".git/hooks/pre-commit").c_str(), 0755);
+    const auto report = hooks();
+    EXPECT_TRUE(!report.ok() || !report->passed());
+}
+
+TEST_F(CommitTest, nothing_of_the_rehearsal_is_left) {
+    hook("pre-commit", "exit 1\n");
+    (void)ran();
+    EXPECT_TRUE(std::filesystem::is_empty(base() / "scratch"));
+}
+
+// ------------------------------------------------------------------------------------------------- drift --
+
+TEST_F(CommitTest, a_branch_that_stands_still_has_not_moved) {
+    const auto drift = measure_drift(open(), "main", commit, tree, changed);
+    ASSERT_TRUE(drift.ok());
+    EXPECT_FALSE(drift->moved());
+}
+
+TEST_F(CommitTest, commits_since_and_files_of_both_are_counted) {
+    change("src/app.py", "def main():\n    return 5\n");
+    change("other.txt", "x\n");
+    tree_of_checkout();
+    git("commit -q -m theirs");
+    const auto drift = measure_drift(open(), "main", commit, tree, changed);
+    ASSERT_TRUE(drift.ok()) << drift.error().to_string();
+    EXPECT_EQ(drift->commits, 1U);
+    EXPECT_FALSE(drift->rewritten);
+    EXPECT_THAT(drift->both, ElementsAre("src/app.py"));
+    EXPECT_THAT(drift->conflicts, ElementsAre("src/app.py"));
+}
+
+TEST_F(CommitTest, a_rewritten_history_is_said_to_be_one) {
+    git("commit -q --amend -m other --allow-empty");
+    EXPECT_TRUE(measure_drift(open(), "main", commit, tree, changed)->rewritten);
+}
+
+TEST_F(CommitTest, changelog_entries_of_both_sides_are_kept_by_a_merge) {
+    change("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\n- Old.\n");
+    const std::string before = tree_of_checkout();
+    change("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\n- Mine.\n- Old.\n");
+    const std::string mine = tree_of_checkout();
+    change("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\n- Theirs.\n- Old.\n");
+    const std::string theirs = tree_of_checkout();
+    const auto merged = merge_trees(user(), before, theirs, mine, files_of_both_sides());
+    ASSERT_TRUE(merged.ok()) << merged.error().to_string();
+    EXPECT_THAT(merged->conflicts, IsEmpty());
+    EXPECT_EQ(git("show " + merged->tree + ":CHANGELOG.md"), "# Changelog\n\n## Unreleased\n\n- Theirs.\n- Mine.\n- Old.\n");
+}
+
+TEST_F(CommitTest, a_file_that_one_side_removed_and_the_other_changed_is_a_conflict) {
+    change("src/app.py", "def main():\n    return 2\n");
+    const std::string theirs = tree_of_checkout();
+    git("rm -qf src/app.py");
+    const std::string mine = tree_of_checkout();
+    EXPECT_THAT(merge_trees(user(), tree, theirs, mine)->conflicts, ElementsAre("src/app.py"));
+}
+
+TEST_F(CommitTest, a_whole_patch_brings_binary_files_modes_and_links_back_byte_for_byte) {
+    write(user() / "data.bin", std::string("\0\1\2\xff\r\n", 6));
+    write(user() / "latin1.txt", "caf\xe9\r\nno newline");
+    ::chmod((user() / "README.md").c_str(), 0755);
+    std::filesystem::remove(user() / "link");
+    std::filesystem::create_symlink("README.md", user() / "link");
+    const std::string after = tree_of_checkout();
+    git("reset -q --hard");
+    write(base() / "patch", whole_patch(user(), tree, after).value());
+    git("apply --index --binary --whitespace=nowarn '" + (base() / "patch").string() + "'");
+    EXPECT_EQ(git("write-tree"), after + "\n");
+}
+
+// ------------------------------------------------------------------------------------------- moved branch --
+
+TEST_F(CommitTest, a_branch_is_moved_from_where_it_stood_only) {
+    const std::string newer = make()->id;
+    git("branch task " + commit);
+    ASSERT_TRUE(move_branch(user(), "task", commit, newer).ok());
+    EXPECT_EQ(id_of("task"), newer);
+    EXPECT_TRUE(move_branch(user(), "task", commit, newer).ok()) << "done already";
+    const auto lost = move_branch(user(), "task", commit, commit);
+    ASSERT_FALSE(lost.ok());
+    EXPECT_EQ(lost.error().code, "AF-GIT-040");
+    EXPECT_EQ(id_of("task"), newer);
+}
+
+TEST_F(CommitTest, a_branch_that_is_checked_out_is_not_moved) {
+    const std::string newer = make()->id;
+    EXPECT_EQ(move_branch(user(), "main", commit, newer).error().code, "AF-GIT-040");
+    EXPECT_EQ(id_of("main"), commit);
+}
+
+// ----------------------------------------------------------------------------------------------- publish --
+
+class PublishTest : public CommitTest {
+protected:
+    PublishTest() {
+        run("git init -q --bare '" + (base() / "remote.git").string() + "'");
+        // The address of a host, whose bytes go into a folder.
+        git("remote add origin https://github.example.org/acme/textkit.git");
+        git("config url.'" + (base() / "remote.git").string() + "'.insteadOf https://github.example.org/acme/textkit.git");
+        order.branch = "agentforge/t";
+        order.commit = make()->id;
+        order.base = "main";
+        order.title = "Return one";
+        order.body = "Because.";
+    }
+    Result<Published> publish() { return publish_branch(open(), *processes, environment, order, Stop{&cancel, std::nullopt}); }
+    PublishOrder order;
+};
+
+TEST_F(PublishTest, without_a_program_for_it_the_branch_is_pushed_and_the_page_named) {
+    const auto done = publish();
+    ASSERT_TRUE(done.ok()) << done.error().to_string();
+    EXPECT_EQ(git_in(base() / "remote.git", "rev-parse agentforge/t"), order.commit + "\n");
+    EXPECT_EQ(done->url, "https://github.example.org/acme/textkit/compare/main...agentforge/t?expand=1");
+    EXPECT_EQ(done->by, "push");
+}
+
+TEST_F(PublishTest, gh_opens_the_request_with_title_body_and_base) {
+    script(base() / "bin/gh", "printf '%s\\n' \"$@\" > '" + (base() / "asked").string() + "'; cat >> '" + (base() / "asked").string() + "'; echo https://github.example.org/acme/textkit/pull/7\n");
+    const auto done = publish();
+    ASSERT_TRUE(done.ok()) << done.error().to_string();
+    EXPECT_EQ(done->url, "https://github.example.org/acme/textkit/pull/7");
+    EXPECT_EQ(done->by, "gh");
+    EXPECT_EQ(read(base() / "asked"), "pr\ncreate\n--head\nagentforge/t\n--title\nReturn one\n--body-file\n-\n--base\nmain\nBecause.\n");
+}
+
+TEST_F(PublishTest, a_request_that_is_there_already_is_found) {
+    script(base() / "bin/gh", "echo 'a pull request for branch \"agentforge/t\" already exists:' >&2; echo https://github.example.org/acme/textkit/pull/7 >&2; exit 1\n");
+    EXPECT_EQ(publish()->url, "https://github.example.org/acme/textkit/pull/7");
+}
+
+TEST_F(PublishTest, a_gh_that_fails_leaves_the_pushed_branch_and_the_page_and_is_quoted) {
+    script(base() / "bin/gh", "echo 'not logged in' >&2; exit 4\n");
+    const auto done = publish();
+    ASSERT_TRUE(done.ok());
+    EXPECT_THAT(done->url, HasSubstr("/compare/"));
+    EXPECT_THAT(done->note, HasSubstr("not logged in"));
+}
+
+TEST_F(PublishTest, a_remote_that_is_not_there_is_named) {
+    order.remote = "upstream";
+    EXPECT_EQ(publish().error().code, "AF-GIT-044");
+}
+
+TEST_F(PublishTest, a_branch_that_others_have_moved_is_not_overwritten) {
+    const std::string theirs = id_of("HEAD");
+    git("push -q origin " + order.commit + ":refs/heads/agentforge/t");
+    git("commit -q --allow-empty -m theirs");
+    const std::string other = id_of("HEAD");
+    git("push -q -f origin HEAD:refs/heads/agentforge/t");
+    const auto done = publish();
+    ASSERT_FALSE(done.ok());
+    EXPECT_EQ(done.error().code, "AF-GIT-044");
+    EXPECT_EQ(git_in(base() / "remote.git", "rev-parse agentforge/t"), other + "\n");
+}
+
+TEST_F(PublishTest, a_password_in_the_address_is_not_shown) {
+    git("config remote.origin.pushurl https://me:hush@github.example.org/acme/textkit.git");
+    const auto done = publish();
+    const std::string told = done.ok() ? done->remote + done->url : done.error().to_string();
+    EXPECT_THAT(told, Not(HasSubstr("hush")));
+}
+
+// ----------------------------------------------------------------------------------------------- archive --
+
+class ArchiveTest : public GitTest {
+protected:
+    ArchiveTest() {
+        (void)first_commit();
+        write(tasks() / "task-1/state.yaml", R"({"status": "completed", "request": "Do it\nwell", "updated_at": "2026-01-02T00:00:00.000Z"})");
+        write(tasks() / "task-1/actions.yaml", std::string("bytes \0 as they are\r\n", 21));
+        write(tasks() / "task-1/artifacts/blobs/blobs.yaml", "x\n");
+        write(tasks() / "task-1/artifacts.note", "sorts before the folder of that beginning\n");
+        write(tasks() / "task-1/lock", "pid\n");
+        write(escalations() / "ESC-task-1-clarify-1.yaml", "asked\n");
+        write(escalations() / "ESC-task-2-clarify-1.yaml", "another's\n");
+    }
+    [[nodiscard]] std::filesystem::path tasks() const { return user() / ".agentforge/tasks"; }
+    [[nodiscard]] std::filesystem::path escalations() const { return user() / ".agentforge/escalations"; }
+    void archive() const {
+        const auto done = archive_task(user(), "task-1", tasks() / "task-1", escalations());
+        ASSERT_TRUE(done.ok()) << done.error().to_string();
+    }
+    Result<void> restore() const { return restore_task(user(), "task-1", tasks(), escalations()); }
+};
+
+TEST_F(ArchiveTest, a_task_comes_back_byte_for_byte_after_git_clean) {
+    auto before = picture(tasks() / "task-1");
+    before.erase("lock");
+    archive();
+    git("clean -fdxq");
+    ASSERT_TRUE(restore().ok());
+    auto after = picture(tasks() / "task-1");
+    for (auto* one : {&before, &after}) {
+        for (auto& [path, text] : *one) { text = text.substr(text.find(':')); }     // Modes are those of a new file.
+    }
+    EXPECT_EQ(after, before);
+    EXPECT_EQ(read(escalations() / "ESC-task-1-clarify-1.yaml"), "asked\n");
+    EXPECT_FALSE(std::filesystem::exists(escalations() / "ESC-task-2-clarify-1.yaml"));
+}
+
+TEST_F(ArchiveTest, is_listed_with_its_request_and_status) {
+    archive();
+    const auto listed = archived_tasks(user());
+    ASSERT_TRUE(listed.ok());
+    ASSERT_EQ(listed->size(), 1U);
+    EXPECT_EQ(listed->front().task_id + " " + listed->front().status + " " + listed->front().request, "task-1 completed Do it");
+}
+
+TEST_F(ArchiveTest, the_newest_state_replaces_the_one_before) {
+    archive();
+    write(tasks() / "task-1/actions.yaml", "more\n");
+    archive();
+    EXPECT_EQ(git("show refs/agentforge/archive/task-1:task/actions.yaml"), "more\n");
+    EXPECT_EQ(git("for-each-ref --format='%(objecttype)' refs/agentforge"), "tree\n") << "git log --all shows the user's commits alone";
+    EXPECT_THAT(git("fsck --strict --full"), Not(HasSubstr("error")));
+}
+
+TEST_F(ArchiveTest, is_not_restored_over_a_folder_that_is_there) {
+    archive();
+    write(tasks() / "task-1/actions.yaml", "newer\n");
+    EXPECT_EQ(restore().error().code, "AF-GIT-056");
+    EXPECT_EQ(read(tasks() / "task-1/actions.yaml"), "newer\n");
+}
+
+TEST_F(ArchiveTest, what_is_no_archive_of_a_task_is_refused_whole) {
+    git("update-ref refs/agentforge/archive/task-1 " + id_of("HEAD^{tree}"));
+    std::filesystem::remove_all(tasks() / "task-1");
+    EXPECT_EQ(restore().error().code, "AF-GIT-057");
+    EXPECT_FALSE(std::filesystem::exists(tasks() / "task-1"));
+    EXPECT_EQ(restore_task(user(), "task-9", tasks(), escalations()).error().code, "AF-GIT-055");
+}
+
+}  // namespace
+}  // namespace agentforge::kernel

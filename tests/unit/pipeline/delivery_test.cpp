@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+// Delivery over fakes: what leaves a task, in which form, and what is done twice (nothing).
+#include "pipeline/delivery.hpp"
+
+#include "unit/pipeline/bench.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class DeliveryTest : public ::testing::Test {
+protected:
+    DeliveryTest() {
+        options = Bench::with({"deliver"});
+        options.pipeline.stages[0].agent = "devops_engineer";
+        options.pipeline.stages[0].max_retries = 0;
+        bench.stage("deliver", [this](StageContext& context) {
+            EXPECT_TRUE(context.workspace().create("CHANGELOG.md", "entry\n", true).ok());
+            const auto delivery = context.deliver(DeliveryRequest{"Add a thing", "It is there.", {}});
+            if (!delivery.ok()) { return StageResult::failed(delivery.error()); }
+            delivered = *delivery;
+            return note("done");
+        });
+    }
+    PipelineResult start() { return bench.start(options); }
+    /// As a finished task is.
+    std::string finished() {
+        const PipelineResult result = start();
+        EXPECT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
+        return result.task_id;
+    }
+    std::string told(const TaskState& state, const char* key) { return state.delivery.contains(key) ? json::serialize(state.delivery.at(key)) : "absent"; }
+    static HookReport refusing() {
+        HookReport report;
+        report.runs.push_back({"pre-commit", 1, false, "trailing white space in CHANGELOG.md", std::chrono::milliseconds(3)});
+        return report;
+    }
+
+    /// Refuses every tree but those that were there before the task.
+    void refuse_the_change() {
+        bench.memory.hooks = [this](const HookOrder& order) { return order.tree == bench.memory.parents.at(order.parent).tree ? HookReport() : refusing(); };
+    }
+
+    Bench bench;
+    StartOptions options;
+    Delivery delivered;
+};
+
+TEST_F(DeliveryTest, a_commit_is_what_a_task_ends_with_by_default) {
+    const std::string task = finished();
+    EXPECT_EQ(told(bench.state(task), "deliverable_type"), "\"commit\"");
+    EXPECT_TRUE(bench.memory.branches.contains("agentforge/" + task));
+    EXPECT_THAT(bench.memory.pushed, IsEmpty());
+}
+
+TEST_F(DeliveryTest, the_co_author_is_the_last_trailer) {
+    bench.services.delivery.co_author = "Bot <bot@example.org>";
+    (void)finished();
+    EXPECT_TRUE(bench.memory.messages.at(0).ends_with("\nCo-authored-by: Bot <bot@example.org>\n")) << bench.memory.messages.at(0);
+}
+
+TEST_F(DeliveryTest, without_a_co_author_there_is_no_such_trailer) {
+    bench.services.delivery.co_author.clear();
+    (void)finished();
+    EXPECT_THAT(bench.memory.messages.at(0), Not(HasSubstr("Co-authored-by")));
+}
+
+TEST_F(DeliveryTest, a_branch_has_the_name_that_the_settings_give_it) {
+    bench.services.delivery.type = "branch";
+    bench.services.delivery.branch = "feature/{slug}-{short}";
+    const std::string task = finished();
+    EXPECT_EQ(bench.state(task).branch, "feature/add-a-thing-" + task.substr(task.size() - 8));
+}
+
+TEST_F(DeliveryTest, files_are_a_patch_in_the_tasks_folder_and_git_gets_nothing) {
+    bench.services.delivery.type = "files";
+    const std::string task = finished();
+    EXPECT_THAT(bench.memory.branches, IsEmpty());
+    EXPECT_THAT(read_file(bench.task_folder(task) / "artifacts/delivery/change.patch").value(), HasSubstr("+++ b/CHANGELOG.md"));
+    EXPECT_EQ(told(bench.state(task), "commit_hooks"), "\"not run: no commit is made\"");
+}
+
+TEST_F(DeliveryTest, what_hooks_say_is_a_gate_of_the_journal) {
+    bench.memory.hooks = [](const HookOrder&) {
+        HookReport report;
+        report.runs.push_back({"pre-commit", 0, false, "", std::chrono::milliseconds(3)});
+        return report;
+    };
+    const TaskState state = bench.state(finished());
+    EXPECT_TRUE(state.gates.at("hooks").passed);
+    EXPECT_EQ(told(state, "commit_hooks"), "\"pre-commit passed\"");
+}
+
+TEST_F(DeliveryTest, a_hook_that_refuses_stops_the_commit_and_is_quoted) {
+    refuse_the_change();
+    const PipelineResult result = start();
+    EXPECT_EQ(result.status, TaskStatus::failed);
+    EXPECT_THAT(result.error->message, HasSubstr("trailing white space in CHANGELOG.md"));
+    EXPECT_EQ(bench.memory.commits, 0U);
+}
+
+TEST_F(DeliveryTest, a_hook_that_refused_is_asked_again_when_the_task_is_resumed) {
+    refuse_the_change();
+    const PipelineResult refused = start();
+    bench.memory.hooks = [](const HookOrder&) { return HookReport(); };
+    EXPECT_TRUE(bench.resume(refused.task_id).success);
+    EXPECT_EQ(bench.memory.commits, 1U);
+}
+
+TEST_F(DeliveryTest, hooks_that_are_left_out_are_named_in_the_report) {
+    bench.services.delivery.hooks = "skip";
+    bench.memory.hooks = [](const HookOrder&) { return refusing(); };
+    EXPECT_EQ(told(bench.state(finished()), "commit_hooks"), "\"not run: delivery.hooks is skip\"");
+}
+
+TEST_F(DeliveryTest, what_a_formatter_stages_is_measured_and_committed) {
+    unsigned rounds = 0;
+    bench.memory.hooks = [&](const HookOrder&) {
+        HookReport report;
+        report.runs.push_back({"pre-commit", 0, false, "", std::chrono::milliseconds(1)});
+        if (rounds++ == 0) { report.changed.emplace_back("CHANGELOG.md", "formatted\n"); }
+        return report;
+    };
+    const TaskState state = bench.state(finished());
+    EXPECT_EQ(bench.memory.trees.at(bench.memory.branches.begin()->second.second).at("CHANGELOG.md"), "formatted\n");
+    EXPECT_EQ(state.gates.at("deliver").tree, delivered_tree(state)) << "the deliver gate has seen what is committed";
+    EXPECT_EQ(std::count(bench.memory.gates_run.begin(), bench.memory.gates_run.end(), "deliver"), 2);
+}
+
+TEST_F(DeliveryTest, hooks_that_change_the_files_each_time_are_refused) {
+    unsigned round = 0;
+    bench.memory.hooks = [&](const HookOrder&) {
+        HookReport report;
+        report.runs.push_back({"pre-commit", 0, false, "", std::chrono::milliseconds(1)});
+        report.changed.emplace_back("CHANGELOG.md", std::to_string(++round));
+        return report;
+    };
+    EXPECT_EQ(start().error->code, "AF-GIT-048");
+}
+
+TEST_F(DeliveryTest, a_hook_that_writes_the_message_anew_does_not_lose_the_journals_head) {
+    bench.memory.hooks = [](const HookOrder&) {
+        HookReport report;
+        report.runs.push_back({"commit-msg", 0, false, "", std::chrono::milliseconds(1)});
+        report.message = "feat: a thing\n";
+        return report;
+    };
+    (void)finished();
+    EXPECT_THAT(bench.memory.messages.at(0), ::testing::MatchesRegex("feat: a thing\n\nAgentForge-Task: .*\nAgentForge-Journal: .*\n"));
+}
+
+TEST_F(DeliveryTest, a_base_that_moved_is_reported) {
+    bench.memory.drift.branch = "main";
+    bench.memory.drift.head = "newer";
+    bench.memory.drift.commits = 3;
+    EXPECT_THAT(told(bench.state(finished()), "drift"), HasSubstr("\"commits\":3"));
+}
+
+TEST_F(DeliveryTest, a_pull_request_is_opened_for_the_branch_that_was_pushed) {
+    bench.services.delivery.type = "pr";
+    const TaskState state = bench.state(finished());
+    EXPECT_THAT(bench.memory.pushed, ElementsAre(state.branch));
+    EXPECT_EQ(told(state, "pr_url"), "\"https://example.org/pr/1\"");
+}
+
+TEST_F(DeliveryTest, a_push_that_fails_pauses_the_task_and_resume_pushes_the_same_commit) {
+    bench.services.delivery.type = "pr";
+    bench.memory.publish = [](const PublishOrder&) -> Result<Published> { return Error{"AF-GIT-044", "no network", "", "", ErrorKind::unavailable}; };
+    const PipelineResult paused = start();
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    bench.memory.publish = [](const PublishOrder& order) -> Result<Published> { return Published{"r", "https://example.org/" + order.commit, "gh", ""}; };
+    EXPECT_TRUE(bench.resume(paused.task_id).success);
+    EXPECT_EQ(told(bench.state(paused.task_id), "pr_url"), "\"https://example.org/commit-1\"");
+    EXPECT_EQ(bench.memory.commits, 1U);
+}
+
+TEST_F(DeliveryTest, anothers_branch_of_that_name_pauses_the_task_though_its_files_are_the_same) {
+    bench.services.delivery.type = "branch";
+    bench.services.delivery.branch = "x/{slug}";
+    (void)finished();
+    const PipelineResult paused = start();
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    EXPECT_EQ(paused.error->code, "AF-GIT-010");
+}
+
+TEST_F(DeliveryTest, a_commit_whose_record_was_lost_is_taken_and_not_made_twice) {
+    bench.services.delivery.type = "branch";
+    bench.services.delivery.branch = "x/{slug}";
+    (void)finished();
+    const PipelineResult paused = start();
+    const std::string commit = bench.memory.branches.at("x/add-a-thing").first;
+    bench.memory.parents.at(commit).message += "AgentForge-Task: " + paused.task_id + "\n";    // As if it had been this task's.
+    EXPECT_TRUE(bench.resume(paused.task_id).success);
+    EXPECT_EQ(bench.state(paused.task_id).commit, commit);
+    EXPECT_EQ(bench.memory.commits, 1U);
+}
+
+TEST_F(DeliveryTest, a_hook_that_cannot_run_pauses_the_task) {
+    bench.memory.hooks = [](const HookOrder&) {
+        HookReport report = refusing();
+        report.runs[0].exit_code = 127;
+        return report;
+    };
+    const PipelineResult paused = start();
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    EXPECT_EQ(paused.error->code, "AF-GIT-058");
+}
+
+TEST_F(DeliveryTest, a_hook_that_refuses_the_commit_before_the_task_too_says_nothing_about_the_change) {
+    bench.memory.hooks = [](const HookOrder&) { return refusing(); };
+    const PipelineResult paused = start();
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    EXPECT_EQ(paused.error->code, "AF-GIT-058");
+}
+
+TEST_F(DeliveryTest, a_hook_that_refuses_the_message_pauses_the_task_and_the_title_can_be_given_its_form) {
+    bench.memory.hooks = [](const HookOrder& order) {
+        HookReport report;
+        report.runs.push_back({"commit-msg", order.message.starts_with("feat: ") ? 0 : 1, false, "subject may not be empty", std::chrono::milliseconds(1)});
+        return report;
+    };
+    const PipelineResult paused = start();
+    EXPECT_EQ(paused.error->code, "AF-GIT-059");
+    bench.services.delivery.title = "feat: {title}";
+    EXPECT_TRUE(bench.resume(paused.task_id).success);
+    EXPECT_THAT(bench.memory.messages.at(0), ::testing::StartsWith("feat: Add a thing\n"));
+}
+
+TEST_F(DeliveryTest, a_task_that_has_ended_is_archived) {
+    const std::string task = finished();
+    EXPECT_THAT(bench.memory.archived, ElementsAre(task));
+}
+
+// ------------------------------------------------------------------------------------------------ rebase --
+
+class RebaseTest : public DeliveryTest {
+protected:
+    RebaseTest() {
+        task = finished();
+        before = bench.state(task);
+        Files newer{{"README.md", "hello\n"}, {"other.py", "theirs\n"}};
+        bench.memory.parents["newer"] = WrittenCommit{bench.memory.keep(newer), "base-commit", "theirs\n", false};
+        bench.memory.drift.branch = "main";
+        bench.memory.drift.head = "newer";
+        bench.memory.drift.commits = 1;
+        bench.memory.gates_run.clear();
+    }
+    std::string task;
+    TaskState before;
+};
+
+TEST_F(RebaseTest, puts_the_change_on_the_new_base_and_moves_the_branch) {
+    const auto result = bench.controller().rebase(task, false);
+    ASSERT_TRUE(result.ok()) << result.error().to_string();
+    EXPECT_TRUE(result->done);
+    const auto& [commit, tree] = bench.memory.branches.at(before.branch);
+    EXPECT_EQ(bench.memory.parents.at(commit).parent, "newer");
+    EXPECT_EQ(bench.memory.trees.at(tree), (Files{{"README.md", "hello\n"}, {"other.py", "theirs\n"}, {"CHANGELOG.md", "entry\n"}}));
+    EXPECT_THAT(bench.memory.gates_run, ElementsAre("tests", "deliver")) << "the new base's suite, then the gate on both";
+}
+
+TEST_F(RebaseTest, is_part_of_the_tasks_journal) {
+    ASSERT_TRUE(bench.controller().rebase(task, false).ok());
+    const TaskState state = bench.state(task);
+    EXPECT_EQ(state.commit, "commit-2");
+    EXPECT_EQ(delivery_base(state).commit, "newer");
+    EXPECT_EQ(state.base_commit, "base-commit") << "what the task began on stays what it was";
+    EXPECT_EQ(state.status, TaskStatus::completed);
+}
+
+TEST_F(RebaseTest, is_what_the_task_shows_from_then_on) {
+    ASSERT_TRUE(bench.controller().rebase(task, false).ok());
+    EXPECT_EQ(bench.resume(task).deliverable->at("commit_sha").as_string(), "commit-2");
+}
+
+TEST_F(RebaseTest, keeps_the_message_with_the_newest_head_of_the_journal) {
+    ASSERT_TRUE(bench.controller().rebase(task, false).ok());
+    EXPECT_THAT(bench.memory.messages.at(1), HasSubstr("Add a thing\n\nIt is there.\n"));
+    EXPECT_THAT(bench.memory.messages.at(1), HasSubstr("AgentForge-Journal: " + std::to_string(before.seq) + ":"));
+}
+
+TEST_F(RebaseTest, a_gate_that_does_not_pass_there_changes_nothing) {
+    bench.memory.gate = [](const GateCall& call, const Files&) { return gate_report(call, call.request.gate != "deliver"); };
+    EXPECT_EQ(bench.controller().rebase(task, false).error().code, "AF-GIT-052");
+    EXPECT_EQ(bench.memory.branches.at(before.branch).first, before.commit);
+    EXPECT_EQ(bench.state(task).commit, before.commit);
+}
+
+TEST_F(RebaseTest, a_hook_that_refuses_there_changes_nothing) {
+    refuse_the_change();
+    EXPECT_EQ(bench.controller().rebase(task, false).error().code, "AF-GIT-047");
+    EXPECT_EQ(bench.memory.branches.at(before.branch).first, before.commit);
+}
+
+TEST_F(RebaseTest, a_conflict_names_the_file_and_changes_nothing) {
+    bench.memory.parents["newer"].tree = bench.memory.keep({{"README.md", "hello\n"}, {"CHANGELOG.md", "theirs\n"}});
+    const auto result = bench.controller().rebase(task, false);
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().code, "AF-GIT-051");
+    EXPECT_THAT(result.error().message, HasSubstr("CHANGELOG.md"));
+    EXPECT_EQ(bench.memory.branches.at(before.branch).first, before.commit);
+}
+
+TEST_F(RebaseTest, only_looking_measures_and_commits_nothing) {
+    const auto result = bench.controller().rebase(task, true);
+    ASSERT_TRUE(result.ok());
+    EXPECT_FALSE(result->done);
+    EXPECT_EQ(result->drift.commits, 1U);
+    EXPECT_THAT(bench.memory.gates_run, IsEmpty());
+}
+
+TEST_F(RebaseTest, on_a_base_that_did_not_move_there_is_nothing_to_do) {
+    bench.memory.drift = BaseDrift();
+    const auto result = bench.controller().rebase(task, false);
+    ASSERT_TRUE(result.ok());
+    EXPECT_FALSE(result->done);
+    EXPECT_EQ(bench.memory.commits, 1U);
+}
+
+TEST_F(RebaseTest, a_commit_of_a_rebase_that_was_killed_is_taken) {
+    ASSERT_TRUE(bench.controller().rebase(task, false).ok());
+    const auto made = bench.memory.branches.at(before.branch);
+    // As if the record had not been written: another task's journal stands at the old commit.
+    bench.memory.drift = BaseDrift();
+    bench.memory.branches.clear();
+    const std::string second = finished();
+    bench.memory.drift.head = "newer";
+    bench.memory.drift.commits = 1;
+    bench.memory.branches.at(bench.state(second).branch) = made;
+    const auto result = bench.controller().rebase(second, false);
+    ASSERT_TRUE(result.ok()) << result.error().to_string();
+    EXPECT_EQ(result->commit, made.first);
+    EXPECT_EQ(bench.memory.commits, 3U) << "one for each task and the first rebase";
+}
+
+TEST_F(RebaseTest, a_task_without_a_commit_is_named_as_such) {
+    bench.services.delivery.type = "files";
+    const std::string patch = finished();
+    EXPECT_EQ(bench.controller().rebase(patch, false).error().code, "AF-GIT-050");
+}
+
+// ---------------------------------------------------------------------------------------------- settings --
+
+Result<DeliverySettings> delivery_of(json::object section) {
+    return read_delivery_settings(section, [](const std::string& key) { return "settings.yaml:" + key; });
+}
+
+TEST(DeliverySettingsTest, a_person_is_a_name_and_an_address) {
+    const auto person = parse_person("Ada King Lovelace <ada@example.org>", "x");
+    ASSERT_TRUE(person.ok());
+    EXPECT_EQ(person->name + "|" + person->email, "Ada King Lovelace|ada@example.org");
+}
+
+TEST(DeliverySettingsTest, what_is_no_person_is_refused_with_its_place) {
+    for (const char* text : {"Ada", "<ada@example.org>", "Ada <>", "Ada <a b>", "Ada <a@b> x", "Ada\nX: y <a@b>", "Ada <<a@b>>"}) {
+        const auto read = delivery_of({{"co_author", text}});
+        ASSERT_FALSE(read.ok()) << text;
+        EXPECT_EQ(read.error().code, "AF-GIT-045") << text;
+        EXPECT_EQ(read.error().where, "settings.yaml:delivery.co_author");
+    }
+}
+
+TEST(DeliverySettingsTest, a_branch_that_all_tasks_would_share_is_refused) {
+    for (const char* pattern : {"feature", "", "x/{slogan}", "{task", "-{task}"}) { EXPECT_EQ(delivery_of({{"branch", pattern}}).error().code, "AF-GIT-046") << pattern; }
+}
+
+TEST(DeliverySettingsTest, a_title_that_all_commits_would_share_is_refused) {
+    for (const char* title : {"", "feat: x", "{title}\nEvil: 1"}) { EXPECT_EQ(delivery_of({{"title", title}}).error().code, "AF-GIT-046") << title; }
+}
+
+TEST(DeliverySettingsTest, a_title_without_letters_still_gives_a_branch) {
+    DeliverySettings settings;
+    settings.type = "branch";
+    settings.branch = "x/{slug}";
+    EXPECT_EQ(delivery_branch(settings, "task-1", "???"), "x/change");
+}
+
+TEST(DeliverySettingsTest, the_type_commit_has_one_branch_whatever_the_pattern) {
+    DeliverySettings settings;
+    settings.branch = "x/{slug}";
+    EXPECT_EQ(delivery_branch(settings, "task-1", "A title"), "agentforge/task-1");
+}
+
+// ---------------------------------------------------------------------------------------------- addresses --
+
+TEST(RemoteTest, every_form_of_an_address_says_where_it_is) {
+    const RemotePlace place{"github.com", "acme/textkit"};
+    for (const char* address : {"https://github.com/acme/textkit.git", "https://user:secret@github.com/acme/textkit", "ssh://git@github.com:22/acme/textkit.git/",
+                                "git@github.com:acme/textkit.git", "github.com:acme/textkit"}) {
+        EXPECT_EQ(read_remote(address), place) << address;
+    }
+}
+
+TEST(RemoteTest, a_folder_is_no_host) {
+    for (const char* address : {"/srv/git/textkit.git", "../textkit", "file:///srv/textkit.git", "./a:b"}) { EXPECT_EQ(read_remote(address), RemotePlace()) << address; }
+}
+
+TEST(RemoteTest, each_known_host_has_a_page_for_a_request) {
+    EXPECT_EQ(request_page({"github.com", "a/b"}, "agentforge/x y", "main"), "https://github.com/a/b/compare/main...agentforge/x%20y?expand=1");
+    EXPECT_EQ(request_page({"gitlab.example.org", "a/b"}, "x", "main"), "https://gitlab.example.org/a/b/-/merge_requests/new?merge_request%5Bsource_branch%5D=x&merge_request%5Btarget_branch%5D=main");
+    EXPECT_EQ(request_page({"git.example.org", "a/b"}, "x", "main"), "") << "an unknown one has none";
+}
+
+TEST(DriftTest, is_described_in_one_line) {
+    BaseDrift drift;
+    drift.branch = "main";
+    EXPECT_EQ(describe(drift), "main stands where the task began");
+    drift.commits = 1;
+    EXPECT_EQ(describe(drift), "main has moved on by 1 commit since the task began; no file was changed by both");
+    drift.both = {"a", "b"};
+    EXPECT_EQ(describe(drift), "main has moved on by 1 commit since the task began; both changed a, b, which merges");
+    drift.conflicts = {"b"};
+    EXPECT_EQ(describe(drift), "main has moved on by 1 commit since the task began; both changed b in ways that do not merge");
+}
+
+TEST(DriftTest, comes_back_from_the_journal_as_it_was) {
+    BaseDrift drift{"main", "abc", 4, true, {"a"}, {"b"}};
+    EXPECT_EQ(drift_from_json(to_json(drift)), drift);
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing
