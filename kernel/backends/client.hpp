@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include <agentforge/agentic.hpp>
 #include <agentforge/llm_backend.hpp>
 
 #include "base/cancel.hpp"
@@ -96,6 +97,11 @@ private:
     CallContext& inner_;
     ModelCallContext* model_;
 };
+
+/// What a wrapped client is given: `wrapping`, but an AgenticContext as it is, for the backend must see that it is one.
+[[nodiscard]] inline CallContext& unless_agentic(CallContext& context, CallContext& wrapping) {
+    return agentic_context(context) != nullptr ? context : wrapping;
+}
 
 class Redactor;
 

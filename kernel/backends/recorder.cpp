@@ -201,7 +201,7 @@ public:
         AF_CHECK(recording_->open());
         CompletionRequest asked = request;
         RecordingContext call(context);
-        Result<Completion> answer = inner_->complete(std::move(request), call);
+        Result<Completion> answer = inner_->complete(std::move(request), unless_agentic(context, call));
         if (answer.ok()) {
             AF_CHECK(recording_->record(entry_of(asked, call.failed, answer.value()), !info().native_tool_calls));
         } else if (told_to_model(answer.error())) {

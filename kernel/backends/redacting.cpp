@@ -32,7 +32,7 @@ public:
             if (redactor_.finds(tool.parameters)) { redactor_.redact(tool.parameters); }
         }
         RedactingContext cleaning(context, redactor_);
-        Result<Completion> answer = inner_->complete(std::move(request), cleaning);
+        Result<Completion> answer = inner_->complete(std::move(request), unless_agentic(context, cleaning));
         if (!answer.ok()) { return redactor_.redact(std::move(answer).error()); }
         Completion& completion = answer.value();
         completion.text = redactor_.redact(std::move(completion.text));

@@ -67,7 +67,10 @@ void add_diff(CLI::App& app, Program& program) {
     add_flag(*command, "--stat", arguments->stat, "Only the files, with the lines added and removed");
     add_flag(*command, "--json", program.json_output, "The files as JSON");
     command->footer("Examples:\n  agentforge diff 1f2e3d4c\n  agentforge diff 1f2e3d4c > change.patch");
-    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_diff(program, *arguments); }; });
+    command->callback([&program, arguments] {
+        program.pages = true;
+        program.command = [&program, arguments] { return run_diff(program, *arguments); };
+    });
 }
 
 }  // namespace agentforge::kernel

@@ -41,8 +41,7 @@ void add_rebase(CLI::App& app, Program& program) {
     const Command command = add_subcommand(app, "rebase", "Put a delivered commit on the newest base, measured by the gates again");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it")->required();
     add_flag(*command, "--check", arguments->check, "Only report how the base has moved and whether the two merge");
-    add_flag(*command, "--json", program.json_output, "Answer as JSON");
-    add_flag(*command, "--quiet,-q", program.quiet, "No progress");
+    add_run_output(command, program);
     command->footer("Example:  agentforge rebase 1f2e3d4c");
     command->callback([&program, arguments] {
         program.command = [&program, arguments] {
