@@ -96,6 +96,7 @@ void add_archive(CLI::App& app, Program& program) {
     const Command group = add_subcommand(app, "archive", "Tasks that ended, as the repository keeps them");
     group->require_subcommand();
     const Command list = add_subcommand(*group, "list", "List archived tasks, and whether their folders are there");
+    list->footer("Example:  agentforge archive list");
     add_flag(*list, "--json", program.json_output, "Answer as JSON");
     list->callback([&program] { program.command = [&program] { return list_archive(program); }; });
     auto arguments = std::make_shared<ArchiveArguments>();

@@ -68,7 +68,7 @@ std::string values_of(const GrammarOption& option) {
 std::string tables(const GrammarCommand& top, const std::string& prefix) {
     std::vector<const GrammarCommand*> all;
     collect(top, all);
-    std::string commands = prefix + "_commands() {\n    case $1 in\n";
+    std::string subcommands = prefix + "_commands() {\n    case $1 in\n";
     std::string options = prefix + "_options() {\n    case $1 in\n";
     std::string values = prefix + "_value() {     # COMMAND FLAG: what its value is; nothing where it takes none\n    case \"$1 $2\" in\n";
     std::string arguments = prefix + "_argument() {  # COMMAND NUMBER\n    case \"$1 $2\" in\n";
@@ -76,7 +76,7 @@ std::string tables(const GrammarCommand& top, const std::string& prefix) {
         const std::string path = path_of(*command);
         std::vector<std::string> words;
         for (const GrammarCommand& each : command->commands) { words.push_back(quoted(each.word() + ":" + each.description)); }
-        if (!words.empty()) { commands += "        " + quoted(path) + ") printf '%s\\n' " + joined(words) + " ;;\n"; }
+        if (!words.empty()) { subcommands += "        " + quoted(path) + ") printf '%s\\n' " + joined(words) + " ;;\n"; }
         std::vector<std::string> flags;
         for (const GrammarOption* option : flags_of(*command, top)) {
             for (const std::string& name : option->names) {
@@ -94,7 +94,7 @@ std::string tables(const GrammarCommand& top, const std::string& prefix) {
         }
     }
     const std::string end = "    esac\n}\n";
-    return commands + end + options + end + values + end + arguments + end;
+    return subcommands + end + options + end + values + end + arguments + end;
 }
 
 // What was typed so far, word by word: the path of the command, how many arguments it has, and the flag that waits for its value.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The grammar of the whole program, looked at from outside: what its help says, and what becomes of a wrong word.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -13,10 +14,10 @@
 namespace agentforge::kernel {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 struct Answer {
     int code = 0;
