@@ -20,7 +20,7 @@ protected:
         context_.unique = "c0ffee";
         context_.canaries = {{"", true, 1}};
         context_.marker = "agentforge: skeleton of";
-        context_.root = "/work/tree";
+        context_.root = "/some/tree";
         context_.test_files = {"tests/a_test.x", "tests/sub/b_test.x"};
         context_.files = context_.test_files;
         outcome_.exit_code = 1;
@@ -146,11 +146,11 @@ TEST_F(Believing, a_file_is_found_by_its_end_its_declaration_or_its_class) {
     context_.declared = {{"adds", "tests/a_test.x"}};
     context_.test_files = {"src/test/com/example/FooTest.java", "tests/a_test.x", "tests/sub/b_test.x"};
     context_.files = context_.test_files;
-    tell("one", TestStatus::passed, "/work/tree/tests/a_test.x");
+    tell("one", TestStatus::passed, "/some/tree/tests/a_test.x");
     tell("two", TestStatus::passed, "sub/b_test.x");
     tell("adds[1]", TestStatus::passed, "");
     tell("three", TestStatus::passed, "").suite = "com.example.FooTest";
-    tell("four", TestStatus::passed, "").sources = {"/work/tree/src/four.x", "/work/tree/tests/a_test.x"};
+    tell("four", TestStatus::passed, "").sources = {"/some/tree/src/four.x", "/some/tree/tests/a_test.x"};
     EXPECT_THAT(ids_of(judge()), ElementsAre("tests/a_test.x::one", "tests/sub/b_test.x::two", "tests/a_test.x::adds[1]",
                                              "src/test/com/example/FooTest.java::FooTest::three", "tests/a_test.x::four"));
 }
@@ -163,7 +163,7 @@ TEST_F(Believing, the_marker_tells_a_skeleton_and_is_shown) {
 }
 
 TEST_F(Believing, a_message_has_paths_as_the_tree_has_them) {
-    tell("adds", TestStatus::failed_assertion, "tests/a_test.x", "/work/tree/tests/a_test.x:3: no, see /work/tree/src/a.x");
+    tell("adds", TestStatus::failed_assertion, "tests/a_test.x", "/some/tree/tests/a_test.x:3: no, see /some/tree/src/a.x");
     EXPECT_EQ(judge().tests[0].message, "tests/a_test.x:3: no, see src/a.x");
 }
 
@@ -186,7 +186,7 @@ TEST(Declarations, a_name_belongs_to_the_only_file_that_declares_it) {
 
 TEST(ToolMessages, errors_are_found_line_by_line) {
     const auto found = find_messages(R"(^(?P<file>[^\s:]+):(?P<line>\d+):\d+: error: (?P<message>.*)$)",
-                                     "make: x\n/work/tree/src/a.c:12:3: error: no\nsrc/b.c:1:1: warning: w\n", "/work/tree");
+                                     "make: x\n/some/tree/src/a.c:12:3: error: no\nsrc/b.c:1:1: warning: w\n", "/some/tree");
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].file, "src/a.c");
     EXPECT_EQ(found[0].line, 12U);
@@ -195,7 +195,7 @@ TEST(ToolMessages, errors_are_found_line_by_line) {
 
 TEST(ToolMessages, a_message_that_ends_with_a_colon_goes_on) {
     const auto found = find_messages(R"(^CMake Error at (?P<file>[^:]+):(?P<line>\d+) (?P<message>.*)$)",
-                                     "CMake Error at CMakeLists.txt:5 (add_library):\n  Cannot find source file:\n\n    src/x.cpp\n\n\n", "/work/tree");
+                                     "CMake Error at CMakeLists.txt:5 (add_library):\n  Cannot find source file:\n\n    src/x.cpp\n\n\n", "/some/tree");
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].message, "(add_library): Cannot find source file: src/x.cpp");
 }

@@ -25,23 +25,23 @@ std::vector<std::string> told(const FormatResult& result) {
 RunOutput with_file(std::string name, std::string content) {
     RunOutput output;
     output.files.emplace_back(std::move(name), std::move(content));
-    output.root = "/work/tree";
+    output.root = "/some/tree";
     return output;
 }
 
 // GoogleTest 1.12.1.
 constexpr std::string_view googletest_report = R"({"tests": 6, "failures": 3, "disabled": 1, "errors": 0, "name": "AllTests", "testsuites": [
 {"name": "Slug", "tests": 4, "testsuite": [
-{"name": "passes", "file": "/work/tree/tests/slug_test.cpp", "line": 3, "status": "RUN", "result": "COMPLETED", "classname": "Slug"},
-{"name": "fails", "file": "/work/tree/tests/slug_test.cpp", "line": 4, "status": "RUN", "result": "COMPLETED", "classname": "Slug", "failures": [
-{"failure": "/work/tree/tests/slug_test.cpp:4\nExpected equality of these values:\n  1\n  2", "type": ""}]},
-{"name": "throws", "file": "/work/tree/tests/slug_test.cpp", "line": 5, "status": "RUN", "result": "COMPLETED", "classname": "Slug", "failures": [
+{"name": "passes", "file": "/some/tree/tests/slug_test.cpp", "line": 3, "status": "RUN", "result": "COMPLETED", "classname": "Slug"},
+{"name": "fails", "file": "/some/tree/tests/slug_test.cpp", "line": 4, "status": "RUN", "result": "COMPLETED", "classname": "Slug", "failures": [
+{"failure": "/some/tree/tests/slug_test.cpp:4\nExpected equality of these values:\n  1\n  2", "type": ""}]},
+{"name": "throws", "file": "/some/tree/tests/slug_test.cpp", "line": 5, "status": "RUN", "result": "COMPLETED", "classname": "Slug", "failures": [
 {"failure": "unknown file\nC++ exception with description \"agentforge: skeleton of slugify\" thrown in the test body.", "type": ""}]},
-{"name": "DISABLED_off", "file": "/work/tree/tests/slug_test.cpp", "line": 7, "status": "NOTRUN", "result": "SUPPRESSED", "classname": "Slug"}]},
+{"name": "DISABLED_off", "file": "/some/tree/tests/slug_test.cpp", "line": 7, "status": "NOTRUN", "result": "SUPPRESSED", "classname": "Slug"}]},
 {"name": "Odd\/P", "tests": 2, "testsuite": [
-{"name": "is_odd\/0", "value_param": "1", "file": "/work/tree/tests/slug_test.cpp", "line": 9, "status": "RUN", "result": "SKIPPED", "classname": "Odd\/P"},
-{"name": "is_odd\/1", "value_param": "2", "file": "/work/tree/tests/slug_test.cpp", "line": 9, "status": "RUN", "result": "COMPLETED", "classname": "Odd\/P",
-"failures": [{"failure": "/work/tree/tests/slug_test.cpp:9\nfalse", "type": ""}]}]}]})";
+{"name": "is_odd\/0", "value_param": "1", "file": "/some/tree/tests/slug_test.cpp", "line": 9, "status": "RUN", "result": "SKIPPED", "classname": "Odd\/P"},
+{"name": "is_odd\/1", "value_param": "2", "file": "/some/tree/tests/slug_test.cpp", "line": 9, "status": "RUN", "result": "COMPLETED", "classname": "Odd\/P",
+"failures": [{"failure": "/some/tree/tests/slug_test.cpp:9\nfalse", "type": ""}]}]}]})";
 
 TEST(GoogleTestJson, each_test_has_its_outcome_and_its_file) {
     const auto result = parse_googletest_json(with_file("t.json", std::string(googletest_report)));
@@ -80,9 +80,9 @@ public:
     std::string canary_status = "fail";
     std::string output;
     std::string properties = "[]";
-    std::vector<std::string> events{R"("plan","suite":"Slug","name":"lowers","file":"/work/tree/tests/t.cpp","line":3)",
+    std::vector<std::string> events{R"("plan","suite":"Slug","name":"lowers","file":"/some/tree/tests/t.cpp","line":3)",
                                     R"("start","suite":"Slug","name":"lowers")",
-                                    R"("result","suite":"Slug","name":"lowers","file":"/work/tree/tests/t.cpp","line":3,"status":"passed","failures":0,"message":"")",
+                                    R"("result","suite":"Slug","name":"lowers","file":"/some/tree/tests/t.cpp","line":3,"status":"passed","failures":0,"message":"")",
                                     canary_result(3), R"("tests")", R"("main","code":1)"};
     std::string secret = "s";
     bool recorded = true;
@@ -93,7 +93,7 @@ public:
     }
     [[nodiscard]] FormatResult parse() const {
         RunOutput output_of;
-        output_of.root = "/work/tree";
+        output_of.root = "/some/tree";
         output_of.secret = "s";
         const std::string filter = kind == "googletest" ? R"(,"--gtest_filter=Slug.lowers")" : "";
         const std::string canary_filter = kind == "googletest" ? R"(,"--gtest_filter=AgentForgeCanary.*")" : "";
@@ -112,7 +112,7 @@ private:
     [[nodiscard]] std::string record(const std::string& filter, const std::vector<std::string>& lines, bool present, bool canary) const {
         if (!present) { return {}; }
         std::string text = R"({"s":"s","i":0,"type":"process","kind":")" + kind + R"(","canary":)" + (canary ? "true" : "false") + R"(,"argv":["/b/t")" + filter +
-                           R"(],"sources":["/work/tree/tests/t.cpp"]})" + "\n";
+                           R"(],"sources":["/some/tree/tests/t.cpp"]})" + "\n";
         int number = 1;
         for (const auto& line : lines) { text += R"({"s":")" + secret + R"(","i":)" + std::to_string(number++) + R"(,"type":)" + line + "}\n"; }
         return text;
@@ -130,7 +130,7 @@ std::string only_status(const FormatResult& result) {
 TEST(CTestFormat, a_test_passes_when_recorder_and_ctest_agree) {
     const auto result = CTestRun{}.parse();
     EXPECT_EQ(only_status(result), "passed ");
-    EXPECT_THAT(told(result), ::testing::Contains("passed /work/tree/tests/t.cpp Slug::lowers"));
+    EXPECT_THAT(told(result), ::testing::Contains("passed /some/tree/tests/t.cpp Slug::lowers"));
 }
 
 TEST(CTestFormat, a_forced_exit_code_is_a_problem) {
@@ -196,9 +196,9 @@ TEST(CTestFormat, a_plain_program_passes_only_when_its_main_returns) {
 
 TEST(CTestFormat, an_assertion_counts_where_the_test_itself_makes_it) {
     auto run = plain_run("fail", {});
-    run.output = "t: /work/tree/tests/t.cpp:3: int main(): Assertion `a == b' failed.";
+    run.output = "t: /some/tree/tests/t.cpp:3: int main(): Assertion `a == b' failed.";
     EXPECT_THAT(only_status(run.parse()), HasSubstr("failed_assertion"));
-    run.output = "t: /work/tree/src/slug.cpp:3: void n::f(): Assertion `a == b' failed.";
+    run.output = "t: /some/tree/src/slug.cpp:3: void n::f(): Assertion `a == b' failed.";
     EXPECT_THAT(only_status(run.parse()), HasSubstr("error the program did not come to the end of its main"));
 }
 
@@ -235,9 +235,9 @@ TEST(Xml, what_is_cut_off_or_has_a_document_type_is_refused) {
 TEST(Xml, bytes_that_no_xml_may_have_are_replaced) { EXPECT_EQ(parse_xml("<a>x\x01y\xff</a>")->text, "x?y\xEF\xBF\xBD"); }
 
 TEST(Formats, a_path_is_written_as_the_tree_has_it) {
-    EXPECT_EQ(path_in_tree("/work/tree/a/b.cpp", "/work/tree"), "a/b.cpp");
-    EXPECT_EQ(path_in_tree("./a\\b.cpp", "/work/tree"), "a/b.cpp");
-    EXPECT_EQ(path_in_tree("/work/tree2/b.cpp", "/work/tree"), "/work/tree2/b.cpp");
+    EXPECT_EQ(path_in_tree("/some/tree/a/b.cpp", "/some/tree"), "a/b.cpp");
+    EXPECT_EQ(path_in_tree("./a\\b.cpp", "/some/tree"), "a/b.cpp");
+    EXPECT_EQ(path_in_tree("/some/tree2/b.cpp", "/some/tree"), "/some/tree2/b.cpp");
 }
 
 TEST(Formats, a_failure_has_no_colours) { EXPECT_EQ(failure_text("\x1b[1;31mno\x1b[0m way\xff"), "no way\xEF\xBF\xBD"); }

@@ -42,18 +42,18 @@ constexpr std::string_view node_tap = R"(TAP version 13
     not ok 1 - skeleton
       ---
       duration_ms: 1.269953
-      location: '/work/tree/test/slug.test.js:6:3'
+      location: '/some/tree/test/slug.test.js:6:3'
       failureType: 'testCodeFailure'
       error: 'agentforge: skeleton of slugify'
       code: 'ERR_TEST_FAILURE'
       stack: |-
-        slugify (file:///work/tree/src/slug.js:2:9)
+        slugify (file:///some/tree/src/slug.js:2:9)
       ...
     # Subtest: assertion
     not ok 2 - assertion
       ---
       duration_ms: 17.697492
-      location: '/work/tree/test/slug.test.js:7:3'
+      location: '/some/tree/test/slug.test.js:7:3'
       failureType: 'testCodeFailure'
       error: |-
         Expected values to be strictly equal:
@@ -78,7 +78,7 @@ not ok 1 - slugify
   ---
   duration_ms: 22.3
   type: 'suite'
-  location: '/work/tree/test/slug.test.js:5:1'
+  location: '/some/tree/test/slug.test.js:5:1'
   failureType: 'subtestsFailed'
   error: '2 subtests failed'
   code: 'ERR_TEST_FAILURE'
@@ -99,8 +99,8 @@ not ok 2 - broken
 TEST(Tap, node_tells_suites_assertions_and_errors) {
     const auto result = tap(node_tap);
     EXPECT_EQ(result.problem, "");
-    EXPECT_THAT(lines_of(result), ElementsAre("error /work/tree/test/slug.test.js slugify::skeleton",
-                                              "failed_assertion /work/tree/test/slug.test.js slugify::assertion", "skipped  slugify::skipped",
+    EXPECT_THAT(lines_of(result), ElementsAre("error /some/tree/test/slug.test.js slugify::skeleton",
+                                              "failed_assertion /some/tree/test/slug.test.js slugify::assertion", "skipped  slugify::skipped",
                                               "passed  slugify::issue #12", "error  broken"));
     ASSERT_EQ(result.tests.size(), 5U);
     EXPECT_EQ(result.tests[0].line, 6U);

@@ -27,7 +27,7 @@ FormatResult go_result(std::string_view out, std::string_view err = {}) {
     RunOutput output;
     output.out = out;
     output.err = err;
-    output.root = "/work/tree";
+    output.root = "/some/tree";
     return parse_go_test_json(output);
 }
 
@@ -35,11 +35,11 @@ FormatResult cargo_result(std::string_view out, std::string_view err) {
     RunOutput output;
     output.out = out;
     output.err = err;
-    output.root = "/work/tree";
+    output.root = "/some/tree";
     return parse_cargo_test(output);
 }
 
-constexpr std::string_view go_run = R"({"Action":"output","Package":"example.com/slug","Output":"agentforge: folder /work/tree\n"}
+constexpr std::string_view go_run = R"({"Action":"output","Package":"example.com/slug","Output":"agentforge: folder /some/tree\n"}
 {"Action":"run","Package":"example.com/slug","Test":"TestPass"}
 {"Action":"output","Package":"example.com/slug","Test":"TestPass","Output":"=== RUN   TestPass\n"}
 {"Action":"output","Package":"example.com/slug","Test":"TestPass","Output":"--- PASS: TestPass (0.00s)\n"}
@@ -56,7 +56,7 @@ constexpr std::string_view go_run = R"({"Action":"output","Package":"example.com
 {"Action":"output","Package":"example.com/slug","Test":"TestPanic","Output":"--- FAIL: TestPanic (0.00s)\n"}
 {"Action":"output","Package":"example.com/slug","Test":"TestPanic","Output":"panic: agentforge: skeleton of Slugify [recovered]\n"}
 {"Action":"output","Package":"example.com/slug","Test":"TestPanic","Output":"goroutine 6 [running]:\n"}
-{"Action":"output","Package":"example.com/slug","Test":"TestPanic","Output":"\t/work/tree/slug.go:3\n"}
+{"Action":"output","Package":"example.com/slug","Test":"TestPanic","Output":"\t/some/tree/slug.go:3\n"}
 {"Action":"fail","Package":"example.com/slug","Test":"TestPanic","Elapsed":0}
 {"Action":"run","Package":"example.com/slug","Test":"TestCut"}
 {"Action":"fail","Package":"example.com/slug","Elapsed":0.005}
