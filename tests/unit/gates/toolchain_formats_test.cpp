@@ -94,7 +94,7 @@ TEST(GoTestJson, what_is_cut_off_or_fails_without_a_test_is_a_problem) {
     EXPECT_THAT(go_result("{\"Action\":\n").problem, HasSubstr("no event"));
 }
 
-constexpr std::string_view cargo_err = "   Compiling slug v0.1.0 (/work/build/tree)\nagentforge: program slug src/lib.rs\nagentforge: program integration tests/integration.rs\n"
+constexpr std::string_view cargo_err = "   Compiling slug v0.1.0 (/some/build/tree)\nagentforge: program slug src/lib.rs\nagentforge: program integration tests/integration.rs\n"
                                        "     Running unittests src/lib.rs (/b/target/debug/deps/slug-043899b7e537ffa6)\nerror: test failed, to rerun pass `--lib`\n"
                                        "     Running tests/integration.rs (/b/target/debug/deps/integration-f529d76793dcd9bb)\n";
 const std::string cargo_out = R"(
