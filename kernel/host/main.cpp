@@ -6,10 +6,14 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <utility>
 
+#include <agentforge/process.hpp>
+
+#include "config/settings.hpp"
 #include "host/program.hpp"
 #include "sandbox/process.hpp"
 
@@ -58,6 +62,13 @@ int output_lost(agentforge::kernel::Program& program, int code) {
     return code == 0 ? failed : code;
 }
 
+/// A program that a plugin runs ends with this process, were it by kill -9 (sdk/process). Before any thread begins; what is configured is read
+/// from the environment as it was.
+void end_children_with_this_process() {
+    const auto product = agentforge::kernel::ProductPaths::find();
+    if (product.ok()) { ::setenv(agentforge::process::supervisor_variable, product->exec_helper.c_str(), 1); }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -84,6 +95,7 @@ int main(int argc, char** argv) {
         return program.fail(agentforge::Error{"AF-CLI-002", "the current folder cannot be entered: " + error.message(), "",
                                               "go to a folder that exists, or use -C DIR", agentforge::ErrorKind::io});
     }
+    end_children_with_this_process();
     const int code = agentforge::kernel::run_program(argc, argv, program);
     std::cout.flush();
     std::cerr.flush();

@@ -35,11 +35,20 @@ Error broken_rule(std::string code, std::string message, std::string remedy, Err
 std::filesystem::path abort_request_file(const TaskPaths& paths) { return paths.root / "abort.request"; }
 std::filesystem::path pause_request_file(const TaskPaths& paths) { return paths.root / "pause.request"; }
 
-/// Another process asks for the end (at once) or a pause (after the step), as the second and the first Ctrl-C do.
+constexpr std::string_view after_step_line = "after the step";     ///< The second line of a request to pause; else it is at once.
+
+/// Another process asks for the end, or a pause (at once, or after the step as the first Ctrl-C does).
 void heed_requests(const TaskPaths& paths, CancelToken& cancel) {
     std::error_code error;
+    if (cancel.requested()) { return; }
     if (std::filesystem::exists(abort_request_file(paths), error)) { cancel.request(); }
-    if (!cancel.finishing() && std::filesystem::exists(pause_request_file(paths), error)) { cancel.request_at_step_end(); }
+    if (!std::filesystem::exists(pause_request_file(paths), error)) { return; }
+    const auto text = read_file(pause_request_file(paths), max_request_bytes);
+    if (!text.ok() || text->find("\n" + std::string(after_step_line) + "\n") == std::string::npos) {
+        cancel.request();
+    } else if (!cancel.finishing()) {
+        cancel.request_at_step_end();
+    }
 }
 
 json::array texts(const std::vector<std::string>& list) {
@@ -925,8 +934,9 @@ private:
     bool handler_hung_ = false;
 };
 
-Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std::string_view reason) {
-    return write_file_atomic(pause_request_file(store.paths(task_id)), std::string(reason) + "\n", Durability::synced);
+Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std::string_view reason, PauseWhen when) {
+    const std::string text = first_line(reason) + "\n" + (when == PauseWhen::after_step ? std::string(after_step_line) + "\n" : "");
+    return write_file_atomic(pause_request_file(store.paths(task_id)), text, Durability::synced);
 }
 
 PipelineController::PipelineController(ControllerSetup setup) : setup_(std::move(setup)) {}
