@@ -120,6 +120,7 @@ void Display::draw(std::string_view above) {
     text += live;
     out_ << (options_.unicode ? text : as_ascii(text)) << std::flush;
     live_lines_ = lines;
+    live_lines_stand().store(lines > 0, std::memory_order_relaxed);
     live_columns_ = width;
     drawn_ = std::move(live);
 }
@@ -127,7 +128,7 @@ void Display::draw(std::string_view above) {
 void Display::tick() {
     std::unique_lock lock(mutex_);
     while (!over_) {
-        wake_.wait_for(lock, std::chrono::seconds(1));
+        wake_.wait_for(lock, std::chrono::milliseconds(250));
         if (!over_) { draw(""); }
     }
 }

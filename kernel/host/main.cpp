@@ -15,6 +15,7 @@
 
 #include "config/settings.hpp"
 #include "host/program.hpp"
+#include "host/terminal.hpp"
 #include "sandbox/process.hpp"
 
 namespace {
@@ -22,14 +23,14 @@ namespace {
 agentforge::kernel::CancelToken cancel;
 
 /// Ctrl-C: the step is finished and saved; again: what runs is stopped and saved; again, or a second of the others: the program ends.
-/// A plain word of it goes to standard error, for the wait may be as long as a model's answer.
+/// A plain word of it goes to standard error, for the wait may be as long as a model's answer; live lines say it themselves.
 void on_signal(int signal) {
     const int error = errno;
     static constexpr char told[] = "\nagentforge: stopping at the end of this step; once more to stop at once\n";
     if (cancel.requested()) { ::_exit(128 + signal); }
     if (signal == SIGINT && !cancel.finishing()) {
         cancel.request_at_step_end();
-        if (cancel.finishing()) { static_cast<void>(!::write(STDERR_FILENO, told, sizeof told - 1)); }
+        if (cancel.finishing() && !agentforge::kernel::live_lines_stand().load(std::memory_order_relaxed)) { static_cast<void>(!::write(STDERR_FILENO, told, sizeof told - 1)); }
     } else {
         cancel.request();
     }
