@@ -150,10 +150,10 @@ void Display::show(std::string_view name, const json::object& fields) {
     const auto text = [&](std::string_view key) { return printable(event_text(fields, key)); };
     if (name == "task_started") {
         line("task " + text("task_id") + "  (pipeline " + text("pipeline") + ")");
-    } else if (name == "stage_started") {
+    } else if (name == "stage_started" || name == "stage_resumed") {
         const std::uint64_t attempt = event_number(fields, "attempt");
         line(fmt::format("{}/{} {:<9} {}{}", event_number(fields, "index") + 1, event_number(fields, "of"), text("stage"), text("agent"),
-                         attempt > 1 ? fmt::format("  (attempt {})", attempt) : ""));
+                         name == "stage_resumed" ? "  (goes on)" : attempt > 1 ? fmt::format("  (attempt {})", attempt) : ""));
     } else if (name == "step") {
         const bool good = event_flag(fields, "success");
         const std::string told = fmt::format(" step {:<3} {:<22} {}", event_number(fields, "step"), text("tool"), printable(without_repetition(event_text(fields, "summary"))));

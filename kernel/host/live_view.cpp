@@ -50,7 +50,11 @@ void LiveView::event(std::string_view name, const json::object& fields, Time now
                 stages_.push_back({event_text(*stage, "name"), status == "completed" ? Mark::done : status == "skipped" ? Mark::skipped : Mark::todo});
             }
         }
-    } else if (name == "stage_started") {
+    } else if (name == "stage_started" || name == "stage_resumed") {
+        if (name == "stage_resumed") {
+            step_ = event_number(fields, "step");
+            tokens_ = event_number(fields, "task_tokens");
+        }
         stage_ = event_text(fields, "stage");
         agent_ = event_text(fields, "agent");
         mark(stage_, Mark::now);

@@ -6,8 +6,11 @@ import re
 import signal
 import threading
 
+import yaml
+
 from harness import REQUEST, SOURCE, TRANSCRIPT, ProgramTest, main, short_transcript, wait_until
 from model_server import KEY, ModelServer
+from test_commands import QUESTION, doubtful_transcript
 from terminal import Terminal
 
 STAGES = "intake  · clarify  · analyze  · spec  · red  · green  · refactor  · deliver"
@@ -123,6 +126,99 @@ class TestKeys(TerminalTest):
         self.assertNotIn("● ", shown)
         shown = "\n".join(Terminal(self, "reject", self.task()).ended(23))
         self.assertIn(f"Not done: {self.task()}", shown)
+
+
+def plain(text):
+    """Ids and times as signs that do not change from run to run; the right edge of a box stays where it is."""
+    text = re.sub(r"task-\d{8}-[a-z0-9-]*?-([0-9a-f]{8})\b", "TASK", text)
+    text = re.sub(r"\b[0-9a-f]{8}\b", "IDIDIDID", text)
+    text = re.sub(r"\b\d+:\d\d\b", "0:00", text)
+    text = re.sub(r" +\d+ s ago │", " 0 s ago │", text)
+    text = re.sub(r" +\d+ s │", " 0 s │", text)
+    text = re.sub(r"\(\d+ s ago\) *│", "(0 s ago) │", text)
+    return re.sub(r"\d+(\.\d)? m?s\b", "0 s", text)
+
+
+class TestADay(TerminalTest):
+    """A person's way with one task, screen by screen."""
+
+    def shown(self, terminal):
+        return plain(terminal.text()).splitlines()
+
+    def box(self, terminal, columns, *lines):
+        """Holds a whole screen against a box with these lines in it."""
+        rule = "─" * (columns - 2)
+        expected = [f"┌{rule}┐", *(f"├{rule}┤" if line is None else "│ " + line for line in lines), f"└{rule}┘"]
+        got = [re.sub(r" *│$", "", line) for line in self.shown(terminal)]
+        self.assertEqual([re.sub(r" +", " ", line) for line in got], [re.sub(r" +", " ", line).rstrip() for line in expected])
+
+    def watched(self, stage, *last):
+        return ["AGENTFORGE STATUS textkit", None, "Active: 1 Completed: 0 Waiting for you: 0", "", f"● IDIDIDID {stage} █████░░░░░ 50% 0 s", f' "{REQUEST}"', *last]
+
+    def test_start_watch_resize_interrupt_and_resume(self):
+        terminal = self.held(2, "--exit-after", "clarify", columns=200)
+        terminal.wait_for("the model is asked")
+        watch = Terminal(self, "status", "--watch", columns=80, lines=30)
+        watch.wait_for("CLARIFY")
+        self.box(watch, 80, *self.watched("CLARIFY", " Last: complete (0 s ago)"))
+
+        watch.resize(40, 30)
+        watch.wait_for("1 active, 0 done")
+        self.assertTrue(all(len(line) == 40 for line in watch.lines()), watch.text())
+        watch.resize(80, 30)
+        watch.wait_for("Active: 1")
+
+        terminal.press(b"\x03")
+        terminal.wait_for("(Ctrl-C again: at once)")
+        self.release.set()
+        self.assertEqual([plain(line) for line in terminal.ended(23)[-4:-1]], ["Paused: TASK, at stage clarify", "  go on with: agentforge resume TASK", "  look at it: agentforge inspect TASK"])
+        watch.wait_for("PAUSED")
+        self.box(watch, 80, "AGENTFORGE STATUS textkit", None, "Active: 0 Completed: 0 Waiting for you: 0", "", "· IDIDIDID PAUSED █████░░░░░ 50% 0 s", f' "{REQUEST}"',
+                 " Last: complete (0 s ago)", " Paused: interrupted", " agentforge resume IDIDIDID")
+        watch.press(b"\x03")
+        watch.ended(23)
+
+        resumed = [plain(line) for line in Terminal(self, "resume", "--set", "llm.backend=replay", "--set", f"llm.transcript={TRANSCRIPT}", self.task(), columns=200, lines=60).ended(0)]
+        self.assertEqual([line for line in resumed if line.startswith(("task", "1/8", "2/8", "3/8", "Done"))],
+                         ["task TASK  (pipeline implement)", "2/8 clarify   business_analyst  (goes on)", "Done: TASK  (0 s)"])
+
+    def test_approve_reject_and_the_box_of_each(self):
+        Terminal(self, "start", "--transcript", str(TRANSCRIPT), "--supervised", "--exit-after", "analyze", REQUEST).ended(22)
+        status = Terminal(self, "status", columns=80)
+        status.ended(0)
+        self.box(status, 80, "AGENTFORGE STATUS textkit", None, "Active: 0 Completed: 0 Waiting for you: 1", "", "⚠ IDIDIDID WAITS: APPROVAL 0% 0 s", f' "{REQUEST}"', " Waiting: approval of intake",
+                 " agentforge approve IDIDIDID")
+        approved = [plain(line) for line in Terminal(self, "approve", self.task()[-8:], columns=200).ended(22)]
+        self.assertEqual([line for line in approved if line.startswith(("2/8", "Waiting", "  agentforge"))],
+                         ["2/8 clarify   business_analyst", "Waiting for a person: TASK, stage clarify, APR-TASK-clarify-1", "  agentforge approve TASK", '  agentforge feedback TASK "what to change"', "  agentforge reject TASK"])
+        Terminal(self, "reject", self.task()[-8:]).ended(23)
+        status = Terminal(self, "status", columns=80)
+        status.ended(0)
+        self.assertIn("│ ✗ IDIDIDID ABORTED", "\n".join(self.shown(status)))
+
+    def test_a_question_is_shown_and_answered(self):
+        file = self.folder / "doubtful.yaml"
+        file.write_text(yaml.safe_dump(doubtful_transcript(), allow_unicode=True), encoding="utf-8")
+        asked = [plain(line) for line in Terminal(self, "start", "--transcript", file, "--exit-after", "clarify", REQUEST, columns=200).ended(22)]
+        question = self.run_program("escalations", "list", "--json").json["escalations"][0]["id"]
+        self.assertIn(f'  agentforge resolve {plain(question)} "your answer"     (or --abort)', asked)
+        status = Terminal(self, "status", columns=80)
+        status.ended(0)
+        text = re.sub(r" *│\n│ *", " ", status.text())
+        self.assertIn("ESCALATED", text)
+        self.assertIn(f"Waiting: {QUESTION}"[:60], text)
+        self.assertIn(f"agentforge resolve {question}", text.replace(" ", "").replace("agentforgeresolve", "agentforge resolve "))
+        answered = [plain(line) for line in Terminal(self, "resolve", question, "Yes, digits stay", columns=200).ended(0)]
+        self.assertIn("Done: TASK  (0 s)", answered)
+
+    def test_a_terminal_without_a_cursor_gets_the_watched_box_again_below(self):
+        terminal = self.held(1)
+        terminal.wait_for("the model is asked")
+        watch = Terminal(self, "status", "--watch", columns=80, environment={"TERM": "dumb"})
+        watch.wait_for("● ")
+        watch.press(b"\x03")
+        watch.ended(23)
+        self.assertNotIn(b"\x1b", watch.raw)
 
 
 class TestPager(TerminalTest):

@@ -76,6 +76,15 @@ TEST(LiveView, ShowsTheStepUnderWay) {
     EXPECT_EQ(watched.lines().at(1), "spec  software_architect  step 5  the model is asked");
 }
 
+TEST(LiveView, GoesOnWithTheFiguresOfAStageThatWasEnteredBefore) {
+    Watched watched;
+    watched.tell("task_started", {{"stages", json::array{json::object{{"name", "spec"}, {"status", "running"}}}}});
+    watched.tell("stage_resumed", {{"stage", "spec"}, {"agent", "software_architect"}, {"step", 7}, {"task_tokens", 900}});
+    EXPECT_EQ(watched.lines().at(0), "● spec");
+    EXPECT_EQ(watched.lines().at(1), "spec  software_architect  step 8  begins");
+    EXPECT_EQ(watched.lines().at(2), "0:00  900 tokens");
+}
+
 TEST(LiveView, SaysThatItStopsAtTheEndOfTheStep) {
     Watched watched;
     watched.begin();
