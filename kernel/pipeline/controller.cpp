@@ -186,7 +186,7 @@ private:
         json::array stages;
         for (const StageState& stage : state().stages) { stages.push_back(json::object{{"name", stage.name}, {"status", to_string(stage.status)}}); }
         services_.events.event("task_started", {{"task_id", state().task_id}, {"request", state().request}, {"pipeline", state().pipeline.name}, {"stages", std::move(stages)}});
-        if (state().progress == StageProgress::executing) {     // It goes on inside a visit: who watches has not seen it begin.
+        if (state().progress == StageProgress::executing || state().progress == StageProgress::accepted) {     // It goes on inside a visit: who watches has not seen it begin.
             services_.events.event("stage_resumed", {{"stage", stage_name()},
                                                      {"index", state().stage_index},
                                                      {"of", state().stages.size()},

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import threading
+import time
 
 import yaml
 
@@ -149,8 +150,11 @@ class TestADay(TerminalTest):
         """Holds a whole screen against a box with these lines in it."""
         rule = "─" * (columns - 2)
         expected = [f"┌{rule}┐", *(f"├{rule}┤" if line is None else "│ " + line for line in lines), f"└{rule}┘"]
-        got = [re.sub(r" *│$", "", line) for line in self.shown(terminal)]
-        self.assertEqual([re.sub(r" +", " ", line) for line in got], [re.sub(r" +", " ", line).rstrip() for line in expected])
+        expected = [re.sub(r" +", " ", line).rstrip() for line in expected]
+        deadline = time.monotonic() + 10
+        while (got := [re.sub(r" +", " ", re.sub(r" *│$", "", line)) for line in self.shown(terminal)]) != expected and time.monotonic() < deadline:
+            os.sched_yield()        # It is being drawn.
+        self.assertEqual(got, expected)
 
     def watched(self, stage, *last):
         return ["AGENTFORGE STATUS textkit", None, "Active: 1 Completed: 0 Waiting for you: 0", "", f"● IDIDIDID {stage} █████░░░░░ 50% 0 s", f' "{REQUEST}"', *last]
