@@ -32,7 +32,7 @@ int list_escalations(Program& program) {
     const EscalationStore store(place->agentforge);
     const auto pending = store.pending();
     if (!pending.ok()) { return program.fail(pending.error()); }
-    for (const Error& problem : pending->problems) { program.err << "agentforge: " << problem.to_string() << "\n"; }
+    for (const Error& problem : pending->problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
     const TaskStore tasks(place->agentforge);
     std::vector<PendingItem> open;
     std::copy_if(pending->items.begin(), pending->items.end(), std::back_inserter(open),
@@ -170,7 +170,10 @@ void add_escalations(CLI::App& app, Program& program) {
     add_option(*show, "id", *shown, "The id (ESC-… or APR-…)")->type_name("ESCALATION")->required();
     add_flag(*show, "--json", program.json_output, "Answer as JSON");
     show->footer("Example:  agentforge escalations show ESC-20260102-add-oauth2-1f2e3d4c-clarify-1");
-    show->callback([&program, shown] { program.command = [&program, shown] { return show_escalation(program, *shown); }; });
+    show->callback([&program, shown] {
+        program.pages = true;
+        program.command = [&program, shown] { return show_escalation(program, *shown); };
+    });
 
     auto arguments = std::make_shared<ResolveArguments>();
     const Command resolve = add_subcommand(app, "resolve", "Answer an escalation; the task goes on");

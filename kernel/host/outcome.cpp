@@ -137,7 +137,7 @@ int tell(Program& program, Project& project, const PipelineResult& result) {
         tell_cost(program, project, result);
     } else {
         program.out << (result.status == TaskStatus::paused && !result.error ? "Paused: " : "Not done: ") << result.task_id << ", " << (result.status == TaskStatus::paused && !result.error ? "" : std::string(to_string(result.status)) + " ") << "at stage " << result.current_stage << "\n";
-        if (result.error) { program.err << "agentforge: " << result.error->to_string() << "\n"; }
+        if (result.error) { program.err << "agentforge: " << printable_lines(result.error->to_string()) << "\n"; }
         const bool told = result.error && result.error->remedy.find("agentforge resume") != std::string::npos;
         if (!told && (result.status == TaskStatus::paused || result.status == TaskStatus::failed)) {
             program.out << "  go on with: agentforge resume " << result.task_id << "\n";

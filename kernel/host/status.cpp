@@ -68,7 +68,7 @@ int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, c
     }
     const auto listing = store.list(filter, 0);
     if (!listing.ok()) { return program.fail(listing.error()); }
-    for (const Error& problem : listing->problems) { program.err << "agentforge: " << problem.to_string() << "\n"; }
+    for (const Error& problem : listing->problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
     const std::size_t shown = arguments.all ? listing->tasks.size() : std::min(listing->tasks.size(), shown_by_default);
     if (program.json_output) {
         json::array tasks;
@@ -114,7 +114,7 @@ Result<TaskState> load_state(Program& program, const TaskStore& store, const std
     if (state.ok()) { return state; }
     if (const auto projection = store.load_state(id); projection.ok()) {
         if (auto shown = task_state_from_json(*projection); shown.ok()) {
-            program.err << state.error().to_string() << "\nWhat follows is from state.yaml.\n";
+            program.err << "agentforge: " << printable_lines(state.error().to_string()) << "\nWhat follows is from state.yaml.\n";
             return shown;
         }
     }

@@ -225,6 +225,28 @@ class TestADay(TerminalTest):
         self.assertNotIn(b"\x1b", watch.raw)
 
 
+    def test_following_shows_what_happens_and_ends_with_the_task(self):
+        terminal = self.held(2, "--exit-after", "clarify")
+        terminal.wait_for("the model is asked")
+        follower = Terminal(self, "logs", self.task(), "--follow", columns=60)
+        follower.wait_for("stage_started  stage=clarify")
+        self.assertTrue(all(len(line) < 60 for line in follower.lines()), follower.text())
+        self.release.set()
+        terminal.ended(0)
+        shown = "\n".join(follower.ended(0))
+        self.assertRegex(shown, r"(?m)^\d\d:\d\d:\d\d  step 2 complete: completed$")
+        self.assertRegex(shown, r"\d  task_completed$")
+
+    def test_ctrl_c_ends_following_and_leaves_the_task_alone(self):
+        terminal = self.held(1)
+        terminal.wait_for("the model is asked")
+        follower = Terminal(self, "logs", self.task(), "--follow")
+        follower.wait_for("stage_started  stage=intake")
+        follower.press(b"\x03")
+        follower.ended(23)
+        self.assertIsNone(terminal.process.poll())
+
+
 class TestPager(TerminalTest):
     """Long output on a terminal."""
 
@@ -255,6 +277,26 @@ class TestPager(TerminalTest):
     def test_one_of_our_own_comes_first(self):
         self.inspect(5, PAGER="false", AGENTFORGE_PAGER=str(self.pager))
         self.assertTrue(self.seen.exists())
+
+    def test_help_is_paged(self):
+        terminal = Terminal(self, "start", "--help", lines=5, environment={"PAGER": str(self.pager)})
+        self.assertEqual(terminal.ended(0), [])
+        self.assertIn("--exit-after", self.seen.read_text())
+
+    def test_ctrl_c_belongs_to_the_pager(self):
+        self.pager.write_text(f"#!/bin/sh\ntrap 'echo heard' INT\ncat > /dev/null\necho up\nuntil [ \"$key\" = q ]; do read key < /dev/tty; done\n: > {self.seen}\n")
+        terminal = Terminal(self, "inspect", self.task(), lines=5, environment={"PAGER": str(self.pager)})
+        terminal.wait_for("up")
+        for _ in range(3):
+            terminal.press(b"\x03")
+        terminal.wait_for("heard")
+        self.assertIsNone(terminal.process.poll())
+        terminal.press(b"q\n")
+        terminal.ended(0)
+        self.assertTrue(self.seen.exists())
+
+    def test_a_pipeline_may_be_the_pager(self):
+        self.assertEqual(self.inspect(5, PAGER="cat | head -n 1"), [self.run_program("inspect", self.task()).out.splitlines()[0]])
 
     def test_json_is_never_paged(self):
         self.assertIn("}", Terminal(self, "inspect", self.task(), "--json", lines=5, environment={"PAGER": str(self.pager)}).ended(0)[-1])
