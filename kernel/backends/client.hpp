@@ -98,6 +98,17 @@ private:
     ModelCallContext* model_;
 };
 
+/// The kernel's own AgenticContext, which can also say what a call did, so that it can be recorded.
+class ObservedAgenticContext : public AgenticContext {
+public:
+    /// `changes` and `artifact`, as an entry of a transcript has them under `workspace` (docs/agents.md); nothing where no command was
+    /// run. Before what it did is judged. Errors: AF-LLM-314 it is too large to be recorded, AF-GIT-….
+    [[nodiscard]] virtual Result<std::optional<json::object>> work() = 0;
+
+protected:
+    ~ObservedAgenticContext() = default;
+};
+
 /// What a wrapped client is given: `wrapping`, but an AgenticContext as it is, for the backend must see that it is one.
 [[nodiscard]] inline CallContext& unless_agentic(CallContext& context, CallContext& wrapping) {
     return agentic_context(context) != nullptr ? context : wrapping;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t most_artifact_bytes = 1UL << 20U;
 
 /// The loop's context for the backend, with a workspace to work in.
-class Context final : public AgenticContext {
+class Context final : public ObservedAgenticContext {
 public:
     Context(CallContext& outer, AgenticPlace& place) : outer_(outer), place_(place) {}
     [[nodiscard]] bool cancelled() const noexcept override { return outer_.cancelled(); }
@@ -35,6 +35,11 @@ public:
         AF_TRY(outcome.process, place_.run(command));
         outcome.artifact = std::filesystem::exists(std::filesystem::symlink_status(artifact_file(place_.scratch()), none));
         return outcome;
+    }
+    [[nodiscard]] Result<std::optional<json::object>> work() override {
+        if (!ran_) { return std::optional<json::object>(); }
+        AF_TRY(json::object done, place_.work());
+        return std::optional(std::move(done));
     }
     [[nodiscard]] bool ran() const noexcept { return ran_; }
 

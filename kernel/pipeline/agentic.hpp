@@ -29,6 +29,8 @@ public:
     [[nodiscard]] virtual Result<void> begin() = 0;
     /// Runs the command with the role's rights.
     [[nodiscard]] virtual Result<ProcessResult> run(const AgenticCommand& command) = 0;
+    /// What was written since `begin`, for a recording: `changes` and `artifact`.
+    [[nodiscard]] virtual Result<json::object> work() = 0;
     /// Checks what was written against the role and records it. Returns the tree. Errors: AF-ORCH-026, everything was taken back.
     [[nodiscard]] virtual Result<std::string> settle() = 0;
     /// The workspace is again what it was at `begin`.

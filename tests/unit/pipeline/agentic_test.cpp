@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agentic mode without a task: what a call does with its place, and what is collected.
 #include "pipeline/agentic.hpp"
+#include "pipeline/agentic_recording.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -36,6 +37,10 @@ public:
         ProcessResult result;
         result.exit_code = 0;
         return result;
+    }
+    [[nodiscard]] Result<json::object> work() override {
+        did.emplace_back("work");
+        return json::object{{"changes", json::array()}};
     }
     [[nodiscard]] Result<std::string> settle() override {
         did.emplace_back("settle");
@@ -171,6 +176,53 @@ TEST_F(Collecting, no_file_is_no_artifact) {
 TEST_F(Collecting, anything_but_one_mapping_is_refused) {
     for (const std::string text : {"", "- a\n", "just words", "a: 1\n---\nb: 2\n", "a: [\n", "a: 1\na: 2\n", "\xFF\xFE", "!!python/object:os.system {}"}) { EXPECT_EQ(left(text), "AF-LLM-311") << text; }
     EXPECT_EQ(left(std::string(2UL << 20U, 'a')), "AF-LLM-311");
+}
+
+class RecordingWork : public Collecting {
+protected:
+    json::object recorded(const std::string& path) {
+        const auto work = recorded_work(place_.scratch(), {path}, artifact_file(place_.scratch()), redactor_);
+        if (!work.ok()) { return {{"error", work.error().code}}; }
+        return work->at("changes").as_array().at(0).as_object();
+    }
+    void put(const std::string& path, const std::string& text) { std::ofstream(place_.scratch() + "/" + path, std::ios::binary) << text; }
+    Redactor redactor_{{{"SHOP_KEY", "sk-live-0123456789abcdef"}}, {}, "k"};
+};
+
+TEST_F(RecordingWork, text_is_shown_and_other_bytes_are_encoded) {
+    put("a.py", "x = 1\n\ty\n");
+    EXPECT_EQ(recorded("a.py"), (json::object{{"path", "a.py"}, {"text", "x = 1\n\ty\n"}}));
+    put("a.bin", "\xe9\r\n");
+    EXPECT_EQ(recorded("a.bin"), (json::object{{"path", "a.bin"}, {"base64", "6Q0K"}}));
+    put("crlf", "a\r\n");
+    EXPECT_EQ(recorded("crlf"), (json::object{{"path", "crlf"}, {"base64", "YQ0K"}}));
+}
+
+TEST_F(RecordingWork, file_that_is_gone_is_deleted) { EXPECT_EQ(recorded("gone"), (json::object{{"path", "gone"}, {"deleted", true}})); }
+
+TEST_F(RecordingWork, link_is_recorded_and_not_followed) {
+    fs::create_symlink("/etc/hostname", place_.scratch() + "/link");
+    EXPECT_EQ(recorded("link"), (json::object{{"path", "link"}, {"link", "/etc/hostname"}}));
+}
+
+TEST_F(RecordingWork, secrets_are_not_recorded) {
+    put("key.txt", "key = sk-live-0123456789abcdef\n");
+    const std::string text(recorded("key.txt").at("text").as_string());
+    EXPECT_THAT(text, Not(HasSubstr("sk-live")));
+}
+
+TEST_F(RecordingWork, what_is_too_large_is_an_error) {
+    put("large", "");
+    fs::resize_file(place_.scratch() + "/large", (16UL << 20U) + 1);
+    EXPECT_EQ(recorded("large"), (json::object{{"error", "AF-LLM-314"}}));
+}
+
+TEST_F(RecordingWork, artifact_is_recorded_where_one_was_left) {
+    const auto nothing = recorded_work(place_.scratch(), {}, artifact_file(place_.scratch()), redactor_);
+    EXPECT_FALSE(nothing->contains("artifact"));
+    put("artifact.yaml", "a: 1\n");
+    const auto left = recorded_work(place_.scratch(), {}, artifact_file(place_.scratch()), redactor_);
+    EXPECT_EQ(left->at("artifact"), json::value(json::object{{"text", "a: 1\n"}}));
 }
 
 TEST_F(Collecting, link_and_folder_are_refused) {
