@@ -202,10 +202,14 @@ public:
         CompletionRequest asked = request;
         RecordingContext call(context);
         Result<Completion> answer = inner_->complete(std::move(request), unless_agentic(context, call));
+        auto* const place = dynamic_cast<ObservedAgenticContext*>(&context);
+        if (place != nullptr) {
+            for (const Error& error : place->failed_attempts()) { call.failed.push_back(to_json(error)); }
+        }
         if (answer.ok()) {
             json::object entry = entry_of(asked, call.failed, answer.value());
             // What a command did to the files belongs to its answer.
-            if (auto* const place = dynamic_cast<ObservedAgenticContext*>(&context); place != nullptr) {
+            if (place != nullptr) {
                 AF_TRY(auto work, place->work());
                 if (work) { entry["workspace"] = *std::move(work); }
             }

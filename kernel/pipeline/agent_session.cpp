@@ -797,7 +797,7 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
         const std::string inputs = workshop.scratch() + "/inputs";
         AF_CHECK(artifacts_as_paths(spec.run.state, host.artifacts(), inputs));
         spec.run.instructions += agentic_instructions(agent, writes, locked, host.scratch(), host.workspace().symbols());
-        commanded = make_redacting_client(make_agentic_client(*model, host), services.redactor);
+        commanded = make_redacting_client(make_agentic_client(*model, host, services.redactor), services.redactor);
     }
 
     ToolBridge bridge(agent, std::move(tools), host.workspace(), host, contract ? contract->model_schema() : json::object());

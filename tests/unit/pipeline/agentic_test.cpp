@@ -96,10 +96,68 @@ private:
 
 class AgenticCall : public testing::Test {
 protected:
-    Result<Completion> call(Model& model) { return make_agentic_client(model, place_)->complete({}, context_); }
+    Result<Completion> call(Model& model) { return make_agentic_client(model, place_, redactor_)->complete({}, context_); }
     Place place_;
     Plain context_;
+    Redactor redactor_{{{"SHOP_KEY", "sk-live-0123456789abcdef"}}, {}, "k"};
 };
+
+/// A plain context that keeps attempts.
+class Keeping final : public ModelCallContext {
+public:
+    [[nodiscard]] bool cancelled() const noexcept override { return false; }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return std::nullopt; }
+    void log(LogLevel, std::string_view, const json::object&) override {}
+    void progress(std::string_view) override {}
+    [[nodiscard]] std::chrono::system_clock::time_point now() override { return {}; }
+    [[nodiscard]] SpentAttempts spent() override { return {2, 3, std::nullopt}; }
+    [[nodiscard]] Result<void> attempt_failed(unsigned attempt, const Error& error) override {
+        attempts.emplace_back(attempt, error.code);
+        return {};
+    }
+    void answering(std::string_view part) override { heard += part; }
+    std::vector<std::pair<unsigned, std::string>> attempts;
+    std::string heard;
+};
+
+/// A model that tells of two attempts that failed before it works.
+class TryingAgain final : public ModelClient {
+public:
+    [[nodiscard]] Result<Completion> complete(CompletionRequest, CallContext& context) override {
+        ModelCall* const kept = model_call(context);
+        if (kept == nullptr) { return Error{"NONE", "attempts are not kept", "", "", ErrorKind::invalid}; }
+        spent = kept->spent().here;
+        AF_CHECK(kept->attempt_failed(3, Error{"AF-LLM-302", "busy with sk-live-0123456789abcdef", "", "", ErrorKind::transient}));
+        kept->answering("part");
+        AgenticCommand command;
+        command.argv = {"/bin/agent"};
+        AF_CHECK(agentic_context(context)->run_command(command));
+        failed = dynamic_cast<ObservedAgenticContext&>(context).failed_attempts();
+        return Completion{};
+    }
+    [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+    unsigned spent = 0;
+    std::vector<Error> failed;
+
+private:
+    BackendInfo info_;
+};
+
+TEST_F(AgenticCall, attempts_of_earlier_processes_count_and_new_ones_are_kept) {
+    Keeping context;
+    TryingAgain model;
+    ASSERT_TRUE(make_agentic_client(model, place_, redactor_)->complete({}, context).ok());
+    EXPECT_EQ(model.spent, 2U);
+    EXPECT_THAT(context.attempts, ElementsAre(std::pair(3U, std::string("AF-LLM-302"))));
+    EXPECT_EQ(context.heard, "part");
+}
+
+TEST_F(AgenticCall, a_recorder_hears_of_failed_attempts_without_secrets) {
+    TryingAgain model;
+    ASSERT_TRUE(make_agentic_client(model, place_, redactor_)->complete({}, context_).ok());
+    ASSERT_EQ(model.failed.size(), 1U);
+    EXPECT_THAT(model.failed.front().message, Not(HasSubstr("sk-live")));
+}
 
 TEST_F(AgenticCall, begins_runs_and_settles) {
     Model model(1);
