@@ -137,6 +137,7 @@ void add_settings_flag(CLI::App& app, Program& program) {
 }  // namespace
 
 int Program::fail(const Error& error) {
+    if (failed) { failed(error); }
     if (stream_output) {
         json::object result = error_json(error);
         result["success"] = false;
@@ -209,6 +210,7 @@ int run_program(int argc, const char* const* argv, Program& program) {
         return usage_error;
     }
     if (!directory.empty()) { program.directory = std::filesystem::absolute(directory); }
+    if (const CLI::App& chosen = innermost(app); chosen.get_parent() != nullptr) { program.command_name = full_name(chosen).substr(app.get_name().size() + 1); }
     if (!program.command) {
         program.out << app.help();
         return usage_error;
