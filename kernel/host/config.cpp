@@ -179,6 +179,18 @@ int get_config(Program& program, const ConfigArguments& arguments) {
 Result<json::value> value_of_text(const ConfigInForce& config, const std::string& key, const std::string& text) {
     Settings::Sources only;
     only.flags.emplace_back(key, text);
+    const auto segments = split_key(key);
+    AF_TRY(const Settings none, Settings::load(config.product.config, {}));
+    if (const json::object* known = segments.empty() ? nullptr : known_setting(none, segments)) {
+        // Inside a free map: the map with this value alone, as a flag would give it.
+        const auto of_map = split_key(std::string(known->at("key").as_string())).size();
+        if (segments.size() > of_map) {
+            AF_TRY(const YamlDocument inner, parse_yaml(text, ""));
+            json::value value = inner.value;
+            for (std::size_t index = segments.size(); index-- > of_map;) { value = json::object{{segments[index], std::move(value)}}; }
+            only.flags.back() = {join_key({segments.begin(), segments.begin() + static_cast<std::ptrdiff_t>(of_map)}), to_json_line(value)};
+        }
+    }
     auto loaded = Settings::load(config.product.config, only);
     if (!loaded.ok()) {
         Error error = loaded.error();
@@ -187,7 +199,7 @@ Result<json::value> value_of_text(const ConfigInForce& config, const std::string
     }
     json::value all = loaded->all();
     const json::value* value = &all;
-    for (const std::string& segment : split_key(key)) { value = &value->as_object().at(segment); }
+    for (const std::string& segment : segments) { value = &value->as_object().at(segment); }
     // What the schema cannot say: the forms of times, authors and branches, which a start would refuse.
     const auto by_key = [](Error error) {
         if (error.where.starts_with("flag ")) { error.where.erase(0, 5); }

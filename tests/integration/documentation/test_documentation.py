@@ -419,44 +419,6 @@ class Architecture(unittest.TestCase):
         self.assertEqual(makers, ["kernel/host/display.cpp", "kernel/pipeline/session.cpp", "kernel/plugins/bounded.cpp", "kernel/plugins/exercise.cpp", "plugins/llm/http/src/exchange.cpp", "sdk/testing/src/fake_host.cpp"], "say in ARCHITECTURE.md what the new thread does")
 
 
-class Shell(unittest.TestCase):
-    """The blocks marked `sh` of a page, run as they stand, in their order, in a repository with a task that has ended and `agentforge` on PATH."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.home = pathlib.Path(folder.name).resolve()
-        for name in ("bin", "backup"):
-            (self.home / name).mkdir()
-        (self.home / "bin" / "agentforge").symlink_to(PROGRAM)
-        self.environment = {"PATH": f"{self.home}/bin:{os.environ['PATH']}", "HOME": str(self.home), "AGENTFORGE_STATE_HOME": str(self.home / "state"), "BACKUP": str(self.home / "backup"),
-                            "AGENTFORGE_LLM_BACKEND": "replay", "AGENTFORGE_LLM_TRANSCRIPT": str(ROOT / "examples" / "transcripts" / "slugify.yaml"),
-                            **{name: os.environ[name] for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS") if name in os.environ},
-                            **{f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in (("NAME", "D"), ("EMAIL", "d@example.invalid"))}}
-
-    def run_block(self, block, cwd):
-        ran = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=cwd, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=120)
-        self.assertEqual(ran.returncode, 0, f"{block}\n---\n{ran.stdout}")
-        self.assertNotIn("Sanitizer", ran.stdout)
-        return ran.stdout
-
-    def blocks(self, page):
-        return re.findall(r"^```sh\n(.*?)^```", (ROOT / page).read_text(), re.S | re.M)
-
-    def test_the_commands_of_operations_do_what_the_page_says(self):
-        repository = self.home / "textkit"
-        shutil.copytree(ROOT / "examples" / "textkit", repository)
-        self.run_block(f"git init -q -b main && git add -A && git commit -q -m Import && agentforge start --quiet --exit-after red '{REQUEST}'", repository)
-        self.environment["TASK"] = json.loads(self.run_block("agentforge status --json", repository))["tasks"][0]["task_id"]
-        blocks = self.blocks("docs/operations.md")
-        self.assertGreaterEqual(len(blocks), 8)
-        shown = [self.run_block(block, repository) for block in blocks]
-        self.assertIn("ended with 0", "".join(shown))
-        self.assertFalse((repository / ".agentforge").exists())
-        self.assertEqual(subprocess.run(["git", "for-each-ref", "refs/agentforge"], cwd=repository, capture_output=True, check=True).stdout, b"")
-        self.assertTrue((self.home / "backup/project/.agentforge/tasks" / self.environment["TASK"]).is_dir())
-
-
 class Picture(unittest.TestCase):
     def test_the_picture_is_made_from_the_recorded_output(self):
         ran = subprocess.run([sys.executable, "-B", str(ROOT / "scripts" / "make-picture"), "--check"], capture_output=True, text=True, check=False)

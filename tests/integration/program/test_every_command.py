@@ -299,6 +299,14 @@ class TestConfig(ProgramTest):
         self.assert_code(self.run_program("config", "set", "gates.scopes.web", "--unset"), 0)
         self.assertEqual(yaml.safe_load(self.settings.read_text())["gates"], {"scopes": {"services/api": "go"}})
 
+    def test_one_value_of_a_free_map_is_set_got_and_taken_out(self):
+        self.settings.write_text("llm:\n  settings:\n    temperature: 1  # warm\n")
+        self.assert_code(self.run_program("config", "set", "llm.settings.top_p", "0.5"), 0)
+        self.assertEqual(self.settings.read_text(), "llm:\n  settings:\n    temperature: 1  # warm\n    top_p: 0.5\n")
+        self.assertEqual(self.run_program("--trust", "config", "get", "llm.settings.top_p").out, "0.5\n")
+        self.assert_code(self.run_program("config", "set", "llm.settings.top_p", "--unset"), 0)
+        self.assertEqual(self.settings.read_text(), "llm:\n  settings:\n    temperature: 1  # warm\n")
+
     def test_two_at_once_lose_nothing(self):
         processes = [self.spawn("config", "set", key, value) for key, value in (("llm.model", "m"), ("log.level", "debug"), ("pipeline.default", "design"), ("delivery.base", "main"))]
         for process in processes:
