@@ -2,6 +2,8 @@
 // The user's repository as it is: where it lies, what HEAD stands on, what is not committed.
 #include "git/repository.hpp"
 
+#include <malloc.h>
+
 #include "git/repository_state.hpp"
 
 namespace agentforge::kernel {
@@ -63,11 +65,11 @@ Result<std::vector<std::string>> Repository::uncommitted() const {
                     GIT_STATUS_OPT_INCLUDE_UNREADABLE;
     git_status_list* raw = nullptr;
     if (const int code = git_status_list_new(&raw, state_->handle.get(), &options); code < 0) { return failure(code, "compare the checkout"); }
-    const StatusHandle list(raw);
+    StatusHandle list(raw);
     std::vector<std::string> paths;
     git_index* raw_index = nullptr;
     if (const int code = git_repository_index(&raw_index, state_->handle.get()); code < 0) { return failure(code, "read the index"); }
-    const IndexHandle index(raw_index);
+    IndexHandle index(raw_index);
     for (std::size_t i = 0; i < git_status_list_entrycount(raw); ++i) {
         const git_status_entry* entry = git_status_byindex(raw, i);
         if (entry->status == GIT_STATUS_CURRENT || (entry->status & GIT_STATUS_IGNORED) != 0) { continue; }
@@ -83,6 +85,9 @@ Result<std::vector<std::string>> Repository::uncommitted() const {
     }
     std::sort(paths.begin(), paths.end());
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+    list.reset();
+    index.reset();
+    ::malloc_trim(0);       // libgit2 had each file of the checkout in memory, several times, in small pieces.
     return paths;
 }
 
