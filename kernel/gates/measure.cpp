@@ -12,6 +12,7 @@
 #include "gates/before.hpp"
 #include "gates/items.hpp"
 #include "gates/skeleton_plain.hpp"
+#include "gates/source_text.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -521,11 +522,23 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
                                         text_of(line, "name"), number_of(line, "value")});
         }
     }
+    if (!found->commands.contains("metrics") && !found->code.empty()) {
+        for (auto* versions : {&now, &before}) {
+            for (auto& version : *versions) {
+                if (!found->sources.matches(version.path) || version.content.size() > (2UL << 20U)) { continue; }
+                for (const auto& function : functions_of(read_code(version.content, found->code), found->code)) {
+                    version.metrics.push_back({"complexity", version.path, function.first_line, function.name, function.complexity});
+                    version.metrics.push_back({"function-length", version.path, function.first_line, function.name,
+                                               static_cast<std::int64_t>(function.last_line - function.first_line + 1)});
+                }
+            }
+        }
+    }
     const bool covered = std::any_of(checks.begin(), checks.end(), [](const auto& check) { return check.metric == "untested-percent"; });
     if (covered && call.request.paths.empty() && call.baseline != nullptr && !now.empty()) {
         AF_TRY(const auto tests, test_files(call.tree));
-        AF_TRY(const auto measured, coverage(call.baseline->base_tree, call.tree, tests, stop));
-        report.facts["coverage"] = measured.measured ? "measured" : measured.problem.empty() ? "not measured" : "failed: " + measured.problem;
+        AF_TRY(const auto measured, coverage(call.baseline->base_tree, call.tree, tests, false, stop));
+        report.facts["coverage"] = measured.told();
         if (measured.measured) {
             report.facts["coverage_percent"] = 100 - measured.percent_missing();
             report.facts["coverage_lines"] = static_cast<std::int64_t>(measured.lines);

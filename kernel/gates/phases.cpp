@@ -296,17 +296,18 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     take_over(report, std::move(ruling));
     json::array special;
     if (green && report.blocking_issues.empty()) {
-        AF_TRY(const auto measured, coverage(red_tree, call.tree, evidence.red_files, stop));
+        AF_TRY(const auto measured, coverage(red_tree, call.tree, evidence.red_files, true, stop));
         for (const auto& line : measured.special) {
             std::string tests;
             for (const auto& test : line.tests) { tests += (tests.empty() ? "" : ", ") + test; }
             report.violations.push_back({"special-casing", "pattern", "minor", line.file, line.line,
-                                         "The code compares with " + line.special + ", which the tests give or expect; what depends on it is run by " + tests + ".",
+                                         "The code compares with " + line.special + ", which the tests give or expect; " +
+                                             (tests.empty() ? "which tests run what depends on it was not measured." : "what depends on it is run by " + tests + "."),
                                          "A person should look whether the code does the work or knows the tests."});
-            special.push_back(json::value(line.file + ":" + std::to_string(line.line) + " compares with " + line.special + " (" + tests + ")"));
+            special.push_back(json::value(line.file + ":" + std::to_string(line.line) + " compares with " + line.special + " (" + (tests.empty() ? "not measured" : tests) + ")"));
         }
         report.facts["special_casing"] = special;
-        report.facts["coverage"] = measured.measured ? "measured" : measured.problem.empty() ? "not measured" : "failed: " + measured.problem;
+        report.facts["coverage"] = measured.told();
     }
     report.facts["believed"] = evidence.run.believed && evidence.red_run.believed;
     report.facts["confinement"] = evidence.run.confinement;

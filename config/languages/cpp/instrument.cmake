@@ -8,6 +8,16 @@ if(agentforge_seen)
 endif()
 set_property(GLOBAL PROPERTY agentforge_seen 1)
 set_property(GLOBAL PROPERTY agentforge_folder "${CMAKE_CURRENT_LIST_DIR}")
+# For coverage.cmake: counters in everything that is built from here on, and who builds it.
+if(AGENTFORGE_COVERAGE)
+  if(CMAKE_CXX_COMPILER_ID)
+    file(WRITE "${CMAKE_BINARY_DIR}/agentforge/compiler.txt" "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_CXX_COMPILER}\n")
+  else()
+    file(WRITE "${CMAKE_BINARY_DIR}/agentforge/compiler.txt" "${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION} ${CMAKE_C_COMPILER}\n")
+  endif()
+  add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:--coverage>)
+  add_link_options(--coverage)
+endif()
 
 # What a program's sources include decides what records it.
 function(agentforge_kind target kind header folder)
