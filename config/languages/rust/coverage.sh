@@ -20,7 +20,7 @@ else
     [ -n "$runtime" ] || not_measured "neither this Rust nor clang $major has the library that counts (profiler_builtins, libclang-rt-$major-dev)"
     # Only a compiler that may use what is unstable takes another library.
     export RUSTC_BOOTSTRAP=1
-    flags="-Cinstrument-coverage -Zno-profiler-runtime -Clink-arg=-Wl,--undefined=__llvm_profile_runtime -Clink-arg=$runtime"
+    flags="-Cinstrument-coverage -Zno-profiler-runtime -Clink-arg=$runtime -Clink-arg=-lc"
 fi
 rm -rf "$tree" "$build/profiles"
 mkdir -p "$tree" "$build/profiles" || exit 3

@@ -77,7 +77,7 @@ TEST(CoverageByLlvm, lines_of_rust_are_told_with_the_tests_beside_them_left_out)
 }
 
 TEST(CoverageByJacoco, lines_of_java_are_told_by_the_source_files_of_the_module) {
-    AGENTFORGE_NEEDS_FILE("/usr/share/java/org.jacoco.agent.rt.jar", "JaCoCo")
+    AGENTFORGE_NEEDS_FILE("/usr/share/java/org.jacoco.agent.jar", "JaCoCo")
     AGENTFORGE_NEEDS_FILE("/usr/bin/mvn", "Maven")
     Project project;
     project.tree("base") = {{"pom.xml", R"(<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
