@@ -87,6 +87,10 @@ private:
     /// The same with a timeout of its own for tests of integration, which are left out unless `integration`; `always` are run whatever they are.
     [[nodiscard]] Result<TestRun> run_suite(const std::string& tree, const std::vector<std::string>& files, bool integration,
                                             const std::vector<std::string>& always, const Stop& stop, std::int64_t number = 1);
+    /// Tests that passed before the task, fail in this run of these files, and pass twice more, alone and with the rest: they flip, and their
+    /// failure is no regression. One that fails a second time is. RED's own tests are never among them, nor is anything where too many fail to be chance.
+    [[nodiscard]] Result<std::vector<std::string>> flipping(const GateBaseline& baseline, const std::string& tree, const std::vector<std::string>& files,
+                                                                   const TestRun& run, const Stop& stop);
     [[nodiscard]] bool is_integration_test(const std::string& path) const;
     /// Test files that what the task has changed may affect, and RED's; not those of integration.
     [[nodiscard]] Result<std::vector<std::string>> affected_files(const GateCall& call, const std::vector<std::string>& suite, const Stop& stop);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# usage: maven_test.sh build|run ROOT BUILD UNIQUE [RESULTS]
+# usage: maven_test.sh build|run ROOT BUILD UNIQUE [RESULTS [NAME+NAME...]]
 # build: makes BUILD/tree a copy of ROOT, with a test that must fail in each module that has tests, and compiles.
-# run:   runs the tests and copies surefire's reports to RESULTS.
+# run:   runs the tests, or those methods, and copies surefire's reports to RESULTS.
 # There is no network: what the project depends on comes from the repository folder $MAVEN_REPOSITORY, or else Debian's.
 set -u
 what=$1 root=$2 build=$3 unique=$4
@@ -32,7 +32,11 @@ if [ "$what" = build ]; then
     exit $code
 fi
 cd "$tree" || exit 3
-maven --fail-at-end surefire:test 2>&1
+if [ -n "${6:-}" ]; then
+    maven --fail-at-end "-Dtest=*#$6,AgentForge${unique}Test" -DfailIfNoTests=false surefire:test 2>&1
+else
+    maven --fail-at-end surefire:test 2>&1
+fi
 code=$?
 find "$tree" -type f -path '*/target/surefire-reports/TEST-*.xml' | while IFS= read -r report; do
     module=${report#"$tree"/}

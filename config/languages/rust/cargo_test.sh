@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# usage: cargo_test.sh build|run ROOT BUILD UNIQUE
+# usage: cargo_test.sh build|run ROOT BUILD UNIQUE [NAME...]
 # build: makes BUILD/tree a copy of ROOT, with a test that must fail at the end of each program's main source file, and builds the tests.
 #        Times of files are kept, so that cargo builds again only what changed.
-# run:   runs what was built. Documentation tests are not run.
+# run:   runs what was built, with names only the tests that have one of them in theirs. Documentation tests are not run.
 set -eu
 what=$1 root=$2 build=$3 unique=$4
 tree=$build/tree
@@ -32,4 +32,6 @@ cargo metadata --no-deps --offline --format-version 1 2>/dev/null | tr ',{' '\n\
     while read -r kind text; do
         if [ "$kind" = N ]; then name=$text; else echo "agentforge: program $name $text" >&2; fi
     done
-exec cargo test --workspace --tests --no-fail-fast --offline
+shift 4
+[ $# = 0 ] || set -- "$@" "agentforge_canary_$unique"
+exec cargo test --workspace --tests --no-fail-fast --offline -- "$@"
