@@ -14,6 +14,7 @@
 #include "gates/belief.hpp"
 #include "gates/checkout.hpp"
 #include "gates/dependencies.hpp"
+#include "gates/formats/line_counts.hpp"
 #include "gates/language.hpp"
 #include "gates/results.hpp"
 #include "sandbox/process.hpp"
@@ -77,6 +78,15 @@ public:
     [[nodiscard]] Result<TestRun> run_tests(const Language& language, const std::string& tree, const TestSelection& selection, const Stop& stop);
     /// The runner's build alone; nothing where it has none.
     [[nodiscard]] Result<BuildOutcome> build(const Language& language, const std::string& tree, bool judged, const Stop& stop);
+    /// How often the lines of the tree are run by its tests, by the runner's coverage command.
+    struct LinesRun {
+        bool measured = false;
+        std::string reason;             ///< Not measured: why, in one sentence; empty: the runner has no such command.
+        bool failed = false;            ///< It should have been.
+        LineCounts counts;
+    };
+    /// Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
+    [[nodiscard]] Result<LinesRun> lines_run(const Language& language, const std::string& tree, const std::vector<std::string>& tests, const Stop& stop);
     /// Test files that a change of these source files affects; empty optional: the runner cannot tell, so all.
     [[nodiscard]] Result<std::optional<std::vector<std::string>>> affected(const Language& language, const std::string& tree,
                                                                            const std::vector<std::string>& sources, const Stop& stop);

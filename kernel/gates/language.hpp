@@ -14,6 +14,7 @@
 #include <agentforge/result.hpp>
 
 #include "gates/globs.hpp"
+#include "gates/source_text.hpp"
 
 namespace agentforge::kernel {
 
@@ -54,6 +55,10 @@ struct TestRunner {
     std::string format;                     ///< A format of formats/format.hpp, or `agentforge-lines`: a helper that is told all on standard input.
     std::optional<LanguageCommand> single;  ///< In place of `run` when single tests are asked for: `{files}`, `{names}`.
     std::optional<LanguageCommand> affected;    ///< Prints the test files that `{files}`, changed sources, affect, one a line.
+    /// Runs the tests where it is counted how often lines are run, and writes reports of `coverage_format` below `{results}`; what it builds
+    /// stands in a folder of its own. One that fails and prints `agentforge: not measured: <reason>` is told so, and held against nobody.
+    std::optional<LanguageCommand> coverage;
+    std::string coverage_format;            ///< formats/line_counts.hpp
     std::vector<int> exit_passed{0};        ///< Exit codes that go with no failure,
     std::vector<int> exit_failed{1};        ///< and with some. With a canary in the run only these are believed.
     std::map<std::string, std::string> environment;
@@ -111,6 +116,7 @@ struct Language {
     std::vector<TestRunner> runners;        ///< At least one.
     std::map<std::string, LanguageCommand, std::less<>> commands;   ///< syntax, metrics, skeleton, coverage
     std::string skeletons;                  ///< Kind of declarations the kernel writes itself (`c`); empty: the command's, if there is one.
+    CodeRules code;                         ///< How its text is read where no command measures it: complexity, what it compares with.
     std::vector<TypeChecker> type_checkers;
     std::vector<SetupRule> setup;
     std::vector<ScaffoldFile> scaffold;     ///< Written by the kernel before RED where there are no tests.

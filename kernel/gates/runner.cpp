@@ -303,6 +303,58 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     return judge_report(report, context, outcome);
 }
 
+Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& language, const std::string& tree, const std::vector<std::string>& tests,
+                                                               const Stop& stop) {
+    LinesRun result;
+    AF_TRY(const auto* chosen, runner(language, tree));
+    if (chosen == nullptr || !chosen->coverage) { return result; }
+    AF_CHECK(place(language, tree, stop));
+    AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
+    SystemIdSource ids;
+    Filling filling;
+    filling.scratch = scratch->path();
+    filling.results = scratch->path() / "results";
+    filling.unique = ids.random_hex(12);
+    filling.files = tests;
+    // Built otherwise than for the tests, so elsewhere; kept between the trees of a task, since nothing is proved by it.
+    filling.build = fs::path(scratch_directory_) / "build" / (language.name + "-" + chosen->name + "-coverage");
+    AF_CHECK(make_directories(filling.build));
+    auto call = request(language, *chosen->coverage, filling, chosen->environment, "");
+    call.max_output_bytes = max_build_output;
+    auto outcome = start(language, call, stop);
+    if (!outcome.ok()) {
+        if (outcome.error().code != "AF-GATE-003") { return std::move(outcome).error(); }
+        result.reason = outcome.error().message;
+        return result;
+    }
+    constexpr std::string_view said = "agentforge: not measured: ";
+    const auto text = outcome->out + "\n" + outcome->err;
+    if (outcome->exit_code != 0 || outcome->timed_out) {
+        const auto at = text.rfind(said);
+        result.failed = at == std::string::npos || outcome->timed_out;
+        const auto reason = at == std::string::npos ? std::string{} : text.substr(at + said.size(), text.find('\n', at) - at - said.size());
+        result.reason = outcome->timed_out ? "coverage was not measured in time"
+                        : result.failed    ? "the coverage command ended with exit code " + std::to_string(outcome->exit_code) + ": " + last_words(text)
+                                           : ellipsis(sanitize_utf8(reason), 300);
+        return result;
+    }
+    CoverageReportInput input;
+    std::string problem;
+    input.reports = read_reports(filling.results, problem);
+    input.roots = {checkout_.path().string(), (filling.build / "tree").string()};
+    AF_TRY(input.sources, checkout_.files(tree));
+    std::erase_if(input.sources, [&](const std::string& file) { return !language.sources.matches(file); });
+    auto counts = problem.empty() ? read_line_counts(chosen->coverage_format, input) : Error{"AF-GATE-161", problem, "", "", ErrorKind::invalid};
+    if (!counts.ok()) {
+        result.failed = true;
+        result.reason = counts.error().message + (counts.error().where.empty() ? "" : " (" + counts.error().where + ")");
+        return result;
+    }
+    result.measured = true;
+    result.counts = std::move(counts).value();
+    return result;
+}
+
 Result<std::optional<std::vector<std::string>>> LanguageCommands::affected(const Language& language, const std::string& tree,
                                                                            const std::vector<std::string>& sources, const Stop& stop) {
     AF_TRY(const auto* chosen, runner(language, tree));
