@@ -35,6 +35,16 @@ Result<std::string> Repository::head_commit() const {
     git_oid id{};
     const int code = git_reference_name_to_id(&id, state_->handle.get(), "HEAD");
     if (code == GIT_ENOTFOUND || git_repository_head_unborn(state_->handle.get()) == 1) {
+        const std::optional<std::string> branch = current_branch();
+        git_reference_iterator* raw = nullptr;
+        git_reference* any = nullptr;
+        const bool others = git_reference_iterator_glob_new(&raw, state_->handle.get(), "refs/heads/*") == 0 && git_reference_next(&any, raw) == 0;
+        git_reference_free(any);
+        git_reference_iterator_free(raw);
+        if (others) {
+            return Error{"AF-GIT-005", branch ? "The branch `" + *branch + "` has no commit yet" : std::string("HEAD leads to no commit"), work_directory().string(),
+                         "Go to a branch that has one (git switch BRANCH), or make a commit on this one", ErrorKind::unavailable};
+        }
         return Error{"AF-GIT-005", "The repository has no commit yet", work_directory().string(),
                      "Make a first commit: git add . && git commit -m 'First commit'", ErrorKind::unavailable};
     }

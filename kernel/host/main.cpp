@@ -48,6 +48,7 @@ void install_signal_handlers() {
     action.sa_flags = SA_RESTART;
     sigaction(SIGCONT, &action, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);      // A file that reached the limit (ulimit -f) is an error of that write, not the end.
 }
 
 /// A reader that went away (`| head`) is no failure of ours; anything else that could not be printed is.

@@ -12,6 +12,7 @@
 #include "plugins/bounded.hpp"
 #include "host/display.hpp"
 #include "host/outcome.hpp"
+#include "host/surroundings.hpp"
 
 namespace agentforge::kernel {
 
@@ -28,13 +29,15 @@ void wait_interruptibly(const CancelToken& cancel, std::chrono::milliseconds tim
 
 class CheckContext final : public CallContext {
 public:
-    [[nodiscard]] bool cancelled() const noexcept override { return false; }
+    explicit CheckContext(bool cancelled = false) : cancelled_(cancelled) {}
+    [[nodiscard]] bool cancelled() const noexcept override { return cancelled_; }
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return start_ + std::chrono::seconds(10); }
     void log(LogLevel, std::string_view, const json::object&) override {}
     void progress(std::string_view) override {}
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return std::chrono::system_clock::now(); }
 
 private:
+    bool cancelled_;
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
@@ -196,6 +199,9 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     project->settings_ = std::move(trusted.settings);
     project->trust_ = std::move(trusted.trust);
     name_unknown_variables(program, *project->settings_);
+    for (const auto& lines : {variables_not_followed(program.environment, project->place_.root), misnamed(own)}) {
+        for (const std::string& line : lines) { program.err << "agentforge: " << line << "\n"; }
+    }
 
     AF_TRY(project->log_, Log::open(log_options(program, project->place_, *project->settings_), events, project->clock_));
 
@@ -478,6 +484,16 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
             Error error = answer.error();
             error.kind = ErrorKind::unavailable;    // No stage can do anything about it: the task waits for the user.
             return error;
+        }
+    }
+    if (chosen.backend == "anthropic" || chosen.backend == "openai") {
+        // A call that is cancelled beforehand tells what needs no server: the key.
+        CheckContext known_here(true);
+        const auto answer = plugin->check(known_here);
+        if (!answer.ok() && answer.error().code == "AF-LLM-401") { return answer.error(); }
+        if (chosen.model.empty() && !config.contains("model")) {
+            return Error{"AF-LLM-413", "no model is named for the backend `" + chosen.backend + "`", "llm.model",
+                         "Set llm.model, or give --model NAME; `agentforge doctor` says which the server has.", ErrorKind::unavailable};
         }
     }
     CancelToken* const cancel = program_.cancel;

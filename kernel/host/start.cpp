@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <iostream>
+#include <cerrno>
+#include <ostream>
 #include <set>
 
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "git/repository.hpp"
@@ -13,6 +17,7 @@
 #include "host/display.hpp"
 #include "host/event_stream.hpp"
 #include "host/outcome.hpp"
+#include "host/surroundings.hpp"
 #include "pipeline/agent_tools.hpp"
 #include "plugins/lock.hpp"
 
@@ -36,11 +41,22 @@ struct StartArguments {
 constexpr std::size_t max_request_bytes = 256UL * 1024;     // The controller's limit, and one more is read to see it passed.
 
 /// `-` stands for standard input: a request may be longer than an argument can be.
-std::string request_of(const StartArguments& arguments) {
+Result<std::string> request_of(const Program& program, const StartArguments& arguments) {
     if (arguments.request != "-") { return arguments.request; }
+    if (program.in_is_terminal && !program.quiet) { program.err << "agentforge: write the request, then Ctrl-D" << std::endl; }
     std::string text(max_request_bytes + 1, '\0');
-    std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(std::cin.gcount()));
+    std::size_t size = 0;
+    while (size < text.size()) {
+        const ssize_t got = ::read(STDIN_FILENO, text.data() + size, text.size() - size);
+        if (got == 0) { break; }
+        if (got < 0) {
+            if (errno == EINTR && !program.cancel->requested() && !program.cancel->finishing()) { continue; }
+            if (errno == EINTR) { return Error{"AF-CLI-136", "the request was not read: cancelled", "standard input", "", ErrorKind::cancelled}; }
+            return Error{"AF-CLI-136", "the request cannot be read: " + errno_text(errno), "standard input", "give it a file or a pipe: agentforge start - < FILE", ErrorKind::io};
+        }
+        size += static_cast<std::size_t>(got);
+    }
+    text.resize(size);
     while (text.ends_with('\n')) { text.pop_back(); }
     return text;
 }
@@ -139,6 +155,12 @@ Result<void> check_delivery(const Project& project) {
                  "add it (git remote add " + printable(delivery.remote, 80) + " URL), name another by delivery.remote, or deliver something else (--deliver)", ErrorKind::unavailable};
 }
 
+Result<void> surroundings_of(const Program& program, const Project& project) {
+    AF_TRY(const std::string state, state_directory(program.environment));
+    AF_TRY(const Repository repository, Repository::open(project.place().root));
+    return check_surroundings(project.place().root, project.place().agentforge, repository.git_directory(), state);
+}
+
 void name_uncommitted_changes(Program& program, const Project& project, bool included) {
     const auto repository = Repository::open(project.place().root);
     if (!repository.ok()) { return; }
@@ -206,6 +228,7 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     auto opened = Project::open(program, *progress);
     if (!opened.ok()) { return program.fail(opened.error()); }
     Project& project = **opened;
+    if (const auto words = check_request_is_no_path(request, {program.directory, project.place().root}); !words.ok()) { return program.fail(words.error()); }
 
     const std::string name = arguments.pipeline.empty() ? project.settings().text("pipeline.default") : arguments.pipeline;
     auto pipeline = project.pipelines().get(name);
@@ -215,6 +238,7 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
     if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
     if (const auto deliverable = check_delivery(project); !deliverable.ok()) { return program.fail(deliverable.error()); }
+    if (const auto fit = surroundings_of(program, project); !fit.ok()) { return program.fail(fit.error()); }
     name_uncommitted_changes(program, project, arguments.include_uncommitted);
     if (arguments.dry_run) { return tell_plan(program, project, *pipeline, arguments, request); }
     std::error_code error;
@@ -243,8 +267,9 @@ int run_start(Program& program, const StartArguments& arguments) {
         return static_cast<int>(ExitCode::usage);
     }
     if (arguments.wait) { program.settings.emplace_back("escalation.wait_seconds", "604800"); }
-    const std::string request = request_of(arguments);
-    const auto work = [&] { return start_task(program, arguments, request); };
+    const auto request = request_of(program, arguments);
+    if (!request.ok()) { return program.fail(request.error()); }
+    const auto work = [&] { return start_task(program, arguments, *request); };
     return arguments.detach ? detach(program, work) : work();
 }
 

@@ -588,7 +588,7 @@ private:
 
     static bool pauses_task(const Error& error) {
         return error.kind == ErrorKind::cancelled || error.kind == ErrorKind::unavailable || error.kind == ErrorKind::transient ||
-               error.kind == ErrorKind::corrupt || error.code.starts_with("AF-JRNL-");
+               error.kind == ErrorKind::corrupt || error.kind == ErrorKind::io || error.code.starts_with("AF-JRNL-");
     }
 
     /// A visit that cannot go on for a reason outside the stage: what it did stays, and `resume` goes on inside it.
@@ -957,6 +957,9 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
     if (request.size() > max_request_bytes) {
         return broken_rule("AF-ORCH-040", "the request has " + std::to_string(request.size()) + " bytes; at most " + std::to_string(max_request_bytes) + " are taken",
                            "shorten it and put the details into a file of the repository");
+    }
+    if (request.find('\0') != std::string_view::npos) {
+        return broken_rule("AF-ORCH-040", "the request holds a zero byte: it is no text", "give it as text in UTF-8");
     }
     if (!is_valid_utf8(request)) { return broken_rule("AF-ORCH-040", "the request is not valid UTF-8", "give it in UTF-8"); }
     for (const std::string& stage : options.approve_stages) {

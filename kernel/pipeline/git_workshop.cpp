@@ -191,7 +191,8 @@ public:
         AF_TRY(const Repository repository, Repository::open(options_.repository));
         AF_TRY(auto head, base());
         // In an index of its own, by git itself: what is added goes through the filters that the user set up, as a commit of theirs would.
-        const TemporaryDirectory folder("index");
+        AF_TRY(const auto temporary, TemporaryDirectory::make("index"));
+        const TemporaryDirectory& folder = *temporary;
         const std::string root = repository.work_directory().string();
         AF_TRY(const std::string unmerged, git(root, {"ls-files", "--unmerged"}, {}));
         if (!unmerged.empty()) {
