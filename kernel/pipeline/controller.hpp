@@ -80,6 +80,7 @@ struct ControllerSetup {
     std::shared_ptr<EscalationHandler> handler;
     std::chrono::milliseconds wait{0};              ///< How long a person is waited for before the task pauses.
     std::string command = "agentforge";             ///< Shown by the lock.
+    std::shared_ptr<EscalationHandler> present = {};    ///< Asks whoever sits at the terminal, in interactive tasks, and waits as long as it takes; null: nobody does.
 };
 
 /// What a person says of what a task shows. Bound to it by `id` (`APR-…`, `ACT-…`: each stands for one hash) or by `hash`, the beginning of
