@@ -90,7 +90,7 @@ void LiveView::event(std::string_view name, const json::object& fields, Time now
         act("waits for an answer: " + event_text(fields, "question"), true);
         waits_ = true;
     } else if (name == "approval_requested") {
-        act("waits for approval of " + event_text(fields, "stage"), true);
+        act(fields.contains("action") ? "waits for a decision: " + event_text(fields, "action") : "waits for approval of " + event_text(fields, "stage"), true);
         waits_ = true;
     } else if (name == "resolved" || name == "decided") {
         act("was answered");

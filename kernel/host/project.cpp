@@ -281,6 +281,10 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
 
     std::shared_ptr<EscalationHandler> handler;
     AF_TRY(handler, project->plugins_.escalation(project->settings_->text("escalation.handler")));
+    // Who sits at a terminal is asked there for every action of an interactive task.
+    std::shared_ptr<EscalationHandler> present;
+    const bool sits_there = program.in_is_terminal && program.err_is_terminal && !program.json_output && !program.stream_output && program.detached < 0;
+    if (sits_there) { AF_TRY(present, project->plugins_.escalation("console")); }
     project->controller_ = std::make_unique<PipelineController>(
         ControllerSetup{.store = *project->tasks_,
                         .workshops = *project->workshops_,
@@ -289,7 +293,8 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
                         .ids = project->ids_,
                         .handler = std::move(handler),
                         .wait = std::chrono::seconds(project->settings_->integer("escalation.wait_seconds")),
-                        .command = "agentforge"});
+                        .command = "agentforge",
+                        .present = std::move(present)});
     return project;
 }
 
