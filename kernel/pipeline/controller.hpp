@@ -37,7 +37,7 @@ struct PipelineResult {
     std::optional<json::object> deliverable;        ///< Artifact of the stage where the pipeline ended.
     std::optional<Error> error;
     std::vector<std::string> stages_completed;
-    std::string waiting_for;                        ///< `approval`, `escalation` or empty.
+    std::string waiting_for;                        ///< `approval`, `action`, `escalation` or empty.
     std::string waiting_id;
     std::chrono::milliseconds duration{0};
     ExitCode exit_code = ExitCode::failed;
@@ -53,6 +53,7 @@ struct StartOptions {
     PipelineTemplate pipeline;
     std::optional<std::string> exit_after;
     bool supervised = false;
+    bool interactive = false;                       ///< Every action waits for a person.
     bool include_uncommitted = false;               ///< The task starts from the checkout as it is, not from the last commit.
     std::set<std::string> approve_stages;
     json::object configuration;                     ///< Settings in force; goes into task.yaml.
@@ -81,6 +82,16 @@ struct ControllerSetup {
     std::string command = "agentforge";             ///< Shown by the lock.
 };
 
+/// What a person says of what a task shows. Bound to it by `id` (`APR-…`, `ACT-…`: each stands for one hash) or by `hash`, the beginning of
+/// the hash that was shown; for an artifact both may be empty.
+struct PersonDecision {
+    bool approved = false;
+    std::string feedback = {};                      ///< With `approved` false: what is to be changed.
+    std::optional<json::object> edited = {};        ///< Of an action that is approved: what is done in its place (`arguments`, and `tool` where it is another).
+    std::string id = {};
+    std::string hash = {};
+};
+
 class PipelineController {
 public:
     explicit PipelineController(ControllerSetup setup);
@@ -101,6 +112,10 @@ public:
     [[nodiscard]] Result<void> approve(std::string_view task_id);
     [[nodiscard]] Result<void> reject(std::string_view task_id);
     [[nodiscard]] Result<void> provide_feedback(std::string_view task_id, std::string_view feedback);
+    /// The same, of an action too. Returns the id of what was decided on. Errors also: AF-ESC-004 somebody was first; AF-ESC-035 what is shown now is
+    /// something else; AF-ESC-036 an action is decided on by its id or hash only: the task may show another one by now; AF-ESC-032 the changed
+    /// action cannot be done; AF-ESC-037 an artifact cannot be changed here.
+    [[nodiscard]] Result<std::string> decide(std::string_view task_id, const PersonDecision& decision);
 
     /// The state as the journal has it; also while another process runs the task.
     [[nodiscard]] Result<TaskState> get_status(std::string_view task_id) const;
@@ -108,7 +123,7 @@ public:
 
 private:
     class Run;
-    [[nodiscard]] Result<void> decide(std::string_view task_id, bool approved, std::string_view feedback);
+    [[nodiscard]] Result<void> check_edited(const ApprovalRequest& request, json::object& edited) const;
     /// Keeps an ended task in the repository itself; what hinders it is a warning.
     void keep_in_repository(TaskSession& session);
     ControllerSetup setup_;
