@@ -22,6 +22,8 @@ int with_task(Program& program, const std::string& task, const std::function<int
 [[nodiscard]] std::string cost_of_task(const TaskStore& store, const std::string& task_id, const Spend& spend, const std::vector<std::string>& unpriced_models);
 /// Calls, tokens and cost of a sum, for `--json`: `cost_microusd` is the known part, `cost_known` whether that is all.
 [[nodiscard]] json::object spend_json(const Spend& spend);
+/// What a task asked before it was aborted waits for nobody any more.
+[[nodiscard]] bool has_ended(const TaskStore& tasks, const std::string& task_id);
 /// Goes on with a task and tells what came of it.
 int resume_and_tell(Program& program, Project& project, const std::string& task_id);
 

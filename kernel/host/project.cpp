@@ -255,17 +255,24 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .agentic = [self](const AgentDefinition& agent) { return self->agentic(agent.role); },
         .delivery = std::move(delivery)});
 
-    std::shared_ptr<EscalationHandler> handler;
-    AF_TRY(handler, project->plugins_.escalation(project->settings_->text("escalation.handler")));
+    AF_TRY(std::vector<GroupedHandler> handlers, make_handlers(*project->settings_, project->plugins_, project->network_, program.environment));
+    HandlerGroupOptions people{.clock = project->clock_, .store = *project->escalations_, .redactor = redactor};
+    people.reminders = reminder_policy(*project->settings_);
+    people.left_behind = [&program] { program.leave_at_once = true; };
+    project->handlers_ = std::make_shared<HandlerGroup>(std::move(handlers), std::move(people));
     project->controller_ = std::make_unique<PipelineController>(
         ControllerSetup{.store = *project->tasks_,
                         .workshops = *project->workshops_,
                         .escalations = *project->escalations_,
                         .services = *project->services_,
                         .ids = project->ids_,
-                        .handler = std::move(handler),
+                        .handler = project->handlers_,
                         .wait = std::chrono::seconds(project->settings_->integer("escalation.wait_seconds")),
-                        .command = "agentforge"});
+                        .command = "agentforge",
+                        .answer_rule = answer_rule(*project->settings_),
+                        .tend = [group = project->handlers_](const std::string& id, CallContext& context) {
+                            for (const Error& problem : group->tend(id, context, true).problems) { context.log(LogLevel::warning, problem.to_string(), {}); }
+                        }});
     return project;
 }
 

@@ -215,6 +215,7 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
     if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
     if (const auto deliverable = check_delivery(project); !deliverable.ok()) { return program.fail(deliverable.error()); }
+    if (const auto tellable = check_handlers(project.settings(), project.network(), program.environment); !tellable.ok()) { return program.fail(tellable.error()); }
     name_uncommitted_changes(program, project, arguments.include_uncommitted);
     if (arguments.dry_run) { return tell_plan(program, project, *pipeline, arguments, request); }
     std::error_code error;

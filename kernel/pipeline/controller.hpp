@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -80,6 +81,9 @@ struct ControllerSetup {
     std::shared_ptr<EscalationHandler> handler;
     std::chrono::milliseconds wait{0};              ///< How long a person is waited for before the task pauses.
     std::string command = "agentforge";             ///< Shown by the lock.
+    AnswerRule answer_rule = {};                    ///< Until when a person is to answer.
+    /// Does what is due for an open question (HandlerGroup::tend); called for the one that a resumed task waits with. Empty: nothing is.
+    std::function<void(const std::string& id, CallContext& context)> tend = {};
 };
 
 /// What a person says of what a task shows. Bound to it by `id` (`APR-…`, `ACT-…`: each stands for one hash) or by `hash`, the beginning of

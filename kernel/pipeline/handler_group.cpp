@@ -94,10 +94,10 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
     calls->results.resize(which.size());
     std::vector<std::thread> threads;
     for (std::size_t index = 0; index < which.size(); ++index) {
-        threads.emplace_back([calls, context, call, index, handler = which[index]->handler, refused = which[index]->refused]() mutable {
-            Result<T> result = refused ? Result<T>(std::move(*refused)) : call(*handler, *context);
+        threads.emplace_back([calls, context, work = call, index, handler = which[index]->handler, refused = which[index]->refused]() mutable {
+            Result<T> result = refused ? Result<T>(std::move(*refused)) : work(*handler, *context);
             handler.reset();        // Let go before the end is seen, so that nothing ends on this thread unless it was left behind.
-            call = nullptr;
+            work = nullptr;
             const std::lock_guard lock(calls->mutex);
             calls->results[index] = std::move(result);
             calls->changed.notify_all();
