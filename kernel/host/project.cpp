@@ -299,8 +299,11 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .agentic = [self](const AgentDefinition& agent) { return self->agentic(agent.role); },
         .delivery = std::move(delivery)});
 
-    std::shared_ptr<EscalationHandler> handler;
-    AF_TRY(handler, project->plugins_.escalation(project->settings_->text("escalation.handler")));
+    AF_TRY(std::vector<GroupedHandler> handlers, make_handlers(*project->settings_, project->plugins_, project->network_, program.environment));
+    HandlerGroupOptions people{.clock = project->clock_, .store = *project->escalations_, .redactor = redactor};
+    people.reminders = reminder_policy(*project->settings_);
+    people.left_behind = [&program] { program.leave_at_once = true; };
+    project->handlers_ = std::make_shared<HandlerGroup>(std::move(handlers), std::move(people));
     // Who sits at a terminal is asked there for every action of an interactive task.
     std::shared_ptr<EscalationHandler> present;
     const bool sits_there = program.in_is_terminal && program.err_is_terminal && !program.json_output && !program.stream_output && program.detached < 0;
@@ -311,10 +314,14 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
                         .escalations = *project->escalations_,
                         .services = *project->services_,
                         .ids = project->ids_,
-                        .handler = std::move(handler),
+                        .handler = project->handlers_,
                         .wait = std::chrono::seconds(project->settings_->integer("escalation.wait_seconds")),
                         .command = "agentforge",
-                        .present = std::move(present)});
+                        .present = std::move(present),
+                        .answer_rule = answer_rule(*project->settings_),
+                        .tend = [group = project->handlers_](const std::string& id, CallContext& context) {
+                            for (const Error& problem : group->tend(id, context, true).problems) { context.log(LogLevel::warning, problem.to_string(), {}); }
+                        }});
     return project;
 }
 
