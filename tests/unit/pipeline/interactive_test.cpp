@@ -275,11 +275,12 @@ TEST_F(InteractiveTest, a_file_that_is_wrong_is_named_while_the_console_waits_an
     bench.other_handler = console;
     bench.wait = std::chrono::minutes(1);
     bench.services.hang_grace = std::chrono::seconds(10);
-    console->meanwhile = [&](const std::string& id) {
-        write_answer(id, "aproved: true\n");
-        while (!said("aproved")) { std::this_thread::yield(); }
+    console->meanwhile = [this, first = true](const std::string& id) mutable {
+        if (std::exchange(first, false)) {
+            write_answer(id, "aproved: true\n");
+            while (!said("AF-ESC-005")) { std::this_thread::yield(); }
+        }
         write_answer(id, "approved: true\ndecided_by: editor\n");
-        console->meanwhile = [this](const std::string& next) { write_answer(next, "approved: true\ndecided_by: editor\n"); };
     };
     const auto result = bench.start(options());
     EXPECT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
