@@ -59,7 +59,7 @@ class HookTest(harness.ProgramTest):
         self.addCleanup(self.slack.close)
         self.environment["AGENTFORGE_WEBHOOK_URL"] = self.slack.url
         self.environment["AGENTFORGE_WEBHOOK_SECRET"] = KEY
-        self.settings = ["--set", "escalation.handlers=[file, webhook]", "--set", "plugins.settings.webhook.timeout_seconds=1"]
+        self.settings = ["--set", "escalation.handlers=[file, webhook]", "--set", "plugins.settings={webhook: {timeout_seconds: 1}}"]
 
     def ask(self, *arguments):
         """A task whose first stage asks a person."""
