@@ -328,7 +328,7 @@ std::string action_text(const json::object& shown) {
     const json::value* arguments = shown.if_contains("arguments");
     if (arguments == nullptr || !arguments->is_object()) { return text; }
     for (const auto& [name, value] : arguments->get_object()) {
-        std::string said = value.is_string() ? std::string(value.get_string()) : to_json_pretty(value);
+        std::string said = value.is_string() ? std::string(value.get_string()) : value.is_structured() ? to_yaml(value) : to_json_line(value);
         while (said.ends_with('\n')) { said.pop_back(); }
         text += std::string(name) + ":";
         if (said.find('\n') == std::string::npos) {

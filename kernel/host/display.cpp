@@ -102,7 +102,7 @@ void Display::draw(std::string_view above) {
     std::string live;
     std::size_t lines = 0;
     const std::size_t width = columns();
-    if (options_.terminal && !options_.quiet) {
+    if (options_.terminal && !options_.quiet && !asked_here_) {
         for (const std::string& text : live_.lines({width, options_.colour}, std::chrono::steady_clock::now(), options_.stopping && options_.stopping())) {
             live += (lines++ == 0 ? "" : "\n") + text;
         }
@@ -141,6 +141,9 @@ std::string Display::without_repetition(std::string summary) const {
 void Display::event(std::string_view name, const json::object& fields) {
     const std::lock_guard lock(mutex_);
     live_.event(name, fields, std::chrono::steady_clock::now());
+    // The console writes where the live lines stand: they go as long as somebody is asked there.
+    if (name == "asking") { asked_here_ = event_text(fields, "handler") == "console"; }
+    if (name == "asking_ended") { asked_here_ = false; }
     show(name, fields);
     draw("");
 }
@@ -182,7 +185,13 @@ void Display::show(std::string_view name, const json::object& fields) {
     } else if (name == "escalation") {
         line(paint("    a person is needed: ", yellow) + printable(event_text(fields, "question"), 1000) + "  (" + text("id") + ")");
     } else if (name == "approval_requested") {
-        line(paint("    approval wanted for ", yellow) + text("stage") + ": " + text("artifact") + "  (" + text("id") + ")");
+        if (fields.contains("action")) {
+            line(paint("    an action waits for you: ", yellow) + printable(event_text(fields, "action"), 300) + "  (" + text("id") + ")");
+        } else {
+            line(paint("    approval wanted for ", yellow) + text("stage") + ": " + text("artifact") + "  (" + text("id") + ")");
+        }
+    } else if (name == "decided" || name == "resolved") {
+        if (const std::string by = text("by"); !by.empty()) { line("    answered by " + by + "  (" + text("id") + ")"); }
     } else if (name == "message") {
         line("    " + printable(event_text(fields, "text"), 500));
     } else if (name == "log") {

@@ -52,6 +52,7 @@ private:
     std::size_t live_columns_ = 0;  ///< What the terminal had when they were drawn.
     std::string drawn_;
     std::string failed_gate_;       ///< What the last gate said, where it failed.
+    bool asked_here_ = false;       ///< The console asks on this terminal.
     bool over_ = false;
     std::condition_variable wake_;
     std::thread ticker_;

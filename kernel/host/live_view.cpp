@@ -84,7 +84,7 @@ void LiveView::event(std::string_view name, const json::object& fields, Time now
     } else if (name == "escalation") {
         act("waits for an answer: " + event_text(fields, "question"), true);
     } else if (name == "approval_requested") {
-        act("waits for approval of " + event_text(fields, "stage"), true);
+        act(fields.contains("action") ? "waits for a decision: " + event_text(fields, "action") : "waits for approval of " + event_text(fields, "stage"), true);
     } else if (name == "resolved" || name == "decided") {
         act("was answered");
     } else if (name == "task_finished") {

@@ -260,6 +260,10 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     people.reminders = reminder_policy(*project->settings_);
     people.left_behind = [&program] { program.leave_at_once = true; };
     project->handlers_ = std::make_shared<HandlerGroup>(std::move(handlers), std::move(people));
+    // Who sits at a terminal is asked there for every action of an interactive task.
+    std::shared_ptr<EscalationHandler> present;
+    const bool sits_there = program.in_is_terminal && program.err_is_terminal && !program.json_output && !program.stream_output && program.detached < 0;
+    if (sits_there) { AF_TRY(present, project->plugins_.escalation("console")); }
     project->controller_ = std::make_unique<PipelineController>(
         ControllerSetup{.store = *project->tasks_,
                         .workshops = *project->workshops_,
@@ -269,6 +273,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
                         .handler = project->handlers_,
                         .wait = std::chrono::seconds(project->settings_->integer("escalation.wait_seconds")),
                         .command = "agentforge",
+                        .present = std::move(present),
                         .answer_rule = answer_rule(*project->settings_),
                         .tend = [group = project->handlers_](const std::string& id, CallContext& context) {
                             for (const Error& problem : group->tend(id, context, true).problems) { context.log(LogLevel::warning, problem.to_string(), {}); }

@@ -27,6 +27,7 @@ struct StartArguments {
     bool include_uncommitted = false;
     std::vector<std::string> approve;
     bool supervised = false;
+    bool interactive = false;
     bool wait = false;
     bool skip_verify = false;
     bool dry_run = false;
@@ -161,6 +162,23 @@ void name_uncommitted_changes(Program& program, const Project& project, bool inc
     program.err << (changed->size() > shown ? " and " + std::to_string(changed->size() - shown) + " more" : "") << "\n";
 }
 
+bool wants_interactive(const Project& project, const StartArguments& arguments) { return arguments.interactive || project.settings().boolean("pipeline.interactive"); }
+
+/// A command that works agentically has acted before anybody could be asked.
+Result<void> check_interactive(const Project& project, const PipelineTemplate& pipeline) {
+    for (const StageTemplate& stage : pipeline.stages) {
+        std::vector<std::string> roles = stage.reviewers;
+        if (!stage.agent.empty()) { roles.push_back(stage.agent); }
+        for (const std::string& role : roles) {
+            AF_TRY(const AgentDefinition agent, project.agents().get(role));
+            if (!project.services().agentic || !project.services().agentic(agent)) { continue; }
+            return Error{"AF-ESC-034", "the task is to be interactive, and the model of role `" + role + "` works agentically: its command acts before anybody could be asked", "llm.mode",
+                         "set llm.mode: plain for the role, or start without --interactive", ErrorKind::invalid};
+        }
+    }
+    return {};
+}
+
 /// What `start` would do, and nothing done: the same checks, no task, no file.
 int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments, const std::string& request) {
     const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
@@ -191,11 +209,12 @@ int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeli
         json::array left_out;
         if (!arguments.include_uncommitted) { for (const std::string& path : *changed) { left_out.emplace_back(path); } }
         json::object told{{"dry_run", true}, {"request", request}, {"pipeline", pipeline.name}, {"exit_stage", exit}, {"backend", project.settings().text("llm.backend")},
-                          {"stages", std::move(stages)}, {"limits", limits}, {"excluded_changes", std::move(left_out)}};
+                          {"interactive", wants_interactive(project, arguments)}, {"stages", std::move(stages)}, {"limits", limits}, {"excluded_changes", std::move(left_out)}};
         if (program.stream_output) { end_event_stream(program.out, std::move(told)); } else { program.print_json(told); }
         return 0;
     }
     program.out << "Would start pipeline " << pipeline.name << ": \"" << printable(request, 400) << "\"\n" << text << "  model backend " << project.settings().text("llm.backend") << "\n";
+    if (wants_interactive(project, arguments)) { program.out << "  every action of an agent waits for you\n"; }
     if (!limits.empty()) { program.out << "  limits " << printable(to_json_line(limits), 400) << "\n"; }
     program.out << "Nothing was done. All that can be checked beforehand is in order.\n";
     return 0;
@@ -216,6 +235,9 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
     if (const auto deliverable = check_delivery(project); !deliverable.ok()) { return program.fail(deliverable.error()); }
     if (const auto tellable = check_handlers(project.settings(), project.network(), program.environment); !tellable.ok()) { return program.fail(tellable.error()); }
+    if (wants_interactive(project, arguments)) {
+        if (const auto askable = check_interactive(project, *pipeline); !askable.ok()) { return program.fail(askable.error()); }
+    }
     name_uncommitted_changes(program, project, arguments.include_uncommitted);
     if (arguments.dry_run) { return tell_plan(program, project, *pipeline, arguments, request); }
     std::error_code error;
@@ -226,6 +248,7 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     options.pipeline = *pipeline;
     if (!arguments.exit_after.empty()) { options.exit_after = arguments.exit_after; }
     options.supervised = arguments.supervised;
+    options.interactive = wants_interactive(project, arguments);
     options.include_uncommitted = arguments.include_uncommitted;
     options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
     options.configuration = settings_for_task(program, project);
@@ -260,6 +283,7 @@ void add_start(CLI::App& app, Program& program) {
     add_option(*command, "--through", arguments->exit_after, "The same as --exit-after")->type_name("STAGE")->excludes(exit_after);
     add_flag(*command, "--include-uncommitted", arguments->include_uncommitted, "Start from your checkout as it is, not from the last commit");
     add_flag(*command, "--supervised", arguments->supervised, "Ask for approval between stages");
+    add_flag(*command, "--interactive", arguments->interactive, "Ask before every action of an agent: it is approved, changed or rejected, and then done or not");
     add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->repeatable();
     add_flag(*command, "--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
     add_option_function(*command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
@@ -283,6 +307,7 @@ void add_start(CLI::App& app, Program& program) {
     command->footer("Examples:\n"
                     "  agentforge start \"Add OAuth2 authentication\"\n"
                     "  agentforge start \"Add a cache\" --supervised --exit-after spec\n"
+                    "  agentforge start \"Add a cache\" --interactive\n"
                     "  agentforge start \"Add a cache\" --dry-run\n"
                     "  agentforge start \"Add a cache\" --detach\n"
                     "  agentforge start \"Add a cache\" --set llm.backend=cli --set llm.preset=claude");

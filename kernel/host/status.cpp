@@ -209,6 +209,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     }
     if (state->escalation) { out << "\n  waits for an answer to " << state->escalation->id << ": " << printable(state->escalation->question, 1000) << "\n"; }
     if (state->approval) { out << "\n  waits for approval " << state->approval->id << " of " << state->stage().artifact << "\n"; }
+    if (state->action && !state->action->id.empty()) { out << "\n  waits for a decision on the action " << state->action->id << " (" << printable(state->action->tool, 80) << ")\n"; }
     if (!state->pause_reason.empty() && state->error.empty()) { out << "\n  paused: " << printable(state->pause_reason, 1000) << "\n"; }
     if (!state->error.empty()) { out << "\n  " << printable(state->error, 1000) << "\n"; }
     if (!state->commit.empty()) { out << "\n  commit " << state->commit << " on " << state->branch << "\n"; }

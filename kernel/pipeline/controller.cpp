@@ -361,7 +361,7 @@ private:
     Step apply(const effect::EscalateLimit& limit) { return ask_person(limit.cause, limit.reason, {}); }
 
     Step apply(const effect::AwaitPerson&) {
-        if (setup_.wait.count() > 0 && setup_.handler) { AF_CHECK(wait_for_person()); }
+        if (asker() && patience_for_people().count() > 0) { AF_CHECK(wait_for_person()); }
         AF_CHECK(collect_answer());
         return state().waiting_for().empty();
     }
@@ -742,11 +742,32 @@ private:
 
     // ------------------------------------------------------------------------------- people --
 
+    /// What the kernel itself knows of where the task stands: who is asked need not believe whoever asks.
+    [[nodiscard]] json::object evidence() const {
+        constexpr std::size_t last_steps = 3;
+        json::object known{{"attempt", state().stage().attempts}, {"steps", state().stage().steps}, {"tree", state().tree}};
+        json::array gates;
+        for (const auto& [name, gate] : state().gates) {
+            gates.push_back(json::object{{"gate", name}, {"passed", gate.passed}, {"of_this_tree", gate.tree == state().tree}, {"summary", gate.summary}});
+        }
+        if (!gates.empty()) { known["gates"] = std::move(gates); }
+        json::array steps;
+        for (auto record = session_->records().rbegin(); record != session_->records().rend() && steps.size() < last_steps; ++record) {
+            if (record->type() != "step") { continue; }
+            const json::object& action = record->body.at("action").as_object();
+            const json::object& result = record->body.at("result").as_object();
+            steps.push_back(json::object{{"step", record->body.at("step")}, {"tool", action.at("type")}, {"status", result.at("status")}, {"summary", result.at("summary")}});
+        }
+        if (!steps.empty()) { known["last_steps"] = std::move(steps); }
+        return known;
+    }
+
     Step ask_person(EscalationCause cause, const std::string& reason, const EscalationRequest& request, const std::string& partial = {},
                     std::uint64_t spent = 0) {
         static constexpr std::array<std::string_view, 6> causes{"", "stage", "healing", "review", "cycle_limit", "iteration_limit"};
         json::object context = request.context;
         if (!state().previous_errors.empty()) { context["errors"] = texts(state().previous_errors); }
+        if (!context.contains("evidence")) { context["evidence"] = evidence(); }
         AF_TRY(const std::string context_blob, session_->put(context));
         AF_CHECK(session_->record("stage_escalated",
                                   {{"stage", stage_name()},
@@ -796,17 +817,22 @@ private:
         std::chrono::system_clock::time_point now_;
     };
 
-    /// One call of the handler, on a thread of its own; `call` owns what it uses. A handler that does not return is given up and not
+    /// In an interactive task who sits at the terminal is asked, whatever tells people otherwise.
+    std::shared_ptr<EscalationHandler>& asker() { return state().interactive && setup_.present ? setup_.present : setup_.handler; }
+    [[nodiscard]] std::chrono::milliseconds patience_for_people() const { return state().interactive && setup_.present ? std::chrono::milliseconds(std::chrono::weeks(1)) : setup_.wait; }
+
+    /// One call of a handler, on a thread of its own; `call` owns what it uses. A handler that does not return is given up and not
     /// asked again: the question stays open, and every other way to answer it too. Where `answered` says so the call is cancelled.
     template <class T>
-    Result<T> ask_handler(std::chrono::milliseconds limit, std::function<Result<T>(EscalationHandler&, CallContext&)> call, const std::function<bool()>& answered = {}) {
+    Result<T> ask_handler(std::shared_ptr<EscalationHandler>& whom, std::chrono::milliseconds limit, std::function<Result<T>(EscalationHandler&, CallContext&)> call,
+                          const std::function<bool()>& answered = {}) {
         const StageClock clock(services_.clock, limit);
         KernelCallContext inner(services_, clock, stage_name(), services_.clock.now());
         const auto context = std::make_shared<LooseContext>(inner, clock.deadline(), services_.clock.now());
         const auto result = std::make_shared<std::optional<Result<T>>>();
         const auto watch = std::make_shared<CallWatch>();
         std::optional<std::chrono::steady_clock::time_point> cancelled;
-        const bool returned = run_bounded([result, context, handler = setup_.handler, call = std::move(call)] { *result = call(*handler, *context); }, watch, [&, paths = session_->paths()] {
+        const bool returned = run_bounded([result, context, handler = whom, call = std::move(call)] { *result = call(*handler, *context); }, watch, [&, paths = session_->paths()] {
             const auto now = services_.clock.steady();
             heed_requests(paths, services_.cancel);
             if (services_.cancel.step_ended() && !cancelled) { cancelled = now; }     // Who waits for a person is in no step.
@@ -818,7 +844,7 @@ private:
         });
         if (returned) { return std::move(**result); }
         context->let_go();
-        setup_.handler.reset();
+        whom.reset();
         handler_hung_ = true;
         const auto seen = watch->now();
         return Error{"AF-ESC-030", "the escalation handler did not return by its deadline of " + std::to_string(limit.count() / 1000) + " s and was given up" + watch->culprit(),
@@ -849,7 +875,7 @@ private:
 
     Step notify(std::function<Result<void>(EscalationHandler&, CallContext&)> call) {
         if (!setup_.handler) { return true; }
-        const Result<void> told = ask_handler<void>(std::chrono::seconds(10), std::move(call));
+        const Result<void> told = ask_handler<void>(setup_.handler, std::chrono::seconds(10), std::move(call));
         // The record exists and `escalations list` shows it: a handler that fails to tell is named, and nothing is lost.
         if (!told.ok()) { warn(told.error()); }
         return true;
@@ -887,22 +913,41 @@ private:
 
     /// Waits for whoever answers first: the handler's person, a file, a command.
     Result<void> wait_for_person() {
+        services_.events.event("asking", {{"id", open_id()}, {"handler", asker()->name()}});
+        const auto done = [this](EventSink* events) { events->event("asking_ended", {{"id", open_id()}}); };
+        const std::unique_ptr<EventSink, decltype(done)> told(&services_.events, done);
         Elsewhere elsewhere(setup_.escalations, open_id(), [this](const Error& error) { warn(error); });
         const auto answered = [&elsewhere] { return elsewhere.answered(); };
         if (state().waiting_for() == "escalation") {
             AF_TRY(const Escalation escalation, setup_.escalations.escalation(open_id()));
             const auto resolution = ask_handler<std::optional<Resolution>>(
-                setup_.wait, [escalation](EscalationHandler& handler, CallContext& context) { return handler.wait_for_resolution(escalation, context); }, answered);
+                asker(), patience_for_people(), [escalation](EscalationHandler& handler, CallContext& context) { return handler.wait_for_resolution(escalation, context); }, answered);
             if (!resolution.ok()) { return unheard(resolution.error()); }
             if (*resolution) { AF_CHECK(first_wins(setup_.escalations.resolve(escalation.id, **resolution))); }
         } else {
             AF_TRY(const ApprovalRequest request, setup_.escalations.approval(open_id()));
-            const auto approval = ask_handler<std::optional<Approval>>(
-                setup_.wait, [request](EscalationHandler& handler, CallContext& context) { return handler.wait_for_approval(request, context); }, answered);
-            if (!approval.ok()) { return unheard(approval.error()); }
-            if (*approval) { AF_CHECK(first_wins(setup_.escalations.decide(request.id, **approval))); }
+            for (;;) {
+                const auto approval = ask_handler<std::optional<Approval>>(
+                    asker(), patience_for_people(), [request](EscalationHandler& handler, CallContext& context) { return handler.wait_for_approval(request, context); }, answered);
+                if (!approval.ok()) { return unheard(approval.error()); }
+                if (!*approval) { break; }
+                const Result<void> taken = take_approval(request, **approval);
+                if (taken.ok() || taken.error().kind != ErrorKind::invalid || services_.cancel.requested()) { return first_wins(taken); }
+                warn(taken.error());        // What was typed cannot be done: who typed it is asked again.
+            }
         }
         return {};
+    }
+
+    /// A changed action comes as text in `feedback` (see EscalationStore::decide).
+    Result<void> take_approval(const ApprovalRequest& request, const Approval& approval) {
+        if (state().waiting_for() != "action" || !approval.approved || !approval.feedback) { return setup_.escalations.decide(request.id, approval); }
+        AF_TRY(YamlDocument edited, parse_yaml(*approval.feedback, "the changed action"));
+        if (!edited.value.is_object()) { return Error{"AF-ESC-032", "the changed action is not a mapping", "", "give its `tool` and `arguments`", ErrorKind::invalid}; }
+        ActionDecision decision{true, std::move(edited.value.get_object()), "", approval.artifact_hash, approval.decided_by};
+        AF_CHECK(controller_.check_edited(request, *decision.edited));
+        services_.redactor.redact(*decision.edited);
+        return setup_.escalations.decide_action(request.id, decision);
     }
 
     [[nodiscard]] const std::string& open_id() const {

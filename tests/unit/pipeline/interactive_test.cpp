@@ -89,6 +89,10 @@ protected:
         const auto found = files.find(path);
         return found == files.end() ? "-" : found->second;
     }
+    [[nodiscard]] bool said(std::string_view text) const {
+        const auto messages = bench.events.texts("log", "message");
+        return std::any_of(messages.begin(), messages.end(), [text](const std::string& one) { return one.find(text) != std::string::npos; });
+    }
     [[nodiscard]] std::vector<std::string> decisions(const std::string& task) {
         std::vector<std::string> found;
         for (const Record& record : bench.records(task)) {
@@ -228,8 +232,8 @@ TEST_F(InteractiveTest, who_answers_at_the_console_second_is_told_that_the_first
     console->meanwhile = [this](const std::string& id) { write_answer(id, "approved: false\nfeedback: the file was first\ndecided_by: ann\n"); };
     const auto result = bench.start(options());
     static_cast<void>(result);
-    const auto messages = bench.events.texts("log", "message");
-    EXPECT_TRUE(std::any_of(messages.begin(), messages.end(), [](const std::string& text) { return text.find("AF-ESC-004") != std::string::npos && text.find("the file was first") != std::string::npos; }));
+    EXPECT_TRUE(said("AF-ESC-004"));
+    EXPECT_TRUE(said("the file was first"));
     EXPECT_EQ(decisions(result.task_id).front(), "rejected");
 }
 
@@ -256,6 +260,16 @@ TEST_F(InteractiveTest, a_console_answer_with_a_change_is_taken) {
     EXPECT_EQ(file(result.task_id, "src/x.py"), "typed\n");
 }
 
+TEST_F(InteractiveTest, who_sits_at_the_terminal_is_asked_whatever_the_settings_say) {
+    const auto console = std::make_shared<SlowConsole>();
+    bench.present = console;
+    console->typed_late = true;
+    EXPECT_TRUE(bench.start(options()).success);
+    EXPECT_EQ(bench.events.texts("asking", "handler"), (std::vector<std::string>{"slow", "slow"}));
+    bench.stage("b", [](StageContext&) { return StageResult::escalate({"r", "q?", {}, {}}); });
+    EXPECT_EQ(bench.start(Bench::with({"b"})).waiting_for, "escalation") << "a task that is not interactive waits for nobody unless it was told to";
+}
+
 TEST_F(InteractiveTest, a_file_that_is_wrong_is_named_while_the_console_waits_and_its_correction_is_taken) {
     const auto console = std::make_shared<SlowConsole>();
     bench.other_handler = console;
@@ -263,13 +277,13 @@ TEST_F(InteractiveTest, a_file_that_is_wrong_is_named_while_the_console_waits_an
     bench.services.hang_grace = std::chrono::seconds(10);
     console->meanwhile = [&](const std::string& id) {
         write_answer(id, "aproved: true\n");
-        while (bench.events.count("log") == 0) { std::this_thread::yield(); }
+        while (!said("aproved")) { std::this_thread::yield(); }
         write_answer(id, "approved: true\ndecided_by: editor\n");
         console->meanwhile = [this](const std::string& next) { write_answer(next, "approved: true\ndecided_by: editor\n"); };
     };
     const auto result = bench.start(options());
     EXPECT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
-    EXPECT_THAT(bench.events.texts("log", "message").front(), HasSubstr("aproved"));
+    EXPECT_TRUE(said("AF-ESC-005"));
 }
 
 // ------------------------------------------------------------------------------------ crash and pause --
@@ -344,7 +358,7 @@ TEST_F(InteractiveTest, a_model_whose_command_acts_by_itself_is_refused) {
 
 TEST_F(InteractiveTest, a_reviewers_actions_are_asked_for_too) {
     StartOptions with_review = options();
-    with_review.pipeline.stages[0].reviewers = {"senior_developer"};
+    with_review.pipeline.stages[0].reviewers = {"software_developer"};
     bench.answers([this](const CompletionRequest& request) -> Result<Completion> {
         contexts.push_back(request.user);
         if (contexts.size() == 1) { return call_tool("complete", {{"text", "done"}}); }
