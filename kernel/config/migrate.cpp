@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/migrate.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/edit.hpp"
@@ -75,7 +77,10 @@ Result<Migration> migrate_settings(const SettingsSchema& schema, std::string_vie
             if (at == nullptr || (!at->is_null() && !(at->is_object() && at->get_object().empty()))) { break; }
             AF_TRY(out.text, unset_in_yaml(out.text, source, around));
         }
-        AF_TRY(out.text, set_in_yaml(out.text, source, successor, in_new_unit(value, former.divisor)));
+        json::value moved = in_new_unit(value, former.divisor);
+        const auto is_list = [&former](const SettingKey& key) { return key.name == former.now && key.type == SettingKey::Type::list; };
+        if (!moved.is_array() && std::ranges::any_of(schema.keys(), is_list)) { moved = json::array{std::move(moved)}; }
+        AF_TRY(out.text, set_in_yaml(out.text, source, successor, moved));
         out.changes.push_back(join_key(old) + " is " + former.now + " now" + (former.divisor == 1 ? "" : ", in another unit: " + to_json_line(in_new_unit(value, former.divisor))));
     }
     return out;

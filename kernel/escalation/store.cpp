@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
@@ -184,6 +185,31 @@ Result<Approval> read_decision(const YamlDocument& document, const ApprovalReque
     return approval;
 }
 
+/// A record's own fields, then those of its deadline, where it has one.
+json::object with_deadline(json::object fields, const AnswerBy& by) {
+    if (by.deadline.empty()) { return fields; }
+    fields["deadline"] = by.deadline;
+    fields["at_deadline"] = by.then;
+    if (!by.default_answer.empty()) { fields["default_answer"] = by.default_answer; }
+    return fields;
+}
+
+Result<AnswerBy> read_deadline(Fields& fields) {
+    AnswerBy by;
+    AF_TRY(by.deadline, fields.text("deadline", false));
+    AF_TRY(const std::string then, fields.text("at_deadline", false));
+    AF_TRY(by.default_answer, fields.text("default_answer", false));
+    if (!then.empty()) { by.then = then; }
+    const auto wrong = [&fields](std::string_view key, const std::string& why) {
+        Error error = fields.wrong(key, why);
+        error.code = "AF-ESC-059";
+        return error;
+    };
+    if (!by.deadline.empty() && !parse_time(by.deadline).ok()) { return wrong("deadline", "is `" + ellipsis(by.deadline, 40) + "`, which is no time such as 2026-01-02T15:30:00.000Z"); }
+    if (by.then != "pause" && by.then != "default" && by.then != "abort") { return wrong("at_deadline", "is `" + ellipsis(by.then, 40) + "`; it must be pause, default or abort"); }
+    return by;
+}
+
 /// A changed action: its tool where it is another, and its arguments.
 Result<json::object> changed_action(const json::object& given, const ApprovalRequest& request, const std::string& where) {
     const auto wrong = [&](const std::string& why) {
@@ -325,20 +351,30 @@ std::string EscalationStore::escalation_id(std::string_view task_id, std::string
 std::string EscalationStore::approval_id(std::string_view task_id, std::string_view stage, unsigned counter) { return make_id("APR-", task_id, stage, counter); }
 std::string EscalationStore::action_id(std::string_view task_id, std::string_view stage, std::uint64_t counter) { return make_id("ACT-", task_id, stage, counter); }
 
-Result<void> EscalationStore::record(const Escalation& escalation) const {
+AnswerBy AnswerRule::of(std::string_view created_at, const std::vector<std::string>& options, bool approval) const {
+    AnswerBy by;
+    const auto asked = parse_time(created_at);
+    if (within.count() == 0 || !asked.ok()) { return by; }
+    by.deadline = format_time(*asked + within);
+    by.then = then == "default" && approval ? "pause" : then;
+    if (by.then == "default") { by.default_answer = !default_answer.empty() ? default_answer : options.empty() ? std::string() : options.front(); }
+    return by;
+}
+
+Result<void> EscalationStore::record(const Escalation& escalation, const AnswerBy& by) const {
     AF_CHECK(check_id(escalation.id, "ESC-"));
     json::array options;
     for (const std::string& option : escalation.options) { options.emplace_back(option); }
     return create_record(directory_, escalation.id,
-                         {{"id", escalation.id}, {"task_id", escalation.task_id}, {"stage", escalation.stage}, {"issue", escalation.issue},
-                          {"question", escalation.question}, {"options", options}, {"context", escalation.context}, {"created_at", escalation.created_at}});
+                         with_deadline({{"id", escalation.id}, {"task_id", escalation.task_id}, {"stage", escalation.stage}, {"issue", escalation.issue},
+                                        {"question", escalation.question}, {"options", options}, {"context", escalation.context}, {"created_at", escalation.created_at}}, by));
 }
 
-Result<void> EscalationStore::record(const ApprovalRequest& request) const {
+Result<void> EscalationStore::record(const ApprovalRequest& request, const AnswerBy& by) const {
     AF_CHECK(check_approval_id(request.id));
     return create_record(directory_, request.id,
-                         {{"id", request.id}, {"task_id", request.task_id}, {"stage", request.stage}, {"artifact", request.artifact},
-                          {"artifact_hash", request.artifact_hash}, {"created_at", request.created_at}});
+                         with_deadline({{"id", request.id}, {"task_id", request.task_id}, {"stage", request.stage}, {"artifact", request.artifact},
+                                        {"artifact_hash", request.artifact_hash}, {"created_at", request.created_at}}, by));
 }
 
 Result<Escalation> EscalationStore::escalation(std::string_view id) const {
@@ -355,6 +391,7 @@ Result<Escalation> EscalationStore::escalation(std::string_view id) const {
     AF_TRY(result.options, fields.texts("options"));
     AF_TRY(result.context, fields.mapping("context", false));
     AF_TRY(result.created_at, fields.text("created_at", true));
+    AF_CHECK(read_deadline(fields));
     AF_CHECK(fields.no_others());
     if (result.id != id) { return fields.wrong("id", "is not the id in the file's name"); }
     result.directory = directory_.string();
@@ -373,10 +410,19 @@ Result<ApprovalRequest> EscalationStore::approval(std::string_view id) const {
     AF_TRY(result.artifact, fields.mapping("artifact", true));
     AF_TRY(result.artifact_hash, fields.text("artifact_hash", true));
     AF_TRY(result.created_at, fields.text("created_at", true));
+    AF_CHECK(read_deadline(fields));
     AF_CHECK(fields.no_others());
     if (result.id != id) { return fields.wrong("id", "is not the id in the file's name"); }
     result.directory = directory_.string();
     return result;
+}
+
+Result<AnswerBy> EscalationStore::answer_by(std::string_view id) const {
+    if (!is_id(id)) { AF_CHECK(check_id(id, "ESC-")); }
+    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes));
+    if (!document) { return unknown(directory_, id); }
+    Fields fields(*document);
+    return read_deadline(fields);
 }
 
 Result<std::optional<Resolution>> EscalationStore::resolution(std::string_view id) const {

@@ -6,6 +6,7 @@
 // that cannot be read, is pending. The files are data from people: read strictly, and never changed or removed here.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -27,6 +28,23 @@ struct PendingItem {
     std::string question;           ///< Of an escalation; of an action, what it is, in a line.
     std::string artifact_hash;      ///< Of an approval, or of the action that is shown.
     std::string created_at;
+};
+
+/// Until when an answer is waited for, and what happens then. It is asked for together with the question, and so as immutable as that.
+struct AnswerBy {
+    std::string deadline;           ///< RFC 3339, UTC; empty: none.
+    std::string then = "pause";     ///< `pause`: it stays open; `default`: `default_answer` is the answer; `abort`: the task ends.
+    std::string default_answer;     ///< Empty: there is none, and `default` is `pause`.
+    bool operator==(const AnswerBy&) const = default;
+};
+
+/// What the settings say of deadlines (`escalation.deadline_seconds`, `escalation.on_deadline`, `escalation.default_answer`).
+struct AnswerRule {
+    std::chrono::seconds within{0};     ///< 0: no deadline.
+    std::string then = "pause";
+    std::string default_answer;         ///< Empty: the first option.
+    /// For a question of that time with these options. An approval has none, and a deadline never gives it: `default` is `pause` there.
+    [[nodiscard]] AnswerBy of(std::string_view created_at, const std::vector<std::string>& options, bool approval) const;
 };
 
 /// What a person decided on an action that a model proposed.
@@ -71,12 +89,16 @@ public:
 
     /// Records what is asked; on disk when it returns. The same record again is no error (a task that resumes).
     /// Errors: `invalid` AF-ESC-002 the id; `conflict` AF-ESC-003 another record has it; `io`.
-    [[nodiscard]] Result<void> record(const Escalation& escalation) const;
-    [[nodiscard]] Result<void> record(const ApprovalRequest& request) const;
+    [[nodiscard]] Result<void> record(const Escalation& escalation, const AnswerBy& by = {}) const;
+    [[nodiscard]] Result<void> record(const ApprovalRequest& request, const AnswerBy& by = {}) const;
 
     /// Errors: `not_found` AF-ESC-001 naming the nearest id; `invalid` AF-ESC-002, AF-ESC-005 (file, line, field).
     [[nodiscard]] Result<Escalation> escalation(std::string_view id) const;
     [[nodiscard]] Result<ApprovalRequest> approval(std::string_view id) const;
+
+    /// Until when the question or approval is to be answered. Errors: as above; `invalid` AF-ESC-059 a deadline that is no time, or another word
+    /// than those for what happens then.
+    [[nodiscard]] Result<AnswerBy> answer_by(std::string_view id) const;
 
     /// The answer, or empty for "not yet". Errors: AF-ESC-001, -002, -005; `conflict` AF-ESC-006 the decision is
     /// for another artifact. A file without `artifact_hash` decides what was shown.

@@ -146,6 +146,9 @@ int run_doctor(Program& program) {
             checks.push_back({"plugins", plugins.problems().empty() ? Verdict::good : Verdict::warning,
                               std::to_string(plugins.plugins().size()) + " found, " + std::to_string(plugins.problems().size()) + " with problems"});
             checks.push_back(check_secrets(**project));
+            std::string handlers;
+            for (const std::string& name : (*project)->settings().list("escalation.handlers")) { handlers += (handlers.empty() ? "told by " : ", ") + printable(name, 60); }
+            checks.push_back(from("people", check_handlers((*project)->settings(), (*project)->network(), program.environment), handlers));
             for (Check& check : check_model(**project, program)) { checks.push_back(std::move(check)); }
             for (Check& check : check_models_of_roles(**project, program)) { checks.push_back(std::move(check)); }
             for (Check& check : checks) { check.detail = (*project)->secrets().redactor->redact(std::move(check.detail)); }

@@ -19,14 +19,6 @@ struct ResolveArguments {
     bool no_resume = false;
 };
 
-/// What a task asked before it was aborted waits for nobody any more.
-bool has_ended(const TaskStore& tasks, const std::string& task) {
-    const auto state = tasks.load_state(task);
-    if (!state.ok()) { return false; }
-    const json::value* status = state->if_contains("status");
-    return status != nullptr && (*status == "aborted" || *status == "completed");
-}
-
 std::string_view kind_of(PendingItem::Kind kind) { return kind == PendingItem::Kind::approval ? "approval" : kind == PendingItem::Kind::action ? "action" : "escalation"; }
 
 int list_escalations(Program& program) {
@@ -181,6 +173,13 @@ int run_resolve(Program& program, const ResolveArguments& arguments) {
 }
 
 }  // namespace
+
+bool has_ended(const TaskStore& tasks, const std::string& task_id) {
+    const auto state = tasks.load_state(task_id);
+    if (!state.ok()) { return false; }
+    const json::value* status = state->if_contains("status");
+    return status != nullptr && (*status == "aborted" || *status == "completed");
+}
 
 void add_escalations(CLI::App& app, Program& program) {
     const Command group = add_subcommand(app, "escalations", "What waits for a person");

@@ -129,7 +129,7 @@ std::unique_ptr<EventSink> make_progress(Program& program) {
 }
 
 int tell(Program& program, Project& project, const PipelineResult& result) {
-    program.leave_at_once = result.abandoned_thread;
+    program.leave_at_once = program.leave_at_once || result.abandoned_thread;
     if (program.stream_output) {
         end_event_stream(program.out, result_json(result));
         return static_cast<int>(result.exit_code);

@@ -172,6 +172,7 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_abort(app, program);
     add_decisions(app, program);
     add_escalations(app, program);
+    add_remind(app, program);
     add_inspect(app, program);
     add_cost(app, program);
     add_diff(app, program);

@@ -255,8 +255,11 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .agentic = [self](const AgentDefinition& agent) { return self->agentic(agent.role); },
         .delivery = std::move(delivery)});
 
-    std::shared_ptr<EscalationHandler> handler;
-    AF_TRY(handler, project->plugins_.escalation(project->settings_->text("escalation.handler")));
+    AF_TRY(std::vector<GroupedHandler> handlers, make_handlers(*project->settings_, project->plugins_, project->network_, program.environment));
+    HandlerGroupOptions people{.clock = project->clock_, .store = *project->escalations_, .redactor = redactor};
+    people.reminders = reminder_policy(*project->settings_);
+    people.left_behind = [&program] { program.leave_at_once = true; };
+    project->handlers_ = std::make_shared<HandlerGroup>(std::move(handlers), std::move(people));
     // Who sits at a terminal is asked there for every action of an interactive task.
     std::shared_ptr<EscalationHandler> present;
     const bool sits_there = program.in_is_terminal && program.err_is_terminal && !program.json_output && !program.stream_output && program.detached < 0;
@@ -267,10 +270,14 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
                         .escalations = *project->escalations_,
                         .services = *project->services_,
                         .ids = project->ids_,
-                        .handler = std::move(handler),
+                        .handler = project->handlers_,
                         .wait = std::chrono::seconds(project->settings_->integer("escalation.wait_seconds")),
                         .command = "agentforge",
-                        .present = std::move(present)});
+                        .present = std::move(present),
+                        .answer_rule = answer_rule(*project->settings_),
+                        .tend = [group = project->handlers_](const std::string& id, CallContext& context) {
+                            for (const Error& problem : group->tend(id, context, true).problems) { context.log(LogLevel::warning, problem.to_string(), {}); }
+                        }});
     return project;
 }
 
@@ -362,11 +369,11 @@ Result<json::object> Project::backend_config(const std::string& name, const std:
     }
     if (name != "replay" && !model_name.empty()) { config["model"] = model_name; }
     if (chosen.mode == "agentic") {
-        if (name == "replay" || name == "anthropic" || name == "openai") {
+        if (name == "anthropic" || name == "openai") {
             return Error{"AF-LLM-313", "the backend `" + name + "` has no agentic mode: it answers, and works in no folder", "llm.mode",
                          "Set `llm.mode: plain`, or `llm.backend: cli`.", ErrorKind::unavailable};
         }
-        config["mode"] = "agentic";
+        if (name != "replay") { config["mode"] = "agentic"; }       // What was recorded says by itself how it came about.
     }
     return config;
 }
@@ -447,10 +454,6 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
     AF_TRY(const ModelSettings chosen, settled(read_model_settings(*settings_, agent.role)));
     AF_TRY(const json::object config, backend_config(chosen.backend, chosen.model, chosen, agent.role));
     const std::string record = from_here(chosen.record);
-    if (chosen.mode == "agentic" && !record.empty()) {
-        return Error{"AF-LLM-313", "role `" + agent.role + "` works agentically, and that cannot be recorded: what a command does to the files is not in its answer", "llm.record",
-                     "Leave llm.record unset, or set `llm.mode: plain`.", ErrorKind::unavailable};
-    }
     const std::string key = chosen.backend + "\n" + json::serialize(config) + "\n" + record;
     if (const auto known = models_.find(key); known != models_.end()) { return known->second.get(); }
     AF_TRY(std::shared_ptr<LLMBackend> plugin, make_backend(chosen.backend, config));

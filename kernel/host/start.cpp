@@ -234,6 +234,7 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
     if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
     if (const auto deliverable = check_delivery(project); !deliverable.ok()) { return program.fail(deliverable.error()); }
+    if (const auto tellable = check_handlers(project.settings(), project.network(), program.environment); !tellable.ok()) { return program.fail(tellable.error()); }
     if (wants_interactive(project, arguments)) {
         if (const auto askable = check_interactive(project, *pipeline); !askable.ok()) { return program.fail(askable.error()); }
     }

@@ -108,6 +108,7 @@ public:
         if (session_->state().waiting_for().empty()) {
             AF_CHECK(begin_or_resume());
         } else {
+            tend_question();
             AF_CHECK(collect_answer(true));
         }
         AF_CHECK(settle_costing());
@@ -295,9 +296,9 @@ private:
         request.artifact_hash = state().stage().artifact_hash;
         request.created_at = time_of_last("artifact_accepted");     // The same again when this is repeated after a crash.
         request.directory = setup_.escalations.directory().string();
-        AF_CHECK(setup_.escalations.record(request));
-        AF_CHECK(session_->record("approval_requested",
-                                  {{"stage", stage_name()}, {"approval_id", request.id}, {"artifact_hash", request.artifact_hash}}));
+        const AnswerBy by = answer_by(request.id, request.created_at, {}, true);
+        AF_CHECK(setup_.escalations.record(request, by));
+        AF_CHECK(session_->record("approval_requested", with_deadline({{"stage", stage_name()}, {"approval_id", request.id}, {"artifact_hash", request.artifact_hash}}, by)));
         services_.events.event("approval_requested", {{"stage", stage_name()}, {"id", request.id}, {"artifact", state().stage().artifact}});
         return notify([request](EscalationHandler& handler, CallContext& context) { return handler.notify_approval(request, context); });
     }
@@ -346,8 +347,9 @@ private:
         }
         escalation.created_at = time_of_last("stage_escalated");
         escalation.directory = setup_.escalations.directory().string();
-        AF_CHECK(setup_.escalations.record(escalation));
-        AF_CHECK(session_->record("escalation_raised", {{"stage", stage_name()}, {"escalation_id", escalation.id}}));
+        const AnswerBy by = answer_by(escalation.id, escalation.created_at, escalation.options, false);
+        AF_CHECK(setup_.escalations.record(escalation, by));
+        AF_CHECK(session_->record("escalation_raised", with_deadline({{"stage", stage_name()}, {"escalation_id", escalation.id}}, by)));
         services_.events.event("escalation", {{"stage", stage_name()},
                                               {"id", escalation.id},
                                               {"reason", escalation.issue},
@@ -846,8 +848,29 @@ private:
         handler_hung_ = true;
         const auto seen = watch->now();
         return Error{"AF-ESC-030", "the escalation handler did not return by its deadline of " + std::to_string(limit.count() / 1000) + " s and was given up" + watch->culprit(),
-                     seen ? seen->whom : "escalation.handler", "answer with `agentforge resolve` or `agentforge approve`, and mend the handler: it must watch deadline()",
+                     seen ? seen->whom : "escalation.handlers", "answer with `agentforge resolve` or `agentforge approve`, and mend the handler: it must watch deadline()",
                      ErrorKind::timeout};
+    }
+
+    /// Of a question that was recorded before a crash, what was recorded; else by the settings.
+    AnswerBy answer_by(const std::string& id, const std::string& created_at, const std::vector<std::string>& options, bool approval) {
+        if (auto there = setup_.escalations.answer_by(id); there.ok()) { return *there; }
+        return setup_.answer_rule.of(created_at, options, approval);
+    }
+
+    static json::object with_deadline(json::object fields, const AnswerBy& by) {
+        if (by.deadline.empty()) { return fields; }
+        fields["deadline"] = by.deadline;
+        fields["at_deadline"] = by.then;
+        return fields;
+    }
+
+    /// What became due while no process ran: a telling that failed, a reminder, a deadline.
+    void tend_question() {
+        if (!setup_.tend) { return; }
+        const StageClock clock(services_.clock, std::chrono::seconds(10));
+        KernelCallContext context(services_, clock, stage_name(), services_.clock.now());
+        setup_.tend(open_id(), context);
     }
 
     Step notify(std::function<Result<void>(EscalationHandler&, CallContext&)> call) {

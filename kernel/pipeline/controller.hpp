@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -81,6 +82,9 @@ struct ControllerSetup {
     std::chrono::milliseconds wait{0};              ///< How long a person is waited for before the task pauses.
     std::string command = "agentforge";             ///< Shown by the lock.
     std::shared_ptr<EscalationHandler> present = {};    ///< Asks whoever sits at the terminal, in interactive tasks, and waits as long as it takes; null: nobody does.
+    AnswerRule answer_rule = {};                    ///< Until when a person is to answer.
+    /// Does what is due for an open question (HandlerGroup::tend); called for the one that a resumed task waits with. Empty: nothing is.
+    std::function<void(const std::string& id, CallContext& context)> tend = {};
 };
 
 /// What a person says of what a task shows. Bound to it by `id` (`APR-…`, `ACT-…`: each stands for one hash) or by `hash`, the beginning of
