@@ -483,7 +483,7 @@ TEST_F(InteractiveTest, a_model_whose_command_acts_by_itself_is_refused) {
 
 TEST_F(InteractiveTest, a_reviewers_actions_are_asked_for_too) {
     StartOptions with_review = options();
-    with_review.pipeline.stages[0].reviewers = {"software_developer"};
+    with_review.pipeline.stages[0].reviewers = {"security_architect"};
     bench.answers([this](const CompletionRequest& request) -> Result<Completion> {
         contexts.push_back(request.user);
         if (contexts.size() == 1) { return call_tool("complete", {{"text", "done"}}); }
