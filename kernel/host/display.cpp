@@ -120,6 +120,7 @@ void Display::draw(std::string_view above) {
     text += live;
     out_ << (options_.unicode ? text : as_ascii(text)) << std::flush;
     live_lines_ = lines;
+    live_lines_stand().store(lines > 0, std::memory_order_relaxed);
     live_columns_ = width;
     drawn_ = std::move(live);
 }
@@ -127,7 +128,7 @@ void Display::draw(std::string_view above) {
 void Display::tick() {
     std::unique_lock lock(mutex_);
     while (!over_) {
-        wake_.wait_for(lock, std::chrono::seconds(1));
+        wake_.wait_for(lock, std::chrono::milliseconds(250));
         if (!over_) { draw(""); }
     }
 }
@@ -152,10 +153,10 @@ void Display::show(std::string_view name, const json::object& fields) {
     const auto text = [&](std::string_view key) { return printable(event_text(fields, key)); };
     if (name == "task_started") {
         line("task " + text("task_id") + "  (pipeline " + text("pipeline") + ")");
-    } else if (name == "stage_started") {
+    } else if (name == "stage_started" || name == "stage_resumed") {
         const std::uint64_t attempt = event_number(fields, "attempt");
         line(fmt::format("{}/{} {:<9} {}{}", event_number(fields, "index") + 1, event_number(fields, "of"), text("stage"), text("agent"),
-                         attempt > 1 ? fmt::format("  (attempt {})", attempt) : ""));
+                         name == "stage_resumed" ? "  (goes on)" : attempt > 1 ? fmt::format("  (attempt {})", attempt) : ""));
     } else if (name == "step") {
         const bool good = event_flag(fields, "success");
         const std::string told = fmt::format(" step {:<3} {:<22} {}", event_number(fields, "step"), text("tool"), printable(without_repetition(event_text(fields, "summary"))));

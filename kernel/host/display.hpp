@@ -15,7 +15,7 @@
 
 namespace agentforge::kernel {
 
-/// Events may come from any thread. On a terminal a thread of its own draws the live lines once a second, so that its clocks go while a
+/// Events may come from any thread. On a terminal a thread of its own looks at the live lines four times a second and draws what has changed, so that its clocks go while a
 /// model thinks or tests run; it ends with the object.
 class Display final : public EventSink {
 public:

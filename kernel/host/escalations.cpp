@@ -27,7 +27,7 @@ int list_escalations(Program& program) {
     const EscalationStore store(place->agentforge);
     const auto pending = store.pending();
     if (!pending.ok()) { return program.fail(pending.error()); }
-    for (const Error& problem : pending->problems) { program.err << "agentforge: " << problem.to_string() << "\n"; }
+    for (const Error& problem : pending->problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
     const TaskStore tasks(place->agentforge);
     std::vector<PendingItem> open;
     std::copy_if(pending->items.begin(), pending->items.end(), std::back_inserter(open),
@@ -199,7 +199,10 @@ void add_escalations(CLI::App& app, Program& program) {
     add_flag(*show, "--json", program.json_output, "Answer as JSON");
     add_flag(*show, "--action", *only_action, "Only the tool and the arguments of an action, as YAML, to be changed and given to `approve --edited`");
     show->footer("Examples:\n  agentforge escalations show ESC-20260102-add-oauth2-1f2e3d4c-clarify-1\n  agentforge escalations show ACT-20260102-add-oauth2-1f2e3d4c-green-7 --action > action.yaml");
-    show->callback([&program, shown, only_action] { program.command = [&program, shown, only_action] { return show_escalation(program, *shown, *only_action); }; });
+    show->callback([&program, shown, only_action] {
+        program.pages = true;
+        program.command = [&program, shown, only_action] { return show_escalation(program, *shown, *only_action); };
+    });
 
     auto arguments = std::make_shared<ResolveArguments>();
     const Command resolve = add_subcommand(app, "resolve", "Answer an escalation; the task goes on");

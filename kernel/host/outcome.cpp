@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/outcome.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <ostream>
 #include <thread>
@@ -121,7 +123,7 @@ std::unique_ptr<EventSink> make_progress(Program& program) {
                                                                           .colour = terminal && wants_colour(program.environment),
                                                                           .unicode = !terminal || shows_unicode(program.environment),
                                                                           .quiet = program.quiet || program.json_output,
-                                                                          .columns = terminal_columns,
+                                                                          .columns = [] { return terminal_columns(STDERR_FILENO); },
                                                                           .stopping = [cancel = program.cancel] { return cancel != nullptr && cancel->finishing(); },
                                                                           .continued = program.continued});
     }
@@ -150,8 +152,8 @@ int tell(Program& program, Project& project, const PipelineResult& result) {
         tell_waiting(program, project, result);
         tell_cost(program, project, result);
     } else {
-        program.out << "Not done: " << result.task_id << ", " << to_string(result.status) << " at stage " << result.current_stage << "\n";
-        if (result.error) { program.err << "agentforge: " << result.error->to_string() << "\n"; }
+        program.out << (result.status == TaskStatus::paused && !result.error ? "Paused: " : "Not done: ") << result.task_id << ", " << (result.status == TaskStatus::paused && !result.error ? "" : std::string(to_string(result.status)) + " ") << "at stage " << result.current_stage << "\n";
+        if (result.error) { program.err << "agentforge: " << printable_lines(result.error->to_string()) << "\n"; }
         const bool told = result.error && result.error->remedy.find("agentforge resume") != std::string::npos;
         if (!told && (result.status == TaskStatus::paused || result.status == TaskStatus::failed)) {
             program.out << "  go on with: agentforge resume " << result.task_id << "\n";

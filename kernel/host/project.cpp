@@ -170,7 +170,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     AF_TRY(TrustedSettings trusted, load_settings(program, project->place_, project->product_));
     project->settings_ = std::move(trusted.settings);
     project->trust_ = std::move(trusted.trust);
-    if (!project->trust_.allowed()) { program.err << "agentforge: " << project->trust_.refusal().to_string() << "\n"; }
+    if (!project->trust_.allowed()) { program.err << "agentforge: " << printable_lines(project->trust_.refusal().to_string()) << "\n"; }
     name_unknown_variables(program, *project->settings_);
 
     Log::Options log;

@@ -36,11 +36,20 @@ Error broken_rule(std::string code, std::string message, std::string remedy, Err
 std::filesystem::path abort_request_file(const TaskPaths& paths) { return paths.root / "abort.request"; }
 std::filesystem::path pause_request_file(const TaskPaths& paths) { return paths.root / "pause.request"; }
 
-/// Another process asks for the end (at once) or a pause (after the step), as the second and the first Ctrl-C do.
+constexpr std::string_view after_step_line = "after the step";     ///< The second line of a request to pause; else it is at once.
+
+/// Another process asks for the end, or a pause (at once, or after the step as the first Ctrl-C does).
 void heed_requests(const TaskPaths& paths, CancelToken& cancel) {
     std::error_code error;
+    if (cancel.requested()) { return; }
     if (std::filesystem::exists(abort_request_file(paths), error)) { cancel.request(); }
-    if (!cancel.finishing() && std::filesystem::exists(pause_request_file(paths), error)) { cancel.request_at_step_end(); }
+    if (!std::filesystem::exists(pause_request_file(paths), error)) { return; }
+    const auto text = read_file(pause_request_file(paths), max_request_bytes);
+    if (!text.ok() || text->find("\n" + std::string(after_step_line) + "\n") == std::string::npos) {
+        cancel.request();
+    } else if (!cancel.finishing()) {
+        cancel.request_at_step_end();
+    }
 }
 
 json::array texts(const std::vector<std::string>& list) {
@@ -182,6 +191,15 @@ private:
         json::array stages;
         for (const StageState& stage : state().stages) { stages.push_back(json::object{{"name", stage.name}, {"status", to_string(stage.status)}}); }
         services_.events.event("task_started", {{"task_id", state().task_id}, {"request", state().request}, {"pipeline", state().pipeline.name}, {"stages", std::move(stages)}});
+        if (state().progress == StageProgress::executing || state().progress == StageProgress::accepted) {     // It goes on inside a visit: who watches has not seen it begin.
+            services_.events.event("stage_resumed", {{"stage", stage_name()},
+                                                     {"index", state().stage_index},
+                                                     {"of", state().stages.size()},
+                                                     {"attempt", state().stage().attempts},
+                                                     {"agent", state().stage_template().agent},
+                                                     {"step", state().steps},
+                                                     {"task_tokens", state().ledger.total().tokens()}});
+        }
         return {};
     }
 
@@ -1096,8 +1114,9 @@ private:
     bool handler_hung_ = false;
 };
 
-Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std::string_view reason) {
-    return write_file_atomic(pause_request_file(store.paths(task_id)), std::string(reason) + "\n", Durability::synced);
+Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std::string_view reason, PauseWhen when) {
+    const std::string text = first_line(reason) + "\n" + (when == PauseWhen::after_step ? std::string(after_step_line) + "\n" : "");
+    return write_file_atomic(pause_request_file(store.paths(task_id)), text, Durability::synced);
 }
 
 PipelineController::PipelineController(ControllerSetup setup) : setup_(std::move(setup)) {}

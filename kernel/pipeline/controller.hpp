@@ -23,9 +23,13 @@
 
 namespace agentforge::kernel {
 
-/// Asks the process that runs a task to finish its step, save and end, as one Ctrl-C does. `resume` goes on. Where no process runs it,
+/// When a task that is asked to pause does so: at once, as after two Ctrl-C (what runs is stopped within 200 ms and done anew by `resume`), or
+/// at the end of its step, as after one.
+enum class PauseWhen : unsigned char { at_once = 1, after_step };
+
+/// Asks the process that runs a task to save and end. `resume` goes on. Asked twice, the newer request holds. Where no process runs it,
 /// nobody hears it.
-[[nodiscard]] Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std::string_view reason);
+[[nodiscard]] Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std::string_view reason, PauseWhen when);
 
 /// How a run of the controller ended; the program's exit code (Task 012, exit codes).
 enum class ExitCode : int { done = 0, failed = 1, usage = 2, stage_timeout = 20, cycle_limit = 21, person_needed = 22, cancelled = 23 };
