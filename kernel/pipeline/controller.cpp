@@ -347,6 +347,12 @@ private:
         AF_CHECK(setup_.escalations.record(request));
         AF_CHECK(session_->record("action_asked", {{"stage", stage_name()}, {"approval_id", request.id}, {"action_hash", request.artifact_hash}}));
         services_.events.event("approval_requested", {{"stage", stage_name()}, {"id", request.id}, {"action", action_line(request.artifact)}, {"hash", request.artifact_hash}});
+        return setup_.present ? Step(true) : tell_of_action();
+    }
+
+    /// Others are told once nobody at the terminal decides: not of every action that somebody there is looking at.
+    Step tell_of_action() {
+        AF_TRY(const ApprovalRequest request, shown_action(state().action->id));
         return notify([request](EscalationHandler& handler, CallContext& context) { return handler.notify_approval(request, context); });
     }
 
@@ -381,6 +387,7 @@ private:
     Step apply(const effect::AwaitPerson&) {
         if (asker() && patience_for_people().count() > 0) { AF_CHECK(wait_for_person()); }
         AF_CHECK(collect_answer());
+        if (state().waiting_for() == "action" && setup_.present) { AF_CHECK(tell_of_action()); }
         return state().waiting_for().empty();
     }
 

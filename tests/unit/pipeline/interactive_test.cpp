@@ -266,8 +266,16 @@ TEST_F(InteractiveTest, who_sits_at_the_terminal_is_asked_whatever_the_settings_
     console->typed_late = true;
     EXPECT_TRUE(bench.start(options()).success);
     EXPECT_EQ(bench.events.texts("asking", "handler"), (std::vector<std::string>{"slow", "slow"}));
+    EXPECT_TRUE(bench.handler->told.empty()) << "nobody else need know what is decided at once";
     bench.stage("b", [](StageContext&) { return StageResult::escalate({"r", "q?", {}, {}}); });
     EXPECT_EQ(bench.start(Bench::with({"b"})).waiting_for, "escalation") << "a task that is not interactive waits for nobody unless it was told to";
+}
+
+TEST_F(InteractiveTest, others_are_told_once_nobody_at_the_terminal_decides) {
+    bench.present = std::make_shared<SilentHandler>();      // Who sits there says: later.
+    const auto waiting = bench.start(options());
+    EXPECT_EQ(waiting.waiting_for, "action");
+    EXPECT_THAT(bench.handler->told, ElementsAre(waiting.waiting_id));
 }
 
 TEST_F(InteractiveTest, a_file_that_is_wrong_is_named_while_the_console_waits_and_its_correction_is_taken) {
