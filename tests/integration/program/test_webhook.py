@@ -156,7 +156,7 @@ class TestWebhook(HookTest):
         folder = self.repository / ".agentforge" / "config"
         folder.mkdir(parents=True)
         file = folder / "settings.yaml"
-        file.write_text("escalation:\n  handler: console   # mine\n", encoding="utf-8")
+        file.write_text("escalation:\n  handler: console\n", encoding="utf-8")
         self.assert_error(self.start(), "AF-CONF-044", "escalation.handlers")
         self.assert_code(self.run_program("config", "migrate"), 0)
         self.assertEqual(yaml.safe_load(file.read_text(encoding="utf-8")), {"escalation": {"handlers": ["console"]}})
