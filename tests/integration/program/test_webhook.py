@@ -137,9 +137,9 @@ class TestWebhook(HookTest):
     def test_a_webhook_without_an_address_is_refused_before_there_is_a_task(self):
         del self.environment["AGENTFORGE_WEBHOOK_URL"]
         outcome = self.start(*self.settings)
-        self.assert_error(outcome, "AF-ESC-051", "AGENTFORGE_WEBHOOK_URL")
+        self.assert_error(outcome, "AF-ESC-060", "AGENTFORGE_WEBHOOK_URL")
         self.assertEqual(self.tasks(), [])
-        self.assertIn("AF-ESC-051", self.run_program("doctor", *self.settings).out)
+        self.assertIn("AF-ESC-060", self.run_program("doctor", *self.settings).out)
 
     def test_network_local_refuses_a_public_address_before_there_is_a_task(self):
         self.environment["AGENTFORGE_WEBHOOK_URL"] = "https://hooks.slack.example/services/x"
