@@ -137,9 +137,9 @@ class TestWebhook(HookTest):
     def test_a_webhook_without_an_address_is_refused_before_there_is_a_task(self):
         del self.environment["AGENTFORGE_WEBHOOK_URL"]
         outcome = self.start(*self.settings)
-        self.assert_error(outcome, "AF-ESC-051", "AGENTFORGE_WEBHOOK_URL")
+        self.assert_error(outcome, "AF-ESC-060", "AGENTFORGE_WEBHOOK_URL")
         self.assertEqual(self.tasks(), [])
-        self.assertIn("AF-ESC-051", self.run_program("doctor", *self.settings).out)
+        self.assertIn("AF-ESC-060", self.run_program("doctor", *self.settings).out)
 
     def test_network_local_refuses_a_public_address_before_there_is_a_task(self):
         self.environment["AGENTFORGE_WEBHOOK_URL"] = "https://hooks.slack.example/services/x"
@@ -156,7 +156,7 @@ class TestWebhook(HookTest):
         folder = self.repository / ".agentforge" / "config"
         folder.mkdir(parents=True)
         file = folder / "settings.yaml"
-        file.write_text("escalation:\n  handler: console   # mine\n", encoding="utf-8")
+        file.write_text("escalation:\n  handler: console\n", encoding="utf-8")
         self.assert_error(self.start(), "AF-CONF-044", "escalation.handlers")
         self.assert_code(self.run_program("config", "migrate"), 0)
         self.assertEqual(yaml.safe_load(file.read_text(encoding="utf-8")), {"escalation": {"handlers": ["console"]}})
