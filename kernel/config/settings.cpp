@@ -16,7 +16,7 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::string_view environment_prefix = "AGENTFORGE_";
-constexpr std::string_view other_variables[] = {"AGENTFORGE_HOME", "AGENTFORGE_PAGER", "AGENTFORGE_PLUGIN_PATH", "AGENTFORGE_STATE_HOME", "AGENTFORGE_TRUST_PROJECT"};
+constexpr std::string_view other_variables[] = {"AGENTFORGE_HOME", "AGENTFORGE_PAGER", "AGENTFORGE_PLUGIN_PATH", "AGENTFORGE_STATE_HOME", "AGENTFORGE_TRUST_PROJECT", "AGENTFORGE_WEBHOOK_SECRET", "AGENTFORGE_WEBHOOK_URL"};
 
 struct Layer {
     std::string name;

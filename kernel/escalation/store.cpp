@@ -331,7 +331,7 @@ std::string action_text(const json::object& shown) {
         std::string said = value.is_string() ? std::string(value.get_string()) : value.is_structured() ? to_yaml(value) : to_json_line(value);
         while (said.ends_with('\n')) { said.pop_back(); }
         text += std::string(name) + ":";
-        if (said.find('\n') == std::string::npos) {
+        if (said.find('\n') == std::string::npos && !value.is_structured()) {
             text += " " + said + "\n";
             continue;
         }

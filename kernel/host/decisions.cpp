@@ -20,6 +20,7 @@ struct DecisionArguments {
     bool edit = false;
     bool no_resume = false;
     bool approved = false;
+    bool must_say = false;      ///< `feedback` without a text would be a rejection.
 };
 
 constexpr std::uint64_t max_edited_bytes = 1UL << 20U;
@@ -50,7 +51,7 @@ Result<std::optional<json::object>> changed(Program& program, const EscalationSt
     }
     AF_TRY(YamlDocument document, parse_yaml(text, source, YamlLimits{.max_bytes = max_edited_bytes}));
     if (!document.value.is_object()) {
-        return Error{"AF-ESC-032", "the changed action is not a mapping", source, "give `tool` and `arguments`, as `agentforge escalations show ID --action` prints them", ErrorKind::invalid};
+        return Error{"AF-ESC-043", "the changed action is not a mapping", source, "give `tool` and `arguments`, as `agentforge escalations show ID --action` prints them", ErrorKind::invalid};
     }
     return std::optional(std::move(document.value.get_object()));
 }
@@ -63,21 +64,22 @@ int run_decision(Program& program, const DecisionArguments& arguments) {
     std::string task = arguments.what;
     if (names_a_question(arguments.what)) {
         if (arguments.what.starts_with("ESC-")) {
-            return program.fail(Error{"AF-ORCH-043", arguments.what + " is a question and no approval", "", "answer it: agentforge resolve " + arguments.what + " \"…\"", ErrorKind::invalid});
+            return program.fail(Error{"AF-ESC-044", arguments.what + " is a question and no approval", "", "answer it: agentforge resolve " + arguments.what + " \"…\"", ErrorKind::invalid});
         }
         const auto asked = store.approval(arguments.what);
         if (!asked.ok()) { return program.fail(asked.error()); }
         task = asked->task_id;
         decision.id = arguments.what;
     } else if (arguments.edit) {
-        return program.fail(Error{"AF-ESC-036", "--edit needs to know which action is meant", arguments.what, "name it (ACT-…); `agentforge escalations list` has it", ErrorKind::invalid});
+        return program.fail(Error{"AF-ESC-042", "--edit needs to know which action is meant", arguments.what, "name it (ACT-…); `agentforge escalations list` has it", ErrorKind::invalid});
     }
     auto edited = changed(program, store, arguments);
     if (!edited.ok()) { return program.fail(edited.error()); }
     decision.edited = std::move(*edited);
     return with_task(program, task, [&](Project& project, const std::string& id) {
-        if (!arguments.approved && decision.feedback.find_first_not_of(" \t\r\n") == std::string::npos && !arguments.feedback.empty()) {
-            return program.fail(Error{"AF-ORCH-044", "the feedback is empty", "", "say what is to be changed, or use `agentforge reject`", ErrorKind::invalid});
+        const bool says_nothing = arguments.feedback.find_first_not_of(" \t\r\n") == std::string::npos;
+        if (!arguments.approved && says_nothing && (arguments.must_say || !arguments.feedback.empty())) {
+            return program.fail(project.controller().provide_feedback(id, " ").error());     // What it says of every feedback that says nothing.
         }
         const auto decided = project.controller().decide(id, decision);
         if (!decided.ok()) { return program.fail(decided.error()); }
@@ -118,6 +120,7 @@ void add_decisions(CLI::App& app, Program& program) {
     finish(reject, rejected);
     const auto [feedback, revised] = add("feedback", "Say what to change in what the task shows; its stage runs again",
                                          "Example:  agentforge feedback 1f2e3d4c \"Add rate limiting to the specification\"", false);
+    revised->must_say = true;
     add_option(feedback, "text", revised->feedback, "What to change")->type_name("COMMENT")->required();
     finish(feedback, revised);
 }

@@ -143,7 +143,7 @@ void Display::event(std::string_view name, const json::object& fields) {
     const std::lock_guard lock(mutex_);
     live_.event(name, fields, std::chrono::steady_clock::now());
     // The console writes where the live lines stand: they go as long as somebody is asked there.
-    if (name == "asking") { asked_here_ = event_text(fields, "handler") == "console"; }
+    if (name == "asking") { asked_here_ = event_text(fields, "handler").find("console") != std::string::npos; }
     if (name == "asking_ended") { asked_here_ = false; }
     show(name, fields);
     draw("");

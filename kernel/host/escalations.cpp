@@ -96,7 +96,7 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
         }
         if (!*decision) { how = "agentforge approve | reject " + id; }
     } else if (only_action) {
-        return program.fail(Error{"AF-ESC-037", id + " is no action", "--action", "leave the flag away", ErrorKind::invalid});
+        return program.fail(Error{"AF-ESC-046", id + " is no action", "--action", "leave the flag away", ErrorKind::invalid});
     } else if (id.starts_with("APR-")) {
         const auto request = store.approval(id);
         if (!request.ok()) { return program.fail(request.error()); }

@@ -172,6 +172,8 @@ std::string man_page(const GrammarCommand& command, const GrammarCommand& top, s
                                          {"AGENTFORGE_PLUGIN_PATH", "Folders with plugins, separated by colons."},
                                          {"AGENTFORGE_STATE_HOME", "Where worktrees and the list of trusted projects lie; else $XDG_STATE_HOME/agentforge, else ~/.local/state/agentforge."},
                                          {"AGENTFORGE_TRUST_PROJECT", "1: what a project's own files want to run may run, as with --trust."},
+                                         {"AGENTFORGE_WEBHOOK_SECRET", "The key that the webhook signs with; plugins.settings.webhook.secret_env names another variable."},
+                                         {"AGENTFORGE_WEBHOOK_URL", "Where the webhook tells people; plugins.settings.webhook.url_env names another variable."},
                                          {"ANTHROPIC_API_KEY", "The key of the anthropic backend, where llm.api_key_env names no other."},
                                          {"HOME", "Where .agentforge/config.yaml of the person is looked for."},
                                          {"HTTP_PROXY, HTTPS_PROXY, NO_PROXY", "How model servers are reached, in small letters, too; docs/models.md says which holds when."},

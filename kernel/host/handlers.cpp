@@ -76,13 +76,13 @@ Result<void> check_handlers(const Settings& settings, const NetworkRule& rule, c
     const std::string variable = url_variable(settings);
     const std::string url = value_of(environment, variable);
     if (url.empty()) {
-        return Error{"AF-ESC-051", "the webhook has no address: the variable " + variable + " is not set", variable,
+        return Error{"AF-ESC-060", "the webhook has no address: the variable " + variable + " is not set", variable,
                      "Set it to the whole address, such as https://hooks.slack.com/services/…, or take webhook out of escalation.handlers.", ErrorKind::unavailable};
     }
     AF_CHECK(check_webhook_network(rule, url));
     const std::string key = webhook_setting(settings, "secret_env");
     if (!key.empty() && value_of(environment, key).empty()) {
-        return Error{"AF-ESC-052", "the webhook cannot sign: the variable " + key + " is not set", key, "Set it to the key that the server knows.", ErrorKind::unavailable};
+        return Error{"AF-ESC-060", "the webhook cannot sign: the variable " + key + " is not set", key, "Set it to the key that the server knows.", ErrorKind::unavailable};
     }
     return {};
 }

@@ -17,7 +17,8 @@ namespace agentforge::kernel {
 /// Errors: AF-ESC-058 none is named, or one twice; AF-PLUG-… there is no such plugin, or its settings do not fit.
 [[nodiscard]] Result<std::vector<GroupedHandler>> make_handlers(const Settings& settings, PluginRegistry& plugins, const NetworkRule& rule,
                                                                 const std::map<std::string, std::string>& environment);
-/// Whether people can be told at all: what a handler would say only when there is something to tell. Errors: AF-ESC-051, AF-ESC-052, AF-ESC-055.
+/// Whether people can be told at all: what a handler would say only when there is something to tell. Errors: AF-ESC-060 the webhook has no address, or no key where
+/// one is named; AF-ESC-055.
 [[nodiscard]] Result<void> check_handlers(const Settings& settings, const NetworkRule& rule, const std::map<std::string, std::string>& environment);
 /// The variables that hold the webhook's address and key: secrets both.
 [[nodiscard]] std::vector<std::string> webhook_variables(const Settings& settings);

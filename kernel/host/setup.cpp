@@ -64,7 +64,7 @@ int run_setup(Program& program, const SetupArguments& arguments) {
     if (!arguments.show && !all_there) {
         if (!program.json_output) {
             print_setup(program, *setup);
-            program.out << "Fetching, with network, into these folders alone …\n" << std::flush;
+            program.err << "Fetching, with network, into these folders alone …\n" << std::flush;
         }
         setup = setup_dependencies((*project)->workshop_options(), (*project)->processes(), tree, true, stop);
         if (!setup.ok()) { return program.fail(setup.error()); }

@@ -202,7 +202,7 @@ Result<void> check_interactive(const Project& project, const PipelineTemplate& p
         for (const std::string& role : roles) {
             AF_TRY(const AgentDefinition agent, project.agents().get(role));
             if (!project.services().agentic || !project.services().agentic(agent)) { continue; }
-            return Error{"AF-ESC-034", "the task is to be interactive, and the model of role `" + role + "` works agentically: its command acts before anybody could be asked", "llm.mode",
+            return Error{"AF-ESC-041", "the task is to be interactive, and the model of role `" + role + "` works agentically: its command acts before anybody could be asked", "llm.mode",
                          "set llm.mode: plain for the role, or start without --interactive", ErrorKind::invalid};
         }
     }

@@ -75,6 +75,10 @@ std::string acts_text(const LastActs& acts, bool ended, std::chrono::system_cloc
 std::vector<std::string> ways_on(const TaskGlance& task) {
     const std::string id = short_id(task.summary.task_id);
     if (task.summary.waiting_for == "escalation") { return {"agentforge resolve " + (task.waiting_id.empty() ? "ID" : task.waiting_id) + " \"your answer\""}; }
+    if (task.summary.waiting_for == "action") {
+        const std::string what = task.waiting_id.empty() ? std::string("ID") : task.waiting_id;
+        return {"agentforge approve " + what + " (--edit changes it first)", "agentforge reject " + what + " --feedback \"what to do instead\""};
+    }
     if (task.summary.waiting_for == "approval") { return {"agentforge approve " + id, "agentforge feedback " + id + " \"what to change\"", "agentforge reject " + id}; }
     if (!task.summary.waiting_for.empty()) { return {"agentforge status " + id + " --detail"}; }
     if (task.summary.status == "paused" || task.summary.status == "failed" || (task.summary.status == "running" && !task.running)) { return {"agentforge resume " + id}; }
@@ -203,6 +207,9 @@ TaskGlance glance_at(const TaskStore& store, TaskSummary summary) {
     } else if (state->approval) {
         glance.waiting_id = state->approval->id;
         glance.question = "approval of " + state->stage().name;
+    } else if (state->action && !state->action->id.empty()) {
+        glance.waiting_id = state->action->id;
+        glance.question = "the action " + state->action->tool;
     } else if (!state->pause_reason.empty() && state->status == TaskStatus::paused) {
         glance.question = state->pause_reason;
     }

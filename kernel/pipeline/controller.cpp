@@ -347,6 +347,12 @@ private:
         AF_CHECK(setup_.escalations.record(request));
         AF_CHECK(session_->record("action_asked", {{"stage", stage_name()}, {"approval_id", request.id}, {"action_hash", request.artifact_hash}}));
         services_.events.event("approval_requested", {{"stage", stage_name()}, {"id", request.id}, {"action", action_line(request.artifact)}, {"hash", request.artifact_hash}});
+        return setup_.present ? Step(true) : tell_of_action();
+    }
+
+    /// Others are told once nobody at the terminal decides: not of every action that somebody there is looking at.
+    Step tell_of_action() {
+        AF_TRY(const ApprovalRequest request, shown_action(state().action->id));
         return notify([request](EscalationHandler& handler, CallContext& context) { return handler.notify_approval(request, context); });
     }
 
@@ -381,6 +387,7 @@ private:
     Step apply(const effect::AwaitPerson&) {
         if (asker() && patience_for_people().count() > 0) { AF_CHECK(wait_for_person()); }
         AF_CHECK(collect_answer());
+        if (state().waiting_for() == "action" && setup_.present) { AF_CHECK(tell_of_action()); }
         return state().waiting_for().empty();
     }
 
@@ -961,7 +968,7 @@ private:
     Result<void> take_approval(const ApprovalRequest& request, const Approval& approval) {
         if (state().waiting_for() != "action" || !approval.approved || !approval.feedback) { return setup_.escalations.decide(request.id, approval); }
         AF_TRY(YamlDocument edited, parse_yaml(*approval.feedback, "the changed action"));
-        if (!edited.value.is_object()) { return Error{"AF-ESC-032", "the changed action is not a mapping", "", "give its `tool` and `arguments`", ErrorKind::invalid}; }
+        if (!edited.value.is_object()) { return Error{"AF-ESC-039", "the changed action is not a mapping", "", "give its `tool` and `arguments`", ErrorKind::invalid}; }
         ActionDecision decision{true, std::move(edited.value.get_object()), "", approval.artifact_hash, approval.decided_by};
         AF_CHECK(controller_.check_edited(request, *decision.edited));
         services_.redactor.redact(*decision.edited);
@@ -1217,7 +1224,7 @@ Result<void> PipelineController::check_edited(const ApprovalRequest& request, js
         const json::value* value = object.if_contains(key);
         return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
     };
-    const auto wrong = [&](const std::string& why, std::string remedy) { return Error{"AF-ESC-032", "the changed action for " + request.id + " " + why, "", std::move(remedy), ErrorKind::invalid}; };
+    const auto wrong = [&](const std::string& why, std::string remedy) { return Error{"AF-ESC-039", "the changed action for " + request.id + " " + why, "", std::move(remedy), ErrorKind::invalid}; };
     for (const auto& [key, value] : edited) {
         if (key != "tool" && key != "arguments") { return wrong("has the unknown key `" + ellipsis(std::string_view(key), 80) + "`", "known are `tool` and `arguments`"); }
     }

@@ -54,7 +54,12 @@ class HandlerGroup final : public EscalationHandler {
 public:
     HandlerGroup(std::vector<GroupedHandler> handlers, HandlerGroupOptions options);
 
-    [[nodiscard]] std::string name() const override { return "handlers"; }
+    /// All of theirs, with commas.
+    [[nodiscard]] std::string name() const override {
+        std::string names;
+        for (const GroupedHandler& one : handlers_) { names += (names.empty() ? "" : ", ") + one.name; }
+        return names;
+    }
     /// Those that have told this already are not called again. Error: the first handler's that failed, with the others' in its message;
     /// `io` AF-ESC-056.
     [[nodiscard]] Result<void> notify(const Escalation& escalation, CallContext& context) override;

@@ -4,6 +4,7 @@
 import fcntl
 import os
 import pty
+import select
 import signal
 import struct
 import subprocess
@@ -28,12 +29,15 @@ class Terminal:
                                         start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
         os.close(theirs)
         self.raw = b""
+        self.closing = False
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
         test.addCleanup(self._end)
 
     def _read(self):
-        while True:
+        while not self.closing:
+            if not select.select([self.ours], [], [], 0.05)[0]:
+                continue
             try:
                 data = os.read(self.ours, 65536)
             except OSError:     # Linux says so when the last writer has closed its end.
@@ -48,8 +52,16 @@ class Terminal:
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+        self.close()
+
+    def close(self):
+        """The window is gone: whoever runs in it hears SIGHUP, and can neither read nor write."""
+        if self.ours is None:
+            return
+        self.closing = True
         self.reader.join()
         os.close(self.ours)
+        self.ours = None
 
     def _tell_size(self, columns, lines):
         fcntl.ioctl(self.ours, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))

@@ -49,7 +49,7 @@ class TestByCommandAndFile(InteractiveTest):
         identity = self.open()["id"]
         action = yaml.safe_load(self.run_program("escalations", "show", identity, "--action").out)
         self.assertEqual(sorted(action), ["arguments", "tool"])
-        action["arguments"]["title"] = "A title of my own"
+        action["arguments"]["suggested_approach"] = "My own way"
         changed = self.folder / "changed.yaml"
         changed.write_text(yaml.safe_dump(action), encoding="utf-8")
         self.assert_code(self.go_on("approve", identity, "--edited", changed), 0)
@@ -72,6 +72,7 @@ class TestByCommandAndFile(InteractiveTest):
         self.assert_error(self.run_program("approve", self.task()), "AF-ESC-036", item["id"], "--hash")
         self.assert_error(self.run_program("approve", self.task(), "--hash", "000000"), "AF-ESC-035")
         self.assert_error(self.run_program("approve", item["id"], "--edit"), "AF-ESC-038", "--edited")
+        self.assert_error(self.run_program("feedback", item["id"], ""), "AF-ORCH-044")
         outcome = self.run_program("approve", self.task(), "--hash", item["artifact_hash"][:12], "--no-resume")
         self.assert_code(outcome, 0)
         self.assertIn("Go on with: agentforge resume", outcome.out)
@@ -107,17 +108,19 @@ class TestAtTheTerminal(InteractiveTest):
         terminal.wait_for("Do it? [y/n/e=edit/")
         self.assertIn("  | tool: \"complete\"", terminal.text())
         terminal.press(b"y\n")
+        terminal.wait_for("Done: task-")
         shown = "\n".join(terminal.ended(0))
         self.assertIn("answered by ", shown)
         self.assertIn("Done: task-", shown)
 
     def test_an_editor_changes_it(self):
         editor = self.folder / "editor"
-        editor.write_text("#!/bin/sh\nexec sed -i 's/^\\( *title:\\).*/\\1 \"Mine\"/' \"$1\"\n", encoding="utf-8")
+        editor.write_text("#!/bin/sh\nexec sed -i 's/^\\( *suggested_approach:\\).*/\\1 \"Mine\"/' \"$1\"\n", encoding="utf-8")
         editor.chmod(0o755)
         terminal = self.terminal(environment={"EDITOR": str(editor), "VISUAL": ""})
         terminal.wait_for("Do it? [y/n/e=edit/")
         terminal.press(b"e\n")
+        terminal.wait_for("Done: task-")
         terminal.ended(0)
         self.assertEqual([r["decision"] for r in self.records("action_decided")], ["edited"])
 

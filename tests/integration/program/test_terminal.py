@@ -118,6 +118,22 @@ class TestKeys(TerminalTest):
         self.assertIn(f"  go on with: agentforge resume {self.task()}", shown)
         self.assertEqual(len(self.steps()), 2)
 
+    def test_ctrl_c_twice_does_not_wait_for_the_step(self):
+        terminal = self.held(2)
+        terminal.press(b"\x03")
+        terminal.wait_for("(Ctrl-C again: at once)")
+        terminal.press(b"\x03")
+        shown = terminal.ended(23)
+        self.assertIn(f"  go on with: agentforge resume {self.task()}", shown)
+        self.assertEqual(len(self.steps()), 1)
+
+    def test_a_terminal_that_is_closed_pauses_the_task(self):
+        terminal = self.held(2)
+        terminal.close()
+        terminal.process.wait()
+        self.assertEqual(terminal.process.returncode, 23)
+        self.assertEqual(self.journal()[-1]["type"], "task_paused")
+
     def test_approval_is_asked_for_and_given_and_refused(self):
         model = ("--transcript", str(TRANSCRIPT))
         shown = Terminal(self, "start", *model, "--supervised", "--exit-after", "analyze", REQUEST).ended(22)

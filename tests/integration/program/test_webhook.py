@@ -14,7 +14,8 @@ import harness
 
 KEY = "signing-key-0f3c9a51d7"
 PATH = "/services/T000/B000/pAtHtHaTiSaSeCrEt"
-ASKS = [{"name": "escalate_question", "arguments": {"reason": "two readings", "question": "Keep <!channel> digits?", "options": ["keep them", "drop them"]}}]
+QUESTION = "Keep <!channel> digits?"
+DEFAULT = ["--set", "escalation.on_deadline=default", "--set", "escalation.default_answer=keep them"]
 
 
 class FakeSlack:
@@ -59,13 +60,16 @@ class HookTest(harness.ProgramTest):
         self.addCleanup(self.slack.close)
         self.environment["AGENTFORGE_WEBHOOK_URL"] = self.slack.url
         self.environment["AGENTFORGE_WEBHOOK_SECRET"] = KEY
-        self.settings = ["--set", "escalation.handlers=[file, webhook]", "--set", "plugins.settings.webhook.timeout_seconds=1"]
+        self.settings = ["--set", "escalation.handlers=[file, webhook]", "--set", "plugins.settings={webhook: {timeout_seconds: 1}}"]
 
     def ask(self, *arguments):
-        """A task whose first stage asks a person."""
-        transcript = harness.short_transcript()
-        harness.entry(transcript, "intake", 1)["tool_calls"] = ASKS
-        return self.assert_code(self.start(*self.settings, *arguments, transcript=transcript), 22)
+        """A task whose second stage asks a person."""
+        transcript = harness.load_transcript()
+        harness.entry(transcript, "intake", 2)["tool_calls"][0]["arguments"]["identified_ambiguities"] = [
+            {"area": "characters", "question": QUESTION, "impact": "blocking"}]
+        harness.entry(transcript, "clarify", 2)["tool_calls"][0]["arguments"]["questions"] = [
+            {"question": QUESTION, "source": "agent_inference", "answer": "Perhaps", "confidence": 0.6, "evidence": []}]
+        return self.assert_code(self.start("--exit-after", "clarify", *self.settings, *arguments, transcript=transcript), 22)
 
     def record(self):
         return next((self.repository / ".agentforge" / "escalations").glob("ESC-*-1.yaml"))
@@ -89,7 +93,7 @@ class TestWebhook(HookTest):
         signed = f"v1:{headers['X-AgentForge-Timestamp']}:".encode() + body
         self.assertEqual(headers["X-AgentForge-Signature"], "v1=" + hmac.new(KEY.encode(), signed, hashlib.sha256).hexdigest())
         message = json.loads(body)
-        self.assertEqual(message["text"], "AgentForge, stage intake has a question: Keep &lt;!channel&gt; digits?")
+        self.assertEqual(message["text"], "AgentForge, stage clarify has a question: Keep &lt;!channel&gt; digits?")
         identifier = self.record().stem
         self.assertIn(f"agentforge resolve {identifier}", body.decode())
         self.assertEqual(self.slack.keys(), [f"{identifier}/0"])
@@ -133,9 +137,9 @@ class TestWebhook(HookTest):
     def test_a_webhook_without_an_address_is_refused_before_there_is_a_task(self):
         del self.environment["AGENTFORGE_WEBHOOK_URL"]
         outcome = self.start(*self.settings)
-        self.assert_error(outcome, "AF-ESC-051", "AGENTFORGE_WEBHOOK_URL")
+        self.assert_error(outcome, "AF-ESC-060", "AGENTFORGE_WEBHOOK_URL")
         self.assertEqual(self.tasks(), [])
-        self.assertIn("AF-ESC-051", self.run_program("doctor", *self.settings).out)
+        self.assertIn("AF-ESC-060", self.run_program("doctor", *self.settings).out)
 
     def test_network_local_refuses_a_public_address_before_there_is_a_task(self):
         self.environment["AGENTFORGE_WEBHOOK_URL"] = "https://hooks.slack.example/services/x"
@@ -152,7 +156,7 @@ class TestWebhook(HookTest):
         folder = self.repository / ".agentforge" / "config"
         folder.mkdir(parents=True)
         file = folder / "settings.yaml"
-        file.write_text("escalation:\n  handler: console   # mine\n", encoding="utf-8")
+        file.write_text("escalation:\n  handler: console\n", encoding="utf-8")
         self.assert_error(self.start(), "AF-CONF-044", "escalation.handlers")
         self.assert_code(self.run_program("config", "migrate"), 0)
         self.assertEqual(yaml.safe_load(file.read_text(encoding="utf-8")), {"escalation": {"handlers": ["console"]}})
@@ -170,7 +174,7 @@ class TestDeadlines(HookTest):
         self.assertEqual(self.assert_code(self.remind(*few), 0).out, "Nothing is due.\n")
 
     def test_the_deadline_is_in_the_record_in_the_journal_and_in_what_is_told(self):
-        self.ask("--set", "escalation.deadline_seconds=3600", "--set", "escalation.on_deadline=default")
+        self.ask("--set", "escalation.deadline_seconds=3600", *DEFAULT)
         record = yaml.safe_load(self.record().read_text(encoding="utf-8"))
         self.assertRegex(record["deadline"], re.compile(r"^20\d\d-\d\d-\d\dT.*Z$"))
         self.assertEqual((record["at_deadline"], record["default_answer"]), ("default", "keep them"))
@@ -187,9 +191,9 @@ class TestDeadlines(HookTest):
         self.assert_journal_verifies()
 
     def test_a_deadline_with_a_default_answers_and_resume_goes_on_with_it(self):
-        self.ask("--exit-after", "intake")
+        self.ask()
         self.long_ago(deadline="2020-01-02T00:00:00.000Z", at_deadline="default", default_answer="keep them")
-        self.go_on("resume", *self.settings, self.task())
+        self.assert_code(self.go_on("resume", *self.settings, self.task()), 0)
         answer = yaml.safe_load(next(self.record().parent.glob("*.resolution.yaml")).read_text(encoding="utf-8"))
         self.assertEqual((answer["answer"], answer["resolved_by"]), ("keep them", "deadline"))
         self.assertEqual(self.records("escalation_resolved")[0]["resolved_by"], "deadline")

@@ -8,6 +8,7 @@
 #include <openssl/x509v3.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <webhook/handler.hpp>
 
 #include <csignal>
 #include <fstream>
@@ -87,7 +88,7 @@ private:
             char buffer[4096];
             for (int size = SSL_read(ssl, buffer, sizeof(buffer)); size > 0; size = SSL_read(ssl, buffer, sizeof(buffer))) {
                 request_.append(buffer, static_cast<std::size_t>(size));
-                if (!request_.ends_with("my secret")) { continue; }
+                if (!request_.ends_with("my secret") && !request_.ends_with("]}")) { continue; }
                 const std::string answer = testing::response(200, "text/plain", "secret hello");
                 ++answered_;
                 SSL_write(ssl, answer.data(), static_cast<int>(answer.size()));
@@ -163,6 +164,29 @@ TEST(Tls, a_certificate_for_another_name_is_refused) {
     const auto head = ask(server, "localhost", server.file(), body);
     ASSERT_FALSE(head.ok());
     EXPECT_EQ(head.error().code, "AF-LLM-403") << head.error().to_string();
+}
+
+Result<void> tell_webhook(const SecureServer& server, const json::object& settings) {
+    const std::string url = "https://localhost:" + std::to_string(server.port()) + "/hook";
+    escalation_webhook::WebhookHandler webhook(settings, [&url](const std::string& name) { return name == "AGENTFORGE_WEBHOOK_URL" ? url : std::string(); }, std::chrono::milliseconds(1));
+    testing::Context context;
+    Escalation question;
+    question.id = "ESC-1";
+    return webhook.notify(question, context);
+}
+
+TEST(Tls, the_webhook_says_nothing_to_a_server_that_nobody_vouches_for) {
+    std::optional<SecureServer> server(std::in_place, "DNS:localhost");
+    const auto told = tell_webhook(*server, {});
+    ASSERT_FALSE(told.ok());
+    EXPECT_EQ(told.error().code, "AF-ESC-054") << told.error().to_string();
+    EXPECT_EQ(server->request(), "");
+}
+
+TEST(Tls, the_webhook_trusts_the_authority_that_its_settings_name) {
+    const SecureServer server("DNS:localhost");
+    const auto told = tell_webhook(server, {{"ca_file", server.file()}});
+    EXPECT_TRUE(told.ok()) << told.error().to_string();
 }
 
 TEST(Tls, a_server_without_it_is_refused) {

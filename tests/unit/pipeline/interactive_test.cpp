@@ -178,8 +178,8 @@ TEST_F(InteractiveTest, a_change_that_the_role_could_not_ask_for_is_refused_befo
     const auto error = [&](json::object edited) { return decide(waiting, {.approved = true, .edited = std::move(edited)}).error(); };
     EXPECT_THAT(error({{"tool", "creat_file"}, {"arguments", json::object()}}).message, HasSubstr("did you mean `create_file`?"));
     EXPECT_THAT(error({{"arguments", {{"pat", "x"}, {"content", "y"}}}}).message, HasSubstr("pat"));
-    EXPECT_EQ(error({{"tool", "create_file"}}).code, "AF-ESC-032");
-    EXPECT_EQ(error({{"arguments", json::object()}, {"why", 1}}).code, "AF-ESC-032");
+    EXPECT_EQ(error({{"tool", "create_file"}}).code, "AF-ESC-039");
+    EXPECT_EQ(error({{"arguments", json::object()}, {"why", 1}}).code, "AF-ESC-039");
     EXPECT_FALSE(bench.escalations.answer_version(waiting.waiting_id).has_value());
 }
 
@@ -266,8 +266,16 @@ TEST_F(InteractiveTest, who_sits_at_the_terminal_is_asked_whatever_the_settings_
     console->typed_late = true;
     EXPECT_TRUE(bench.start(options()).success);
     EXPECT_EQ(bench.events.texts("asking", "handler"), (std::vector<std::string>{"slow", "slow"}));
+    EXPECT_TRUE(bench.handler->told.empty()) << "nobody else need know what is decided at once";
     bench.stage("b", [](StageContext&) { return StageResult::escalate({"r", "q?", {}, {}}); });
     EXPECT_EQ(bench.start(Bench::with({"b"})).waiting_for, "escalation") << "a task that is not interactive waits for nobody unless it was told to";
+}
+
+TEST_F(InteractiveTest, others_are_told_once_nobody_at_the_terminal_decides) {
+    bench.present = std::make_shared<SilentHandler>();      // Who sits there says: later.
+    const auto waiting = bench.start(options());
+    EXPECT_EQ(waiting.waiting_for, "action");
+    EXPECT_THAT(bench.handler->told, ElementsAre(waiting.waiting_id));
 }
 
 TEST_F(InteractiveTest, a_file_that_is_wrong_is_named_while_the_console_waits_and_its_correction_is_taken) {
@@ -275,27 +283,16 @@ TEST_F(InteractiveTest, a_file_that_is_wrong_is_named_while_the_console_waits_an
     bench.other_handler = console;
     bench.wait = std::chrono::minutes(1);
     bench.services.hang_grace = std::chrono::seconds(10);
-    console->meanwhile = [&](const std::string& id) {
-        write_answer(id, "aproved: true\n");
-        while (!said("aproved")) { std::this_thread::yield(); }
+    console->meanwhile = [this, first = true](const std::string& id) mutable {
+        if (std::exchange(first, false)) {
+            write_answer(id, "aproved: true\n");
+            while (!said("AF-ESC-005")) { std::this_thread::yield(); }
+        }
         write_answer(id, "approved: true\ndecided_by: editor\n");
-        console->meanwhile = [this](const std::string& next) { write_answer(next, "approved: true\ndecided_by: editor\n"); };
     };
     const auto result = bench.start(options());
     EXPECT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
     EXPECT_TRUE(said("AF-ESC-005"));
-}
-
-// ------------------------------------------------------------------------------------ crash and pause --
-
-TEST_F(InteractiveTest, an_answer_that_was_given_and_not_taken_up_before_a_crash_is_taken_up_by_resume) {
-    const auto waiting = bench.start(options());
-    ASSERT_TRUE(decide(waiting, {.approved = true}).ok());
-    // Nothing more happened: the process that answered died. Any number of resumes later the action was done once.
-    const auto next = bench.resume(waiting.task_id);
-    EXPECT_EQ(bench.resume(waiting.task_id).waiting_id, next.waiting_id);
-    EXPECT_THAT(decisions(waiting.task_id), ElementsAre("approved"));
-    EXPECT_EQ(bench.count(waiting.task_id, "step"), 1U);
 }
 
 /// The journal as it was after its first record of a type, as if the process had died there.
@@ -313,6 +310,142 @@ void cut_after(Bench& bench, const std::string& task, std::string_view type) {
     ASSERT_LT(kept.size(), all.size()) << "no record " << type;
     std::ofstream(file, std::ios::trunc) << kept;
     fs::remove(bench.store.paths(task).root / "state.yaml");
+}
+
+/// The same races for the artifact of a supervised task and for a question: both have one answer.
+class OneAnswer : public InteractiveTest, public ::testing::WithParamInterface<const char*> {
+protected:
+    OneAnswer() {
+        asks = [this](StageContext& context) {
+            ++entered;
+            if (std::string_view(GetParam()) == "approval" || context.input().resolution) { return note(); }
+            return StageResult::escalate({"two ways", "which?", {"one", "two"}, {}});
+        };
+        bench.stage("a", asks);
+        bench.stage("b", [](StageContext&) { return note(); });
+    }
+    [[nodiscard]] static StartOptions supervised() {
+        StartOptions options = Bench::with({"a", "b"});
+        options.supervised = std::string_view(GetParam()) == "approval";
+        return options;
+    }
+    void answer_by_command(const std::string& id) {
+        const auto done = id.starts_with("ESC-") ? bench.escalations.resolve(id, Resolution{false, {{"answer", "from a command"}}, "commander"})
+                                                 : bench.escalations.decide(id, Approval{true, {}, bench.escalations.approval(id)->artifact_hash, "commander"});
+        EXPECT_TRUE(done.ok()) << done.error().to_string();
+    }
+    void answer_by_file(const std::string& id) const { write_answer(id, id.starts_with("ESC-") ? "answer: from a file\nresolved_by: filer\n" : "approved: true\ndecided_by: filer\n"); }
+    [[nodiscard]] std::vector<std::string> answered_by() const {
+        auto names = bench.events.texts("resolved", "by");
+        for (std::string& name : bench.events.texts("decided", "by")) { names.push_back(std::move(name)); }
+        return names;
+    }
+    std::function<StageResult(StageContext&)> asks;
+    std::shared_ptr<SlowConsole> console = std::make_shared<SlowConsole>();
+};
+
+TEST_P(OneAnswer, a_command_ends_the_wait_at_the_console) {
+    bench.other_handler = console;
+    bench.wait = std::chrono::minutes(1);
+    bench.services.hang_grace = std::chrono::seconds(10);
+    console->meanwhile = [this](const std::string& id) { answer_by_command(id); };
+    EXPECT_TRUE(bench.start(supervised()).success);
+    EXPECT_THAT(answered_by(), ElementsAre("commander"));
+    EXPECT_TRUE(console->was_cancelled);
+}
+
+TEST_P(OneAnswer, a_file_ends_the_wait_at_the_console) {
+    bench.other_handler = console;
+    bench.wait = std::chrono::minutes(1);
+    bench.services.hang_grace = std::chrono::seconds(10);
+    console->meanwhile = [this](const std::string& id) { answer_by_file(id); };
+    EXPECT_TRUE(bench.start(supervised()).success);
+    EXPECT_THAT(answered_by(), ElementsAre("filer"));
+}
+
+TEST_P(OneAnswer, the_console_is_told_that_a_command_was_first) {
+    bench.other_handler = console;
+    bench.wait = std::chrono::minutes(1);
+    console->typed_late = true;
+    console->meanwhile = [this](const std::string& id) { answer_by_command(id); };
+    EXPECT_TRUE(bench.start(supervised()).success);
+    EXPECT_THAT(answered_by(), ElementsAre("commander"));
+    EXPECT_TRUE(said("AF-ESC-004"));
+    EXPECT_TRUE(said("by commander"));
+}
+
+TEST_P(OneAnswer, a_command_is_told_that_a_file_was_first) {
+    const auto waiting = bench.start(supervised());
+    answer_by_file(waiting.waiting_id);
+    const Error second = std::string_view(GetParam()) == "approval" ? bench.controller().decide(waiting.task_id, {.approved = false}).error()
+                                                                    : bench.escalations.resolve(waiting.waiting_id, Resolution{true, {}, "late"}).error();
+    EXPECT_EQ(second.code, "AF-ESC-004");
+    EXPECT_THAT(second.message, HasSubstr("by filer"));
+    EXPECT_TRUE(bench.resume(waiting.task_id).success);
+    EXPECT_THAT(answered_by(), ElementsAre("filer"));
+}
+
+TEST_P(OneAnswer, a_command_is_told_that_the_console_was_first) {
+    bench.other_handler = console;
+    bench.wait = std::chrono::minutes(1);
+    console->typed_late = true;
+    const auto result = bench.start(supervised());
+    EXPECT_TRUE(result.success);
+    const auto list = bench.records(result.task_id);
+    const auto asked = std::find_if(list.begin(), list.end(), [](const Record& record) { return record.type() == "approval_requested" || record.type() == "escalation_raised"; });
+    const bool approval = asked->type() == "approval_requested";
+    const std::string id(asked->body.at(approval ? "approval_id" : "escalation_id").as_string());
+    const Error late = approval ? bench.controller().decide(result.task_id, {.approved = true, .id = id}).error() : bench.escalations.resolve(id, Resolution{true, {}, "late"}).error();
+    EXPECT_EQ(late.code, "AF-ESC-004");
+    EXPECT_THAT(late.message, HasSubstr("by console"));
+}
+
+TEST_P(OneAnswer, a_crash_after_any_record_around_the_answer_loses_none_and_asks_nothing_twice) {
+    const auto waiting = bench.start(supervised());
+    answer_by_file(waiting.waiting_id);
+    static_cast<void>(bench.resume(waiting.task_id));
+    const bool approval = std::string_view(GetParam()) == "approval";
+    for (const char* record : {approval ? "approval_decided" : "escalation_resolved", "task_resumed", approval ? "approval_requested" : "escalation_raised", approval ? "artifact_accepted" : "stage_escalated"}) {
+        cut_after(bench, waiting.task_id, record);
+        const auto result = bench.resume(waiting.task_id);
+        EXPECT_TRUE(result.success) << record << ": " << result.waiting_for << (result.error ? result.error->to_string() : "");
+        EXPECT_EQ(bench.count(waiting.task_id, approval ? "approval_decided" : "escalation_resolved"), 1U) << record;
+    }
+}
+INSTANTIATE_TEST_SUITE_P(Kinds, OneAnswer, ::testing::Values("approval", "question"), [](const auto& kind) { return std::string(kind.param); });
+
+TEST_F(InteractiveTest, a_question_comes_with_what_the_kernel_knows) {
+    bench.stage("a", [](StageContext& context) {
+        AgentRun run;
+        run.role = "software_developer";
+        run.output_contract = "note";
+        static_cast<void>(context.run_agent(run));
+        static_cast<void>(context.run_gate(GateRequest{.gate = "tests", .paths = {}, .parameters = {}}));
+        return StageResult::escalate({"stuck", "what now?", {}, {{"mine", 1}}});
+    });
+    StartOptions autonomous = options();
+    autonomous.interactive = false;
+    const auto waiting = bench.start(autonomous);
+    const auto asked = bench.escalations.escalation(waiting.waiting_id);
+    ASSERT_TRUE(asked.ok());
+    EXPECT_EQ(asked->context.at("mine"), 1);
+    const json::object& evidence = asked->context.at("evidence").as_object();
+    EXPECT_EQ(evidence.at("gates").at(0).at("gate"), "tests");
+    EXPECT_EQ(evidence.at("gates").at(0).at("of_this_tree"), true);
+    EXPECT_EQ(evidence.at("last_steps").at(0).at("tool"), "complete");
+    EXPECT_EQ(evidence.at("last_steps").at(1).at("tool"), "create_file");
+}
+
+// ------------------------------------------------------------------------------------ crash and pause --
+
+TEST_F(InteractiveTest, an_answer_that_was_given_and_not_taken_up_before_a_crash_is_taken_up_by_resume) {
+    const auto waiting = bench.start(options());
+    ASSERT_TRUE(decide(waiting, {.approved = true}).ok());
+    // Nothing more happened: the process that answered died. Any number of resumes later the action was done once.
+    const auto next = bench.resume(waiting.task_id);
+    EXPECT_EQ(bench.resume(waiting.task_id).waiting_id, next.waiting_id);
+    EXPECT_THAT(decisions(waiting.task_id), ElementsAre("approved"));
+    EXPECT_EQ(bench.count(waiting.task_id, "step"), 1U);
 }
 
 class CrashAfter : public InteractiveTest, public ::testing::WithParamInterface<const char*> {};
@@ -358,7 +491,7 @@ TEST_F(InteractiveTest, a_model_whose_command_acts_by_itself_is_refused) {
 
 TEST_F(InteractiveTest, a_reviewers_actions_are_asked_for_too) {
     StartOptions with_review = options();
-    with_review.pipeline.stages[0].reviewers = {"software_developer"};
+    with_review.pipeline.stages[0].reviewers = {"security_architect"};
     bench.answers([this](const CompletionRequest& request) -> Result<Completion> {
         contexts.push_back(request.user);
         if (contexts.size() == 1) { return call_tool("complete", {{"text", "done"}}); }

@@ -317,6 +317,22 @@ TEST_F(Sandbox, the_tree_dies_with_a_host_that_is_killed) {
     EXPECT_TRUE(comes_true([grandchild] { return !alive(grandchild); }));
 }
 
+TEST_F(Sandbox, a_program_that_is_talked_to_dies_with_a_host_that_is_killed) {
+    const pid_t host = ::fork();
+    ASSERT_GE(host, 0);
+    if (host == 0) {
+        const auto talk = begin_talk(AGENTFORGE_EXEC, python(std::string(daemon_script) + "time.sleep(1000)\n"));
+        while (talk.ok()) { ::pause(); }
+        ::_exit(1);
+    }
+    const bool up = comes_true([this] { return fs::exists(inside() / "pid"); });
+    ::kill(host, SIGKILL);
+    ::waitpid(host, nullptr, 0);
+    ASSERT_TRUE(up);
+    const pid_t grandchild = std::stoi(read_all(inside() / "pid"));
+    EXPECT_TRUE(comes_true([grandchild] { return !alive(grandchild); }));
+}
+
 /// The plain runner in a process whose environment names the helper, as in the program `agentforge`.
 class PlainRunner : public Sandbox {
 protected:
