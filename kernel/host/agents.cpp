@@ -8,6 +8,7 @@
 #include "host/definitions.hpp"
 #include "host/display.hpp"
 #include "host/plugins.hpp"
+#include "host/terminal.hpp"
 #include "pipeline/agent_tools.hpp"
 
 namespace agentforge::kernel {
@@ -34,8 +35,7 @@ int list_agents(Program& program, const Definitions& all) {
         told.push_back(json::object{{"role", agent->role}, {"version", agent->version}, {"display_name", agent->display_name}, {"description", agent->description},
                                     {"stage", agent->stage}, {"source", agent->source}, {"of_project", all.of_project(agent->source)}});
         if (!program.json_output) {
-            program.out << fmt::format("{:<22} {:<10} {}{}\n", role, agent->stage.empty() ? "(review)" : agent->stage, printable(agent->description, 90),
-                                       all.of_project(agent->source) ? "  [project]" : "");
+            program.out << fitted_line(program, fmt::format("{:<22} {:<10} {}", role, agent->stage.empty() ? "(review)" : agent->stage, printable(agent->description, 90)), all.of_project(agent->source) ? "  [project]" : "") << "\n";
         }
     }
     if (program.json_output) { program.print_json({{"agents", std::move(told)}}); }

@@ -7,6 +7,7 @@
 #include "base/yaml.hpp"
 #include "host/definitions.hpp"
 #include "host/display.hpp"
+#include "host/terminal.hpp"
 
 namespace agentforge::kernel {
 
@@ -24,8 +25,8 @@ int list_contracts(Program& program, const Definitions& all) {
         if (!contract.ok()) { return program.fail(contract.error()); }
         told.push_back(contract_summary(all, *contract));
         if (!program.json_output) {
-            program.out << fmt::format("{:<22} {:<5} {}{}\n", name, contract->version(), printable(first_line(contract->description()), 100),
-                                       all.of_project(contract->source()) ? "  [project]" : "");
+            program.out << fitted_line(program, fmt::format("{:<22} {:<5} {}", name, contract->version(), printable(first_line(contract->description()), 100)),
+                                       all.of_project(contract->source()) ? "  [project]" : "") << "\n";
         }
     }
     if (program.json_output) { program.print_json({{"contracts", std::move(told)}}); }

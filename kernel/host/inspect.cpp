@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <ostream>
 
@@ -8,6 +9,7 @@
 #include "host/display.hpp"
 #include "host/inspect.hpp"
 #include "host/project.hpp"
+#include "host/terminal.hpp"
 
 namespace agentforge::kernel {
 
@@ -43,6 +45,10 @@ int show_journal(Program& program, const std::string& id, const std::vector<Reco
     program.out << id << ": " << records.size() << " records, the hash chain verifies"
                 << (recovery.torn_tail ? " (a torn last line is left out; the next run recovers it)" : "") << "\n\n";
     for (const Record& record : records) {
+        if (program.out_is_terminal) {
+            program.out << record_on_terminal(program, record.body, fmt::format("{:>5}  ", record.seq)) << "\n";
+            continue;
+        }
         const json::object& agent = map_of(record.body, "agent");
         program.out << fmt::format("{:>5}  {}  {:<20} {}\n", record.seq, text_of(record.body, "timestamp").substr(11, 12), text_of(agent, "role"),
                                    printable(record_line(record.body), 220));
@@ -146,6 +152,17 @@ std::string record_line(const json::object& body) {
     }
     if (type == "stage_failed") { text += "  " + text_of(map_of(body, "error"), "message"); }
     return text;
+}
+
+std::string record_on_terminal(const Program& program, const json::object& body, const std::string& begin) {
+    constexpr std::size_t wide = 100;
+    const std::string type = text_of(body, "type");
+    const json::value* passed = body.if_contains("passed");
+    const bool failure = type == "stage_failed" || type == "task_failed" || type == "artifact_rejected" || (passed != nullptr && *passed == json::value(false)) ||
+                         (type == "step" && text_of(map_of(body, "result"), "status") != "success");
+    const std::string role = terminal_columns(STDOUT_FILENO) >= wide ? fmt::format("{:<20} ", printable(text_of(map_of(body, "agent"), "role"), 60)) : "";
+    const std::string line = begin + text_of(body, "timestamp").substr(11, 8) + "  " + role + printable(record_line(body), 400);
+    return failure ? fitted_line(program, "", line) : fitted_line(program, line);
 }
 
 int inspect_step(Program& program, const std::string& task, std::uint64_t step) { return run_inspect(program, {.task = task, .step = step, .show = ""}); }

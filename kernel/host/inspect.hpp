@@ -8,6 +8,8 @@ namespace agentforge::kernel {
 
 /// What a record of a journal says in one line.
 [[nodiscard]] std::string record_line(const json::object& body);
+/// The same with time and, where there is room, role, cut to the terminal's width behind `begin`; what tells of a failure is whole.
+[[nodiscard]] std::string record_on_terminal(const Program& program, const json::object& body, const std::string& begin);
 /// One step with all that was sent and answered. Errors: AF-CLI-012 there is none of that number.
 int inspect_step(Program& program, const std::string& task, std::uint64_t step);
 

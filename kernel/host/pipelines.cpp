@@ -8,6 +8,7 @@
 #include "host/definitions.hpp"
 #include "host/display.hpp"
 #include "host/plugins.hpp"
+#include "host/terminal.hpp"
 
 namespace agentforge::kernel {
 
@@ -30,8 +31,8 @@ int list_pipelines(Program& program, const Definitions& all) {
                                     {"exit_stage", pipeline->exit_stage}, {"deliverable", pipeline->deliverable}, {"source", pipeline->source},
                                     {"of_project", all.of_project(pipeline->source)}});
         if (!program.json_output) {
-            program.out << fmt::format("{:<12} {}{}\n             {}\n", name, printable(first_line(pipeline->description), 100), all.of_project(pipeline->source) ? "  [project]" : "",
-                                       printable(stages_in_line(*pipeline), 1000));
+            program.out << fitted_line(program, fmt::format("{:<12} {}", name, printable(first_line(pipeline->description), 100)), all.of_project(pipeline->source) ? "  [project]" : "")
+                        << "\n             " << printable(stages_in_line(*pipeline), 1000) << "\n";
         }
     }
     if (program.json_output) { program.print_json({{"pipelines", std::move(told)}}); }

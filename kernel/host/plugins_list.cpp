@@ -6,6 +6,7 @@
 #include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/plugins.hpp"
+#include "host/terminal.hpp"
 
 namespace agentforge::kernel {
 
@@ -46,8 +47,8 @@ int list_plugins(Program& program) {
         for (std::size_t index = 0; index < plugins.size(); ++index) {
             for (const ManifestEntry& entry : plugins[index].provides) {
                 if (entry.kind != kind) { continue; }
-                program.out << fmt::format("  {:<22} {:<9} {}{}\n", entry.name, plugins[index].version, printable(plugins[index].description, 100),
-                                           remark(plugins[index], conditions[index]));
+                program.out << fitted_line(program, fmt::format("  {:<22} {:<9} {}", entry.name, plugins[index].version, printable(plugins[index].description, 100)),
+                                           remark(plugins[index], conditions[index])) << "\n";
             }
         }
     }

@@ -112,7 +112,7 @@ BoxPart stages_part(const TaskState& state, std::size_t room) {
         if (stage.steps > 0) {
             line.text += fmt::format(" {:>4} step{}", stage.steps, stage.steps == 1 ? " " : "s");
             if (room >= room_for_all) { line.text += fmt::format(" {:>9} tokens", stage.input_tokens + stage.output_tokens); }
-            line.right = human_duration(std::chrono::milliseconds(stage.duration_ms));
+            if (stage.duration_ms > 0) { line.right = human_duration(std::chrono::milliseconds(stage.duration_ms)); }      // Known once a visit has ended.
         } else if (stage.status != StageStatus::pending) {
             line.text += " " + std::string(to_string(stage.status));
         }

@@ -10,6 +10,8 @@
 #include <clocale>
 #include <utility>
 
+#include "host/program.hpp"
+
 namespace agentforge::kernel {
 
 namespace {
@@ -100,6 +102,13 @@ std::string fitting(std::string_view text, std::size_t cells) {
         if (used < cells) { cut = at; }
     }
     return std::string(text);
+}
+
+std::string fitted_line(const Program& program, const std::string& line, const std::string& end) {
+    if (!program.out_is_terminal) { return line + end; }
+    const std::size_t room = terminal_columns(STDOUT_FILENO) - 1;
+    const std::string text = fitting(line, room - std::min(room, cells_of(end))) + end;
+    return shows_unicode(program.environment) ? text : as_ascii(text);
 }
 
 std::string as_ascii(std::string_view text) {

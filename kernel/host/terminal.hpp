@@ -28,6 +28,9 @@ using Environment = std::map<std::string, std::string>;
 [[nodiscard]] std::size_t cells_of(std::string_view text);
 /// At most `cells` of it; `…` (one cell) marks a cut.
 [[nodiscard]] std::string fitting(std::string_view text, std::size_t cells);
+struct Program;
+/// A line of a list, with `end` behind it: on a terminal the line is cut so that both fit, elsewhere it is whole.
+[[nodiscard]] std::string fitted_line(const Program& program, const std::string& line, const std::string& end = {});
 /// What is not ASCII as one character of it: `…` and the marks of this program by their likes, others as `?`.
 [[nodiscard]] std::string as_ascii(std::string_view text);
 

@@ -279,7 +279,8 @@ class TestPager(TerminalTest):
 
     def test_what_is_longer_than_the_terminal_goes_to_the_pager(self):
         self.assertEqual(self.inspect(5, PAGER=str(self.pager)), [])
-        self.assertEqual(self.seen.read_text(), self.run_program("inspect", self.task()).out)
+        seen, whole = self.seen.read_text().splitlines(), self.run_program("inspect", self.task()).out.splitlines()
+        self.assertEqual((seen[0], seen[-1], len(seen)), (whole[0], whole[-1], len(whole)))
 
     def test_what_fits_does_not(self):
         self.assertIn("verifies", "\n".join(self.inspect(400, PAGER=str(self.pager))))
@@ -293,6 +294,12 @@ class TestPager(TerminalTest):
     def test_one_of_our_own_comes_first(self):
         self.inspect(5, PAGER="false", AGENTFORGE_PAGER=str(self.pager))
         self.assertTrue(self.seen.exists())
+
+    def test_lines_of_a_journal_and_of_lists_fit_the_terminal(self):
+        for command in (("inspect", self.task()), ("agents", "list"), ("plugins", "list")):
+            lines = Terminal(self, *command, columns=60, lines=400, environment={"PAGER": "cat"}).ended(0)
+            self.assertTrue(any(line.endswith("…") for line in lines), lines)
+            self.assertTrue(all(len(line) < 60 for line in lines if line.endswith("…")), lines)
 
     def test_help_is_paged(self):
         terminal = Terminal(self, "start", "--help", lines=5, environment={"PAGER": str(self.pager)})
