@@ -63,21 +63,16 @@ TEST_F(ScaffoldFor, Rust) {
     expect_run("tests/one.rs", "#[test]\nfn is() {\n    assert_eq!(project::one(), 1);\n}\n#[test]\nfn is_not() {\n    assert_eq!(project::one(), 2);\n}\n", "is", "is_not");
 }
 
-TEST_F(ScaffoldFor, Java) {
-    AGENTFORGE_SCAFFOLD_NEEDS("/usr/share/maven-repo/junit/junit")
-    EXPECT_THAT(lay({{"pom.xml", "<project xmlns=\"http://maven.apache.org/POM/4.0.0\">\n  <modelVersion>4.0.0</modelVersion>\n  <groupId>g</groupId><artifactId>one</artifactId><version>1</version>\n"
-                                 "  <properties><maven.compiler.source>17</maven.compiler.source><maven.compiler.target>17</maven.compiler.target></properties>\n</project>\n"},
-                     {"src/main/java/One.java", "public class One { public static int one() { return 1; } }\n"}}),
-                ElementsAre("pom.xml"));
-    EXPECT_THAT(project.tree("t")["pom.xml"], HasSubstr("</dependencies>\n</project>\n"));
-    expect_run("src/test/java/OneTest.java",
-               "import static org.junit.Assert.assertEquals;\n\nimport org.junit.Test;\n\npublic class OneTest {\n    @Test public void is() { assertEquals(1, One.one()); }\n    @Test public void isNot() { assertEquals(2, One.one()); }\n}\n",
-               "OneTest::is", "OneTest::isNot");
-}
-
-TEST_F(ScaffoldFor, JavaWithOtherDependenciesGetsJUnitAmongThem) {
+// Built and run for real by SetUpFor.MavenWithASuiteThatWasLaidDown.
+TEST_F(ScaffoldFor, JavaGetsJUnit) {
+    EXPECT_THAT(lay({{"pom.xml", "<project>\n</project>\n"}, {"src/main/java/One.java", ""}}), ElementsAre("pom.xml"));
+    EXPECT_THAT(project.tree("t")["pom.xml"], HasSubstr("<project>\n  <dependencies>\n    <dependency>\n      <groupId>junit</groupId>"));
+    EXPECT_THAT(project.tree("t")["pom.xml"], HasSubstr("  </dependencies>\n</project>\n"));
+    project.configure({});
     lay({{"pom.xml", "<project>\n  <dependencies>\n    <dependency><groupId>g</groupId><artifactId>a</artifactId><version>1</version></dependency>\n  </dependencies>\n</project>\n"}, {"src/main/java/One.java", ""}});
-    EXPECT_THAT(project.tree("t")["pom.xml"], HasSubstr("<scope>test</scope>\n    </dependency>\n</dependencies>\n</project>"));
+    EXPECT_THAT(project.tree("t")["pom.xml"], HasSubstr("</dependency>\n    <dependency>\n      <groupId>junit</groupId>"));
+    EXPECT_THAT(project.tree("t")["pom.xml"], HasSubstr("    </dependency>\n  </dependencies>\n</project>\n"));
+    project.configure({});
     EXPECT_THAT(lay({{"pom.xml", "<project><dependencies><dependency><artifactId>junit-jupiter</artifactId></dependency></dependencies></project>"}, {"src/main/java/One.java", ""}}), IsEmpty());
 }
 
