@@ -29,6 +29,7 @@ struct ScopeReadiness {
     std::string directory;              ///< Empty: the whole tree.
     std::string language;
     std::string runner;                 ///< Empty: nothing in the tree says how its tests are run.
+    std::size_t source_files = 0;       ///< Without tests.
     std::size_t test_files = 0;
     std::vector<ToolState> tools;
     std::vector<SetupStep> setup;       ///< Dependencies that its lockfiles name.
@@ -52,5 +53,8 @@ struct GateReadiness {
 /// What stops the gates of a tree, as the first refusal that they would come to. Errors (`unavailable`): AF-GATE-144 a program that is needed is
 /// not installed, in every scope (a scope without its toolchain is left out where another can be measured); AF-GATE-100 dependencies are not there.
 [[nodiscard]] Result<void> check_can_measure(const GateReadiness& readiness, const std::string& setup);
+
+/// Something is wrong with files or settings that no role may write: the next attempt would find the same, so the task waits for the user.
+[[nodiscard]] bool is_the_users_to_mend(const Error& error);
 
 }  // namespace agentforge::kernel

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/hash.hpp"
+#include "gates/items.hpp"
 #include "gates/readiness.hpp"
 
 namespace agentforge::kernel {
@@ -516,7 +517,23 @@ Result<GateReadiness> ScopedGates::readiness(const std::string& tree) {
         part.directory = scope.directory;
         part.language = scope.language;
         part.runner = runner == nullptr ? "" : runner->name;
-        part.test_files = static_cast<std::size_t>(std::count_if(files.begin(), files.end(), [&](const auto& file) { return language->tests.matches(file); }));
+        for (const auto& file : files) {
+            if (language->tests.matches(file)) {
+                ++part.test_files;
+            } else if (language->sources.matches(file)) {
+                ++part.source_files;
+            }
+        }
+        // Tests among other code are seen only by reading it; some are enough to know that there are any.
+        constexpr std::size_t most_read = 300;
+        std::size_t read = 0;
+        for (const auto& file : files) {
+            if (read == most_read) { break; }
+            if (!language->may_hold_tests(file)) { continue; }
+            ++read;
+            AF_TRY(const auto content, one->checkout().file(tree, file));
+            if (content && !split_items(*content, language->inline_begins).tests.empty()) { ++part.test_files; }
+        }
         AF_TRY(part.setup, one->setup_steps(tree));
         std::map<std::string, std::string> fetched;
         for (auto& step : part.setup) {
@@ -525,7 +542,8 @@ Result<GateReadiness> ScopedGates::readiness(const std::string& tree) {
         }
         part.tools = tools_of(*language, runner, settings, fetched, options_.environment);
         used.emplace_back(language, runner);
-        // Only its globs are used where nothing of it is there to be built.
+        // Of what lies beside all projects only the globs are used.
+        if (!scope.has_project && part.source_files + part.test_files == 0) { continue; }
         if (!scope.has_project) { part.tools.clear(); }
         readiness.scopes.push_back(std::move(part));
     }

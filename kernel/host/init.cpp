@@ -3,12 +3,13 @@
 #include <ostream>
 
 #include "base/files.hpp"
-#include "gates/language.hpp"
 #include "git/surroundings.hpp"
 #include "host/auto_model.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/project.hpp"
+#include "host/ready.hpp"
+#include "pipeline/setup.hpp"
 
 namespace agentforge::kernel {
 
@@ -17,9 +18,9 @@ namespace {
 /// What was found out, for the settings file and for whoever reads along.
 struct InitFindings {
     RepositorySurroundings repository;
-    std::string language;               ///< Empty: none was recognised.
-    std::size_t sources = 0;
-    std::size_t tests = 0;
+    GateReadiness gates;                ///< Without scopes: no language was recognised.
+    std::string problem;                ///< What is wrong with language files of the project.
+    std::string command;                ///< What might run the tests where no language is recognised: `make check`.
     std::vector<std::string> models;    ///< Backends that could be asked now.
 };
 
@@ -28,20 +29,43 @@ void name_what_is_not_trusted(Program& program, const TrustedSettings& loaded) {
     if (!loaded.trust.allowed()) { program.err << "agentforge: " << printable_lines(loaded.trust.refusal().to_string()) << "\n"; }
 }
 
+/// By the shipped languages and the project's own; what its settings say is not asked, as they may be wrong.
+Result<GateReadiness> look_at_languages(const Program& program, const ProjectPlace& place, const ProductPaths& product, const std::vector<std::string>& files,
+                                        std::string& problem) {
+    GitWorkshopOptions options;
+    options.repository = place.root.string();
+    const auto state = state_directory(program.environment);
+    options.state_directory = state.ok() ? *state : (place.agentforge / "cache").string();      // Nothing is written there.
+    options.gates.languages_directory = product.config + "/languages";
+    options.gates.more_languages = {(place.agentforge / "languages").string()};
+    options.gates.conformance_directories = {product.config + "/conformance"};
+    options.gates.environment = program.environment;
+    const auto processes = make_process_runner(product.exec_helper);
+    auto found = look_at_checkout(options, *processes, files);
+    if (found.ok()) { return found; }
+    // A language file of the project that is wrong is no reason not to be set up.
+    problem = found.error().to_string();
+    options.gates.more_languages.clear();
+    return look_at_checkout(options, *processes, files);
+}
+
+/// `make check` or `make test`, where a Makefile at the top has such a target.
+std::string test_target(const std::filesystem::path& root) {
+    for (const char* name : {"GNUmakefile", "makefile", "Makefile"}) {
+        const auto text = read_file(root / name);
+        if (!text.ok()) { continue; }
+        for (const char* target : {"check", "test"}) {
+            if (text->starts_with(std::string(target) + ":") || text->find("\n" + std::string(target) + ":") != std::string::npos) { return target; }
+        }
+    }
+    return {};
+}
+
 Result<InitFindings> find_out(const Program& program, const ProjectPlace& place, const ProductPaths& product, const Settings* settings) {
     InitFindings found;
     AF_TRY(found.repository, look_around(place.root));
-    AF_TRY(const auto language, detect_language(product.config + "/languages", found.repository.files));
-    if (language) {
-        found.language = language->name;
-        for (const std::string& path : found.repository.files) {
-            if (language->tests.matches(path)) {
-                ++found.tests;
-            } else if (language->sources.matches(path)) {
-                ++found.sources;
-            }
-        }
-    }
+    AF_TRY(found.gates, look_at_languages(program, place, product, found.repository.files, found.problem));
+    if (found.gates.scopes.empty()) { found.command = test_target(place.root); }
     if (settings != nullptr) {
         ModelSettings any = read_model_settings(*settings, "");
         if (any.backend.empty()) { any.backend = "auto"; }
@@ -56,9 +80,27 @@ Result<InitFindings> find_out(const Program& program, const ProjectPlace& place,
     return found;
 }
 
-/// `12 source files, 3 test files`
-std::string counted_files(const InitFindings& found) {
-    return std::to_string(found.sources) + (found.sources == 1 ? " source file, " : " source files, ") + std::to_string(found.tests) + (found.tests == 1 ? " test file" : " test files");
+/// `python, 12 source files, 3 test files`
+std::string counted_files(const ScopeReadiness& scope) {
+    return scope.language + ", " + std::to_string(scope.source_files) + (scope.source_files == 1 ? " source file, " : " source files, ") +
+           (scope.test_files == 0 ? "no tests yet" : std::to_string(scope.test_files) + (scope.test_files == 1 ? " test file" : " test files"));
+}
+
+std::string folder_of_scope(const ScopeReadiness& scope) { return scope.directory.empty() ? "." : printable(scope.directory, 100); }
+
+/// `gates: {language: python, scopes: {api: go}}`
+std::string settled_languages(const GateReadiness& gates) {
+    std::string language;
+    std::string scopes;
+    for (const ScopeReadiness& scope : gates.scopes) {
+        if (scope.directory.empty()) {
+            language = scope.language;
+        } else {
+            scopes += (scopes.empty() ? "" : ", ") + json::serialize(json::string(printable(scope.directory, 100))) + ": " + scope.language;
+        }
+    }
+    const std::string comma = language.empty() || scopes.empty() ? "" : ", ";
+    return "gates: {" + (language.empty() ? "" : "language: " + language) + comma + (scopes.empty() ? "" : "scopes: {" + scopes + "}") + "}";
 }
 
 /// Where the remote is, without user and password; a folder as it is.
@@ -73,9 +115,21 @@ std::string settings_text(const InitFindings& found) {
     std::string text = "# Settings of this project for agentforge, to be committed. `agentforge doctor` says what is in force.\n"
                        "# Every key is listed in docs/settings.md of the product; an unknown key is an error.\n";
     std::string keys;
-    if (!found.language.empty()) {
-        text += comment("The language is found out from the files: " + found.language + ", " + counted_files(found) + ".");
-        text += "# gates: {language: " + found.language + "}     would settle it.\n";
+    const auto& scopes = found.gates.scopes;
+    if (scopes.size() == 1) { text += comment("The language is found out from the files: " + counted_files(scopes.front()) + "."); }
+    if (scopes.size() > 1) { text += "# Each folder's language is found out from the files:\n"; }
+    for (std::size_t index = 0; scopes.size() > 1 && index < scopes.size(); ++index) {
+        text += comment("  " + folder_of_scope(scopes[index]) + "  " + counted_files(scopes[index]));
+    }
+    if (!scopes.empty()) { text += "# " + settled_languages(found.gates) + "     would settle it.\n"; }
+    if (!found.command.empty()) {
+        text += "# No language is recognised. Where this runs the tests and prints TAP, or writes JUnit XML below $AGENTFORGE_RESULTS (docs/gates.md):\n"
+                "# gates: {language: generic, command: [make, " + found.command + "]}\n";
+    }
+    for (const ScopeReadiness& scope : scopes) {
+        for (const SetupStep& step : scope.setup) {
+            text += comment("What " + step.files.front() + " names is fetched by `agentforge setup`, once for each content of the file; gates read it and are offline.");
+        }
     }
     if (!found.repository.virtual_environment.empty()) {
         text += comment("Tests run with a virtual environment where you name its interpreter (and trust the project):");
@@ -96,10 +150,30 @@ std::string settings_text(const InitFindings& found) {
 
 json::object findings_json(const InitFindings& found) {
     const RepositorySurroundings& repository = found.repository;
-    return {{"language", found.language}, {"source_files", found.sources}, {"test_files", found.tests}, {"branch", repository.branch}, {"remote", repository.remote},
+    const ScopeReadiness none;
+    const ScopeReadiness& whole = found.gates.scopes.empty() ? none : found.gates.scopes.front();
+    return {{"language", whole.language}, {"source_files", whole.source_files}, {"test_files", whole.test_files}, {"scopes", gates_json(found.gates)}, {"branch", repository.branch}, {"remote", repository.remote},
             {"remote_place", shown_remote(repository)}, {"author", repository.author}, {"signing", repository.signing},
             {"hooks", json::array(repository.hooks.begin(), repository.hooks.end())}, {"secret_files", json::array(repository.secret_files.begin(), repository.secret_files.end())},
             {"models", json::array(found.models.begin(), found.models.end())}, {"agentforge_is_ignored", repository.agentforge_is_ignored}};
+}
+
+std::string languages_text(const InitFindings& found) {
+    const auto& scopes = found.gates.scopes;
+    if (scopes.empty()) {
+        return "none that a gate is there for (docs/gates.md)" + (found.command.empty() ? "" : "; perhaps gates: {language: generic, command: [make, " + found.command + "]}");
+    }
+    std::string text;
+    for (const ScopeReadiness& scope : scopes) {
+        text += (text.empty() ? "" : "\n            ") + (scopes.size() == 1 ? "" : folder_of_scope(scope) + ": ") + counted_files(scope);
+        for (const ToolState& tool : scope.tools) {
+            if (tool.needed && !tool.found) { text += "\n            `" + tool.program + "` is not installed: " + tool.install; }
+        }
+        for (const SetupStep& step : scope.setup) {
+            if (!step.ready) { text += "\n            " + printable(step.files.front(), 100) + (step.required ? ": fetched by `agentforge setup`, which comes next" : ": fetched by `agentforge setup`, where your system has not got it all"); }
+        }
+    }
+    return text;
 }
 
 void tell_findings(Program& program, const InitFindings& found) {
@@ -110,7 +184,7 @@ void tell_findings(Program& program, const InitFindings& found) {
         return text;
     };
     program.out << "Found:\n"
-                << "  language  " << (found.language.empty() ? "none that a gate is there for (docs/gates.md)" : found.language + ", " + counted_files(found)) << "\n"
+                << "  language  " << languages_text(found) << "\n"
                 << "  branch    " << (repository.branch.empty() ? "none, HEAD is detached" : printable(repository.branch)) << (repository.has_commit ? "" : ", without a commit: a task needs one to begin on")
                 << (repository.remote.empty() ? "" : "; remote " + printable(repository.remote) + " (" + printable(shown_remote(repository)) + ")") << "\n"
                 << "  commits   " << (repository.author.empty() ? "as AgentForge: git knows no user.name and user.email" : "as " + printable(repository.author))
@@ -138,6 +212,7 @@ int run_init(Program& program) {
     const bool existed = !written.ok() && written.error().kind == ErrorKind::conflict;
     if (!written.ok() && !existed) { return program.fail(written.error()); }
     if (loaded.ok()) { name_what_is_not_trusted(program, *loaded); }
+    if (!found->problem.empty()) { program.err << "agentforge: " << printable_lines(found->problem) << "\n"; }
     if (found->repository.agentforge_is_ignored) {
         program.err << "agentforge: an ignore file of the repository hides .agentforge, so its settings will not be committed; .agentforge/.gitignore hides by itself what tasks leave behind\n";
     }

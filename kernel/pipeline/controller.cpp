@@ -9,6 +9,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
+#include "gates/readiness.hpp"
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/delivery.hpp"
@@ -631,7 +632,7 @@ private:
     }
 
     static bool pauses_task(const Error& error) {
-        return error.kind == ErrorKind::cancelled || error.kind == ErrorKind::unavailable || error.kind == ErrorKind::transient ||
+        return is_the_users_to_mend(error) || error.kind == ErrorKind::cancelled || error.kind == ErrorKind::unavailable || error.kind == ErrorKind::transient ||
                error.kind == ErrorKind::corrupt || error.kind == ErrorKind::io || error.code.starts_with("AF-JRNL-");
     }
 

@@ -41,8 +41,13 @@ Result<BaseDrift> measure_drift(const Repository& repository, const std::string&
     const std::filesystem::path place = repository.work_directory();
     AF_TRY(const BranchDistance distance, branch_distance(place, base_commit, drift.head));
     drift.commits = distance.ahead;
-    // A base with commits of its own on top (the uncommitted changes of the user) is no rewritten branch: that has others instead.
-    drift.rewritten = distance.behind > 0 && distance.ahead > 0;
+    // A base with the user's uncommitted changes on top is no rewritten branch: that has others instead.
+    std::uint64_t own = 0;
+    if (distance.behind > 0) {
+        AF_TRY(const WrittenCommit base, written_commit(place, base_commit));
+        own = base.message.starts_with(uncommitted_title) ? 1 : 0;
+    }
+    drift.rewritten = distance.behind > own && distance.ahead > 0;
     AF_TRY(const std::string head_tree, repository.tree_of(drift.head));
     AF_TRY(const auto theirs, repository.diff(base_tree, head_tree));
     AF_TRY(const auto ours, repository.diff(base_tree, tree));

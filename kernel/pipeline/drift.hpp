@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <agentforge/json.hpp>
@@ -22,6 +23,9 @@ struct BaseDrift {
     [[nodiscard]] bool moved() const noexcept { return commits > 0 || rewritten; }
     bool operator==(const BaseDrift&) const = default;
 };
+
+/// The first line of the commit that `--include-uncommitted` puts below a task: it is no part of the user's branch, and never was.
+inline constexpr std::string_view uncommitted_title = "Uncommitted changes, taken along by AgentForge";
 
 /// Files whose lines of both sides are kept: the kernel itself writes one entry of its own into them.
 [[nodiscard]] const std::vector<std::string>& files_of_both_sides();

@@ -213,7 +213,7 @@ public:
         CommitRequest request;
         request.tree = tree;
         request.parent = head.first;
-        request.message = "Uncommitted changes, taken along by AgentForge\n\nThey were in the checkout when the task was started with --include-uncommitted.\n";
+        request.message = std::string(uncommitted_title) + "\n\nThey were in the checkout when the task was started with --include-uncommitted.\n";
         request.time = now;
         const auto identity = repository.identity();
         request.author_name = identity ? identity->first : "AgentForge";

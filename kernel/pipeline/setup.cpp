@@ -25,6 +25,30 @@ private:
 
 }  // namespace
 
+namespace {
+
+/// The user's checkout as the one tree there is.
+class CheckoutAsItLies final : public TreeCheckout {
+public:
+    CheckoutAsItLies(std::filesystem::path root, std::vector<std::string> files) : root_(std::move(root)), files_(std::move(files)) {}
+    [[nodiscard]] std::filesystem::path path() const override { return root_; }
+    [[nodiscard]] Result<void> check_out(std::string_view) override {
+        return Error{"AF-GATE-103", "Something wanted to check out a tree where trees are only read.", "", "This is a defect: report it.", ErrorKind::internal};
+    }
+    [[nodiscard]] Result<std::vector<TreeChange>> changes(std::string_view, std::string_view) override { return std::vector<TreeChange>(); }
+    [[nodiscard]] Result<std::vector<std::string>> files(std::string_view) override { return files_; }
+    [[nodiscard]] Result<std::optional<std::string>> file(std::string_view, std::string_view path) override {
+        constexpr std::size_t most = 4UL << 20U;
+        return read_plain_file(root_ / path, most);
+    }
+
+private:
+    std::filesystem::path root_;
+    std::vector<std::string> files_;
+};
+
+}  // namespace
+
 std::string dependencies_directory(const GitWorkshopOptions& options) {
     return (std::filesystem::path(options.state_directory) / "dependencies").string();
 }
@@ -60,6 +84,14 @@ Result<Setup> setup_dependencies(const GitWorkshopOptions& options, ProcessRunne
     if (run) { AF_CHECK(runner.set_up(setup.tree, stop)); }
     AF_TRY(setup.steps, runner.setup_steps(setup.tree));
     return setup;
+}
+
+Result<GateReadiness> look_at_checkout(const GitWorkshopOptions& options, ProcessRunner& processes, const std::vector<std::string>& files) {
+    GateRunner::Options gates = options.gates;
+    gates.dependencies_directory = dependencies_directory(options);
+    gates.scratch_directory = (std::filesystem::path(options.state_directory) / "dependencies" / "scratch").string();
+    GateRunner runner(std::make_unique<CheckoutAsItLies>(options.repository, files), processes, std::move(gates));
+    return runner.readiness("checkout");
 }
 
 Result<GateReadiness> look_at_gates(const GitWorkshopOptions& options, ProcessRunner& processes, const std::string& tree) {

@@ -26,4 +26,7 @@ struct Setup {
 /// Errors: AF-GIT-… of the repository, those of GateRunner::readiness.
 [[nodiscard]] Result<GateReadiness> look_at_gates(const GitWorkshopOptions& options, ProcessRunner& processes, const std::string& tree);
 
+/// The same for these files of the checkout as they lie there, committed or not.
+[[nodiscard]] Result<GateReadiness> look_at_checkout(const GitWorkshopOptions& options, ProcessRunner& processes, const std::vector<std::string>& files);
+
 }  // namespace agentforge::kernel

@@ -94,6 +94,24 @@ class TestInit(ProgramTest):
             self.assertIn(found, out)
         self.assertNotIn("hush", out)
 
+    def test_tells_each_folder_of_a_monorepo_and_what_comes_next(self):
+        (self.repository / "web").mkdir()
+        (self.repository / "web/package.json").write_text('{"name": "web", "dependencies": {"left": "1.0.0"}}')
+        (self.repository / "web/package-lock.json").write_text('{"packages": {"node_modules/left": {}}}')
+        (self.repository / "web/index.js").write_text("exports.one = 1;\n")
+        out = self.run_program("init").out
+        self.assertRegex(out, r"\.: python, \d+ source files, 3 test files\n +web: javascript, 1 source file, no tests yet\n +web/package-lock.json: fetched by `agentforge setup`")
+        text = (self.repository / ".agentforge/config/settings.yaml").read_text()
+        settled = next(line for line in text.splitlines() if line.startswith("# gates: "))
+        self.assertEqual(yaml.safe_load(settled[2:].split("     ")[0]), {"gates": {"language": "python", "scopes": {"web": "javascript"}}})
+
+    def test_says_how_a_makefile_could_run_the_tests(self):
+        self.git("rm", "-q", "-r", ".")
+        (self.repository / "Makefile").write_text("all:\n\ttrue\ncheck: all\n\ttrue\n")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "only make")
+        self.assertIn("gates: {language: generic, command: [make, check]}", self.run_program("init").out)
+
     def test_an_ignore_file_that_hides_the_settings_is_named(self):
         (self.repository / ".gitignore").write_text(".agentforge/\n")
         self.assertIn("hides .agentforge", self.run_program("init").err)

@@ -6,7 +6,7 @@ import subprocess
 
 import yaml
 
-from harness import ProgramTest, main, short_transcript
+from harness import ProgramTest, call, insert, main, short_transcript
 
 HOOK = """#!/bin/sh
 git diff --cached --name-only | grep -q textkit/slug.py || exit 9
@@ -152,6 +152,89 @@ class TestRequest(DeliveriesTest):
         done = self.assert_code(self.go_on("resume", self.task()), 0)
         self.assertIn("https://github.example.org/acme/textkit/pull/7", done.out)
         self.assertEqual(self.git("rev-parse", f"agentforge/{self.task()}", cwd=bare), self.git("rev-parse", f"agentforge/{self.task()}"))
+
+
+class TestSignedUncommittedWithSubmodule(DeliveriesTest):
+    """One task that begins on uncommitted changes beside a submodule, is signed with a real SSH key, and whose base moves meanwhile."""
+
+    def add_submodule(self):
+        library = self.folder / "library"
+        library.mkdir()
+        (library / "lib.py").write_text("VALUE = 1\n")
+        for command in (("init", "-q", "-b", "main"), ("add", "-A"), ("-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", "library")):
+            self.git(*command, cwd=library)
+        self.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "parts/library")
+        self.git("commit", "-q", "-m", "Use the library")
+        return self.git("rev-parse", "HEAD:parts/library").strip()
+
+    def test_the_whole_way(self):
+        self.make_repository()
+        gitlink = self.add_submodule()
+        key = self.folder / "key"
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", str(key)], check=True)
+        (self.folder / "signers").write_text(f"test@example.invalid {(self.folder / 'key.pub').read_text()}")
+        for name, value in (("commit.gpgsign", "true"), ("gpg.format", "ssh"), ("user.signingkey", f"{key}.pub"), ("gpg.ssh.allowedSignersFile", self.folder / "signers")):
+            self.git("config", name, value)
+        (self.repository / "textkit" / "mine.py").write_text("MINE = 1\n")
+        transcript = short_transcript()
+        insert(transcript, "green", "software_developer", 1, call("create_file", path="parts/library/evil.py", content="EVIL = 1\n"))
+        before = self.checkout()
+        outcome = self.assert_code(self.start("--include-uncommitted", transcript=transcript), 0)
+        branch = f"agentforge/{self.task()}"
+
+        with self.subTest("a write into the submodule was refused, and the commit that is named is the same"):
+            refused = [step for step in self.steps() if "AF-TOOL-060" in str(step)]
+            self.assertEqual(len(refused), 1)
+            self.assertEqual(self.git("rev-parse", f"{branch}:parts/library").strip(), gitlink)
+            self.assertFalse((self.repository / "parts/library/evil.py").exists())
+        with self.subTest("uncommitted changes are a commit below the task's own"):
+            self.assertEqual(self.git("show", "--format=", "--name-only", f"{branch}~1").split(), ["textkit/mine.py"])
+            self.assertNotIn("textkit/mine.py", self.git("show", "--format=", "--name-only", branch).split())
+            self.assertEqual(self.git("rev-parse", f"{branch}~2"), self.git("rev-parse", "main"))
+            self.assertEqual(self.checkout(), before)
+        with self.subTest("git itself finds the signature good"):
+            self.assertIn('Good "git" signature for test@example.invalid', self.git("verify-commit", branch, check=False).stderr)
+            self.assertEqual(outcome.code, 0)
+        (self.repository / "textkit" / "other.py").write_text("OTHER = 1\n")
+        self.git("add", "textkit/other.py")
+        self.git("commit", "-q", "-m", "Meanwhile")
+        with self.subTest("the drift report counts the user's commits, not the one of the uncommitted changes"):
+            looked = self.assert_code(self.run_program("rebase", self.task(), "--check"), 0)
+            self.assertIn("main has moved on by 1 commit since the task began", looked.out)
+        with self.subTest("the change alone can be applied where the user's own are still there"):
+            self.assert_code(self.run_program("apply", self.task()), 0)
+            self.assertTrue((self.repository / "textkit" / "slug.py").exists())
+            self.assertEqual((self.repository / "textkit" / "mine.py").read_text(), "MINE = 1\n")
+
+
+class TestMergeRequest(DeliveriesTest):
+    def test_a_commit_signed_by_gpg_becomes_a_merge_request_by_glab(self):
+        self.make_repository()
+        keys = self.home / ".gnupg"
+        keys.mkdir(mode=0o700)
+        self.addCleanup(subprocess.run, ["gpgconf", "--homedir", str(keys), "--kill", "all"], check=False)
+        made = subprocess.run(["gpg", "--homedir", str(keys), "--batch", "--passphrase", "", "--quick-generate-key", "Test User <test@example.invalid>", "ed25519", "sign", "never"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        bare = self.folder / "remote.git"
+        subprocess.run(["git", "init", "-q", "--bare", str(bare)], check=True, env={**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null"})
+        self.git("remote", "add", "origin", "git@gitlab.example.org:acme/textkit.git")
+        self.git("config", f"url.{bare}.insteadOf", "git@gitlab.example.org:acme/textkit.git")
+        self.script(self.folder / "bin/glab", f"""#!/bin/sh
+for word; do printf '%s\\n' "$word"; done > {self.folder}/asked
+echo 'Creating merge request' >&2
+echo https://gitlab.example.org/acme/textkit/-/merge_requests/3
+""")
+        self.environment["PATH"] = f"{self.folder / 'bin'}:{self.environment['PATH']}"
+        done = self.assert_code(self.start("--deliver", "pr", "--set", "delivery.sign=always", transcript=short_transcript()), 0)
+        branch = f"agentforge/{self.task()}"
+        self.assertIn("https://gitlab.example.org/acme/textkit/-/merge_requests/3", done.out)
+        self.assertEqual(self.git("rev-parse", branch, cwd=bare), self.git("rev-parse", branch))
+        self.assertIn("Good signature from", self.git("verify-commit", branch, check=False).stderr)
+        asked = (self.folder / "asked").read_text().splitlines()
+        self.assertEqual(asked[:2], ["mr", "create"])
+        for flag, value in (("--source-branch", branch), ("--target-branch", "main")):
+            self.assertEqual(asked[asked.index(flag) + 1], value)
 
 
 if __name__ == "__main__":

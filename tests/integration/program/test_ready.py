@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What gates, delivery and setup would refuse later is refused by `start` before there is a task, and said by `--dry-run` and `doctor`, too."""
 
+import subprocess
+
 import yaml
 
-from harness import TRANSCRIPT, ProgramTest, main
+from harness import SOURCE, TRANSCRIPT, ProgramTest, main
 
 
 class TestReady(ProgramTest):
@@ -39,6 +41,18 @@ class TestReady(ProgramTest):
         told = self.run_program("doctor", "--json").json
         self.assertEqual([check["verdict"] for check in told["checks"] if check["name"] == "gates"], ["FAILED"])
 
+    def test_a_language_file_that_goes_wrong_meanwhile_pauses_the_task_once(self):
+        self.make_repository()
+        self.assert_code(self.start("--approve", "intake", "--exit-after", "clarify"), 22)
+        file = self.repository / ".agentforge/languages/perl.yaml"
+        file.parent.mkdir(parents=True)
+        file.write_text("agentforge_language: 1\nname: perl\ndetct: []\n")
+        paused = self.go_on("approve", self.task())
+        self.assert_error(paused, "AF-GATE-010", f"{file}:3", exit_code=paused.code)
+        self.assertEqual(self.records("stage_failed"), [])
+        file.unlink()
+        self.assert_code(self.go_on("resume", self.task()), 0)
+
     def test_dependencies_that_nobody_has_fetched(self):
         self.make_repository()
         (self.repository / "requirements.txt").write_text("attrs==23.1.0\n")
@@ -73,6 +87,40 @@ class TestReady(ProgramTest):
         missing = {check["name"]: check for check in self.run_program("doctor", "--json").json["checks"]}
         self.assertEqual(missing["go"]["verdict"], "warning")
         self.assertIn("golang-go", missing["go"]["detail"])
+
+
+class TestSetUp(ProgramTest):
+    def test_what_a_lockfile_names_is_shown_fetched_once_and_then_there(self):
+        self.make_repository()
+        server = subprocess.Popen(["/usr/bin/python3", "-B", str(SOURCE / "tests/unit/gates/registries.py"), str(self.folder / "registries")],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.stdin.close)
+        self.addCleanup(server.stdout.close)
+        self.environment["GOPROXY"] = f"http://127.0.0.1:{server.stdout.readline().strip()}/go"
+        self.environment["GOSUMDB"] = "off"
+        tool = self.repository / "tool"
+        tool.mkdir()
+        (tool / "go.mod").write_text("module tool\n\ngo 1.16\n\nrequire example.com/greeter v1.0.0\n")
+        (tool / "go.sum").write_text((self.folder / "registries/go.sum").read_text())
+        (tool / "main.go").write_text("package main\n\nfunc main() {}\n")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "a tool")
+        dry = ("start", "--transcript", TRANSCRIPT, "--dry-run", "x")
+        self.assert_error(self.run_program(*dry), "AF-GATE-100", "tool/go.sum", "agentforge setup")
+        shown = self.assert_code(self.run_program("setup", "--show"), 0)
+        for words in ("not there", "tool/go.sum", "go mod download"):
+            self.assertIn(words, shown.out)
+        fetched = self.assert_code(self.run_program("setup"), 0)
+        self.assertIn("All is there", fetched.out)
+        server.stdin.close()
+        server.wait()
+        again = self.assert_code(self.run_program("setup", "--json"), 0)
+        self.assertEqual([(step["name"], step["ready"]) for step in again.json["steps"]], [("go", True)])
+        self.assertIn("tool/go.sum is fetched", self.assert_code(self.run_program(*dry), 0).out)
+        (tool / "go.sum").write_text((tool / "go.sum").read_text() + "example.com/other v1.0.0/go.mod h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n")
+        self.git("commit", "-q", "-am", "one more")
+        self.assert_error(self.run_program(*dry), "AF-GATE-100")
 
 
 if __name__ == "__main__":

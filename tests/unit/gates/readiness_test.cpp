@@ -50,6 +50,22 @@ TEST_F(Readiness, TellsEachScopeOfAMonorepo) {
     EXPECT_EQ(found->scopes[1].tools.at(0).program, "go");
 }
 
+TEST_F(Readiness, CountsTestsAmongOtherCode) {
+    project.tree("t") = {{"Cargo.toml", ""}, {"src/lib.rs", "#[cfg(test)]\nmod tests {\n}\n"}, {"src/other.rs", "fn a() {}\n"}};
+    const auto found = look();
+    ASSERT_TRUE(found.ok()) << found.error().to_string();
+    EXPECT_EQ(found->scopes.at(0).test_files, 1U);
+    EXPECT_EQ(found->scopes.at(0).source_files, 2U);
+}
+
+TEST_F(Readiness, TheTopOfAMonorepoWithoutFilesOfItsOwnIsNotNamed) {
+    project.tree("t") = {{"README.md", ""}, {"a/go.mod", "module a\n"}, {"a/a.go", "package a\n"}, {"b/setup.py", ""}, {"b/b.py", ""}};
+    const auto found = look();
+    ASSERT_TRUE(found.ok()) << found.error().to_string();
+    ASSERT_EQ(found->scopes.size(), 2U);
+    EXPECT_EQ(found->scopes[0].directory, "a");
+}
+
 TEST_F(Readiness, ATreeWithoutALanguageIsNoError) {
     project.tree("t") = {{"README.md", "hello\n"}};
     const auto found = look();

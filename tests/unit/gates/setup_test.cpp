@@ -83,30 +83,32 @@ TEST_F(SetUpFor, Cargo) {
     expect_fetched_once("src/lib.rs::tests::greets");
 }
 
-TEST_F(SetUpFor, Maven) {
+TEST_F(SetUpFor, MavenWithASuiteThatWasLaidDown) {
     AGENTFORGE_NEEDS("/usr/bin/mvn")
-    AGENTFORGE_NEEDS("/usr/share/maven-repo/org/junit/jupiter")
-    use();
-    const std::string needs = "<dependency><groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter-";
-    project.tree("t") = {{"pom.xml", "<project xmlns=\"http://maven.apache.org/POM/4.0.0\">\n<modelVersion>4.0.0</modelVersion><groupId>com.example</groupId><artifactId>greeter</artifactId><version>1</version>\n"
-                                     "<properties><maven.compiler.source>17</maven.compiler.source><maven.compiler.target>17</maven.compiler.target></properties>\n<dependencies>" +
-                                         needs + "api</artifactId><version>5.9.2</version><scope>test</scope></dependency>\n" + needs +
-                                         "engine</artifactId><version>5.9.2</version><scope>test</scope></dependency></dependencies>\n</project>\n"},
-                         {".mvn/maven.config", "-s\n.mvn/settings.xml\n"},
-                         {".mvn/settings.xml", "<settings><mirrors><mirror><id>here</id><mirrorOf>*</mirrorOf><url>" + registries.address() + "/maven</url></mirror></mirrors></settings>\n"},
-                         {"src/test/java/GreeterTest.java", "import org.junit.jupiter.api.Test;\n\nclass GreeterTest {\n    @Test void greets() {}\n}\n"}};
+    AGENTFORGE_NEEDS("/usr/share/maven-repo/junit/junit/4.13.2")
     // What the system's repository has is not asked for: here it has nothing.
-    auto text = read_file(std::filesystem::path(project.options().languages_directory) / "java.yaml").value();
+    const std::filesystem::path shipped = project.options().languages_directory;
     const auto own = project.folder() / "languages";
     std::filesystem::create_directories(own);
     std::filesystem::create_directories(project.folder() / "empty");
-    std::filesystem::copy(std::filesystem::path(project.options().languages_directory) / "java", own / "java");
+    std::filesystem::copy(shipped / "java", own / "java");
+    auto text = read_file(shipped / "java.yaml").value();
     text.replace(text.find("environment:\n"), 13, "environment:\n  MAVEN_REPOSITORY: \"" + (project.folder() / "empty").string() + "\"\n");
     std::ofstream(own / "java.yaml") << text;
     project.options().more_languages = {own.string()};
     use();
-    project.trees().trees["t"] = project.tree("t");
-    expect_fetched_once("src/test/java/GreeterTest.java::GreeterTest::greets");
+    project.tree("base") = {{"pom.xml", "<project xmlns=\"http://maven.apache.org/POM/4.0.0\">\n  <modelVersion>4.0.0</modelVersion>\n  <groupId>g</groupId><artifactId>one</artifactId><version>1</version>\n"
+                                        "  <properties><maven.compiler.source>17</maven.compiler.source><maven.compiler.target>17</maven.compiler.target></properties>\n</project>\n"},
+                            {".mvn/maven.config", "-s\n.mvn/settings.xml\n"},
+                            {".mvn/settings.xml", "<settings><mirrors><mirror><id>here</id><mirrorOf>*</mirrorOf><url>" + registries.address() + "/maven</url></mirror></mirrors></settings>\n"},
+                            {"src/main/java/One.java", "public class One { public static int one() { return 1; } }\n"}};
+    project.tree("t") = project.tree("base");
+    const auto laid = project.runner().scaffold("base");
+    ASSERT_TRUE(laid.ok()) << laid.error().to_string();
+    for (const auto& [path, content] : *laid) { project.tree("t")[path] = content; }
+    project.tree("t")["src/test/java/OneTest.java"] =
+        "import static org.junit.Assert.assertEquals;\n\nimport org.junit.Test;\n\npublic class OneTest {\n    @Test public void is() { assertEquals(1, One.one()); }\n}\n";
+    expect_fetched_once("src/test/java/OneTest.java::OneTest::is");
 }
 
 TEST_F(SetUpFor, AnotherLockfileIsAskedForAgain) {

@@ -239,6 +239,26 @@ TEST_F(CommitTest, commits_since_and_files_of_both_are_counted) {
     EXPECT_THAT(drift->conflicts, ElementsAre("src/app.py"));
 }
 
+TEST_F(CommitTest, a_base_with_the_users_uncommitted_changes_is_no_rewritten_history) {
+    CommitRequest request;
+    request.tree = changed;
+    request.parent = commit;
+    request.message = std::string(uncommitted_title) + "\n";
+    request.author_name = "A";
+    request.author_email = "a@b";
+    const auto base_of_task = open().commit(request);
+    ASSERT_TRUE(base_of_task.ok());
+    EXPECT_FALSE(measure_drift(open(), "main", *base_of_task, changed, changed)->moved());
+    git("commit -q -m later --allow-empty");
+    const auto drift = measure_drift(open(), "main", *base_of_task, changed, changed);
+    EXPECT_EQ(drift->commits, 1U);
+    EXPECT_FALSE(drift->rewritten);
+    git("commit -q --amend -m other --allow-empty");
+    git("reset -q --hard HEAD~1");
+    git("commit -q --amend -m another --allow-empty");
+    EXPECT_TRUE(measure_drift(open(), "main", *base_of_task, changed, changed)->rewritten);
+}
+
 TEST_F(CommitTest, a_rewritten_history_is_said_to_be_one) {
     git("commit -q --amend -m other --allow-empty");
     EXPECT_TRUE(measure_drift(open(), "main", commit, tree, changed)->rewritten);
