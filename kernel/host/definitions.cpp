@@ -10,14 +10,15 @@ namespace agentforge::kernel {
 
 bool Definitions::of_project(const std::string& source) const { return source.starts_with(place.root.string() + "/") && !source.starts_with(product.config + "/"); }
 
-Result<Definitions> load_definitions(const Program& program) {
+Result<Definitions> load_definitions(const Program& program, std::string_view shown) {
     Definitions all;
     AF_TRY(all.place, ProjectPlace::find(program));
     AF_TRY(all.product, ProductPaths::find());
     const std::string& config = all.product.config;
     const std::filesystem::path own = all.place.agentforge;
     AF_TRY(all.contracts, ContractSet::load({config + "/contracts", (own / "contracts").string()}));
-    AF_TRY(all.agents, AgentSet::load(config + "/agents", (own / "agents").string(), all.contracts));
+    if (shown.empty() || shown == "agents") { AF_TRY(all.agents, AgentSet::load(config + "/agents", (own / "agents").string(), all.contracts)); }
+    if (!shown.empty() && shown != "pipelines") { return all; }
     AF_TRY(all.pipelines, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(), (own / "orchestration" / "pipeline.yaml").string(), all.contracts));
     return all;
 }
@@ -59,10 +60,10 @@ void add_definition_commands(CLI::App& app, Program& program, const std::string&
     const Command list = add_subcommand(*group, "list", "List the " + group_name + " in force, shipped and the project's own");
     add_flag(*list, "--json", program.json_output, "Answer as JSON");
     list->footer("Example:  agentforge " + group_name + " list --json");
-    list->callback([&program, with] {
+    list->callback([&program, with, group_name] {
         program.pages = true;
-        program.command = [&program, with] {
-            const auto definitions = load_definitions(program);
+        program.command = [&program, with, group_name] {
+            const auto definitions = load_definitions(program, group_name);
             return definitions.ok() ? with->list(*definitions) : program.fail(definitions.error());
         };
     });
@@ -71,10 +72,10 @@ void add_definition_commands(CLI::App& app, Program& program, const std::string&
     add_option(*show, "name", arguments->name, "The " + word + "'s name")->type_name(metavar)->required();
     add_flag(*show, "--json", program.json_output, "Answer as JSON");
     show->footer("Example:  agentforge " + group_name + " show " + example);
-    show->callback([&program, with, arguments] {
+    show->callback([&program, with, arguments, group_name] {
         program.pages = true;
-        program.command = [&program, with, arguments] {
-            const auto definitions = load_definitions(program);
+        program.command = [&program, with, arguments, group_name] {
+            const auto definitions = load_definitions(program, group_name);
             return definitions.ok() ? with->show(*definitions, arguments->name) : program.fail(definitions.error());
         };
     });

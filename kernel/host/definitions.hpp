@@ -20,8 +20,9 @@ struct Definitions {
     [[nodiscard]] bool of_project(const std::string& source) const;
 };
 
+/// `shown`: the group that is only looked at (`agents`, `contracts` or `pipelines`); what it does not need is not read. Empty: all are read.
 /// Errors: AF-GIT-001 no repository; AF-CONT-…, AF-AGENT-…, AF-PIPE-…, AF-CONF-… of what is in force.
-[[nodiscard]] Result<Definitions> load_definitions(const Program& program);
+[[nodiscard]] Result<Definitions> load_definitions(const Program& program, std::string_view shown = {});
 
 /// What a command of these groups was given. A FILE of `validate` is looked at as if it lay in the project's folder.
 struct DefinitionArguments {

@@ -250,9 +250,12 @@ Result<std::map<std::string, json::object, std::less<>>> TaskSession::artifacts(
 }
 
 Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_id) {
-    AF_CHECK(store.load(task_id));
-    AF_TRY(const std::vector<Record> records, Journal::read(store.paths(task_id).journal()));
-    return fold_all(records);
+    const auto records = Journal::read(store.paths(task_id).journal());
+    if (!records.ok()) {
+        AF_CHECK(store.load(task_id));      // It says that there is no such task, and which was probably meant.
+        return records.error();
+    }
+    return fold_all(*records);
 }
 
 }  // namespace agentforge::kernel
