@@ -143,7 +143,7 @@ private:
         AF_CHECK(ask(number, built, record));
         judge_usage(record);
         AF_CHECK(wanted());
-        if (record.error.empty()) { act(record); }
+        if (record.error.empty()) { AF_CHECK(act(record)); }
         settle(record);         // What an agentic command changed counts even where its answer does not.
         record.verification = host_.verification_status();
         AF_CHECK(host_.step_finished(record));
@@ -219,10 +219,26 @@ private:
         record.summary = ellipsis(error.message, most_summary_bytes);
     }
 
-    void act(StepRecord& record) {
+    /// Puts the action before whoever must permit it, and says what is done in the end. False: nothing is.
+    Result<bool> permitted(StepRecord& record, ToolCall action) {
+        AF_TRY(ActionVerdict verdict, host_.permit(record.step, action));
+        const bool edited = verdict.kind == ActionVerdict::Kind::edited;
+        if (edited) { action = std::move(verdict.edited); }
+        record.tool = std::move(action.name);
+        record.arguments = std::move(action.arguments);
+        if (edited) { record.data["edited_by_person"] = true; }
+        if (verdict.kind != ActionVerdict::Kind::rejected) { return true; }
+        refuse(record, {"AF-ESC-033", "a person rejected this action" + (verdict.feedback.empty() ? std::string() : ": " + verdict.feedback), "",
+                        "Nothing was done. Take another action that heeds what was said.", ErrorKind::denied});
+        events_.event("tool", {{"stage", spec_.stage}, {"role", spec_.agent.role}, {"step", record.step}, {"tool", record.tool}, {"success", false}, {"summary", record.summary}});
+        return false;
+    }
+
+    /// Errors: those of StepHost::permit. What the action meets itself is part of the record.
+    Result<void> act(StepRecord& record) {
         if (const auto refused = not_refused(record.completion); !refused.ok()) {
             refuse(record, refused.error());
-            return;
+            return {};
         }
         if (spec_.run.text_answer) {
             record.success = record.completion.text.find_first_not_of(" \t\r\n") != std::string::npos;
@@ -231,15 +247,16 @@ private:
             } else {
                 record.summary = ellipsis(first_line(record.completion.text), most_summary_bytes);
             }
-            return;
+            return {};
         }
         auto call = read_action(record.completion, actions_.offered());
         if (!call.ok()) {
             refuse(record, call.error());
-            return;
+            return {};
         }
-        record.tool = call.value().name;
-        record.arguments = std::move(call.value().arguments);
+        AF_TRY(const bool goes, permitted(record, std::move(*call)));
+        if (!goes) { return {}; }
+        const bool edited = record.data.contains("edited_by_person");
         actions_.expect(memory_.seen());
         ToolResult result = actions_.call(record.tool, record.arguments, {spec_.place.task_id, spec_.stage, spec_.agent.role, record.step});
         bool cut = false;
@@ -247,6 +264,10 @@ private:
         record.output = shorten_lines(sanitize_utf8(result.output), most_output_bytes, 1, cut);
         record.summary = ellipsis(sanitize_utf8(result.summary), most_summary_bytes);
         record.data = std::move(result.data);
+        if (edited) {
+            record.data["edited_by_person"] = true;
+            record.summary = ellipsis("a person changed this action before it was done; " + record.summary, most_summary_bytes);
+        }
         if (result.error) {
             record.error = ellipsis(sanitize_utf8(result.error->to_string()), most_error_bytes);
             if (record.summary.empty()) { record.summary = ellipsis(sanitize_utf8(result.error->message), most_summary_bytes); }
@@ -264,6 +285,7 @@ private:
             }
             record.escalation = host_.requested_escalation();
         }
+        return {};
     }
 
     const RunSpec& spec_;

@@ -40,6 +40,14 @@ struct StepRecord {
     json::object verification;              ///< verification_status after the step.
 };
 
+/// Whether an action may be done, or what is done in its place.
+struct ActionVerdict {
+    enum class Kind : unsigned char { go = 1, edited, rejected };
+    Kind kind = Kind::go;
+    ToolCall edited;            ///< Done in its place.
+    std::string feedback;       ///< Why it is rejected; may be empty.
+};
+
 /// The kernel side of a run: makes steps durable. Implemented by the controller, faked in tests.
 class StepHost : public ToolServices {
 public:
@@ -73,6 +81,12 @@ public:
     }
     /// Journals the model's answer before its action is done.
     [[nodiscard]] virtual Result<void> answer_received(unsigned step, const CompletionRequest& request, const Completion& completion) = 0;
+    /// Asked before an action is done, after its answer was journaled. Errors: AF-ESC-031 a person has not decided yet; the run ends here, and the
+    /// same question is put when it is entered again with that answer.
+    [[nodiscard]] virtual Result<ActionVerdict> permit(unsigned step, const ToolCall& action) {
+        static_cast<void>(step), static_cast<void>(action);
+        return ActionVerdict();
+    }
     /// Journals the step; snapshots the workspace where `changes` is not empty (sets `tree`).
     [[nodiscard]] virtual Result<void> step_finished(StepRecord& record) = 0;
     /// Writes to the workspace since the last call, oldest first (RoleWorkspace::take_changes).

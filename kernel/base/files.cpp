@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -48,6 +49,7 @@ std::string remedy_for(int error) {
         case EROFS: return "The file system is read-only; choose another place or remount it.";
         case ENOSPC:
         case EDQUOT: return "Free some space, then try again.";
+        case EFBIG: return "Raise the limit on the size of files (ulimit -f).";
         case ENOENT:
         case ENOTDIR: return "Make the folder first, or correct the path.";
         case EISDIR: return "Name a file; this is a folder.";
@@ -214,17 +216,28 @@ Result<void> sync_directory(const fs::path& path) {
     return {};
 }
 
-TemporaryDirectory::TemporaryDirectory(std::string_view prefix) {
+Result<std::unique_ptr<TemporaryDirectory>> TemporaryDirectory::make(std::string_view prefix) {
     const char* base = std::getenv("TMPDIR");
     std::string name = (fs::path(base != nullptr && *base != '\0' ? base : "/tmp") / ("agentforge-" + std::string(prefix) + "-XXXXXX")).string();
     if (::mkdtemp(name.data()) == nullptr) {
-        std::fprintf(stderr, "agentforge: no temporary folder could be made as %s: %s\n", name.c_str(), errno_text(errno).c_str());
+        return Error{"AF-BASE-015", "No temporary folder could be made: " + errno_text(errno), name, "Set TMPDIR to a folder that can be written, with space left.", ErrorKind::io};
+    }
+    std::unique_ptr<TemporaryDirectory> made(new TemporaryDirectory());
+    made->path_ = name;
+    return made;
+}
+
+TemporaryDirectory::TemporaryDirectory(std::string_view prefix) {
+    auto made = make(prefix);
+    if (!made.ok()) {
+        std::fprintf(stderr, "agentforge: %s\n", made.error().to_string().c_str());
         std::abort();
     }
-    path_ = name;
+    path_ = std::exchange((*made)->path_, {});
 }
 
 TemporaryDirectory::~TemporaryDirectory() {
+    if (path_.empty()) { return; }
     std::error_code error;
     fs::remove_all(path_, error);
     if (!error) { return; }

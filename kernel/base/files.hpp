@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -55,7 +56,9 @@ enum class Durability : unsigned char {
 /// A folder that is deleted, with all in it, when the object goes.
 class TemporaryDirectory {
 public:
-    /// Under $TMPDIR or /tmp, named `agentforge-<prefix>-XXXXXX`, mode 0700. Aborts where none can be made.
+    /// Under $TMPDIR or /tmp, named `agentforge-<prefix>-XXXXXX`, mode 0700. Errors: `io` AF-BASE-015.
+    [[nodiscard]] static Result<std::unique_ptr<TemporaryDirectory>> make(std::string_view prefix);
+    /// The same for tests. Aborts where none can be made.
     explicit TemporaryDirectory(std::string_view prefix);
     ~TemporaryDirectory();
     TemporaryDirectory(const TemporaryDirectory&) = delete;
@@ -63,6 +66,8 @@ public:
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
 private:
+    TemporaryDirectory() = default;
+
     std::filesystem::path path_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/migrate.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/edit.hpp"
@@ -61,7 +63,10 @@ Result<Migration> migrate_settings(const SettingsSchema& schema, std::string_vie
             return Error{"AF-CONF-045", "the file holds " + join_key(old) + " and " + former.now + ", which is its name now", document.where(pointer_of(old)),
                          "Take one of them out; nothing was written.", ErrorKind::conflict};
         }
-        AF_TRY(out.text, move_in_yaml(out.text, source, old, successor, in_new_unit(value, former.divisor)));
+        json::value moved = in_new_unit(value, former.divisor);
+        const auto is_list = [&former](const SettingKey& key) { return key.name == former.now && key.type == SettingKey::Type::list; };
+        if (!moved.is_array() && std::ranges::any_of(schema.keys(), is_list)) { moved = json::array{std::move(moved)}; }
+        AF_TRY(out.text, move_in_yaml(out.text, source, old, successor, moved));
         // A section that holds nothing any more goes, too.
         for (auto around = old; around.size() > 1;) {
             around.pop_back();

@@ -318,6 +318,11 @@ Result<std::map<std::string, Mapping>> read_orchestration(const YamlDocument& do
         return Error{"AF-PIPE-007", std::move(message), document.where(pointer), std::move(remedy), ErrorKind::invalid};
     };
     const auto* top = document.value.if_object();
+    if (top != nullptr) {
+        for (const auto& [key, unused] : *top) {
+            if (key != "pipeline") { return fail("/" + std::string(key), "`" + ellipsis(key, 60) + "` is no field of the mapping of stages to agents", "It holds pipeline: {stages: {…}} and nothing else."); }
+        }
+    }
     const auto* pipeline = top == nullptr || top->size() != 1 ? nullptr : top->if_contains("pipeline");
     const auto* inner = pipeline == nullptr ? nullptr : pipeline->if_object();
     const auto* stages = inner == nullptr || inner->size() != 1 ? nullptr : inner->if_contains("stages");
@@ -485,7 +490,7 @@ Result<Pipelines> load_pipelines(const std::string& product_directory, const std
     std::map<std::string, Mapping> mapping;
     std::error_code ignored;
     std::optional<YamlDocument> orchestration;
-    if (!orchestration_file.empty() && std::filesystem::exists(orchestration_file, ignored)) {
+    if (!orchestration_file.empty() && std::filesystem::exists(std::filesystem::symlink_status(orchestration_file, ignored))) {
         AF_TRY(orchestration, load_yaml(orchestration_file));
         AF_TRY(mapping, read_orchestration(*orchestration));
     }

@@ -72,7 +72,9 @@ Error unknown_key(const SettingsSchema& schema, const std::vector<std::string>& 
     std::string remedy;
     if (segments.back().find('.') != std::string::npos && schema.find(split_key(segments.back())) != nullptr) {
         remedy = "Write it nested, one map for each part between the dots.";
-    } else if (const auto near = schema.nearest_to(segments); !near.empty()) {
+    } else if (const auto near = schema.nearest_to(segments); near == join_key(segments)) {
+        remedy = "It is a section: name one of its settings (`agentforge config show`).";
+    } else if (!near.empty()) {
         remedy = "Did you mean " + near + "?";
     } else {
         remedy = "docs/settings.md lists the settings.";
@@ -143,7 +145,7 @@ Result<void> flatten(const SettingsSchema& schema, const YamlDocument& document,
 Result<std::vector<Leaf>> file_leaves(const SettingsSchema& schema, const std::string& file) {
     std::vector<Leaf> leaves;
     std::error_code error;
-    if (file.empty() || (!std::filesystem::exists(file, error) && !error)) { return leaves; }
+    if (file.empty() || (!std::filesystem::exists(std::filesystem::symlink_status(file, error)) && (!error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory))) { return leaves; }
     AF_TRY(const YamlDocument document, load_yaml(file));
     if (document.value.is_null()) { return leaves; }
     if (!document.value.is_object()) {

@@ -159,7 +159,17 @@ Result<std::vector<std::string>> yaml_files_of(const std::string& directory) {
         if (path.extension() == ".yml") {
             return Error{"AF-CONF-030", "a file ends in .yml and would not be read", path.string(), "Rename it to end in .yaml.", ErrorKind::invalid};
         }
-        if (path.extension() == ".yaml") { files.push_back(path.string()); }
+        if (path.extension() == ".yaml") {
+            files.push_back(path.string());
+            continue;
+        }
+        // Notes and what editors leave are no definitions; all else was meant to be one.
+        static constexpr std::array<std::string_view, 6> others{".md", ".txt", ".orig", ".bak", ".swp", ".rej"};
+        const std::string name = path.filename().string();
+        const std::string extension = path.extension().string();
+        if (name.ends_with('~') || name == "README" || std::ranges::find(others, extension) != others.end()) { continue; }
+        return Error{"AF-CONF-080", entries->is_directory(error) ? "a folder stands where definitions do and would not be read" : "a file does not end in .yaml and would not be read",
+                     path.string(), "Name it NAME.yaml beside the others, or move it away.", ErrorKind::invalid};
     }
     if (error) { return Error{"AF-CONF-031", "the folder could not be listed: " + error.message(), directory, "Check its permissions.", ErrorKind::io}; }
     std::sort(files.begin(), files.end());

@@ -93,6 +93,11 @@ Result<void> PriceTable::add(const std::string& file, const std::string& named_a
         return Error{"AF-COST-001", "the table of prices is wrong: " + std::move(message), document.where(pointer), std::move(remedy), ErrorKind::invalid};
     };
     const auto* top = document.value.if_object();
+    if (top != nullptr) {
+        for (const auto& [key, unused] : *top) {
+            if (key != "prices") { return wrong("/" + std::string(key), "`" + ellipsis(key, 60) + "` is no field of it; it holds `prices:` and nothing else", "Write it as config/prices.yaml is written."); }
+        }
+    }
     const json::value* prices = top == nullptr ? nullptr : top->if_contains("prices");
     if (prices == nullptr || !prices->is_object() || top->size() != 1) {
         return wrong("", "it must hold `prices:`, a map, and nothing else", "Write it as config/prices.yaml is written.");

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
@@ -20,7 +21,7 @@ constexpr std::size_t max_record_bytes = 16UL << 20U;
 constexpr std::size_t max_resolution_bytes = 1UL << 20U;
 
 bool is_id(std::string_view id) {
-    return (id.starts_with("ESC-") || id.starts_with("APR-")) && id.size() > 4 && id.size() <= 200 &&
+    return (id.starts_with("ESC-") || id.starts_with("APR-") || id.starts_with("ACT-")) && id.size() > 4 && id.size() <= 200 &&
            std::all_of(id.begin(), id.end(), [](char c) {
                return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
            });
@@ -32,7 +33,10 @@ Result<void> check_id(std::string_view id, std::string_view prefix) {
                  "List the ids with: agentforge escalations list", ErrorKind::invalid};
 }
 
-std::string make_id(std::string_view prefix, std::string_view task_id, std::string_view stage, unsigned counter) {
+/// Of an approval, or of an action, which is kept as one.
+Result<void> check_approval_id(std::string_view id) { return check_id(id, id.starts_with("ACT-") ? "ACT-" : "APR-"); }
+
+std::string make_id(std::string_view prefix, std::string_view task_id, std::string_view stage, std::uint64_t counter) {
     std::string id(prefix);
     for (const char c : std::string(task_id) + "-" + std::string(stage)) {
         const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
@@ -181,6 +185,94 @@ Result<Approval> read_decision(const YamlDocument& document, const ApprovalReque
     return approval;
 }
 
+/// A record's own fields, then those of its deadline, where it has one.
+json::object with_deadline(json::object fields, const AnswerBy& by) {
+    if (by.deadline.empty()) { return fields; }
+    fields["deadline"] = by.deadline;
+    fields["at_deadline"] = by.then;
+    if (!by.default_answer.empty()) { fields["default_answer"] = by.default_answer; }
+    return fields;
+}
+
+Result<AnswerBy> read_deadline(Fields& fields) {
+    AnswerBy by;
+    AF_TRY(by.deadline, fields.text("deadline", false));
+    AF_TRY(const std::string then, fields.text("at_deadline", false));
+    AF_TRY(by.default_answer, fields.text("default_answer", false));
+    if (!then.empty()) { by.then = then; }
+    const auto wrong = [&fields](std::string_view key, const std::string& why) {
+        Error error = fields.wrong(key, why);
+        error.code = "AF-ESC-059";
+        return error;
+    };
+    if (!by.deadline.empty() && !parse_time(by.deadline).ok()) { return wrong("deadline", "is `" + ellipsis(by.deadline, 40) + "`, which is no time such as 2026-01-02T15:30:00.000Z"); }
+    if (by.then != "pause" && by.then != "default" && by.then != "abort") { return wrong("at_deadline", "is `" + ellipsis(by.then, 40) + "`; it must be pause, default or abort"); }
+    return by;
+}
+
+/// A changed action: its tool where it is another, and its arguments.
+Result<json::object> changed_action(const json::object& given, const ApprovalRequest& request, const std::string& where) {
+    const auto wrong = [&](const std::string& why) {
+        return Error{"AF-ESC-032", "The changed action for " + request.id + " " + why, where,
+                     "Give `arguments: {…}` as `agentforge escalations show " + request.id + "` shows them, and `tool: …` where it is another", ErrorKind::invalid};
+    };
+    json::object action;
+    for (const auto& [key, value] : given) {
+        if (key != "tool" && key != "arguments") { return wrong("has the unknown key `" + ellipsis(std::string_view(key), 80) + "`"); }
+        action[key] = value;
+    }
+    const json::value* arguments = action.if_contains("arguments");
+    if (arguments == nullptr || !arguments->is_object()) { return wrong("has no `arguments`"); }
+    if (const json::value* tool = action.if_contains("tool"); tool == nullptr) {
+        action["tool"] = request.artifact.contains("tool") ? request.artifact.at("tool") : json::value("");
+    } else if (!tool->is_string() || tool->get_string().empty()) {
+        return wrong("has a `tool` that is no name");
+    }
+    return action;
+}
+
+Result<ActionDecision> read_action_decision(const YamlDocument& document, const ApprovalRequest& request) {
+    Fields fields(document);
+    ActionDecision decision;
+    AF_TRY(decision.approved, fields.truth("approved", true));
+    AF_TRY(const json::object edited, fields.mapping("edited", false));
+    AF_TRY(decision.feedback, fields.text("feedback", false));
+    AF_TRY(decision.action_hash, fields.text("artifact_hash", false));
+    AF_TRY(decision.decided_by, fields.text("decided_by", false));
+    AF_CHECK(fields.no_others());
+    if (decision.approved && !decision.feedback.empty()) { return fields.wrong("feedback", "goes with `approved: false`; a changed action is `edited`"); }
+    if (!decision.approved && !edited.empty()) { return fields.wrong("edited", "goes with `approved: true`"); }
+    if (!edited.empty()) { AF_TRY(decision.edited, changed_action(edited, request, document.where("/edited"))); }
+    if (decision.action_hash.empty()) { decision.action_hash = request.artifact_hash; }
+    if (decision.action_hash != request.artifact_hash) {
+        Error error = other_artifact(request.id, decision.action_hash, request.artifact_hash);
+        error.where = document.where("/artifact_hash");
+        return error;
+    }
+    return decision;
+}
+
+/// The answer that was there first, in a line.
+std::string answer_in_words(const std::filesystem::path& file) {
+    const auto document = load(file, max_resolution_bytes);
+    if (!document.ok() || !*document) { return {}; }
+    const json::object& said = (*document)->value.get_object();
+    const auto text = [&](std::string_view key) {
+        const json::value* value = said.if_contains(key);
+        return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+    };
+    const auto is = [&](std::string_view key, bool wanted) {
+        const json::value* value = said.if_contains(key);
+        return value != nullptr && value->is_bool() && value->get_bool() == wanted;
+    };
+    std::string words = is("abort", true) ? "end the task" : is("approved", true) ? (said.contains("edited") ? "approved, changed" : "approved") : is("approved", false) ? "rejected" : "";
+    for (const std::string& more : {text("answer"), text("feedback")}) {
+        if (!more.empty()) { words += (words.empty() ? "\"" : ": \"") + ellipsis(first_line(more), 200) + "\""; }
+    }
+    std::string who = text("resolved_by") + text("decided_by");
+    return words + (who.empty() ? "" : " by " + ellipsis(first_line(who), 60));
+}
+
 Result<void> create_record(const std::filesystem::path& directory, const std::string& id, const json::object& fields) {
     AF_CHECK(make_directories(directory));
     const std::filesystem::path file = directory / (id + std::string(record_suffix));
@@ -196,7 +288,9 @@ Result<void> create_resolution(const std::filesystem::path& directory, std::stri
     const std::filesystem::path file = directory / (std::string(id) + std::string(resolution_suffix));
     Result<void> made = create_file_exclusive(file, to_yaml(fields), Durability::synced);
     if (made.ok() || made.error().kind != ErrorKind::conflict) { return made; }
-    return Error{"AF-ESC-004", "Somebody has already answered " + std::string(id), file.string(), "Read that answer; it counts", ErrorKind::conflict};
+    const std::string words = answer_in_words(file);
+    return Error{"AF-ESC-004", "Somebody has already answered " + std::string(id) + (words.empty() ? "" : " (" + words + ")"), file.string(), "Read that answer; it counts",
+                 ErrorKind::conflict};
 }
 
 Error unknown(const std::filesystem::path& directory, std::string_view id) {
@@ -212,25 +306,75 @@ Error unknown(const std::filesystem::path& directory, std::string_view id) {
 
 }  // namespace
 
+std::string action_line(const json::object& shown) {
+    const json::value* tool = shown.if_contains("tool");
+    std::string line = tool != nullptr && tool->is_string() ? std::string(tool->get_string()) : std::string("?");
+    const json::value* arguments = shown.if_contains("arguments");
+    if (arguments == nullptr || !arguments->is_object()) { return line; }
+    for (const auto& [name, value] : arguments->get_object()) {
+        const std::string text = value.is_string() ? std::string(value.get_string()) : to_json_line(value);
+        line += " " + std::string(name) + "=" + ellipsis(first_line(text), 60) + (text.find('\n') == std::string::npos ? "" : "…");
+    }
+    return ellipsis(line, 300);
+}
+
+std::string action_text(const json::object& shown) {
+    std::string text;
+    for (const char* key : {"role", "stage", "tool"}) {
+        if (const json::value* value = shown.if_contains(key); value != nullptr && value->is_string()) {
+            text += std::string(key) + ": " + std::string(value->get_string()) + "\n";
+        }
+    }
+    const json::value* arguments = shown.if_contains("arguments");
+    if (arguments == nullptr || !arguments->is_object()) { return text; }
+    for (const auto& [name, value] : arguments->get_object()) {
+        std::string said = value.is_string() ? std::string(value.get_string()) : value.is_structured() ? to_yaml(value) : to_json_line(value);
+        while (said.ends_with('\n')) { said.pop_back(); }
+        text += std::string(name) + ":";
+        if (said.find('\n') == std::string::npos) {
+            text += " " + said + "\n";
+            continue;
+        }
+        text += "\n    ";
+        for (const char letter : said) {
+            text += letter;
+            if (letter == '\n') { text += "    "; }
+        }
+        text += "\n";
+    }
+    return text;
+}
+
 EscalationStore::EscalationStore(std::filesystem::path agentforge_directory) : directory_(std::filesystem::absolute(agentforge_directory) / "escalations") {}
 
 std::string EscalationStore::escalation_id(std::string_view task_id, std::string_view stage, unsigned counter) { return make_id("ESC-", task_id, stage, counter); }
 std::string EscalationStore::approval_id(std::string_view task_id, std::string_view stage, unsigned counter) { return make_id("APR-", task_id, stage, counter); }
+std::string EscalationStore::action_id(std::string_view task_id, std::string_view stage, std::uint64_t counter) { return make_id("ACT-", task_id, stage, counter); }
 
-Result<void> EscalationStore::record(const Escalation& escalation) const {
+AnswerBy AnswerRule::of(std::string_view created_at, const std::vector<std::string>& options, bool approval) const {
+    AnswerBy by;
+    const auto asked = parse_time(created_at);
+    if (within.count() == 0 || !asked.ok()) { return by; }
+    by.deadline = format_time(*asked + within);
+    by.then = then == "default" && approval ? "pause" : then;
+    if (by.then == "default") { by.default_answer = !default_answer.empty() ? default_answer : options.empty() ? std::string() : options.front(); }
+    return by;
+}
+
+Result<void> EscalationStore::record(const Escalation& escalation, const AnswerBy& by) const {
     AF_CHECK(check_id(escalation.id, "ESC-"));
     json::array options;
     for (const std::string& option : escalation.options) { options.emplace_back(option); }
     return create_record(directory_, escalation.id,
-                         {{"id", escalation.id}, {"task_id", escalation.task_id}, {"stage", escalation.stage}, {"issue", escalation.issue},
-                          {"question", escalation.question}, {"options", options}, {"context", escalation.context}, {"created_at", escalation.created_at}});
+                         with_deadline({{"id", escalation.id}, {"task_id", escalation.task_id}, {"stage", escalation.stage}, {"issue", escalation.issue},
+                                        {"question", escalation.question}, {"options", options}, {"context", escalation.context}, {"created_at", escalation.created_at}}, by));
 }
 
-Result<void> EscalationStore::record(const ApprovalRequest& request) const {
-    AF_CHECK(check_id(request.id, "APR-"));
+Result<void> EscalationStore::record(const ApprovalRequest& request, const AnswerBy& by) const {
+    AF_CHECK(check_approval_id(request.id));
     return create_record(directory_, request.id,
-                         {{"id", request.id}, {"task_id", request.task_id}, {"stage", request.stage}, {"artifact", request.artifact},
-                          {"artifact_hash", request.artifact_hash}, {"created_at", request.created_at}});
+                         with_deadline({{"id", request.id}, {"task_id", request.task_id}, {"stage", request.stage}, {"artifact", request.artifact},
+                                        {"artifact_hash", request.artifact_hash}, {"created_at", request.created_at}}, by));
 }
 
 Result<Escalation> EscalationStore::escalation(std::string_view id) const {
@@ -247,6 +391,7 @@ Result<Escalation> EscalationStore::escalation(std::string_view id) const {
     AF_TRY(result.options, fields.texts("options"));
     AF_TRY(result.context, fields.mapping("context", false));
     AF_TRY(result.created_at, fields.text("created_at", true));
+    AF_CHECK(read_deadline(fields));
     AF_CHECK(fields.no_others());
     if (result.id != id) { return fields.wrong("id", "is not the id in the file's name"); }
     result.directory = directory_.string();
@@ -254,7 +399,7 @@ Result<Escalation> EscalationStore::escalation(std::string_view id) const {
 }
 
 Result<ApprovalRequest> EscalationStore::approval(std::string_view id) const {
-    AF_CHECK(check_id(id, "APR-"));
+    AF_CHECK(check_approval_id(id));
     AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes));
     if (!document) { return unknown(directory_, id); }
     Fields fields(*document);
@@ -265,10 +410,19 @@ Result<ApprovalRequest> EscalationStore::approval(std::string_view id) const {
     AF_TRY(result.artifact, fields.mapping("artifact", true));
     AF_TRY(result.artifact_hash, fields.text("artifact_hash", true));
     AF_TRY(result.created_at, fields.text("created_at", true));
+    AF_CHECK(read_deadline(fields));
     AF_CHECK(fields.no_others());
     if (result.id != id) { return fields.wrong("id", "is not the id in the file's name"); }
     result.directory = directory_.string();
     return result;
+}
+
+Result<AnswerBy> EscalationStore::answer_by(std::string_view id) const {
+    if (!is_id(id)) { AF_CHECK(check_id(id, "ESC-")); }
+    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes));
+    if (!document) { return unknown(directory_, id); }
+    Fields fields(*document);
+    return read_deadline(fields);
 }
 
 Result<std::optional<Resolution>> EscalationStore::resolution(std::string_view id) const {
@@ -287,6 +441,21 @@ Result<std::optional<Approval>> EscalationStore::decision(std::string_view id) c
     return std::optional<Approval>(std::move(answer));
 }
 
+Result<std::optional<ActionDecision>> EscalationStore::action_decision(std::string_view id) const {
+    AF_CHECK(check_id(id, "ACT-"));
+    AF_TRY(const ApprovalRequest asked, approval(id));
+    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes));
+    if (!document) { return std::optional<ActionDecision>(); }
+    AF_TRY(ActionDecision decision, read_action_decision(*document, asked));
+    return std::optional<ActionDecision>(std::move(decision));
+}
+
+std::optional<AnswerVersion> EscalationStore::answer_version(std::string_view id) const {
+    struct stat st {};
+    if (!is_id(id) || ::lstat((directory_ / (std::string(id) + std::string(resolution_suffix))).c_str(), &st) != 0 || st.st_size == 0) { return std::nullopt; }
+    return AnswerVersion{static_cast<std::int64_t>(st.st_mtim.tv_sec) * 1'000'000'000 + st.st_mtim.tv_nsec, st.st_size};
+}
+
 Result<void> EscalationStore::resolve(std::string_view id, const Resolution& resolution) const {
     AF_TRY(const Escalation asked, escalation(id));
     if (!resolution.abort && resolution.context.empty()) {
@@ -303,7 +472,28 @@ Result<void> EscalationStore::resolve(std::string_view id, const Resolution& res
     return create_resolution(directory_, id, fields);
 }
 
+Result<void> EscalationStore::decide_action(std::string_view id, const ActionDecision& decision) const {
+    AF_CHECK(check_id(id, "ACT-"));
+    AF_TRY(const ApprovalRequest asked, this->approval(id));
+    if (decision.action_hash != asked.artifact_hash) { return other_artifact(id, decision.action_hash, asked.artifact_hash); }
+    json::object fields{{"approved", decision.approved}};
+    if (decision.edited) { AF_TRY(fields["edited"], changed_action(*decision.edited, asked, {})); }
+    if (!decision.feedback.empty()) { fields["feedback"] = decision.feedback; }
+    fields["artifact_hash"] = decision.action_hash;
+    fields["decided_by"] = decision.decided_by;
+    return create_resolution(directory_, id, fields);
+}
+
 Result<void> EscalationStore::decide(std::string_view id, const Approval& approval) const {
+    if (id.starts_with("ACT-")) {
+        ActionDecision decision{approval.approved, {}, approval.approved ? "" : approval.feedback.value_or(""), approval.artifact_hash, approval.decided_by};
+        if (approval.approved && approval.feedback) {
+            AF_TRY(const YamlDocument edited, parse_yaml(*approval.feedback, "the changed action"));
+            if (!edited.value.is_object()) { return Error{"AF-ESC-032", "The changed action for " + std::string(id) + " is not a mapping", {}, "Give its `arguments`", ErrorKind::invalid}; }
+            decision.edited = edited.value.get_object();
+        }
+        return decide_action(id, decision);
+    }
     AF_TRY(const ApprovalRequest asked, this->approval(id));
     if (approval.artifact_hash != asked.artifact_hash) { return other_artifact(id, approval.artifact_hash, asked.artifact_hash); }
     json::object fields{{"approved", approval.approved}};
@@ -347,6 +537,10 @@ Result<PendingList> EscalationStore::pending(const std::optional<std::string>& t
             const Result<ApprovalRequest> asked = approval(id);
             if (!asked.ok()) { list.problems.push_back(asked.error()); continue; }
             if (task_id && asked->task_id != *task_id) { continue; }
+            if (id.starts_with("ACT-")) {
+                if (open(action_decision(id))) { list.items.push_back({PendingItem::Kind::action, id, asked->task_id, asked->stage, action_line(asked->artifact), asked->artifact_hash, asked->created_at}); }
+                continue;
+            }
             if (open(decision(id))) { list.items.push_back({PendingItem::Kind::approval, id, asked->task_id, asked->stage, {}, asked->artifact_hash, asked->created_at}); }
         }
     }

@@ -14,6 +14,7 @@
 #include "gates/belief.hpp"
 #include "gates/checkout.hpp"
 #include "gates/dependencies.hpp"
+#include "gates/formats/line_counts.hpp"
 #include "gates/language.hpp"
 #include "gates/results.hpp"
 #include "sandbox/process.hpp"
@@ -51,6 +52,9 @@ struct BuildOutcome {
     std::vector<ToolMessage> errors;    ///< What `build_error` found in it.
 };
 
+/// AF-GATE-060: a language runs its tests by `gates.command`, which is not set.
+[[nodiscard]] Error no_command(const std::string& language);
+
 /// Where dependencies are, and who approves of fetching them; see GateRunner::Options.
 struct DependencySettings {
     std::string directory;
@@ -77,6 +81,15 @@ public:
     [[nodiscard]] Result<TestRun> run_tests(const Language& language, const std::string& tree, const TestSelection& selection, const Stop& stop);
     /// The runner's build alone; nothing where it has none.
     [[nodiscard]] Result<BuildOutcome> build(const Language& language, const std::string& tree, bool judged, const Stop& stop);
+    /// How often the lines of the tree are run by its tests, by the runner's coverage command.
+    struct LinesRun {
+        bool measured = false;
+        std::string reason;             ///< Not measured: why, in one sentence; empty: the runner has no such command.
+        bool failed = false;            ///< It should have been.
+        LineCounts counts;
+    };
+    /// Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
+    [[nodiscard]] Result<LinesRun> lines_run(const Language& language, const std::string& tree, const std::vector<std::string>& tests, const Stop& stop);
     /// Test files that a change of these source files affects; empty optional: the runner cannot tell, so all.
     [[nodiscard]] Result<std::optional<std::vector<std::string>>> affected(const Language& language, const std::string& tree,
                                                                            const std::vector<std::string>& sources, const Stop& stop);
@@ -120,6 +133,8 @@ private:
                                                                    std::vector<std::filesystem::path>& paths);
     [[nodiscard]] Result<std::filesystem::path> build_folder(const Language& language, const TestRunner& runner, const std::string& tree,
                                                              bool judged);
+    /// Errors: AF-GATE-100 this output says that something is missing which nobody has approved of fetching.
+    [[nodiscard]] Result<void> check_fetched(const std::string& output) const;
     [[nodiscard]] ContentReader reader_of(const std::string& tree) const;
 
     TreeCheckout& checkout_;
@@ -129,6 +144,7 @@ private:
     GateSettings settings_;
     DependencySettings dependencies_;
     std::vector<Fetched> fetched_;          ///< Of the tree that was placed last.
+    std::vector<std::pair<const SetupRule*, SetupStep>> tried_without_;     ///< The same: what is not there, and not required.
     json::object confinement_;
 };
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which of the lines that a task changed its tests run; by the language's `coverage` command.
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/text.hpp"
+#include "gates/items.hpp"
 #include "gates/measure.hpp"
+#include "gates/source_text.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -48,10 +52,85 @@ std::uint64_t coverage_number(const json::object& line, const char* key) {
 
 }  // namespace
 
-Result<Coverage> Measure::coverage(const std::string& base_tree, const std::string& tree, const std::vector<std::string>& tests, const Stop& stop) {
+Result<Coverage> Measure::coverage_by_lines(const Language& language, const std::string& tree, const json::object& changed, const std::vector<std::string>& tests,
+                                            bool special_only, const Stop& stop) {
+    Coverage result;
+    struct Source { std::string path; std::set<std::uint64_t> changed; CodeText text; std::vector<std::string> lines; std::vector<ComparedLiteral> special; };
+    std::set<std::string> known;
+    for (const auto& file : tests) {
+        AF_TRY(const auto content, checkout_->file(tree, file));
+        if (!content) { continue; }
+        // Of a file that holds tests beside other code, the tests alone.
+        const auto text = language.may_hold_tests(file) ? split_items(*content, language.inline_begins).tests : *content;
+        known.merge(telling_literals(read_code(text, language.code)));
+    }
+    std::vector<Source> sources;
+    bool suspicious = false;
+    for (const auto& entry : changed) {
+        Source source;
+        source.path = std::string(entry.key());
+        AF_TRY(const auto content, checkout_->file(tree, source.path));
+        const auto code = language.may_hold_tests(source.path) ? split_items(content.value_or(""), language.inline_begins).lines : content.value_or("");
+        source.text = read_code(code, language.code);
+        for (const auto line : lines_of(source.text.code)) { source.lines.emplace_back(line); }
+        for (const auto& number : entry.value().get_array()) {
+            const auto line = static_cast<std::uint64_t>(number.to_number<std::int64_t>());
+            if (line <= source.lines.size() && says_something(source.lines[line - 1])) { source.changed.insert(line); }
+        }
+        source.special = compared_literals(source.text, language.code, known);
+        std::erase_if(source.special, [&](const auto& each) { return !source.changed.contains(each.line); });
+        suspicious = suspicious || !source.special.empty();
+        sources.push_back(std::move(source));
+    }
+    if (special_only && !suspicious) {
+        result.reason = "no changed line compares with what the tests give";
+        return result;
+    }
+    AF_TRY(const auto run, commands_->lines_run(language, tree, tests, stop));
+    result.measured = run.measured;
+    (run.failed ? result.problem : result.reason) = run.reason;
+    std::vector<std::string> some(tests.begin(), tests.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(tests.size(), 5)));
+    for (const auto& source : sources) {
+        const auto counts = run.counts.find(source.path);
+        // The first line at or behind one that can be run, in what a person would call the same place.
+        const auto ran = [&](std::uint64_t line) {
+            if (counts == run.counts.end()) { return false; }
+            const auto at = counts->second.lower_bound(line);
+            return at != counts->second.end() && at->first <= line + 3 && at->second > 0;
+        };
+        for (const auto& each : source.special) {
+            if (run.measured && !ran(each.depends)) { continue; }
+            result.special.push_back({source.path, each.line, each.value, run.measured ? some : std::vector<std::string>{}});
+        }
+        if (!run.measured) { continue; }
+        if (counts != run.counts.end()) {
+            for (const auto line : source.changed) {
+                const auto count = counts->second.find(line);
+                if (count == counts->second.end()) { continue; }
+                ++result.lines;
+                if (count->second == 0) { result.missing.push_back({source.path, line, "", {}}); }
+            }
+            continue;
+        }
+        // In no report: part of no program that the tests run. Its functions, then, are run by nothing.
+        for (const auto& function : functions_of(source.text, language.code)) {
+            for (const auto line : source.changed) {
+                if (line <= function.first_line || line > function.last_line) { continue; }
+                ++result.lines;
+                result.missing.push_back({source.path, line, "", {}});
+            }
+        }
+    }
+    return result;
+}
+
+Result<Coverage> Measure::coverage(const std::string& base_tree, const std::string& tree, const std::vector<std::string>& tests, bool special_only,
+                                   const Stop& stop) {
     Coverage result;
     AF_TRY(const auto* found, language(tree));
-    if (!found->commands.contains("coverage") || tests.empty() || base_tree.empty()) { return result; }
+    AF_TRY(const auto* runner, commands_->runner(*found, tree));
+    const bool by_lines = runner != nullptr && runner->coverage;
+    if ((!by_lines && !found->commands.contains("coverage")) || tests.empty() || base_tree.empty()) { return result; }
     AF_TRY(const auto changes, checkout_->changes(base_tree, tree));
     json::object changed;
     for (const auto& change : changes) {
@@ -62,6 +141,7 @@ Result<Coverage> Measure::coverage(const std::string& base_tree, const std::stri
         if (auto lines = changed_lines(*now, before.value_or("")); !lines.empty()) { changed[change.path] = std::move(lines); }
     }
     if (changed.empty()) { return result; }
+    if (by_lines) { return coverage_by_lines(*found, tree, changed, tests, special_only, stop); }
     AF_CHECK(checkout_->check_out(tree));
     json::array files;
     for (const auto& file : tests) { files.emplace_back(file); }
@@ -70,6 +150,11 @@ Result<Coverage> Measure::coverage(const std::string& base_tree, const std::stri
     const auto lines = commands_->run_for_lines(*found, "coverage", tree, input, stop);
     if (!lines.ok()) {
         if (lines.error().kind == ErrorKind::cancelled) { return lines.error(); }
+        constexpr std::string_view said = "agentforge: not measured: ";
+        if (const auto at = lines.error().where.rfind(said); at != std::string::npos) {
+            result.reason = first_line(std::string_view(lines.error().where).substr(at + said.size()));
+            return result;
+        }
         result.problem = lines.error().message + (lines.error().where.empty() ? "" : " (" + last_words(lines.error().where) + ")");
         return result;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gates/items.hpp"
 
+#include <algorithm>
+
 #include <re2/re2.h>
 
 namespace agentforge::kernel {
@@ -128,11 +130,16 @@ ItemsSplit split_items(std::string_view text, const std::string& begins) {
                 append_line(split.tests, item.substr(0, cut));
                 item.remove_prefix(cut == std::string_view::npos ? item.size() : cut + 1);
             }
+            split.lines.append(static_cast<std::size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(at), text.begin() + static_cast<std::ptrdiff_t>(end), '\n')), '\n');
             at = end;
-            if (at < text.size() && text[at] == '\n') { ++at; }
+            if (at < text.size() && text[at] == '\n') {
+                ++at;
+                split.lines.push_back('\n');
+            }
             continue;
         }
         append_line(split.code, line);
+        split.lines.append(line);
         at = next;
     }
     return split;

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "gates/formats/format.hpp"
+#include "gates/formats/line_counts.hpp"
 #include "gates/skeleton_plain.hpp"
 
 namespace agentforge::kernel {
@@ -202,7 +203,7 @@ std::string read_format(Reader& reader, const json::object& value, const std::st
 
 TestRunner read_runner(Reader& reader, const json::object& value, const std::string& pointer) {
     TestRunner runner;
-    reader.keys(value, pointer, {"name", "detect", "build", "build_error", "collect", "run", "single", "affected", "environment", "canaries",
+    reader.keys(value, pointer, {"name", "detect", "build", "build_error", "collect", "run", "single", "affected", "coverage", "environment", "canaries",
                                  "error_messages", "assertion_messages", "declaration"});
     runner.name = reader.text(value, pointer, "name");
     runner.detect = reader.conditions(value, pointer, "detect");
@@ -234,6 +235,13 @@ TestRunner read_runner(Reader& reader, const json::object& value, const std::str
     }
     if (const auto* affected = part("affected", {"argv", "timeout_seconds"})) {
         runner.affected = reader.command(*affected, pointer + "/affected", "affected", 60);
+    }
+    if (const auto* coverage = part("coverage", {"argv", "format", "timeout_seconds"})) {
+        runner.coverage = reader.command(*coverage, pointer + "/coverage", "coverage", 1800);
+        runner.coverage_format = reader.text(*coverage, pointer + "/coverage", "format");
+        if (!runner.coverage_format.empty() && !is_coverage_format(runner.coverage_format)) {
+            reader.fail(pointer + "/coverage/format", "`" + runner.coverage_format + "` is not a known format of coverage.", "Known formats: " + coverage_format_names() + ".");
+        }
     }
     runner.environment = reader.mapping(value, pointer, "environment");
     reader.list(value, pointer, "canaries", [&](const json::object& entry, const std::string& place) {
@@ -290,6 +298,47 @@ void read_commands(Reader& reader, const json::object& root, Language& language)
     }
 }
 
+void read_code(Reader& reader, const json::object& root, Language& language) {
+    const auto* found = root.if_contains("code");
+    const std::string pointer = "/code";
+    const auto* value = found == nullptr ? nullptr : reader.object(*found, pointer);
+    if (value == nullptr) { return; }
+    reader.keys(*value, pointer, {"line_comments", "block_comments", "quotes", "preprocessor", "function", "no_function", "decision", "compared_before", "compared_after"});
+    auto& code = language.code;
+    const auto flag = [&](const json::object& object, const std::string& place, const char* key, bool fallback) {
+        const auto* given = object.if_contains(key);
+        if (given == nullptr) { return fallback; }
+        if (!given->is_bool()) { reader.fail(place + "/" + key, std::string("`") + key + "` must be true or false."); }
+        return given->is_bool() ? given->get_bool() : fallback;
+    };
+    code.line_comments = reader.texts(*value, pointer, "line_comments", false);
+    if (const auto* comments = value->if_contains("block_comments")) {
+        if (const auto* fields = reader.object(*comments, pointer + "/block_comments")) {
+            reader.keys(*fields, pointer + "/block_comments", {"begins", "ends", "nest"});
+            code.comment_begins = reader.text(*fields, pointer + "/block_comments", "begins");
+            code.comment_ends = reader.text(*fields, pointer + "/block_comments", "ends");
+            code.comments_nest = flag(*fields, pointer + "/block_comments", "nest", false);
+            if (code.comment_begins.empty() || code.comment_ends.empty()) { reader.fail(pointer + "/block_comments", "`begins` and `ends` must not be empty."); }
+        }
+    }
+    reader.list(*value, pointer, "quotes", [&](const json::object& entry, const std::string& place) {
+        reader.keys(entry, place, {"begins", "ends", "escapes", "lines", "character"});
+        CodeRules::Quote quote{reader.text(entry, place, "begins"), reader.text(entry, place, "ends"), flag(entry, place, "escapes", true),
+                               flag(entry, place, "lines", false), flag(entry, place, "character", false)};
+        if (quote.begins.empty() || quote.ends.empty()) { reader.fail(place, "`begins` and `ends` must not be empty."); }
+        code.quotes.push_back(std::move(quote));
+    });
+    code.preprocessor = flag(*value, pointer, "preprocessor", false);
+    code.function = reader.pattern(*value, pointer, "function");
+    if (const RE2 expression(code.function, RE2::Quiet); expression.ok() && (expression.NumberOfCapturingGroups() != 1 || !expression.NamedCapturingGroups().contains("name"))) {
+        reader.fail(pointer + "/function", "`function` must have one group, (?P<name>…).");
+    }
+    code.no_function = reader.pattern(*value, pointer, "no_function", false);
+    code.decision = reader.pattern(*value, pointer, "decision", false);
+    code.compared_before = reader.pattern(*value, pointer, "compared_before", false);
+    code.compared_after = reader.pattern(*value, pointer, "compared_after", false);
+}
+
 void read_type_checkers(Reader& reader, const json::object& root, Language& language) {
     reader.list(root, "", "type_checkers", [&](const json::object& value, const std::string& pointer) {
         reader.keys(value, pointer, {"name", "declared_by", "argv", "error", "timeout_seconds"});
@@ -316,11 +365,15 @@ bool stays_inside(const std::string& path) {
 
 void read_setup(Reader& reader, const json::object& root, Language& language) {
     reader.list(root, "", "setup", [&](const json::object& value, const std::string& pointer) {
-        reader.keys(value, pointer, {"name", "lockfiles", "inputs", "argv", "timeout_seconds", "environment", "links", "programs"});
+        reader.keys(value, pointer, {"name", "lockfiles", "when", "unless", "inputs", "names", "missing", "argv", "timeout_seconds", "environment", "links", "programs"});
         SetupRule rule;
         rule.name = reader.text(value, pointer, "name");
         rule.lockfiles = reader.texts(value, pointer, "lockfiles");
+        rule.when = reader.conditions(value, pointer, "when");
+        rule.unless = reader.conditions(value, pointer, "unless");
         rule.inputs = reader.texts(value, pointer, "inputs", false);
+        rule.names = Globs(reader.texts(value, pointer, "names", false));
+        rule.missing = reader.pattern(value, pointer, "missing", false);
         rule.command = reader.command(value, pointer, "setup", 900);
         rule.environment = reader.mapping(value, pointer, "environment");
         rule.links = reader.mapping(value, pointer, "links");
@@ -343,14 +396,42 @@ void read_setup(Reader& reader, const json::object& root, Language& language) {
 
 void read_scaffold(Reader& reader, const json::object& root, Language& language) {
     reader.list(root, "", "scaffold", [&](const json::object& value, const std::string& pointer) {
-        reader.keys(value, pointer, {"path", "content", "append", "unless"});
+        reader.keys(value, pointer, {"path", "content", "append", "before", "unless", "when"});
         ScaffoldFile file{reader.text(value, pointer, "path"), reader.text(value, pointer, "content"), false, reader.pattern(value, pointer, "unless", false)};
         if (const auto* append = value.if_contains("append")) {
             if (!append->is_bool()) { reader.fail(pointer + "/append", "`append` must be true or false."); }
             file.append = append->is_bool() && append->get_bool();
         }
+        file.before = reader.pattern(value, pointer, "before", false);
+        if (const RE2 expression(file.before, RE2::Quiet); !file.before.empty() && expression.ok() && expression.NumberOfCapturingGroups() != 1) {
+            reader.fail(pointer + "/before", "`before` must have one group, the place that the text is put in front of.");
+        }
+        if (file.append && !file.before.empty()) { reader.fail(pointer, "a file has either `append` or `before`."); }
+        file.when = reader.conditions(value, pointer, "when");
         if (!stays_inside(file.path)) { reader.fail(pointer + "/path", "`" + file.path + "` is no path inside the tree."); }
         language.scaffold.push_back(std::move(file));
+    });
+}
+
+void read_tools(Reader& reader, const json::object& root, Language& language) {
+    reader.list(root, "", "tools", [&](const json::object& value, const std::string& pointer) {
+        reader.keys(value, pointer, {"program", "use", "install", "version", "optional", "runners"});
+        LanguageTool tool;
+        tool.program = reader.text(value, pointer, "program");
+        tool.use = reader.text(value, pointer, "use");
+        tool.install = reader.text(value, pointer, "install", false);
+        tool.version = reader.texts(value, pointer, "version", false);
+        if (const auto* optional = value.if_contains("optional")) {
+            if (!optional->is_bool()) { reader.fail(pointer + "/optional", "`optional` must be true or false."); }
+            tool.optional = optional->is_bool() && optional->get_bool();
+        }
+        tool.runners = reader.texts(value, pointer, "runners", false);
+        for (const auto& name : tool.runners) {
+            if (std::none_of(language.runners.begin(), language.runners.end(), [&](const auto& runner) { return runner.name == name; })) {
+                reader.fail(pointer + "/runners", "there is no runner `" + name + "`.");
+            }
+        }
+        language.tools.push_back(std::move(tool));
     });
 }
 
@@ -365,7 +446,7 @@ Result<Language> load_language(const std::string& languages_directory, const std
     if (root != nullptr) {
         reader.keys(*root, "", {"agentforge_language", "name", "detect", "roots", "nested_roots", "sources", "tests", "test_support", "inline_tests",
                                 "runner_configuration", "skeleton_marker", "skeleton_reads", "skeletons", "environment", "runners", "commands",
-                                "type_checkers", "setup", "scaffold"});
+                                "code", "type_checkers", "setup", "scaffold", "tools"});
         if (reader.number(*root, "", "agentforge_language", 0) != 1) {
             reader.fail("/agentforge_language", "`agentforge_language` must be 1.");
         }
@@ -400,9 +481,11 @@ Result<Language> load_language(const std::string& languages_directory, const std
         read_runners(reader, *root, language);
         read_runner_configuration(reader, *root, language);
         read_commands(reader, *root, language);
+        read_code(reader, *root, language);
         read_type_checkers(reader, *root, language);
         read_setup(reader, *root, language);
         read_scaffold(reader, *root, language);
+        read_tools(reader, *root, language);
     }
     if (reader.error()) { return *reader.error(); }
     return language;

@@ -12,6 +12,7 @@
 #include "gates/before.hpp"
 #include "gates/items.hpp"
 #include "gates/skeleton_plain.hpp"
+#include "gates/source_text.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -174,6 +175,46 @@ Result<TestRun> Measure::run_suite(const std::string& tree, const std::vector<st
     return run;
 }
 
+Result<std::vector<std::string>> Measure::flipping(const GateBaseline& baseline, const std::string& tree, const std::vector<std::string>& files,
+                                                    const TestRun& run, const Stop& stop) {
+    constexpr std::size_t most_doubted = 20;
+    if (!run.believed || run.not_built) { return std::vector<std::string>{}; }
+    std::set<std::string> passed(baseline.flaky.begin(), baseline.flaky.end());     // First what is not asked about.
+    std::vector<std::string> problems;
+    for (const auto& test : declared_tests(baseline.test_suite, problems)) {
+        for (const auto* outcome : outcomes_of(test, run.tests)) { passed.insert(outcome->id); }
+    }
+    const auto left_out = std::move(passed);
+    passed.clear();
+    for (const auto& test : baseline.base_tests) {
+        if (test.status == TestStatus::passed && !left_out.contains(test.id)) { passed.insert(test.id); }
+    }
+    std::set<std::string> doubted;
+    std::set<std::string> own;
+    for (const auto& test : run.tests) {
+        if (!is_failure(test.status) || !passed.contains(test.id)) { continue; }
+        doubted.insert(test.id);
+        if (std::find(files.begin(), files.end(), test.file) == files.end()) {
+            own.insert(files.begin(), files.end());     // A report that tells no files.
+        } else {
+            own.insert(test.file);
+        }
+    }
+    if (doubted.size() > most_doubted) { return std::vector<std::string>{}; }
+    // Their own files first, which is quick where they just fail; then all that was run with them, since a test may fail only beside others.
+    const std::vector<std::string> alone(own.begin(), own.end());
+    for (const auto* selection : {&alone, &files}) {
+        if (doubted.empty()) { break; }
+        AF_TRY(const auto again, run_suite(tree, *selection, true, {}, stop, selection == &alone ? -1 : -2));      // No number that a caller gives.
+        std::set<std::string> passing;
+        for (const auto& test : again.tests) {
+            if (again.believed && test.status == TestStatus::passed) { passing.insert(test.id); }
+        }
+        std::erase_if(doubted, [&](const std::string& id) { return !passing.contains(id); });
+    }
+    return std::vector<std::string>(doubted.begin(), doubted.end());
+}
+
 Result<std::vector<std::string>> Measure::affected_files(const GateCall& call, const std::vector<std::string>& suite, const Stop& stop) {
     std::vector<std::string> unit = suite;
     std::erase_if(unit, [&](const std::string& file) { return is_integration_test(file); });
@@ -224,12 +265,22 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     AF_TRY(auto files, test_files(call.tree));
     const auto total = files.size();
     const bool affected = call.request.parameters.contains("scope");
+    std::set<std::string> names;        // Single tests that were asked for; empty where a whole file or folder was, too.
     if (affected) {
         AF_TRY(files, affected_files(call, files, stop));
     } else if (!call.request.paths.empty()) {
         AF_TRY(const auto everything, checkout_->files(call.tree));
         std::vector<std::string> chosen;
         bool all = false;
+        for (const auto& path : call.request.paths) {
+            const auto colon = path.rfind("::");
+            if (colon == std::string::npos) {
+                names.clear();
+                break;
+            }
+            const auto name = path.substr(colon + 2);
+            names.insert(name.substr(0, name.find_first_of("[/(")));
+        }
         for (const auto& path : call.request.paths) {
             const auto file = path.substr(0, path.find("::"));
             const auto folder = file.empty() || file.back() == '/' ? file : file + "/";
@@ -247,6 +298,10 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
         std::sort(chosen.begin(), chosen.end());
         chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
         if (!all) { files = std::move(chosen); }
+        AF_TRY(const auto* found, language(call.tree));
+        AF_TRY(const auto* chosen_runner, commands_->runner(*found, call.tree));
+        const bool plain = std::all_of(names.begin(), names.end(), [](const auto& name) { static const RE2 word(R"([\w$]+)"); return RE2::FullMatch(name, word); });
+        if (all || !plain || chosen_runner == nullptr || !chosen_runner->single) { names.clear(); }
     }
     if (files.empty()) {
         report.passed = report.blocking_issues.empty();
@@ -259,8 +314,20 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     const auto number = number_of(call.request.parameters, "run");
     // Somebody who names a test of integration wants it run.
     const auto wanted = call.request.paths.empty() || affected ? std::vector<std::string>{} : files;
-    AF_TRY(auto run, affected ? run_tests(call.tree, files, stop, 1, "tests_after_edit")
-                              : run_suite(call.tree, files, true, wanted, stop, number == 0 ? 1 : number));
+    const auto measure = [&]() -> Result<TestRun> {
+        if (affected) { return run_tests(call.tree, files, stop, 1, "tests_after_edit"); }
+        if (names.empty()) { return run_suite(call.tree, files, true, wanted, stop, number == 0 ? 1 : number); }
+        AF_TRY(const auto* found, language(call.tree));
+        return commands_->run_tests(*found, call.tree, {files, {names.begin(), names.end()}, judging_, {}}, stop);
+    };
+    AF_TRY(auto run, measure());
+    if (!names.empty() && run.believed) {
+        // A runner may take more than was asked for; what was, must be there.
+        for (const auto& name : names) {
+            const bool there = run.not_built || std::any_of(run.tests.begin(), run.tests.end(), [&](const auto& test) { return test.id == test.file || test.id.find(name) != std::string::npos; });
+            if (!there) { report.blocking_issues.push_back("There is no test " + name + " in " + files.front() + (files.size() > 1 ? " and the other files." : ".")); }
+        }
+    }
     report.facts = {{"tests_found", true}, {"believed", run.believed}, {"test_results", count_tests(run.tests)},
                     {"notes", texts(run.notes)}, {"confinement", run.confinement}, {"duration_ms", run.duration.count()},
                     {"runner", run.runner}};
@@ -274,14 +341,21 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
         report.blocking_issues.push_back("The test run is not believed: " + run.disbelief + ".");
     } else {
         Excused excused;
+        std::vector<std::string> since;
         if (call.baseline != nullptr) {
+            AF_TRY(since, flipping(*call.baseline, call.tree, files, run, stop));
+            report.facts["flaky_since"] = texts(since);
             excused = excused_failures(call.baseline->base_tests, call.baseline->flaky, call.baseline->test_suite, run.tests);
             report.facts["failed_before"] = json::array(excused.failed_before.begin(), excused.failed_before.end());
             report.facts["flaky"] = json::array(excused.flaky.begin(), excused.flaky.end());
         }
         for (const auto& test : run.tests) {
             if (!is_failure(test.status) || excused.failed_before.contains(test.id) || excused.flaky.contains(test.id)) { continue; }
+            if (std::find(since.begin(), since.end(), test.id) != since.end()) { continue; }
             report.blocking_issues.push_back(test.id + " failed: " + first_line(test.message));
+        }
+        if (!since.empty()) {
+            not_counted += "; " + counted(since.size(), "test", "tests") + " failed and then passed twice (flaky): " + since.front();
         }
         if (const auto count = excused.failed_before.size() + excused.flaky.size(); count > 0) {
             not_counted += "; " + counted(count, "failure", "failures") + " that the task is not charged with (failing before it, or flaky)";
@@ -521,11 +595,23 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
                                         text_of(line, "name"), number_of(line, "value")});
         }
     }
+    if (!found->commands.contains("metrics") && !found->code.empty()) {
+        for (auto* versions : {&now, &before}) {
+            for (auto& version : *versions) {
+                if (!found->sources.matches(version.path) || version.content.size() > (2UL << 20U)) { continue; }
+                for (const auto& function : functions_of(read_code(version.content, found->code), found->code)) {
+                    version.metrics.push_back({"complexity", version.path, function.first_line, function.name, function.complexity});
+                    version.metrics.push_back({"function-length", version.path, function.first_line, function.name,
+                                               static_cast<std::int64_t>(function.last_line - function.first_line + 1)});
+                }
+            }
+        }
+    }
     const bool covered = std::any_of(checks.begin(), checks.end(), [](const auto& check) { return check.metric == "untested-percent"; });
     if (covered && call.request.paths.empty() && call.baseline != nullptr && !now.empty()) {
         AF_TRY(const auto tests, test_files(call.tree));
-        AF_TRY(const auto measured, coverage(call.baseline->base_tree, call.tree, tests, stop));
-        report.facts["coverage"] = measured.measured ? "measured" : measured.problem.empty() ? "not measured" : "failed: " + measured.problem;
+        AF_TRY(const auto measured, coverage(call.baseline->base_tree, call.tree, tests, false, stop));
+        report.facts["coverage"] = measured.told();
         if (measured.measured) {
             report.facts["coverage_percent"] = 100 - measured.percent_missing();
             report.facts["coverage_lines"] = static_cast<std::int64_t>(measured.lines);
@@ -665,9 +751,22 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::scaffold(const
     if (!tests.empty()) { return files; }
     for (const auto& file : (*found)->scaffold) {
         AF_TRY(const auto content, checkout_->file(tree, file.path));
-        const bool changes = content ? file.append && content->find(file.content) == std::string::npos : !file.append;
+        const bool adds = file.append || !file.before.empty();
+        const bool changes = content ? adds && content->find(file.content) == std::string::npos : !adds;
         if (!changes || (content && !file.unless.empty() && RE2::PartialMatch(*content, file.unless))) { continue; }
+        if (!file.when.empty()) {
+            AF_TRY(const auto all, checkout_->files(tree));
+            AF_TRY(const bool wanted, holds(file.when, all, [&](const std::string& path) { return checkout_->file(tree, path); }));
+            if (!wanted) { continue; }
+        }
         std::string text = content.value_or("");
+        if (!file.before.empty()) {
+            re2::StringPiece place;
+            if (!RE2::PartialMatch(text, RE2(file.before, RE2::Quiet), &place)) { continue; }
+            text.insert(static_cast<std::size_t>(place.data() - text.data()), file.content);
+            files.emplace_back(file.path, std::move(text));
+            continue;
+        }
         if (!text.empty() && text.back() != '\n') { text += '\n'; }
         files.emplace_back(file.path, text + file.content);
     }

@@ -31,11 +31,15 @@ struct CoveredLine {
 
 /// What tests run of the lines that a task changed.
 struct Coverage {
-    bool measured = false;                  ///< False without a problem: the language has no coverage command, or nothing changed.
-    std::string problem;                    ///< Why it could not be measured.
+    bool measured = false;                  ///< False without problem and reason: the language has no coverage command, or nothing changed.
+    std::string problem;                    ///< Why it could not be measured, though it should have been.
+    std::string reason;                     ///< Why it was not, which is held against nobody: a tool that is not there.
     std::size_t lines = 0;                  ///< Changed ones that can be run.
     std::vector<CoveredLine> missing;       ///< Those that nothing runs.
-    std::vector<CoveredLine> special;       ///< Those made for what the tests give, perhaps: a person should look.
+    std::vector<CoveredLine> special;       ///< Those made for what the tests give, perhaps: a person should look. Without tests: it is not known whether any runs it.
+    [[nodiscard]] std::string told() const {
+        return measured ? "measured" : !problem.empty() ? "failed: " + problem : reason.empty() ? "not measured" : "not measured: " + reason;
+    }
     [[nodiscard]] std::int64_t percent_missing() const {
         return lines == 0 ? 0 : static_cast<std::int64_t>((missing.size() * 100 + lines - 1) / lines);
     }
@@ -66,8 +70,12 @@ private:
 
     [[nodiscard]] Result<void> prepare();
     /// Of the sources that differ from `base_tree`, by these test files. A command that fails is a `problem`. Errors: cancelled, git's own.
+    /// `special_only`: only lines that compare with what the tests give are wanted; where the text shows none, nothing is run.
     [[nodiscard]] Result<Coverage> coverage(const std::string& base_tree, const std::string& tree, const std::vector<std::string>& tests,
-                                            const Stop& stop);
+                                            bool special_only, const Stop& stop);
+    /// The same by the runner's coverage command, which tells lines only; `changed` is path → numbers of lines.
+    [[nodiscard]] Result<Coverage> coverage_by_lines(const Language& language, const std::string& tree, const json::object& changed,
+                                                     const std::vector<std::string>& tests, bool special_only, const Stop& stop);
     /// Files and folders of a tree that its tests reach through links, each with the link: they are tests as well.
     [[nodiscard]] Result<std::map<std::string, std::string>> behind_links(const Language& language, const std::string& tree);
     /// Whether a file of the tree that is checked out is a link.
@@ -79,6 +87,10 @@ private:
     /// The same with a timeout of its own for tests of integration, which are left out unless `integration`; `always` are run whatever they are.
     [[nodiscard]] Result<TestRun> run_suite(const std::string& tree, const std::vector<std::string>& files, bool integration,
                                             const std::vector<std::string>& always, const Stop& stop, std::int64_t number = 1);
+    /// Tests that passed before the task, fail in this run of these files, and pass twice more, alone and with the rest: they flip, and their
+    /// failure is no regression. One that fails a second time is. RED's own tests are never among them, nor is anything where too many fail to be chance.
+    [[nodiscard]] Result<std::vector<std::string>> flipping(const GateBaseline& baseline, const std::string& tree, const std::vector<std::string>& files,
+                                                                   const TestRun& run, const Stop& stop);
     [[nodiscard]] bool is_integration_test(const std::string& path) const;
     /// Test files that what the task has changed may affect, and RED's; not those of integration.
     [[nodiscard]] Result<std::vector<std::string>> affected_files(const GateCall& call, const std::vector<std::string>& suite, const Stop& stop);

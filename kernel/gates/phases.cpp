@@ -286,6 +286,17 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     if (!integration) {
         std::erase_if(evidence.base_tests, [&](const TestOutcome& test) { return is_integration_test(test.file) && !red_files.contains(test.file); });
     }
+    auto judged_files = suite;
+    if (!integration) { std::erase_if(judged_files, [&](const std::string& file) { return is_integration_test(file) && !red_files.contains(file); }); }
+    // What flips without the task's doing is no regression; it is named, and what fails twice is one.
+    AF_TRY(const auto since, flipping(baseline, call.tree, judged_files, evidence.run, stop));
+    evidence.flaky.insert(evidence.flaky.end(), since.begin(), since.end());
+    report.facts["flaky_since"] = json::array(since.begin(), since.end());
+    for (const auto& id : since) {
+        report.violations.push_back({"flaky-test", "quality", "minor", id.substr(0, id.find("::")), 0,
+                                     id + " passed before the task, failed here, and passed when it was run twice more.",
+                                     "A person should look whether the change made it so."});
+    }
     auto ruling = deliver ? judge_deliver(evidence) : judge_green(evidence);
     const bool green = call.request.gate == "green";
     if (green && ruling.passed() && report.blocking_issues.empty() && !evidence.red_files.empty()) {
@@ -296,23 +307,25 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     take_over(report, std::move(ruling));
     json::array special;
     if (green && report.blocking_issues.empty()) {
-        AF_TRY(const auto measured, coverage(red_tree, call.tree, evidence.red_files, stop));
+        AF_TRY(const auto measured, coverage(red_tree, call.tree, evidence.red_files, true, stop));
         for (const auto& line : measured.special) {
             std::string tests;
             for (const auto& test : line.tests) { tests += (tests.empty() ? "" : ", ") + test; }
             report.violations.push_back({"special-casing", "pattern", "minor", line.file, line.line,
-                                         "The code compares with " + line.special + ", which the tests give or expect; what depends on it is run by " + tests + ".",
+                                         "The code compares with " + line.special + ", which the tests give or expect; " +
+                                             (tests.empty() ? "which tests run what depends on it was not measured." : "what depends on it is run by " + tests + "."),
                                          "A person should look whether the code does the work or knows the tests."});
-            special.push_back(json::value(line.file + ":" + std::to_string(line.line) + " compares with " + line.special + " (" + tests + ")"));
+            special.push_back(json::value(line.file + ":" + std::to_string(line.line) + " compares with " + line.special + " (" + (tests.empty() ? "not measured" : tests) + ")"));
         }
         report.facts["special_casing"] = special;
-        report.facts["coverage"] = measured.measured ? "measured" : measured.problem.empty() ? "not measured" : "failed: " + measured.problem;
+        report.facts["coverage"] = measured.told();
     }
     report.facts["believed"] = evidence.run.believed && evidence.red_run.believed;
     report.facts["confinement"] = evidence.run.confinement;
     report.facts["notes"] = json::array(evidence.run.notes.begin(), evidence.run.notes.end());
     const auto count = report.facts.at("passing_tests").as_array().size();
     conclude(report, std::to_string(count) + (count == 1 ? " test passes" : " tests pass") + ", nothing that passed before fails" +
+                         (since.empty() ? "" : " twice (" + std::to_string(since.size()) + " flaky since: " + since.front() + ")") +
                          (special.empty() ? "" : "; look at " + std::to_string(special.size()) + (special.size() == 1 ? " line that compares" : " lines that compare") +
                                                      " with what the tests give"));
     if (deliver) { report.facts["deployment_ready"] = report.passed; }

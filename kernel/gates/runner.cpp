@@ -92,6 +92,11 @@ ContentReader LanguageCommands::reader_of(const std::string& tree) const {
     return [this, tree](const std::string& path) { return checkout_.file(tree, path); };
 }
 
+Error no_command(const std::string& language) {
+    return {"AF-GATE-060", "The language " + language + " runs its tests by a command that no setting names.", "gates.command",
+            "Set gates.command to a program and its arguments that print TAP, or write JUnit XML below {results}.", ErrorKind::invalid};
+}
+
 Result<const TestRunner*> LanguageCommands::runner(const Language& language, const std::string& tree) {
     AF_TRY(const auto files, checkout_.files(tree));
     return choose_runner(language, files, reader_of(tree));
@@ -125,6 +130,7 @@ Result<BuildOutcome> LanguageCommands::run_build(const Language& language, const
         built.errors = find_messages(runner.build_error, built.output, checkout_.path().string());
         std::erase_if(built.errors, [&](const auto& error) { return error.file.starts_with(language.directory + "/"); });     // Of our own helper.
         const auto words = last_words(outcome.err.empty() ? outcome.out : outcome.err);
+        AF_CHECK(check_fetched(built.output));
         built.problem = outcome.timed_out
                             ? "the build did not finish within " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(call.timeout).count()) + " s"
                             : "`" + fs::path(call.argv.front()).filename().string() + "` ended with exit code " + std::to_string(outcome.exit_code) +
@@ -205,8 +211,7 @@ Result<TestRun> LanguageCommands::run_tests(const Language& language, const std:
     }
     const auto& argv = chosen->run.argv;
     if (settings_.command.empty() && std::find(argv.begin(), argv.end(), "{command}") != argv.end()) {
-        return Error{"AF-GATE-060", "The language " + language.name + " runs its tests by a command that no setting names.", "gates.command",
-                     "Set gates.command to a program and its arguments that print TAP, or write JUnit XML below {results}.", ErrorKind::invalid};
+        return no_command(language.name);
     }
     AF_CHECK(place(language, tree, stop));
     AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
@@ -298,9 +303,62 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     auto output = output_of(outcome, context.root);
     output.files = read_reports(filling.results, problem);
     output.secret = filling.secret;
+    if (outcome.exit_code != 0) { AF_CHECK(check_fetched(outcome.out + outcome.err)); }
     auto report = parse_output(runner.format, output);
     if (!problem.empty()) { report.problem = problem; }
     return judge_report(report, context, outcome);
+}
+
+Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& language, const std::string& tree, const std::vector<std::string>& tests,
+                                                               const Stop& stop) {
+    LinesRun result;
+    AF_TRY(const auto* chosen, runner(language, tree));
+    if (chosen == nullptr || !chosen->coverage) { return result; }
+    AF_CHECK(place(language, tree, stop));
+    AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
+    SystemIdSource ids;
+    Filling filling;
+    filling.scratch = scratch->path();
+    filling.results = scratch->path() / "results";
+    filling.unique = ids.random_hex(12);
+    filling.files = tests;
+    // Built otherwise than for the tests, so elsewhere; kept between the trees of a task, since nothing is proved by it.
+    filling.build = fs::path(scratch_directory_) / "build" / (language.name + "-" + chosen->name + "-coverage");
+    AF_CHECK(make_directories(filling.build));
+    auto call = request(language, *chosen->coverage, filling, chosen->environment, "");
+    call.max_output_bytes = max_build_output;
+    auto outcome = start(language, call, stop);
+    if (!outcome.ok()) {
+        if (outcome.error().code != "AF-GATE-003") { return std::move(outcome).error(); }
+        result.reason = outcome.error().message;
+        return result;
+    }
+    constexpr std::string_view said = "agentforge: not measured: ";
+    const auto text = outcome->out + "\n" + outcome->err;
+    if (outcome->exit_code != 0 || outcome->timed_out) {
+        const auto at = text.rfind(said);
+        result.failed = at == std::string::npos || outcome->timed_out;
+        const auto reason = at == std::string::npos ? std::string{} : text.substr(at + said.size(), text.find('\n', at) - at - said.size());
+        result.reason = outcome->timed_out ? "coverage was not measured in time"
+                        : result.failed    ? "the coverage command ended with exit code " + std::to_string(outcome->exit_code) + ": " + last_words(text)
+                                           : ellipsis(sanitize_utf8(reason), 300);
+        return result;
+    }
+    CoverageReportInput input;
+    std::string problem;
+    input.reports = read_reports(filling.results, problem);
+    input.roots = {checkout_.path().string(), (filling.build / "tree").string()};
+    AF_TRY(input.sources, checkout_.files(tree));
+    std::erase_if(input.sources, [&](const std::string& file) { return !language.sources.matches(file); });
+    auto counts = problem.empty() ? read_line_counts(chosen->coverage_format, input) : Error{"AF-GATE-161", problem, "", "Measure again; where it stays so, another version of the coverage tool may write another form.", ErrorKind::invalid};
+    if (!counts.ok()) {
+        result.failed = true;
+        result.reason = counts.error().message + (counts.error().where.empty() ? "" : " (" + counts.error().where + ")");
+        return result;
+    }
+    result.measured = true;
+    result.counts = std::move(counts).value();
+    return result;
 }
 
 Result<std::optional<std::vector<std::string>>> LanguageCommands::affected(const Language& language, const std::string& tree,

@@ -39,8 +39,9 @@ bool is_passed_over(std::string_view directory) {
     return false;
 }
 
-std::size_t count_sources(const Language& language, const std::vector<std::string>& files, std::string_view directory) {
-    return static_cast<std::size_t>(std::count_if(files.begin(), files.end(), [&](const auto& file) {
+template <typename Path>
+std::size_t count_sources(const Language& language, const std::vector<Path>& files, std::string_view directory) {
+    return static_cast<std::size_t>(std::count_if(files.begin(), files.end(), [&](std::string_view file) {
         return lies_in(file, directory) && language.sources.matches(below(file, directory));
     }));
 }
@@ -91,12 +92,14 @@ Claims project_folders(const std::map<std::string, Language, std::less<>>& langu
 /// another one only those that no project folder holds.
 const Language* language_of_the_rest(const std::map<std::string, Language, std::less<>>& languages, const std::vector<std::string>& files,
                                      const Claims& claims) {
-    std::vector<std::string> own;
-    std::copy_if(files.begin(), files.end(), std::back_inserter(own), [](const auto& file) {
+    std::vector<std::string_view> own;      // Views, with room from the start: a repository may have a hundred thousand files.
+    own.reserve(files.size());
+    std::copy_if(files.begin(), files.end(), std::back_inserter(own), [](std::string_view file) {
         const auto slash = file.rfind('/');
-        return slash == std::string::npos || !is_passed_over(std::string_view(file).substr(0, slash));
+        return slash == std::string_view::npos || !is_passed_over(file.substr(0, slash));
     });
-    std::vector<std::string> rest;
+    std::vector<std::string_view> rest;
+    rest.reserve(own.size());
     std::copy_if(own.begin(), own.end(), std::back_inserter(rest), [&](const auto& file) {
         return std::none_of(claims.begin(), claims.end(), [&](const auto& claim) { return !claim.first.empty() && lies_in(file, claim.first); });
     });
@@ -140,6 +143,12 @@ void add_projects(std::vector<Scope>& scopes, const std::map<std::string, Langua
         });
         if (!claimants.empty()) { scopes.push_back({folder, strongest(claimants, files, folder), true}); }
     }
+}
+
+/// An unknown language is the setting's fault; a file that is wrong says its own place.
+Error named_by(Error error, const std::string& setting) {
+    if (error.code == "AF-GATE-002") { error.where = setting; }
+    return error;
 }
 
 class ScopeCheckout final : public TreeCheckout {
@@ -255,8 +264,9 @@ Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::str
                          "Name folders relative to the repository, such as `services/api`; `gates.language` is the language of the rest.",
                          ErrorKind::invalid};
         }
-        AF_TRY(const auto* language, languages.get(name));
-        scopes.push_back({directory, language->name, true});
+        auto language = languages.get(name);
+        if (!language.ok()) { return named_by(std::move(language).error(), "gates.scopes." + folder); }
+        scopes.push_back({directory, (*language)->name, true});
     }
     const bool told = !settings.directories.empty();
     Claims claims;
@@ -267,7 +277,9 @@ Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::str
     }
     const Language* rest = nullptr;
     if (!settings.language.empty()) {
-        AF_TRY(rest, languages.get(settings.language));
+        auto named = languages.get(settings.language);
+        if (!named.ok()) { return named_by(std::move(named).error(), "gates.language"); }
+        rest = *named;
     } else {
         rest = language_of_the_rest(*known, files, claims);
     }

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "git/archives.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <map>
 
 #include "base/files.hpp"
@@ -19,7 +25,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view archive_refs = "refs/agentforge/archive/";
-constexpr std::uint64_t largest_archived = 1ULL << 30U;
+/// Larger files are written as they are read, each an object of its own: the journal and the contents that grow with a task.
+constexpr std::uint64_t largest_packed = 64ULL << 10U;
+/// Memory that a pack of the others may take, about: it stands there three times while it is written.
+constexpr std::size_t packed_at_once = 1UL << 20U;
 
 std::string archive_ref(std::string_view task_id) { return std::string(archive_refs) + std::string(task_id); }
 
@@ -46,6 +55,44 @@ Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_
         files.emplace_back("escalations/" + it->path().lexically_relative(escalations).string(), it->path());
     }
     return files;
+}
+
+Error not_archived(const fs::path& file, const std::string& why) {
+    return Error{"AF-GIT-054", "the task could not be archived: " + why, file.string(), "see whether it is readable", ErrorKind::io};
+}
+
+/// Records a large file without having it in memory. Of one that is recorded already nothing stays behind.
+Result<git_oid> stream_file(git_repository* repository, const fs::path& file, int descriptor, std::uint64_t size) {
+    git_odb* raw_store = nullptr;
+    if (const int code = git_repository_odb(&raw_store, repository); code < 0) { return failure(code, "archive " + file.string()); }
+    const OdbHandle store(raw_store);
+    git_odb_stream* raw = nullptr;
+    if (const int code = git_odb_open_wstream(&raw, raw_store, size, GIT_OBJECT_BLOB); code < 0) { return failure(code, "archive " + file.string()); }
+    const OdbStreamHandle stream(raw);
+    std::array<char, 32UL << 10U> bytes;
+    std::uint64_t total = 0;
+    while (true) {
+        const ssize_t count = ::read(descriptor, bytes.data(), bytes.size());
+        if (count < 0 && errno == EINTR) { continue; }
+        if (count < 0) { return not_archived(file, std::generic_category().message(errno)); }
+        total += static_cast<std::uint64_t>(count);
+        if (total > size || (count == 0 && total < size)) { return not_archived(file, "it was changed meanwhile"); }
+        if (count == 0) { break; }
+        if (const int code = git_odb_stream_write(raw, bytes.data(), static_cast<std::size_t>(count)); code < 0) { return failure(code, "archive " + file.string()); }
+    }
+    git_oid id{};
+    if (const int code = git_odb_stream_finalize_write(&id, raw); code < 0) { return failure(code, "archive " + file.string()); }
+    return id;
+}
+
+Result<git_oid> archive_file(git_repository* repository, BulkObjects& objects, const fs::path& file) {
+    const FileDescriptor in(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    struct stat st {};
+    if (!in.valid() || ::fstat(in.get(), &st) != 0) { return not_archived(file, std::generic_category().message(errno)); }
+    if (const auto size = static_cast<std::uint64_t>(st.st_size); size > largest_packed) { return stream_file(repository, file, in.get(), size); }
+    const auto bytes = read_file(file, largest_packed);
+    if (!bytes.ok()) { return not_archived(file, bytes.error().message); }
+    return objects.add_blob(*bytes);
 }
 
 struct ArchiveFolder {
@@ -96,18 +143,16 @@ void read_archived_state(git_repository* repository, const TreeHandle& tree, Arc
 Result<void> archive_task(const fs::path& repository, std::string_view task_id, const fs::path& folder, const fs::path& escalations) {
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
     AF_TRY(const auto files, files_of_task(task_id, folder, escalations));
-    BulkObjects objects(handle.get());
+    BulkObjects objects(handle.get(), packed_at_once);
     ArchiveFolder root;
     for (const auto& [name, file] : files) {
-        const auto bytes = read_file(file, largest_archived);
-        if (!bytes.ok()) { return Error{"AF-GIT-054", "the task could not be archived: " + bytes.error().message, file.string(), "see whether it is readable", ErrorKind::io}; }
         ArchiveFolder* folder_of_file = &root;
         std::size_t begin = 0;
         for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', begin)) {
             folder_of_file = &folder_of_file->folders[name.substr(begin, slash - begin)];
             begin = slash + 1;
         }
-        AF_TRY(folder_of_file->files[name.substr(begin)], objects.add_blob(*bytes));
+        AF_TRY(folder_of_file->files[name.substr(begin)], archive_file(handle.get(), objects, file));
     }
     AF_TRY(const git_oid tree_id, add_archive_folder(objects, root));
     AF_CHECK(objects.flush());

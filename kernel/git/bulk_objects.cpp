@@ -30,8 +30,7 @@ Result<git_oid> BulkObjects::add(std::string_view bytes, git_object_t type) {
     if (const int code = git_odb_write(&id, odb_.get(), bytes.data(), bytes.size(), type); code < 0) { return failure(code, "record a file"); }
     ids_.push_back(id);
     bytes_ += bytes.size();
-    constexpr std::size_t max_bytes = 64UL << 20U;
-    if (bytes_ > max_bytes) { AF_CHECK(flush()); }
+    if (bytes_ > max_bytes_) { AF_CHECK(flush()); }
     return id;
 }
 

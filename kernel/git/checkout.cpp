@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 
+#include "git/clone.hpp"
 #include "git/folder.hpp"
 #include "git/lfs.hpp"
 #include "git/worktree_state.hpp"
@@ -24,6 +26,7 @@ struct Checkout {
     std::vector<std::size_t> pointers;          ///< Written files that look like Git LFS's.
     std::string open_path;                      ///< Of `open_parent`, with a slash; empty: the root.
     FileDescriptor open_parent;
+    bool can_share = true;                      ///< Bytes on the disk, with the user's checkout: the file system has not refused yet.
 
     Checkout(Worktree::State& of, bool all, std::vector<std::string> before)
         : state(of), clean(all), trash(of.trash()), wanted(*of.cache), former(std::move(before)), kept(wanted.size()) {}
@@ -104,6 +107,20 @@ struct Checkout {
             return {};
         }
         struct stat st {};
+        FileDescriptor file;
+        if (entry.mode != GIT_FILEMODE_LINK) {
+            const mode_t mode = entry.mode == GIT_FILEMODE_BLOB_EXECUTABLE ? 0777 : 0666;
+            file = FileDescriptor(::openat(parent, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+            if (!file.valid()) { return folder_error(errno, "make a file", path); }
+            if (can_share && !state.user.empty() && share_blob(state.repository.get(), entry.id, state.user / path, file.get(), can_share)) {
+                std::array<char, 1025> head{};
+                const ssize_t count = ::pread(file.get(), head.data(), head.size(), 0);
+                if (count < 0 || ::fstat(file.get(), &st) != 0) { return folder_error(errno, "make a file", path); }
+                wanted.set_stamp(position, FileStamp(st));
+                if (read_pointer({head.data(), static_cast<std::size_t>(count)})) { pointers.push_back(position); }
+                return {};
+            }
+        }
         git_blob* raw = nullptr;
         if (const int code = git_blob_lookup(&raw, state.repository.get(), &entry.id); code == GIT_ENOTFOUND) {
             return Error{"AF-GIT-025", "The repository does not have the contents of a file: a partial clone leaves them with the server until they are asked for", path,
@@ -119,9 +136,6 @@ struct Checkout {
             }
             if (::fstatat(parent, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { return folder_error(errno, "make a link", path); }
         } else {
-            const mode_t mode = entry.mode == GIT_FILEMODE_BLOB_EXECUTABLE ? 0777 : 0666;
-            const FileDescriptor file(::openat(parent, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
-            if (!file.valid()) { return folder_error(errno, "make a file", path); }
             AF_CHECK(write_all(file.get(), bytes, path));
             if (::fstat(file.get(), &st) != 0) { return folder_error(errno, "make a file", path); }
         }

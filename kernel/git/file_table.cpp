@@ -10,6 +10,7 @@
 
 #include <openssl/evp.h>
 
+#include "base/checksum.hpp"
 #include "git/folder.hpp"
 
 namespace agentforge::kernel::git {
@@ -26,26 +27,6 @@ struct TableHeader {
     std::uint32_t padding = 0;
 };
 static_assert(sizeof(FileTable::File) == 52 && sizeof(TableHeader) == 56);
-
-/// Against a file that was cut off or damaged, not against somebody who means to deceive: who may write there owns the repository.
-class Sum {
-public:
-    void add(const void* bytes, std::size_t size) {
-        const char* at = static_cast<const char*>(bytes);
-        for (; size >= 8; at += 8, size -= 8) { word(at, 8); }
-        if (size > 0) { word(at, size); }
-    }
-    [[nodiscard]] std::uint64_t value() const { return value_; }
-
-private:
-    void word(const char* at, std::size_t size) {
-        std::uint64_t word = size << 56U;
-        std::memcpy(&word, at, size);
-        value_ = (value_ ^ word) * 0x9E3779B97F4A7C15ULL;
-        value_ ^= value_ >> 29U;
-    }
-    std::uint64_t value_ = 0;
-};
 
 bool read_whole(int file, void* into, std::size_t size) {
     char* at = static_cast<char*>(into);
@@ -263,7 +244,7 @@ bool FileTable::save(const std::filesystem::path& file, const git_oid& tree) con
     header.files = files_.size();
     header.tree = tree;
     // Paths are written in order, without those that nothing refers to any more.
-    Sum sum;
+    Checksum sum;
     for (File copy : files_) {
         copy.path_begin = static_cast<std::uint32_t>(header.path_bytes);
         header.path_bytes += copy.path_size;
@@ -299,7 +280,7 @@ std::optional<std::pair<FileTable, git_oid>> FileTable::load(const std::filesyst
     table.files_.resize(header.files);
     table.paths_.resize(header.path_bytes);
     if (!read_whole(in.get(), table.files_.data(), header.files * sizeof(File)) || !read_whole(in.get(), table.paths_.data(), header.path_bytes)) { return std::nullopt; }
-    Sum sum;
+    Checksum sum;
     std::uint64_t end = 0;
     for (const File& one : table.files_) {
         if (one.path_begin != end) { return std::nullopt; }

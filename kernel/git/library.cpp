@@ -2,10 +2,18 @@
 #include "git/library.hpp"
 
 #include <array>
+#include <fstream>
 #include <optional>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
+
+// libgit2 reads all certificates of the system when it starts, a quarter of what `agentforge status` takes and a megabyte of its memory, for connections that
+// nobody here makes: what goes to a remote goes through `git`. A program's own functions stand before a library's, so it finds this one and no certificates.
+extern "C" __attribute__((visibility("default"))) int mbedtls_x509_crt_parse_file(void* /*chain*/, const char* /*path*/) {
+    constexpr int file_io_error = -0x2900;
+    return file_io_error;
+}
 
 namespace agentforge::kernel::git {
 
@@ -18,6 +26,22 @@ std::string last_message() {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
+/// Where a `.git` file leads that names a place where nothing is (a removed worktree or submodule); empty otherwise.
+std::string lost_git_link(std::filesystem::path folder) {
+    std::error_code error;
+    for (;; folder = folder.parent_path()) {
+        const std::filesystem::path link = folder / ".git";
+        if (std::filesystem::is_regular_file(link, error)) {
+            std::ifstream file(link);
+            std::string line;
+            std::getline(file, line);
+            constexpr std::string_view word = "gitdir: ";
+            return line.starts_with(word) && line.size() < 4096 ? line.substr(word.size()) : std::string();
+        }
+        if (!folder.has_relative_path()) { return ""; }
+    }
+}
+
 /// Why a repository that is there cannot be opened.
 Error open_failure(int code, const std::filesystem::path& path) {
     const std::string message = last_message();
@@ -28,6 +52,10 @@ Error open_failure(int code, const std::filesystem::path& path) {
                      ErrorKind::denied};
     }
     if (code == GIT_ENOTFOUND) {
+        if (const std::string lost = lost_git_link(path); !lost.empty()) {
+            return Error{"AF-GIT-008", "The git repository cannot be opened: the file `.git` leads to " + lost + ", which is none", path.string(),
+                         "Repair it (git worktree repair, git submodule update --init), or go into another checkout", ErrorKind::not_found};
+        }
         return Error{"AF-GIT-001", "There is no git repository here", path.string(),
                      "Go into a repository, or make one: git init && git add . && git commit -m 'First commit'",
                      ErrorKind::not_found};

@@ -2,6 +2,8 @@
 // The user's repository as it is: where it lies, what HEAD stands on, what is not committed.
 #include "git/repository.hpp"
 
+#include <malloc.h>
+
 #include "git/repository_state.hpp"
 
 namespace agentforge::kernel {
@@ -33,6 +35,16 @@ Result<std::string> Repository::head_commit() const {
     git_oid id{};
     const int code = git_reference_name_to_id(&id, state_->handle.get(), "HEAD");
     if (code == GIT_ENOTFOUND || git_repository_head_unborn(state_->handle.get()) == 1) {
+        const std::optional<std::string> branch = current_branch();
+        git_reference_iterator* raw = nullptr;
+        git_reference* any = nullptr;
+        const bool others = git_reference_iterator_glob_new(&raw, state_->handle.get(), "refs/heads/*") == 0 && git_reference_next(&any, raw) == 0;
+        git_reference_free(any);
+        git_reference_iterator_free(raw);
+        if (others) {
+            return Error{"AF-GIT-005", branch ? "The branch `" + *branch + "` has no commit yet" : std::string("HEAD leads to no commit"), work_directory().string(),
+                         "Go to a branch that has one (git switch BRANCH), or make a commit on this one", ErrorKind::unavailable};
+        }
         return Error{"AF-GIT-005", "The repository has no commit yet", work_directory().string(),
                      "Make a first commit: git add . && git commit -m 'First commit'", ErrorKind::unavailable};
     }
@@ -63,11 +75,11 @@ Result<std::vector<std::string>> Repository::uncommitted() const {
                     GIT_STATUS_OPT_INCLUDE_UNREADABLE;
     git_status_list* raw = nullptr;
     if (const int code = git_status_list_new(&raw, state_->handle.get(), &options); code < 0) { return failure(code, "compare the checkout"); }
-    const StatusHandle list(raw);
+    StatusHandle list(raw);
     std::vector<std::string> paths;
     git_index* raw_index = nullptr;
     if (const int code = git_repository_index(&raw_index, state_->handle.get()); code < 0) { return failure(code, "read the index"); }
-    const IndexHandle index(raw_index);
+    IndexHandle index(raw_index);
     for (std::size_t i = 0; i < git_status_list_entrycount(raw); ++i) {
         const git_status_entry* entry = git_status_byindex(raw, i);
         if (entry->status == GIT_STATUS_CURRENT || (entry->status & GIT_STATUS_IGNORED) != 0) { continue; }
@@ -83,6 +95,9 @@ Result<std::vector<std::string>> Repository::uncommitted() const {
     }
     std::sort(paths.begin(), paths.end());
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+    list.reset();
+    index.reset();
+    ::malloc_trim(0);       // libgit2 had each file of the checkout in memory, several times, in small pieces.
     return paths;
 }
 

@@ -98,7 +98,10 @@ void add_archive(CLI::App& app, Program& program) {
     const Command list = add_subcommand(*group, "list", "List archived tasks, and whether their folders are there");
     list->footer("Example:  agentforge archive list");
     add_flag(*list, "--json", program.json_output, "Answer as JSON");
-    list->callback([&program] { program.command = [&program] { return list_archive(program); }; });
+    list->callback([&program] {
+        program.pages = true;
+        program.command = [&program] { return list_archive(program); };
+    });
     auto arguments = std::make_shared<ArchiveArguments>();
     const Command restore = add_subcommand(*group, "restore", "Write archived tasks back into .agentforge/tasks");
     add_option(*restore, "task", arguments->tasks, "The ids of tasks, or enough of them");

@@ -1,55 +1,125 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <iostream>
+
+#include "base/files.hpp"
+#include "base/yaml.hpp"
 #include "host/command_line.hpp"
+#include "host/editor.hpp"
 #include "host/outcome.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
 
-using Decide = std::function<Result<void>(PipelineController&, const std::string&)>;
+struct DecisionArguments {
+    std::string what;           ///< A task, or what it asks for.
+    std::string feedback;
+    std::string hash;
+    std::string edited;         ///< A file, or `-`.
+    bool edit = false;
+    bool no_resume = false;
+    bool approved = false;
+};
 
-int decide_and_resume(Program& program, const std::string& task, const Decide& decide) {
+constexpr std::uint64_t max_edited_bytes = 1UL << 20U;
+
+bool names_a_question(std::string_view what) { return what.starts_with("APR-") || what.starts_with("ACT-") || what.starts_with("ESC-"); }
+
+/// The changed action from a file, or from an editor on what was shown.
+Result<std::optional<json::object>> changed(Program& program, const EscalationStore& store, const DecisionArguments& arguments) {
+    std::string text;
+    std::string source = arguments.edited;
+    if (arguments.edit) {
+        AF_TRY(const ApprovalRequest asked, store.approval(arguments.what));
+        json::object action;
+        for (const char* key : {"tool", "arguments"}) {
+            if (const json::value* value = asked.artifact.if_contains(key)) { action[key] = *value; }
+        }
+        AF_TRY(text, edit_text(program, to_yaml(action), asked.id + ".yaml"));
+        source = "the changed action";
+    } else if (arguments.edited == "-") {
+        text.assign(max_edited_bytes + 1, '\0');
+        std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
+        text.resize(static_cast<std::size_t>(std::cin.gcount()));
+        source = "standard input";
+    } else if (!arguments.edited.empty()) {
+        AF_TRY(text, read_file(std::filesystem::path(arguments.edited).is_absolute() ? std::filesystem::path(arguments.edited) : program.directory / arguments.edited, max_edited_bytes));
+    } else {
+        return std::optional<json::object>();
+    }
+    AF_TRY(YamlDocument document, parse_yaml(text, source, YamlLimits{.max_bytes = max_edited_bytes}));
+    if (!document.value.is_object()) {
+        return Error{"AF-ESC-032", "the changed action is not a mapping", source, "give `tool` and `arguments`, as `agentforge escalations show ID --action` prints them", ErrorKind::invalid};
+    }
+    return std::optional(std::move(document.value.get_object()));
+}
+
+int run_decision(Program& program, const DecisionArguments& arguments) {
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    const EscalationStore store(place->agentforge);
+    PersonDecision decision{.approved = arguments.approved, .feedback = arguments.feedback, .hash = arguments.hash};
+    std::string task = arguments.what;
+    if (names_a_question(arguments.what)) {
+        if (arguments.what.starts_with("ESC-")) {
+            return program.fail(Error{"AF-ORCH-043", arguments.what + " is a question and no approval", "", "answer it: agentforge resolve " + arguments.what + " \"…\"", ErrorKind::invalid});
+        }
+        const auto asked = store.approval(arguments.what);
+        if (!asked.ok()) { return program.fail(asked.error()); }
+        task = asked->task_id;
+        decision.id = arguments.what;
+    } else if (arguments.edit) {
+        return program.fail(Error{"AF-ESC-036", "--edit needs to know which action is meant", arguments.what, "name it (ACT-…); `agentforge escalations list` has it", ErrorKind::invalid});
+    }
+    auto edited = changed(program, store, arguments);
+    if (!edited.ok()) { return program.fail(edited.error()); }
+    decision.edited = std::move(*edited);
     return with_task(program, task, [&](Project& project, const std::string& id) {
-        if (const auto decided = decide(project.controller(), id); !decided.ok()) { return program.fail(decided.error()); }
-        return resume_and_tell(program, project, id);
+        if (!arguments.approved && decision.feedback.find_first_not_of(" \t\r\n") == std::string::npos && !arguments.feedback.empty()) {
+            return program.fail(Error{"AF-ORCH-044", "the feedback is empty", "", "say what is to be changed, or use `agentforge reject`", ErrorKind::invalid});
+        }
+        const auto decided = project.controller().decide(id, decision);
+        if (!decided.ok()) { return program.fail(decided.error()); }
+        return go_on_with_answer(program, project, id, *decided, arguments.no_resume);
     });
 }
 
 }  // namespace
 
 void add_decisions(CLI::App& app, Program& program) {
-    const auto add = [&](const char* name, const char* help, const char* example) {
-        auto task = std::make_shared<std::string>();
+    const auto add = [&](const char* name, const char* help, const char* example, bool approved) {
+        auto arguments = std::make_shared<DecisionArguments>();
+        arguments->approved = approved;
         const Command command = add_subcommand(app, name, help);
-        add_option(*command, "task", *task, "The task's id, or enough of it")->type_name("TASK")->required();
-        add_run_output(command, program);
+        add_option(*command, "task", arguments->what, "The task's id, or enough of it, or what it asks for (APR-… or ACT-…)")->type_name("TASK")->required();
         command->footer(example);
-        return std::pair{command, task};
+        command->callback([&program, arguments] { program.command = [&program, arguments] { return run_decision(program, *arguments); }; });
+        return std::pair{command, arguments};
     };
-    const auto [approve, approved] = add("approve", "Accept what the task shows, and go on", "Example:  agentforge approve 1f2e3d4c");
-    approve->callback([&program, task = approved] {
-        program.command = [&program, task] {
-            return decide_and_resume(program, *task, [](PipelineController& controller, const std::string& id) { return controller.approve(id); });
-        };
-    });
-    const auto [reject, rejected] = add("reject", "Refuse what the task shows; the task ends", "Example:  agentforge reject 1f2e3d4c");
-    reject->callback([&program, task = rejected] {
-        program.command = [&program, task] {
-            return decide_and_resume(program, *task, [](PipelineController& controller, const std::string& id) { return controller.reject(id); });
-        };
-    });
+    const auto finish = [&](const Command& command, const std::shared_ptr<DecisionArguments>& arguments) {
+        add_option(command, "--hash", arguments->hash, "Only if this is the beginning of the hash of what is shown (at least 6 characters)")->type_name("HASH");
+        add_flag(command, "--no-resume", arguments->no_resume, "Only answer; `agentforge resume` goes on later");
+        add_run_output(command, program);
+    };
+    const auto [approve, approved] = add("approve", "Accept what the task shows, and go on",
+                                         "Examples:\n"
+                                         "  agentforge approve 1f2e3d4c\n"
+                                         "  agentforge approve ACT-20260102-add-oauth2-1f2e3d4c-green-7\n"
+                                         "  agentforge approve ACT-20260102-add-oauth2-1f2e3d4c-green-7 --edited action.yaml", true);
+    const Option edit = add_flag(approve, "--edit", approved->edit, "Change the action in your editor first (VISUAL, EDITOR, or vi)");
+    add_option(approve, "--edited", approved->edited, "Do this in place of the action: a YAML or JSON file with its `tool` and `arguments`; `-` is standard input")->type_name("FILE")->excludes(edit);
+    finish(approve, approved);
+    const auto [reject, rejected] = add("reject", "Refuse what the task shows: an artifact's task ends, an action is not done",
+                                        "Examples:\n"
+                                        "  agentforge reject 1f2e3d4c\n"
+                                        "  agentforge reject ACT-20260102-add-oauth2-1f2e3d4c-green-7 --feedback \"Put it into lib/\"", false);
+    add_option(reject, "--feedback", rejected->feedback, "What to do instead; an artifact's stage runs again with it, as with `agentforge feedback`")->type_name("COMMENT");
+    finish(reject, rejected);
     const auto [feedback, revised] = add("feedback", "Say what to change in what the task shows; its stage runs again",
-                                         "Example:  agentforge feedback 1f2e3d4c \"Add rate limiting to the specification\"");
-    auto text = std::make_shared<std::string>();
-    add_option(*feedback, "text", *text, "What to change")->type_name("COMMENT")->required();
-    feedback->callback([&program, task = revised, text] {
-        program.command = [&program, task, text] {
-            return decide_and_resume(program, *task, [text](PipelineController& controller, const std::string& id) {
-                return controller.provide_feedback(id, *text);
-            });
-        };
-    });
+                                         "Example:  agentforge feedback 1f2e3d4c \"Add rate limiting to the specification\"", false);
+    add_option(feedback, "text", revised->feedback, "What to change")->type_name("COMMENT")->required();
+    finish(feedback, revised);
 }
 
 }  // namespace agentforge::kernel

@@ -83,7 +83,10 @@ void add_definition_commands(CLI::App& app, Program& program, const std::string&
     add_option(*validate, "file", arguments->files, "A file, wherever it lies; it is looked at as if it were in .agentforge/" + group_name)->type_name("FILE");
     add_flag(*validate, "--json", program.json_output, "Answer as JSON");
     validate->footer("Examples:\n  agentforge " + group_name + " validate\n  agentforge " + group_name + " validate ./" + example + ".yaml");
-    validate->callback([&program, with, arguments] { program.command = [&program, with, arguments] { return validate_definitions(program, *with, arguments->files); }; });
+    validate->callback([&program, with, arguments] {
+        program.pages = true;
+        program.command = [&program, with, arguments] { return validate_definitions(program, *with, arguments->files); };
+    });
 }
 
 }  // namespace agentforge::kernel

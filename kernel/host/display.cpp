@@ -102,7 +102,7 @@ void Display::draw(std::string_view above) {
     std::string live;
     std::size_t lines = 0;
     const std::size_t width = columns();
-    if (options_.terminal && !options_.quiet) {
+    if (options_.terminal && !options_.quiet && !asked_here_) {
         for (const std::string& text : live_.lines({width, options_.colour}, std::chrono::steady_clock::now(), options_.stopping && options_.stopping())) {
             live += (lines++ == 0 ? "" : "\n") + text;
         }
@@ -120,6 +120,7 @@ void Display::draw(std::string_view above) {
     text += live;
     out_ << (options_.unicode ? text : as_ascii(text)) << std::flush;
     live_lines_ = lines;
+    live_lines_stand().store(lines > 0, std::memory_order_relaxed);
     live_columns_ = width;
     drawn_ = std::move(live);
 }
@@ -127,7 +128,7 @@ void Display::draw(std::string_view above) {
 void Display::tick() {
     std::unique_lock lock(mutex_);
     while (!over_) {
-        wake_.wait_for(lock, std::chrono::seconds(1));
+        wake_.wait_for(lock, std::chrono::milliseconds(250));
         if (!over_) { draw(""); }
     }
 }
@@ -141,6 +142,9 @@ std::string Display::without_repetition(std::string summary) const {
 void Display::event(std::string_view name, const json::object& fields) {
     const std::lock_guard lock(mutex_);
     live_.event(name, fields, std::chrono::steady_clock::now());
+    // The console writes where the live lines stand: they go as long as somebody is asked there.
+    if (name == "asking") { asked_here_ = event_text(fields, "handler") == "console"; }
+    if (name == "asking_ended") { asked_here_ = false; }
     show(name, fields);
     draw("");
 }
@@ -149,10 +153,10 @@ void Display::show(std::string_view name, const json::object& fields) {
     const auto text = [&](std::string_view key) { return printable(event_text(fields, key)); };
     if (name == "task_started") {
         line("task " + text("task_id") + "  (pipeline " + text("pipeline") + ")");
-    } else if (name == "stage_started") {
+    } else if (name == "stage_started" || name == "stage_resumed") {
         const std::uint64_t attempt = event_number(fields, "attempt");
         line(fmt::format("{}/{} {:<9} {}{}", event_number(fields, "index") + 1, event_number(fields, "of"), text("stage"), text("agent"),
-                         attempt > 1 ? fmt::format("  (attempt {})", attempt) : ""));
+                         name == "stage_resumed" ? "  (goes on)" : attempt > 1 ? fmt::format("  (attempt {})", attempt) : ""));
     } else if (name == "step") {
         const bool good = event_flag(fields, "success");
         const std::string told = fmt::format(" step {:<3} {:<22} {}", event_number(fields, "step"), text("tool"), printable(without_repetition(event_text(fields, "summary"))));
@@ -182,7 +186,13 @@ void Display::show(std::string_view name, const json::object& fields) {
     } else if (name == "escalation") {
         line(paint("    a person is needed: ", yellow) + printable(event_text(fields, "question"), 1000) + "  (" + text("id") + ")");
     } else if (name == "approval_requested") {
-        line(paint("    approval wanted for ", yellow) + text("stage") + ": " + text("artifact") + "  (" + text("id") + ")");
+        if (fields.contains("action")) {
+            line(paint("    an action waits for you: ", yellow) + printable(event_text(fields, "action"), 300) + "  (" + text("id") + ")");
+        } else {
+            line(paint("    approval wanted for ", yellow) + text("stage") + ": " + text("artifact") + "  (" + text("id") + ")");
+        }
+    } else if (name == "decided" || name == "resolved") {
+        if (const std::string by = text("by"); !by.empty()) { line("    answered by " + by + "  (" + text("id") + ")"); }
     } else if (name == "message") {
         line("    " + printable(event_text(fields, "text"), 500));
     } else if (name == "log") {

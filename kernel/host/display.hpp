@@ -15,7 +15,7 @@
 
 namespace agentforge::kernel {
 
-/// Events may come from any thread. On a terminal a thread of its own draws the live lines once a second, so that its clocks go while a
+/// Events may come from any thread. On a terminal a thread of its own looks at the live lines four times a second and draws what has changed, so that its clocks go while a
 /// model thinks or tests run; it ends with the object.
 class Display final : public EventSink {
 public:
@@ -52,6 +52,7 @@ private:
     std::size_t live_columns_ = 0;  ///< What the terminal had when they were drawn.
     std::string drawn_;
     std::string failed_gate_;       ///< What the last gate said, where it failed.
+    bool asked_here_ = false;       ///< The console asks on this terminal.
     bool over_ = false;
     std::condition_variable wake_;
     std::thread ticker_;

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "base/text.hpp"
+#include "base/yaml.hpp"
 #include "host/command_line.hpp"
 #include "host/outcome.hpp"
 
@@ -18,13 +19,7 @@ struct ResolveArguments {
     bool no_resume = false;
 };
 
-/// What a task asked before it was aborted waits for nobody any more.
-bool has_ended(const TaskStore& tasks, const std::string& task) {
-    const auto state = tasks.load_state(task);
-    if (!state.ok()) { return false; }
-    const json::value* status = state->if_contains("status");
-    return status != nullptr && (*status == "aborted" || *status == "completed");
-}
+std::string_view kind_of(PendingItem::Kind kind) { return kind == PendingItem::Kind::approval ? "approval" : kind == PendingItem::Kind::action ? "action" : "escalation"; }
 
 int list_escalations(Program& program) {
     const auto place = ProjectPlace::find(program);
@@ -32,7 +27,7 @@ int list_escalations(Program& program) {
     const EscalationStore store(place->agentforge);
     const auto pending = store.pending();
     if (!pending.ok()) { return program.fail(pending.error()); }
-    for (const Error& problem : pending->problems) { program.err << "agentforge: " << problem.to_string() << "\n"; }
+    for (const Error& problem : pending->problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
     const TaskStore tasks(place->agentforge);
     std::vector<PendingItem> open;
     std::copy_if(pending->items.begin(), pending->items.end(), std::back_inserter(open),
@@ -41,7 +36,7 @@ int list_escalations(Program& program) {
         json::array items;
         for (const PendingItem& item : open) {
             items.push_back(json::object{{"id", item.id},
-                                         {"kind", item.kind == PendingItem::Kind::approval ? "approval" : "escalation"},
+                                         {"kind", kind_of(item.kind)},
                                          {"task_id", item.task_id},
                                          {"stage", item.stage},
                                          {"question", item.question},
@@ -55,7 +50,9 @@ int list_escalations(Program& program) {
     for (const PendingItem& item : open) {
         program.out << item.id << "  since " << item.created_at << "\n  task " << item.task_id << ", stage " << item.stage << "\n  ";
         if (item.kind == PendingItem::Kind::approval) {
-            program.out << "approval of its artifact: agentforge approve | feedback | reject " << item.task_id << "\n";
+            program.out << "approval of its artifact: agentforge approve | feedback | reject " << item.id << "\n";
+        } else if (item.kind == PendingItem::Kind::action) {
+            program.out << printable(item.question, 300) << "\n  decide: agentforge approve | reject " << item.id << "\n";
         } else {
             program.out << printable(item.question, 2000) << "\n  answer: agentforge resolve " << item.id << " \"…\"\n";
         }
@@ -63,7 +60,7 @@ int list_escalations(Program& program) {
     return 0;
 }
 
-int show_escalation(Program& program, const std::string& id) {
+int show_escalation(Program& program, const std::string& id, bool only_action) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     const EscalationStore store(place->agentforge);
@@ -74,7 +71,33 @@ int show_escalation(Program& program, const std::string& id) {
         if (!value.empty()) { lines.emplace_back(name, value); }
     };
     std::string how;
-    if (id.starts_with("APR-")) {
+    if (id.starts_with("ACT-")) {
+        const auto request = store.approval(id);
+        if (!request.ok()) { return program.fail(request.error()); }
+        if (only_action) {
+            json::object action;
+            for (const char* key : {"tool", "arguments"}) { if (const json::value* value = request->artifact.if_contains(key)) { action[key] = *value; } }
+            if (program.json_output) { program.print_json(action); } else { program.out << to_yaml(action); }
+            return 0;
+        }
+        const auto decision = store.action_decision(id);
+        if (!decision.ok()) { return program.fail(decision.error()); }
+        told["kind"] = "action";
+        line("task_id", request->task_id);
+        line("stage", request->stage);
+        line("action_hash", request->artifact_hash);
+        told["action"] = request->artifact;
+        lines.emplace_back("action", action_text(request->artifact));
+        line("answer", !*decision ? "" : !(*decision)->approved ? "rejected" : (*decision)->edited ? "approved, changed" : "approved");
+        line("feedback", *decision ? (*decision)->feedback : "");
+        if (*decision && (*decision)->edited) {
+            told["edited"] = *(*decision)->edited;
+            lines.emplace_back("changed to", action_text(*(*decision)->edited));
+        }
+        if (!*decision) { how = "agentforge approve | reject " + id; }
+    } else if (only_action) {
+        return program.fail(Error{"AF-ESC-037", id + " is no action", "--action", "leave the flag away", ErrorKind::invalid});
+    } else if (id.starts_with("APR-")) {
         const auto request = store.approval(id);
         if (!request.ok()) { return program.fail(request.error()); }
         const auto decision = store.decision(id);
@@ -85,7 +108,7 @@ int show_escalation(Program& program, const std::string& id) {
         line("artifact_hash", request->artifact_hash);
         line("answer", !*decision ? "" : (*decision)->approved ? "approved" : "refused");
         line("feedback", *decision && (*decision)->feedback ? *(*decision)->feedback : "");
-        if (!*decision) { how = "agentforge approve | feedback | reject " + request->task_id; }
+        if (!*decision) { how = "agentforge approve | feedback | reject " + id; }
     } else {
         const auto escalation = store.escalation(id);
         if (!escalation.ok()) { return program.fail(escalation.error()); }
@@ -117,7 +140,14 @@ int show_escalation(Program& program, const std::string& id) {
         return 0;
     }
     program.out << printable(id, 300) << "\n";
-    for (const auto& [name, value] : lines) { program.out << "  " << name << std::string(std::max<std::size_t>(1, 14 - name.size()), ' ') << printable_lines(value) << "\n"; }
+    for (const auto& [name, value] : lines) {
+        if (value.find('\n') != std::string::npos) {
+            program.out << "  " << name << "\n";
+            tell_lines(program.out, value);
+            continue;
+        }
+        program.out << "  " << name << std::string(std::max<std::size_t>(1, 14 - name.size()), ' ') << printable_lines(value) << "\n";
+    }
     if (!how.empty()) { program.out << "  answer it     " << how << "\n"; }
     return 0;
 }
@@ -139,25 +169,22 @@ int run_resolve(Program& program, const ResolveArguments& arguments) {
     if (!arguments.answer.empty()) { resolution.context["answer"] = (*project)->secrets().redactor->redact(arguments.answer); }
     resolution.resolved_by = "user";
     if (const auto written = (*project)->escalations().resolve(arguments.id, resolution); !written.ok()) { return program.fail(written.error()); }
-    const bool running = TaskLock::holder((*project)->tasks().paths(escalation->task_id)).has_value();
-    if (arguments.no_resume || running) {
-        if (program.json_output) {
-            program.print_json({{"id", arguments.id}, {"task_id", escalation->task_id}, {"answered", true}});
-        } else {
-            program.out << "Answered " << arguments.id
-                        << (running ? ". The process that runs the task goes on." : ". Go on with: agentforge resume " + escalation->task_id) << "\n";
-        }
-        return 0;
-    }
-    return resume_and_tell(program, **project, escalation->task_id);
+    return go_on_with_answer(program, **project, escalation->task_id, arguments.id, arguments.no_resume);
 }
 
 }  // namespace
 
+bool has_ended(const TaskStore& tasks, const std::string& task_id) {
+    const auto state = tasks.load_state(task_id);
+    if (!state.ok()) { return false; }
+    const json::value* status = state->if_contains("status");
+    return status != nullptr && (*status == "aborted" || *status == "completed");
+}
+
 void add_escalations(CLI::App& app, Program& program) {
     const Command group = add_subcommand(app, "escalations", "What waits for a person");
     group->require_subcommand();
-    const Command list = add_subcommand(*group, "list", "List open questions and approvals");
+    const Command list = add_subcommand(*group, "list", "List open questions, approvals and actions");
     add_flag(*list, "--json", program.json_output, "Answer as JSON");
     list->footer("Example:  agentforge escalations list --json");
     list->callback([&program] {
@@ -166,11 +193,16 @@ void add_escalations(CLI::App& app, Program& program) {
     });
 
     auto shown = std::make_shared<std::string>();
-    const Command show = add_subcommand(*group, "show", "Show one question or approval with its context, its options and its answer");
-    add_option(*show, "id", *shown, "The id (ESC-… or APR-…)")->type_name("ESCALATION")->required();
+    const Command show = add_subcommand(*group, "show", "Show one question, approval or action with its context, its options and its answer");
+    auto only_action = std::make_shared<bool>(false);
+    add_option(*show, "id", *shown, "The id (ESC-…, APR-… or ACT-…)")->type_name("ESCALATION")->required();
     add_flag(*show, "--json", program.json_output, "Answer as JSON");
-    show->footer("Example:  agentforge escalations show ESC-20260102-add-oauth2-1f2e3d4c-clarify-1");
-    show->callback([&program, shown] { program.command = [&program, shown] { return show_escalation(program, *shown); }; });
+    add_flag(*show, "--action", *only_action, "Only the tool and the arguments of an action, as YAML, to be changed and given to `approve --edited`");
+    show->footer("Examples:\n  agentforge escalations show ESC-20260102-add-oauth2-1f2e3d4c-clarify-1\n  agentforge escalations show ACT-20260102-add-oauth2-1f2e3d4c-green-7 --action > action.yaml");
+    show->callback([&program, shown, only_action] {
+        program.pages = true;
+        program.command = [&program, shown, only_action] { return show_escalation(program, *shown, *only_action); };
+    });
 
     auto arguments = std::make_shared<ResolveArguments>();
     const Command resolve = add_subcommand(app, "resolve", "Answer an escalation; the task goes on");

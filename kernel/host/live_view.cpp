@@ -37,6 +37,7 @@ void LiveView::event(std::string_view name, const json::object& fields, Time now
         if (text != action_) { action_since_ = now; }
         action_ = std::move(text);
         timed_ = timed;
+        waits_ = false;
     };
     if (name == "task_started") {
         begun_ = now;
@@ -49,7 +50,11 @@ void LiveView::event(std::string_view name, const json::object& fields, Time now
                 stages_.push_back({event_text(*stage, "name"), status == "completed" ? Mark::done : status == "skipped" ? Mark::skipped : Mark::todo});
             }
         }
-    } else if (name == "stage_started") {
+    } else if (name == "stage_started" || name == "stage_resumed") {
+        if (name == "stage_resumed") {
+            step_ = event_number(fields, "step");
+            tokens_ = event_number(fields, "task_tokens");
+        }
         stage_ = event_text(fields, "stage");
         agent_ = event_text(fields, "agent");
         mark(stage_, Mark::now);
@@ -83,8 +88,10 @@ void LiveView::event(std::string_view name, const json::object& fields, Time now
         act("measured: " + event_text(fields, "gate"));
     } else if (name == "escalation") {
         act("waits for an answer: " + event_text(fields, "question"), true);
+        waits_ = true;
     } else if (name == "approval_requested") {
-        act("waits for approval of " + event_text(fields, "stage"), true);
+        act(fields.contains("action") ? "waits for a decision: " + event_text(fields, "action") : "waits for approval of " + event_text(fields, "stage"), true);
+        waits_ = true;
     } else if (name == "resolved" || name == "decided") {
         act("was answered");
     } else if (name == "task_finished") {
@@ -129,7 +136,7 @@ std::string LiveView::pipeline_line(const Look& look) const {
 
 std::string LiveView::figures(const Look& look, Time now, bool stopping) const {
     std::vector<std::string> parts{clock_of(now - *begun_)};
-    if (stopping) { parts.emplace_back("stopping at the end of this step"); }
+    if (stopping) { parts.emplace_back("stopping at the end of this step (Ctrl-C again: at once)"); }
     if (tests_ > 0) { parts.push_back(fmt::format("tests {}/{}", tests_passed_, tests_)); }
     if (conformance_) { parts.emplace_back(*conformance_ ? "conformance ✓" : "conformance ✗"); }
     if (tokens_ > 0) { parts.push_back(fmt::format("{} tokens", tokens_)); }
@@ -144,9 +151,9 @@ std::vector<std::string> LiveView::lines(const Look& look, Time now, bool stoppi
     std::vector<std::string> lines;
     if (!stages_.empty()) { lines.push_back(pipeline_line(look)); }
     if (!stage_.empty()) {
-        std::string doing = stage_ + (agent_.empty() ? "" : "  " + agent_) + (step_ > 0 ? fmt::format("  step {}", step_) : "") + "  " + printable(action_);
+        std::string doing = stage_ + (agent_.empty() ? "" : "  " + agent_) + (step_ > 0 ? fmt::format("  step {}", step_ + 1) : "") + "  " + printable(action_);
         const std::string taken = timed_ && now - action_since_ >= std::chrono::seconds(1) ? "  " + clock_of(now - action_since_) : "";
-        lines.push_back(coloured(fitting(doing, look.columns - 1 - taken.size()) + taken, "2", look.colour));
+        lines.push_back(coloured(fitting(doing, look.columns - 1 - taken.size()) + taken, waits_ ? "33" : "2", look.colour));
     }
     lines.push_back(figures(look, now, stopping));
     return lines;

@@ -44,6 +44,7 @@ private:
     std::uint64_t step_ = 0;            ///< The last that ended.
     std::string action_;
     Time action_since_{};
+    bool waits_ = false;                ///< For a person.
     bool timed_ = false;                ///< Whether the action shows how long it takes.
     std::uint64_t tokens_ = 0;
     std::string cost_;                  ///< Empty: not known, or nothing yet.

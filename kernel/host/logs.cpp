@@ -13,6 +13,7 @@
 #include "host/display.hpp"
 #include "host/inspect.hpp"
 #include "host/project.hpp"
+#include "host/terminal.hpp"
 
 namespace agentforge::kernel {
 
@@ -30,6 +31,15 @@ std::string string_in(const json::object& body, std::string_view key) {
     return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
+/// On a terminal lines are cut to its width, but not those.
+bool tells_a_failure(const json::object& body) {
+    const std::string type = string_in(body, "type");
+    if (type == "stage_failed" || type == "task_failed" || type == "artifact_rejected") { return true; }
+    if (const json::value* passed = body.if_contains("passed"); passed != nullptr && *passed == json::value(false)) { return true; }
+    const json::value* result = body.if_contains("result");
+    return type == "step" && result != nullptr && result->is_object() && string_in(result->get_object(), "status") != "success";
+}
+
 void print_record(Program& program, const LogArguments& arguments, const json::object& body) {
     if (arguments.format == "stream-json") {
         program.out << to_json_line(body) << "\n";
@@ -37,7 +47,16 @@ void print_record(Program& program, const LogArguments& arguments, const json::o
     }
     std::string role;
     if (const json::value* agent = body.if_contains("agent"); agent != nullptr && agent->is_object()) { role = string_in(agent->get_object(), "role"); }
-    program.out << fmt::format("{}  {:<20} {}\n", string_in(body, "timestamp"), printable(role, 60), printable(record_line(body), 400));
+    const std::string line = printable(record_line(body), 400);
+    if (!program.out_is_terminal) {
+        program.out << fmt::format("{}  {:<20} {}\n", string_in(body, "timestamp"), printable(role, 60), line);
+        return;
+    }
+    constexpr std::size_t wide = 100;
+    const std::size_t columns = terminal_columns(STDOUT_FILENO);
+    std::string text = string_in(body, "timestamp").substr(11, 8) + "  " + (columns >= wide ? fmt::format("{:<20} ", printable(role, 60)) : "") + line;
+    if (!tells_a_failure(body)) { text = fitting(text, columns - 1); }
+    program.out << (shows_unicode(program.environment) ? text : as_ascii(text)) << "\n";
 }
 
 /// Reads the records that a journal grows by; a line that is not whole yet is left for the next time.

@@ -6,11 +6,16 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <utility>
 
+#include <agentforge/process.hpp>
+
+#include "config/settings.hpp"
 #include "host/program.hpp"
+#include "host/terminal.hpp"
 #include "sandbox/process.hpp"
 
 namespace {
@@ -18,14 +23,14 @@ namespace {
 agentforge::kernel::CancelToken cancel;
 
 /// Ctrl-C: the step is finished and saved; again: what runs is stopped and saved; again, or a second of the others: the program ends.
-/// A plain word of it goes to standard error, for the wait may be as long as a model's answer.
+/// A plain word of it goes to standard error, for the wait may be as long as a model's answer; live lines say it themselves.
 void on_signal(int signal) {
     const int error = errno;
     static constexpr char told[] = "\nagentforge: stopping at the end of this step; once more to stop at once\n";
     if (cancel.requested()) { ::_exit(128 + signal); }
     if (signal == SIGINT && !cancel.finishing()) {
         cancel.request_at_step_end();
-        if (cancel.finishing()) { static_cast<void>(!::write(STDERR_FILENO, told, sizeof told - 1)); }
+        if (cancel.finishing() && !agentforge::kernel::live_lines_stand().load(std::memory_order_relaxed)) { static_cast<void>(!::write(STDERR_FILENO, told, sizeof told - 1)); }
     } else {
         cancel.request();
     }
@@ -43,6 +48,7 @@ void install_signal_handlers() {
     action.sa_flags = SA_RESTART;
     sigaction(SIGCONT, &action, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);      // A file that reached the limit (ulimit -f) is an error of that write, not the end.
 }
 
 /// A reader that went away (`| head`) is no failure of ours; anything else that could not be printed is.
@@ -56,6 +62,13 @@ int output_lost(agentforge::kernel::Program& program, int code) {
     const int failed = program.fail(agentforge::Error{"AF-CLI-004", "the result could not be written to standard output", "",
                                                       "make room on its disk, or send it elsewhere", agentforge::ErrorKind::io});
     return code == 0 ? failed : code;
+}
+
+/// A program that a plugin runs ends with this process, were it by kill -9 (sdk/process). Before any thread begins; what is configured is read
+/// from the environment as it was.
+void end_children_with_this_process() {
+    const auto product = agentforge::kernel::ProductPaths::find();
+    if (product.ok()) { ::setenv(agentforge::process::supervisor_variable, product->exec_helper.c_str(), 1); }
 }
 
 }  // namespace
@@ -84,6 +97,7 @@ int main(int argc, char** argv) {
         return program.fail(agentforge::Error{"AF-CLI-002", "the current folder cannot be entered: " + error.message(), "",
                                               "go to a folder that exists, or use -C DIR", agentforge::ErrorKind::io});
     }
+    end_children_with_this_process();
     const int code = agentforge::kernel::run_program(argc, argv, program);
     std::cout.flush();
     std::cerr.flush();

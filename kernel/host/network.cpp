@@ -124,4 +124,22 @@ Result<void> check_network(const NetworkRule& rule, std::string_view backend, co
     return {};
 }
 
+Result<void> check_webhook_network(const NetworkRule& rule, std::string_view url) {
+    if (rule.network == ModelNetwork::any || url.empty()) { return {}; }
+    const auto refused = [](const std::string& why, std::string remedy) {
+        return Error{"AF-ESC-055", "the webhook is not used: " + why, "network", std::move(remedy), ErrorKind::unavailable};
+    };
+    if (rule.network == ModelNetwork::none) { return refused("`network: none` allows nothing to be sent", "take webhook out of escalation.handlers, or set `network` to local or any"); }
+    const std::string host = host_of(url.substr(0, url.find('?')));     // What the plugin takes for its address.
+    if (is_loopback(host)) { return {}; }
+    if (host.empty() || std::find(rule.private_hosts.begin(), rule.private_hosts.end(), host) == rule.private_hosts.end()) {
+        return refused("`network: local` does not allow " + (host.empty() ? "its address" : host) + ", which is neither loopback nor one of private_hosts",
+                       "add the host to private_hosts, set `network: any`, or take webhook out of escalation.handlers");
+    }
+    if (const std::string proxy = proxy_variable(rule, host); !proxy.empty()) {
+        return refused("`network: local` does not allow the proxy of " + proxy + " on the way to " + host, "add " + host + " to NO_PROXY");
+    }
+    return {};
+}
+
 }  // namespace agentforge::kernel

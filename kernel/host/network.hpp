@@ -36,4 +36,8 @@ struct NetworkRule {
 /// Errors (`unavailable`): AF-LLM-003.
 [[nodiscard]] Result<void> check_network(const NetworkRule& rule, std::string_view backend, const json::object& config);
 
+/// The same for where a webhook sends to (`url` as its variable holds it; empty: there is none yet). Errors (`unavailable`): AF-ESC-055, which does not
+/// show the address.
+[[nodiscard]] Result<void> check_webhook_network(const NetworkRule& rule, std::string_view url);
+
 }  // namespace agentforge::kernel

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/outcome.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <ostream>
+#include <thread>
 
 #include "base/text.hpp"
 #include "host/detach.hpp"
@@ -81,7 +84,22 @@ void tell_cost(Program& program, Project& project, const PipelineResult& result)
                 << (calls == 1 ? " call, " : " calls, ") << result.spend.tokens() << " tokens; agentforge cost " << result.task_id << ")\n";
 }
 
-void tell_waiting(Program& program, const PipelineResult& result) {
+/// The action in full: what is approved is what was seen.
+void tell_action(Program& program, Project& project, const PipelineResult& result) {
+    const auto asked = project.escalations().approval(result.waiting_id);
+    if (!asked.ok()) {
+        program.err << "agentforge: " << asked.error().to_string() << "\n";
+        return;
+    }
+    program.out << "An action waits for you: " << result.task_id << ", stage " << result.current_stage << "\n";
+    tell_lines(program.out, action_text(asked->artifact));
+    program.out << "  agentforge approve " << result.waiting_id << "\n"
+                << "  agentforge approve " << result.waiting_id << " --edit     (in your editor; or --edited FILE)\n"
+                << "  agentforge reject " << result.waiting_id << " --feedback \"what to do instead\"\n";
+}
+
+void tell_waiting(Program& program, Project& project, const PipelineResult& result) {
+    if (result.waiting_for == "action") { return tell_action(program, project, result); }
     program.out << "Waiting for a person: " << result.task_id << ", stage " << result.current_stage << ", " << result.waiting_id << "\n";
     if (result.waiting_for == "approval") {
         program.out << "  agentforge approve " << result.task_id << "\n"
@@ -105,7 +123,7 @@ std::unique_ptr<EventSink> make_progress(Program& program) {
                                                                           .colour = terminal && wants_colour(program.environment),
                                                                           .unicode = !terminal || shows_unicode(program.environment),
                                                                           .quiet = program.quiet || program.json_output,
-                                                                          .columns = terminal_columns,
+                                                                          .columns = [] { return terminal_columns(STDERR_FILENO); },
                                                                           .stopping = [cancel = program.cancel] { return cancel != nullptr && cancel->finishing(); },
                                                                           .continued = program.continued});
     }
@@ -113,7 +131,7 @@ std::unique_ptr<EventSink> make_progress(Program& program) {
 }
 
 int tell(Program& program, Project& project, const PipelineResult& result) {
-    program.leave_at_once = result.abandoned_thread;
+    program.leave_at_once = program.leave_at_once || result.abandoned_thread;
     if (program.stream_output) {
         end_event_stream(program.out, result_json(result));
         return static_cast<int>(result.exit_code);
@@ -131,11 +149,11 @@ int tell(Program& program, Project& project, const PipelineResult& result) {
                         << model_help();
         }
     } else if (!result.waiting_for.empty()) {
-        tell_waiting(program, result);
+        tell_waiting(program, project, result);
         tell_cost(program, project, result);
     } else {
-        program.out << "Not done: " << result.task_id << ", " << to_string(result.status) << " at stage " << result.current_stage << "\n";
-        if (result.error) { program.err << "agentforge: " << result.error->to_string() << "\n"; }
+        program.out << (result.status == TaskStatus::paused && !result.error ? "Paused: " : "Not done: ") << result.task_id << ", " << (result.status == TaskStatus::paused && !result.error ? "" : std::string(to_string(result.status)) + " ") << "at stage " << result.current_stage << "\n";
+        if (result.error) { program.err << "agentforge: " << printable_lines(result.error->to_string()) << "\n"; }
         const bool told = result.error && result.error->remedy.find("agentforge resume") != std::string::npos;
         if (!told && (result.status == TaskStatus::paused || result.status == TaskStatus::failed)) {
             program.out << "  go on with: agentforge resume " << result.task_id << "\n";
@@ -155,6 +173,41 @@ int with_task(Program& program, const std::string& task, const std::function<int
     const auto id = (*project)->tasks().resolve(task);
     if (!id.ok()) { return program.fail(id.error()); }
     return action(**project, *id);
+}
+
+void tell_lines(std::ostream& out, const std::string& text) {
+    const std::string safe = printable_lines(text);
+    for (std::size_t begin = 0; begin < safe.size();) {
+        const std::size_t end = std::min(safe.find('\n', begin), safe.size());
+        out << "  | " << safe.substr(begin, end - begin) << "\n";
+        begin = end + 1;
+    }
+}
+
+int go_on_with_answer(Program& program, Project& project, const std::string& task_id, const std::string& id, bool only_answer) {
+    constexpr std::chrono::milliseconds between_looks{50};
+    constexpr unsigned most_looks = 100;
+    const TaskPaths paths = project.tasks().paths(task_id);
+    bool running = TaskLock::holder(paths).has_value();
+    for (unsigned look = 0; !only_answer && look < most_looks; ++look) {
+        if (!running) {
+            const auto result = project.controller().resume(task_id);
+            if (result.ok()) { return tell(program, project, *result); }
+            if (result.error().code != "AF-TASK-003") { return program.fail(result.error()); }
+        }
+        // Another process has the task: it takes the answer up, or it is about to end and did not see it any more.
+        const auto state = read_task_state(project.tasks(), task_id);
+        const bool taken = state.ok() && (!state->escalation || state->escalation->id != id) && (!state->approval || state->approval->id != id) && (!state->action || state->action->id != id);
+        running = TaskLock::holder(paths).has_value();
+        if (taken && running) { break; }
+        if (running) { std::this_thread::sleep_for(between_looks); }
+    }
+    if (program.json_output) {
+        program.print_json({{"id", id}, {"task_id", task_id}, {"answered", true}});
+    } else {
+        program.out << "Answered " << id << (running ? ". The process that runs the task goes on." : ". Go on with: agentforge resume " + task_id) << "\n";
+    }
+    return 0;
 }
 
 int resume_and_tell(Program& program, Project& project, const std::string& task_id) {

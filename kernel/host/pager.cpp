@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <ostream>
 #include <sstream>
 #include <vector>
@@ -19,6 +20,23 @@
 namespace agentforge::kernel {
 
 namespace {
+
+/// Ctrl-C is for the pager, which shares the terminal: were it to end this program too, the shell would come back beneath the pages.
+class KeysBelongToThePager {
+public:
+    KeysBelongToThePager() {
+        struct sigaction ignore {};
+        ignore.sa_handler = SIG_IGN;
+        sigemptyset(&ignore.sa_mask);
+        ::sigaction(SIGINT, &ignore, &before_);
+    }
+    ~KeysBelongToThePager() { ::sigaction(SIGINT, &before_, nullptr); }
+    KeysBelongToThePager(const KeysBelongToThePager&) = delete;
+    KeysBelongToThePager& operator=(const KeysBelongToThePager&) = delete;
+
+private:
+    struct sigaction before_ {};
+};
 
 /// Writes the text to a shell command's standard input and waits for its end. False: it could not be run, and nothing was shown.
 bool show_by(const std::string& command, const std::map<std::string, std::string>& environment, const std::string& text) {
@@ -37,9 +55,18 @@ bool show_by(const std::string& command, const std::map<std::string, std::string
     std::string option = "-c";
     std::string line = command;
     std::array<char*, 4> arguments{shell.data(), option.data(), line.data(), nullptr};
+    posix_spawnattr_t attributes;       // This program ignores SIGPIPE; a pipeline in PAGER must not.
+    posix_spawnattr_init(&attributes);
+    sigset_t pipes;
+    sigemptyset(&pipes);
+    sigaddset(&pipes, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes, &pipes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     pid_t child = 0;
-    const int failed = ::posix_spawn(&child, "/bin/sh", &actions, nullptr, arguments.data(), names.data());
+    const int failed = ::posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments.data(), names.data());
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
+    const KeysBelongToThePager keys;
     ::close(pipe[0]);
     if (failed != 0) {
         ::close(pipe[1]);

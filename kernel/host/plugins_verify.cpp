@@ -89,7 +89,10 @@ void add_plugins_verify(CLI::App& group, Program& program) {
     const Command verify = add_subcommand(group, "verify", "Hold every plugin that is not the product's own against plugins.lock");
     add_flag(*verify, "--json", program.json_output, "Answer as JSON");
     verify->footer("Example:  agentforge plugins verify");
-    verify->callback([&program] { program.command = [&program] { return verify_plugins(program); }; });
+    verify->callback([&program] {
+        program.pages = true;
+        program.command = [&program] { return verify_plugins(program); };
+    });
 }
 
 }  // namespace agentforge::kernel

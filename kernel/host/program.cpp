@@ -219,6 +219,7 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_abort(app, program);
     add_decisions(app, program);
     add_escalations(app, program);
+    add_remind(app, program);
     add_inspect(app, program);
     add_cost(app, program);
     add_diff(app, program);
@@ -242,7 +243,8 @@ int run_program(int argc, const char* const* argv, Program& program) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& wanted) {  // --help, --version
-        return app.exit(wanted, program.out, program.err);
+        const auto tell = [&] { return app.exit(wanted, program.out, program.err); };
+        return program.out_is_terminal ? paged(program.out, program.environment, terminal_rows(), tell) : tell();
     } catch (const CLI::ParseError& problem) {
         const std::string word = first_word(argc, argv);
         const std::vector<std::string> names = command_names(app);

@@ -59,6 +59,7 @@ void add_resume(CLI::App& app, Program& program);
 void add_abort(CLI::App& app, Program& program);
 void add_decisions(CLI::App& app, Program& program);        ///< approve, reject, feedback
 void add_escalations(CLI::App& app, Program& program);      ///< escalations list, show, resolve
+void add_remind(CLI::App& app, Program& program);
 void add_inspect(CLI::App& app, Program& program);
 void add_cost(CLI::App& app, Program& program);
 void add_diff(CLI::App& app, Program& program);

@@ -12,6 +12,7 @@
 #include "plugins/bounded.hpp"
 #include "host/display.hpp"
 #include "host/outcome.hpp"
+#include "host/surroundings.hpp"
 
 namespace agentforge::kernel {
 
@@ -28,15 +29,37 @@ void wait_interruptibly(const CancelToken& cancel, std::chrono::milliseconds tim
 
 class CheckContext final : public CallContext {
 public:
-    [[nodiscard]] bool cancelled() const noexcept override { return false; }
+    explicit CheckContext(bool cancelled = false) : cancelled_(cancelled) {}
+    [[nodiscard]] bool cancelled() const noexcept override { return cancelled_; }
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return start_ + std::chrono::seconds(10); }
     void log(LogLevel, std::string_view, const json::object&) override {}
     void progress(std::string_view) override {}
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return std::chrono::system_clock::now(); }
 
 private:
+    bool cancelled_;
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
+
+/// `gates:` of the settings; programs with a `/` and folders are meant from the project's root.
+json::object gate_settings(const Settings& settings, const ProjectPlace& place) {
+    json::object gates = settings.section("gates");
+    const auto absolute = [&](json::value& path) {
+        if (!path.is_string() || path.get_string().empty() || path.get_string().starts_with('/')) { return; }
+        std::string whole = (place.root / std::string(path.get_string())).lexically_normal().string();
+        while (whole.size() > 1 && whole.ends_with('/')) { whole.pop_back(); }
+        path = whole;
+    };
+    if (json::value* folders = gates.if_contains("readable"); folders != nullptr && folders->is_array()) {
+        for (json::value& folder : folders->get_array()) { absolute(folder); }
+    }
+    if (json::value* programs = gates.if_contains("programs"); programs != nullptr && programs->is_object()) {
+        for (auto& program : programs->get_object()) {
+            if (program.value().is_string() && program.value().get_string().find('/') != json::string::npos) { absolute(program.value()); }
+        }
+    }
+    return gates;
+}
 
 /// Tool servers of the settings and of `.mcp.json`.
 ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, const ProjectTrust& trust, const NetworkRule& network,
@@ -196,6 +219,9 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     project->settings_ = std::move(trusted.settings);
     project->trust_ = std::move(trusted.trust);
     name_unknown_variables(program, *project->settings_);
+    for (const auto& lines : {variables_not_followed(program.environment, project->place_.root), misnamed(own)}) {
+        for (const std::string& line : lines) { program.err << "agentforge: " << line << "\n"; }
+    }
 
     AF_TRY(project->log_, Log::open(log_options(program, project->place_, *project->settings_), events, project->clock_));
 
@@ -232,7 +258,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     workshops.gates.more_languages = {(own / "languages").string()};
     workshops.gates.conformance_directories = {config + "/conformance", (own / "conformance").string()};
     workshops.gates.environment = program.environment;
-    workshops.gates.settings = project->settings_->section("gates");
+    workshops.gates.settings = gate_settings(*project->settings_, project->place_);
     workshops.gates.settings.erase("language");
     workshops.gates.settings.erase("baseline_runs");
     workshops.gates.baseline_runs = project->settings_->integer("gates.baseline_runs");
@@ -273,17 +299,29 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .agentic = [self](const AgentDefinition& agent) { return self->agentic(agent.role); },
         .delivery = std::move(delivery)});
 
-    std::shared_ptr<EscalationHandler> handler;
-    AF_TRY(handler, project->plugins_.escalation(project->settings_->text("escalation.handler")));
+    AF_TRY(std::vector<GroupedHandler> handlers, make_handlers(*project->settings_, project->plugins_, project->network_, program.environment));
+    HandlerGroupOptions people{.clock = project->clock_, .store = *project->escalations_, .redactor = redactor};
+    people.reminders = reminder_policy(*project->settings_);
+    people.left_behind = [&program] { program.leave_at_once = true; };
+    project->handlers_ = std::make_shared<HandlerGroup>(std::move(handlers), std::move(people));
+    // Who sits at a terminal is asked there for every action of an interactive task.
+    std::shared_ptr<EscalationHandler> present;
+    const bool sits_there = program.in_is_terminal && program.err_is_terminal && !program.json_output && !program.stream_output && program.detached < 0;
+    if (sits_there) { AF_TRY(present, project->plugins_.escalation("console")); }
     project->controller_ = std::make_unique<PipelineController>(
         ControllerSetup{.store = *project->tasks_,
                         .workshops = *project->workshops_,
                         .escalations = *project->escalations_,
                         .services = *project->services_,
                         .ids = project->ids_,
-                        .handler = std::move(handler),
+                        .handler = project->handlers_,
                         .wait = std::chrono::seconds(project->settings_->integer("escalation.wait_seconds")),
-                        .command = "agentforge"});
+                        .command = "agentforge",
+                        .present = std::move(present),
+                        .answer_rule = answer_rule(*project->settings_),
+                        .tend = [group = project->handlers_](const std::string& id, CallContext& context) {
+                            for (const Error& problem : group->tend(id, context, true).problems) { context.log(LogLevel::warning, problem.to_string(), {}); }
+                        }});
     return project;
 }
 
@@ -478,6 +516,16 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
             Error error = answer.error();
             error.kind = ErrorKind::unavailable;    // No stage can do anything about it: the task waits for the user.
             return error;
+        }
+    }
+    if (chosen.backend == "anthropic" || chosen.backend == "openai") {
+        // A call that is cancelled beforehand tells what needs no server: the key.
+        CheckContext known_here(true);
+        const auto answer = plugin->check(known_here);
+        if (!answer.ok() && answer.error().code == "AF-LLM-401") { return answer.error(); }
+        if (chosen.model.empty() && !config.contains("model")) {
+            return Error{"AF-LLM-413", "no model is named for the backend `" + chosen.backend + "`", "llm.model",
+                         "Set llm.model, or give --model NAME; `agentforge doctor` says which the server has.", ErrorKind::unavailable};
         }
     }
     CancelToken* const cancel = program_.cancel;

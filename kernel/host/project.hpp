@@ -15,6 +15,7 @@
 #include "contracts/contract.hpp"
 #include "cost/prices.hpp"
 #include "escalation/store.hpp"
+#include "host/handlers.hpp"
 #include "host/log.hpp"
 #include "host/auto_model.hpp"
 #include "host/model_settings.hpp"
@@ -52,6 +53,9 @@ public:
     [[nodiscard]] const ProductPaths& product() const noexcept { return product_; }
     [[nodiscard]] TaskStore& tasks() noexcept { return *tasks_; }
     [[nodiscard]] EscalationStore& escalations() noexcept { return *escalations_; }
+    /// Who tells people, and looks after deadlines and reminders.
+    [[nodiscard]] HandlerGroup& handlers() noexcept { return *handlers_; }
+    [[nodiscard]] const NetworkRule& network() const noexcept { return network_; }
     [[nodiscard]] PipelineController& controller() noexcept { return *controller_; }
     [[nodiscard]] const GitWorkshopOptions& workshop_options() const noexcept { return workshop_options_; }
     [[nodiscard]] ProcessRunner& processes() noexcept { return *processes_; }
@@ -118,6 +122,7 @@ private:
     std::unique_ptr<TaskStore> tasks_;
     std::unique_ptr<EscalationStore> escalations_;
     std::unique_ptr<TaskServices> services_;
+    std::shared_ptr<HandlerGroup> handlers_;
     std::unique_ptr<PipelineController> controller_;
     std::map<std::string, std::unique_ptr<ModelClient>> models_;        ///< By backend and all its settings.
     std::map<std::string, std::shared_ptr<CircuitBreaker>> breakers_;   ///< By backend and address.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/project_secrets.hpp"
 
+#include "host/handlers.hpp"
 #include "secrets/known.hpp"
 
 namespace agentforge::kernel {
@@ -42,6 +43,7 @@ Result<ProjectSecrets> project_secrets(const Program& program, const ProjectPlac
     sources.variables = settings.list("secrets.variables");
     sources.public_variables = settings.list("secrets.public_variables");
     for (const std::string& file : settings.list("secrets.files")) { sources.files.push_back(place.root / file); }     // An absolute one stays itself.
+    for (const std::string& name : webhook_variables(settings)) { sources.variables.push_back(name); }
     take_llm(settings.section("llm"), "", sources);
     for (const auto& [role, own] : settings.section("agents")) {
         if (!own.is_object()) { continue; }

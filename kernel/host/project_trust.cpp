@@ -5,6 +5,7 @@
 #include "config/settings_schema.hpp"
 #include "git/repository.hpp"
 #include "host/display.hpp"
+#include "host/surroundings.hpp"
 
 namespace agentforge::kernel {
 
@@ -102,13 +103,20 @@ Result<ProjectPlace> ProjectPlace::find(const Program& program) {
     place.root = repository.work_directory();
     if (place.root.filename().empty()) { place.root = place.root.parent_path(); }
     place.agentforge = place.root / ".agentforge";
+    AF_CHECK(check_own_folder(place.agentforge));
     return place;
 }
 
 Result<std::string> state_directory(const std::map<std::string, std::string>& environment) {
-    if (std::string own = variable(environment, "AGENTFORGE_STATE_HOME"); !own.empty()) { return own; }
-    if (std::string xdg = variable(environment, "XDG_STATE_HOME"); !xdg.empty()) { return xdg + "/agentforge"; }
-    if (std::string home = variable(environment, "HOME"); !home.empty()) { return home + "/.local/state/agentforge"; }
+    for (const auto& [name, below] : {std::pair{"AGENTFORGE_STATE_HOME", ""}, {"XDG_STATE_HOME", "/agentforge"}, {"HOME", "/.local/state/agentforge"}}) {
+        const std::string folder = variable(environment, name);
+        if (folder.empty()) { continue; }
+        if (folder.front() != '/') {
+            return Error{"AF-CLI-131", std::string(name) + " is no absolute path: `" + printable(folder, 120) + "`", name,
+                         "write it from the root on: what it means may not depend on the folder that a command is given in", ErrorKind::invalid};
+        }
+        return folder + below;
+    }
     return Error{"AF-CLI-003", "there is no folder for worktrees: neither AGENTFORGE_STATE_HOME nor HOME is set", "", "set one of them",
                  ErrorKind::unavailable};
 }

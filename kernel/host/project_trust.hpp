@@ -18,7 +18,7 @@ namespace agentforge::kernel {
 struct ProjectPlace {
     std::filesystem::path root;             ///< The user's checkout.
     std::filesystem::path agentforge;       ///< `<root>/.agentforge`
-    /// Errors: AF-GIT-001 … from finding the repository.
+    /// Errors: AF-GIT-001 … from finding the repository, AF-CLI-130.
     [[nodiscard]] static Result<ProjectPlace> find(const Program& program);
 };
 
@@ -66,7 +66,7 @@ struct TrustedSettings {
 [[nodiscard]] Result<void> check_plugin_settings(const PluginRegistry& plugins, const Settings& settings);
 
 /// The folder for worktrees and scratch, and for the list of trusted projects: $AGENTFORGE_STATE_HOME, $XDG_STATE_HOME/agentforge,
-/// ~/.local/state/agentforge. Errors: AF-CLI-003 none of them is known.
+/// ~/.local/state/agentforge. Errors: AF-CLI-003 none of them is known, AF-CLI-131 the one that decides is not absolute.
 [[nodiscard]] Result<std::string> state_directory(const std::map<std::string, std::string>& environment);
 
 /// The user's list of trusted projects. Errors: AF-CLI-003, AF-PLUG-041, AF-PLUG-042 also where it lies inside the project.

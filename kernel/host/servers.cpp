@@ -187,7 +187,10 @@ void add_servers(CLI::App& app, Program& program) {
     const Command list = add_subcommand(*group, "list", "List the declared tool servers; none is started");
     add_flag(*list, "--json", program.json_output, "Answer as JSON");
     list->footer("Example:  agentforge servers list");
-    list->callback([&program] { program.command = [&program] { return list_servers(program); }; });
+    list->callback([&program] {
+        program.pages = true;
+        program.command = [&program] { return list_servers(program); };
+    });
 
     auto name = std::make_shared<std::string>();
     const Command check = add_subcommand(*group, "check", "Start each tool server in the sandbox, list its tools and say what is wrong");

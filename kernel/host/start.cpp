@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <iostream>
+#include <cerrno>
+#include <ostream>
 #include <set>
 
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "git/repository.hpp"
@@ -13,6 +17,8 @@
 #include "host/display.hpp"
 #include "host/event_stream.hpp"
 #include "host/outcome.hpp"
+#include "host/ready.hpp"
+#include "host/surroundings.hpp"
 #include "pipeline/agent_tools.hpp"
 #include "plugins/lock.hpp"
 
@@ -27,6 +33,7 @@ struct StartArguments {
     bool include_uncommitted = false;
     std::vector<std::string> approve;
     bool supervised = false;
+    bool interactive = false;
     bool wait = false;
     bool skip_verify = false;
     bool dry_run = false;
@@ -36,11 +43,22 @@ struct StartArguments {
 constexpr std::size_t max_request_bytes = 256UL * 1024;     // The controller's limit, and one more is read to see it passed.
 
 /// `-` stands for standard input: a request may be longer than an argument can be.
-std::string request_of(const StartArguments& arguments) {
+Result<std::string> request_of(const Program& program, const StartArguments& arguments) {
     if (arguments.request != "-") { return arguments.request; }
+    if (program.in_is_terminal && !program.quiet) { program.err << "agentforge: write the request, then Ctrl-D" << std::endl; }
     std::string text(max_request_bytes + 1, '\0');
-    std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(std::cin.gcount()));
+    std::size_t size = 0;
+    while (size < text.size()) {
+        const ssize_t got = ::read(STDIN_FILENO, text.data() + size, text.size() - size);
+        if (got == 0) { break; }
+        if (got < 0) {
+            if (errno == EINTR && !program.cancel->requested() && !program.cancel->finishing()) { continue; }
+            if (errno == EINTR) { return Error{"AF-CLI-136", "the request was not read: cancelled", "standard input", "give it again", ErrorKind::cancelled}; }
+            return Error{"AF-CLI-136", "the request cannot be read: " + errno_text(errno), "standard input", "give it a file or a pipe: agentforge start - < FILE", ErrorKind::io};
+        }
+        size += static_cast<std::size_t>(got);
+    }
+    text.resize(size);
     while (text.ends_with('\n')) { text.pop_back(); }
     return text;
 }
@@ -131,12 +149,25 @@ Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, con
     return {};
 }
 
-/// A pull request needs a remote: said before the work, not after it.
-Result<void> check_delivery(const Project& project) {
-    const DeliverySettings& delivery = project.services().delivery;
-    if (delivery.type != "pr" || !git_setting(project.place().root, "remote." + delivery.remote + ".url").empty()) { return {}; }
-    return Error{"AF-CLI-053", "delivery.type is pr, and the repository has no remote `" + printable(delivery.remote, 80) + "`", project.place().root.string(),
-                 "add it (git remote add " + printable(delivery.remote, 80) + " URL), name another by delivery.remote, or deliver something else (--deliver)", ErrorKind::unavailable};
+/// What gates, setup and delivery would refuse after model calls have been paid for.
+Result<GateReadiness> check_end(const Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments) {
+    auto gates = check_gates(project);
+    // The folder may be among what is not committed yet.
+    if (!gates.ok() && gates.error().code == "AF-GATE-080" && arguments.include_uncommitted) { gates = GateReadiness{}; }
+    if (!gates.ok()) { return gates; }
+    if (measures_anything(pipeline, arguments.exit_after)) {
+        AF_CHECK(check_can_measure(*gates, arguments.include_uncommitted ? "uncommitted" : project.settings().text("gates.setup")));
+    }
+    const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
+    const bool delivers = exit == "deliver" && pipeline.index_of("deliver").has_value();
+    if (delivers) { AF_CHECK(check_delivery(project, program.environment)); }
+    return gates;
+}
+
+Result<void> surroundings_of(const Program& program, const Project& project) {
+    AF_TRY(const std::string state, state_directory(program.environment));
+    AF_TRY(const Repository repository, Repository::open(project.place().root));
+    return check_surroundings(project.place().root, project.place().agentforge, repository.git_directory(), state);
 }
 
 void name_uncommitted_changes(Program& program, const Project& project, bool included) {
@@ -161,8 +192,25 @@ void name_uncommitted_changes(Program& program, const Project& project, bool inc
     program.err << (changed->size() > shown ? " and " + std::to_string(changed->size() - shown) + " more" : "") << "\n";
 }
 
+bool wants_interactive(const Project& project, const StartArguments& arguments) { return arguments.interactive || project.settings().boolean("pipeline.interactive"); }
+
+/// A command that works agentically has acted before anybody could be asked.
+Result<void> check_interactive(const Project& project, const PipelineTemplate& pipeline) {
+    for (const StageTemplate& stage : pipeline.stages) {
+        std::vector<std::string> roles = stage.reviewers;
+        if (!stage.agent.empty()) { roles.push_back(stage.agent); }
+        for (const std::string& role : roles) {
+            AF_TRY(const AgentDefinition agent, project.agents().get(role));
+            if (!project.services().agentic || !project.services().agentic(agent)) { continue; }
+            return Error{"AF-ESC-034", "the task is to be interactive, and the model of role `" + role + "` works agentically: its command acts before anybody could be asked", "llm.mode",
+                         "set llm.mode: plain for the role, or start without --interactive", ErrorKind::invalid};
+        }
+    }
+    return {};
+}
+
 /// What `start` would do, and nothing done: the same checks, no task, no file.
-int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments, const std::string& request) {
+int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments, const std::string& request, const GateReadiness& gates) {
     const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
     const auto repository = Repository::open(project.place().root);
     if (!repository.ok()) { return program.fail(repository.error()); }
@@ -191,11 +239,13 @@ int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeli
         json::array left_out;
         if (!arguments.include_uncommitted) { for (const std::string& path : *changed) { left_out.emplace_back(path); } }
         json::object told{{"dry_run", true}, {"request", request}, {"pipeline", pipeline.name}, {"exit_stage", exit}, {"backend", project.settings().text("llm.backend")},
-                          {"stages", std::move(stages)}, {"limits", limits}, {"excluded_changes", std::move(left_out)}};
+                          {"interactive", wants_interactive(project, arguments)}, {"stages", std::move(stages)}, {"limits", limits}, {"gates", gates_json(gates)}, {"excluded_changes", std::move(left_out)}};
         if (program.stream_output) { end_event_stream(program.out, std::move(told)); } else { program.print_json(told); }
         return 0;
     }
     program.out << "Would start pipeline " << pipeline.name << ": \"" << printable(request, 400) << "\"\n" << text << "  model backend " << project.settings().text("llm.backend") << "\n";
+    if (wants_interactive(project, arguments)) { program.out << "  every action of an agent waits for you\n"; }
+    for (const std::string& line : gates_text(gates)) { program.out << "  " << line << "\n"; }
     if (!limits.empty()) { program.out << "  limits " << printable(to_json_line(limits), 400) << "\n"; }
     program.out << "Nothing was done. All that can be checked beforehand is in order.\n";
     return 0;
@@ -206,6 +256,7 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     auto opened = Project::open(program, *progress);
     if (!opened.ok()) { return program.fail(opened.error()); }
     Project& project = **opened;
+    if (const auto words = check_request_is_no_path(request, {program.directory, project.place().root}); !words.ok()) { return program.fail(words.error()); }
 
     const std::string name = arguments.pipeline.empty() ? project.settings().text("pipeline.default") : arguments.pipeline;
     auto pipeline = project.pipelines().get(name);
@@ -214,9 +265,15 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     if (!arguments.exit_after.empty()) { named.push_back(arguments.exit_after); }
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
     if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
-    if (const auto deliverable = check_delivery(project); !deliverable.ok()) { return program.fail(deliverable.error()); }
+    const auto gates = check_end(program, project, *pipeline, arguments);
+    if (!gates.ok()) { return program.fail(gates.error()); }
+    if (const auto fit = surroundings_of(program, project); !fit.ok()) { return program.fail(fit.error()); }
+    if (wants_interactive(project, arguments)) {
+        if (const auto askable = check_interactive(project, *pipeline); !askable.ok()) { return program.fail(askable.error()); }
+    }
+    if (const auto tellable = check_handlers(project.settings(), project.network(), program.environment); !tellable.ok()) { return program.fail(tellable.error()); }
     name_uncommitted_changes(program, project, arguments.include_uncommitted);
-    if (arguments.dry_run) { return tell_plan(program, project, *pipeline, arguments, request); }
+    if (arguments.dry_run) { return tell_plan(program, project, *pipeline, arguments, request, *gates); }
     std::error_code error;
     const bool first = !std::filesystem::exists(project.place().agentforge, error);
     if (const auto made = prepare_project_folder(project.place(), false); !made.ok()) { return program.fail(made.error()); }
@@ -225,6 +282,7 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     options.pipeline = *pipeline;
     if (!arguments.exit_after.empty()) { options.exit_after = arguments.exit_after; }
     options.supervised = arguments.supervised;
+    options.interactive = wants_interactive(project, arguments);
     options.include_uncommitted = arguments.include_uncommitted;
     options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
     options.configuration = settings_for_task(program, project);
@@ -243,8 +301,9 @@ int run_start(Program& program, const StartArguments& arguments) {
         return static_cast<int>(ExitCode::usage);
     }
     if (arguments.wait) { program.settings.emplace_back("escalation.wait_seconds", "604800"); }
-    const std::string request = request_of(arguments);
-    const auto work = [&] { return start_task(program, arguments, request); };
+    const auto request = request_of(program, arguments);
+    if (!request.ok()) { return program.fail(request.error()); }
+    const auto work = [&] { return start_task(program, arguments, *request); };
     return arguments.detach ? detach(program, work) : work();
 }
 
@@ -259,6 +318,7 @@ void add_start(CLI::App& app, Program& program) {
     add_option(*command, "--through", arguments->exit_after, "The same as --exit-after")->type_name("STAGE")->excludes(exit_after);
     add_flag(*command, "--include-uncommitted", arguments->include_uncommitted, "Start from your checkout as it is, not from the last commit");
     add_flag(*command, "--supervised", arguments->supervised, "Ask for approval between stages");
+    add_flag(*command, "--interactive", arguments->interactive, "Ask before every action of an agent: it is approved, changed or rejected, and then done or not");
     add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->repeatable();
     add_flag(*command, "--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
     add_option_function(*command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
@@ -282,6 +342,7 @@ void add_start(CLI::App& app, Program& program) {
     command->footer("Examples:\n"
                     "  agentforge start \"Add OAuth2 authentication\"\n"
                     "  agentforge start \"Add a cache\" --supervised --exit-after spec\n"
+                    "  agentforge start \"Add a cache\" --interactive\n"
                     "  agentforge start \"Add a cache\" --dry-run\n"
                     "  agentforge start \"Add a cache\" --detach\n"
                     "  agentforge start \"Add a cache\" --set llm.backend=cli --set llm.preset=claude");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <ostream>
@@ -14,7 +15,10 @@
 #include "host/display.hpp"
 #include "host/inspect.hpp"
 #include "host/outcome.hpp"
+#include "host/pager.hpp"
 #include "host/project.hpp"
+#include "host/task_box.hpp"
+#include "host/terminal.hpp"
 
 namespace agentforge::kernel {
 
@@ -42,11 +46,15 @@ std::string symbol(std::string_view status, bool waits) {
     return "*";
 }
 
-json::object summary_json(const TaskSummary& task) {
-    return {{"task_id", task.task_id},       {"request", task.request},
-            {"status", task.status},         {"pipeline", task.pipeline},
-            {"current_stage", task.current_stage}, {"created_at", task.created_at},
-            {"updated_at", task.updated_at}, {"waiting_for", task.waiting_for}};
+/// Where a person reads on a terminal there are boxes; elsewhere plain lines, which say nothing that passes by itself.
+bool shows_boxes(const Program& program) { return program.out_is_terminal && !program.json_output; }
+
+BoxLook look_of(const Program& program) {
+    return {.columns = terminal_columns(STDOUT_FILENO), .colour = wants_colour(program.environment), .unicode = shows_unicode(program.environment)};
+}
+
+void print_box(const Program& program, std::ostream& out, const std::vector<BoxPart>& parts) {
+    for (const std::string& line : boxed(parts, look_of(program))) { out << line << "\n"; }
 }
 
 /// Newest first; what was left out is said.
@@ -60,24 +68,28 @@ int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, c
     }
     const auto listing = store.list(filter, 0);
     if (!listing.ok()) { return program.fail(listing.error()); }
-    for (const Error& problem : listing->problems) { program.err << "agentforge: " << problem.to_string() << "\n"; }
+    for (const Error& problem : listing->problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
     const std::size_t shown = arguments.all ? listing->tasks.size() : std::min(listing->tasks.size(), shown_by_default);
     if (program.json_output) {
         json::array tasks;
-        for (std::size_t index = 0; index < shown; ++index) { tasks.push_back(summary_json(listing->tasks[index])); }
+        for (std::size_t index = 0; index < shown; ++index) { tasks.push_back(to_json(glance_at(store, listing->tasks[index]))); }
         print_answer(out, json::object{{"tasks", std::move(tasks)}, {"total", listing->tasks.size()}}, arguments.watch);
         return 0;
     }
-    std::size_t active = 0;
-    std::size_t completed = 0;
-    std::size_t waiting = 0;
+    TaskCounts counts;
     for (const TaskSummary& task : listing->tasks) {
-        waiting += task.waiting_for.empty() ? 0 : 1;
-        completed += task.status == "completed" ? 1 : 0;
-        active += task.status == "running" || task.status == "pending" ? 1 : 0;
+        counts.waiting += task.waiting_for.empty() ? 0 : 1;
+        counts.completed += task.status == "completed" ? 1 : 0;
+        counts.active += task.status == "running" || task.status == "pending" ? 1 : 0;
+    }
+    if (shows_boxes(program) && !listing->tasks.empty()) {
+        std::vector<TaskGlance> glances;
+        for (std::size_t index = 0; index < shown; ++index) { glances.push_back(glance_at(store, listing->tasks[index])); }
+        print_box(program, out, box_of_tasks(place.root.filename().string(), counts, glances, listing->tasks.size() - shown, look_of(program), SystemClock().now()));
+        return 0;
     }
     out << "AGENTFORGE STATUS  " << place.root.filename().string() << "\n"
-                << "Active: " << active << "    Completed: " << completed << "    Waiting for a person: " << waiting << "\n";
+                << "Active: " << counts.active << "    Completed: " << counts.completed << "    Waiting for a person: " << counts.waiting << "\n";
     for (std::size_t index = 0; index < shown; ++index) {
         const TaskSummary& task = listing->tasks[index];
         out << fmt::format("\n{} {:<18} {:<9} {}\n    \"{}\"\n", symbol(task.status, !task.waiting_for.empty()), task.status, task.current_stage,
@@ -102,32 +114,34 @@ Result<TaskState> load_state(Program& program, const TaskStore& store, const std
     if (state.ok()) { return state; }
     if (const auto projection = store.load_state(id); projection.ok()) {
         if (auto shown = task_state_from_json(*projection); shown.ok()) {
-            program.err << state.error().to_string() << "\nWhat follows is from state.yaml.\n";
+            program.err << "agentforge: " << printable_lines(state.error().to_string()) << "\nWhat follows is from state.yaml.\n";
             return shown;
         }
     }
     return state;
 }
 
-/// The last actions, whose artifacts are where, and what the task may use.
-Result<void> print_detail(std::ostream& out, const TaskStore& store, const TaskState& state) {
+/// Gates, the last actions, which artifacts are where, and what the task began on.
+Result<std::vector<BoxPart>> detail_of(const TaskStore& store, const TaskState& state) {
     AF_TRY(const std::vector<Record> records, Journal::read(store.paths(state.task_id).journal()));
     constexpr std::size_t last_actions = 10;
-    std::vector<const Record*> steps;
-    for (const Record& record : records) { if (record.type() == "step") { steps.push_back(&record); } }
-    if (!steps.empty()) { out << "\n  last actions\n"; }
-    for (std::size_t index = steps.size() > last_actions ? steps.size() - last_actions : 0; index < steps.size(); ++index) {
-        out << "    " << printable(record_line(steps[index]->body), 200) << "\n";
+    BoxPart steps;
+    for (const Record& record : records) { if (record.type() == "step") { steps.push_back({.text = "  " + printable(record_line(record.body), 200)}); } }
+    if (steps.size() > last_actions) { steps.erase(steps.begin(), steps.end() - last_actions); }
+    if (!steps.empty()) { steps.insert(steps.begin(), {.text = "last actions"}); }
+    BoxPart artifacts;
+    for (const StageState& stage : state.stages) { if (!stage.artifact.empty()) { artifacts.push_back({.text = "  " + stage.artifact, .whole = true}); } }
+    if (!artifacts.empty()) { artifacts.insert(artifacts.begin(), {.text = "artifacts in " + store.paths(state.task_id).root.string(), .whole = true}); }
+    return std::vector<BoxPart>{std::move(steps), std::move(artifacts),
+                                {{.text = std::to_string(records.size()) + " records in its journal; base commit " + state.base_commit, .whole = true}}};
+}
+
+BoxPart gates_part(const TaskState& state) {
+    BoxPart part;
+    for (const auto& [name, gate] : state.gates) {
+        part.push_back({.text = fmt::format("{} gate {:<12} {}", gate.passed ? "✓" : "✗", name, printable(gate.summary, 200)), .colours = gate.passed ? "32" : "31"});
     }
-    bool headed = false;
-    for (const StageState& stage : state.stages) {
-        if (stage.artifact.empty()) { continue; }
-        if (!headed) { out << "\n  artifacts in " << store.paths(state.task_id).root.string() << "\n"; }
-        headed = true;
-        out << "    " << stage.artifact << "\n";
-    }
-    out << "\n  " << records.size() << " records in its journal; base commit " << state.base_commit << "\n";
-    return {};
+    return part;
 }
 
 /// One stage: how it went, its steps, its artifact.
@@ -193,6 +207,27 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
         print_answer(out, object, arguments.watch);
         return 0;
     }
+    std::vector<BoxPart> detail;
+    if (arguments.detail) {
+        auto told = detail_of(store, *state);
+        if (!told.ok()) { return program.fail(told.error()); }
+        detail = std::move(*told);
+    }
+    const Spend spend = state->ledger.total();
+    if (shows_boxes(program)) {
+        const TaskSummary summary{.task_id = *id, .request = state->request, .status = std::string(to_string(state->status)), .pipeline = state->pipeline.name,
+                                  .current_stage = state->stages.empty() ? "" : state->stage().name, .created_at = state->created_at, .updated_at = state->updated_at,
+                                  .waiting_for = std::string(state->waiting_for())};
+        TaskGlance glance = glance_at(store, summary);
+        glance.acts = last_acts(store.paths(*id).journal());
+        auto parts = box_of_task(*state, glance, spend.calls + spend.lost > 0 ? "cost: " + cost_of_task(store, *id, spend, state->ledger.unpriced_models()) : "", look_of(program), SystemClock().now());
+        if (arguments.detail) {
+            parts.push_back(gates_part(*state));
+            parts.insert(parts.end(), detail.begin(), detail.end());
+        }
+        print_box(program, out, parts);
+        return 0;
+    }
     out << state->task_id << "  " << to_string(state->status) << "\n  \"" << printable(state->request, 400) << "\"\n"
                 << "  pipeline " << state->pipeline.name << ", started " << state->created_at << ", last activity " << state->updated_at << "\n\n";
     for (const StageState& stage : state->stages) {
@@ -200,7 +235,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
                                    stage.input_tokens + stage.output_tokens, human_duration(std::chrono::milliseconds(stage.duration_ms)),
                                    stage.error.empty() ? "" : "  " + printable(stage.error, 200));
     }
-    if (const Spend spend = state->ledger.total(); spend.calls + spend.lost > 0) {
+    if (spend.calls + spend.lost > 0) {
         out << "\n  cost " << cost_of_task(store, *id, spend, state->ledger.unpriced_models()) << "\n";
     }
     if (!state->gates.empty()) { out << "\n"; }
@@ -209,6 +244,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     }
     if (state->escalation) { out << "\n  waits for an answer to " << state->escalation->id << ": " << printable(state->escalation->question, 1000) << "\n"; }
     if (state->approval) { out << "\n  waits for approval " << state->approval->id << " of " << state->stage().artifact << "\n"; }
+    if (state->action && !state->action->id.empty()) { out << "\n  waits for a decision on the action " << state->action->id << " (" << printable(state->action->tool, 80) << ")\n"; }
     if (!state->pause_reason.empty() && state->error.empty()) { out << "\n  paused: " << printable(state->pause_reason, 1000) << "\n"; }
     if (!state->error.empty()) { out << "\n  " << printable(state->error, 1000) << "\n"; }
     if (!state->commit.empty()) { out << "\n  commit " << state->commit << " on " << state->branch << "\n"; }
@@ -221,12 +257,27 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     if (const auto holder = TaskLock::holder(store.paths(*id))) {
         out << "\n  running now: process " << holder->pid << " on " << holder->host << " since " << holder->since << "\n";
     }
-    if (arguments.detail) { if (const auto told = print_detail(out, store, *state); !told.ok()) { return program.fail(told.error()); } }
+    for (const BoxPart& part : detail) {
+        if (!part.empty()) { out << "\n"; }
+        for (const BoxLine& line : part) { out << "  " << line.text << "\n"; }
+    }
     return 0;
 }
 
 int show_once(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments) {
     return arguments.task.empty() ? list_tasks(program, out, place, arguments) : show_task(program, out, place, arguments);
+}
+
+/// Over what stands on the screen, without a flicker; what has no room there is left out below.
+std::string in_place_of_the_last(const std::string& text, std::size_t rows) {
+    std::string drawn = "\x1b[H";
+    std::size_t at = 0;
+    for (std::size_t row = 1; at < text.size() && row < rows; ++row) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        drawn += text.substr(at, end - at) + "\x1b[K\n";
+        at = end + 1;
+    }
+    return drawn + "\x1b[J";
 }
 
 /// Shows it again whenever it has changed: until Ctrl-C, or until no process runs the one task.
@@ -244,10 +295,11 @@ int watch_status(Program& program, const ProjectPlace& place, const StatusArgume
         std::ostringstream now;
         if (const int code = show_once(program, now, place, arguments); code != 0) { return code; }
         if (now.str() != shown) {
-            if (program.out_is_terminal && !program.json_output) { program.out << "\x1b[H\x1b[2J"; }
-            else if (!shown.empty() && !program.json_output) { program.out << "\n"; }
+            const bool in_place = shows_boxes(program) && moves_cursor(program.environment);
+            if (!in_place && !shown.empty() && !program.json_output) { program.out << "\n"; }
+            if (in_place && shown.empty()) { program.out << "\x1b[2J"; }
             shown = now.str();
-            program.out << shown << std::flush;
+            program.out << (in_place ? in_place_of_the_last(shown, terminal_rows()) : shown) << std::flush;
         }
         if (!running || !program.out) { return 0; }
         constexpr int slices = 10;

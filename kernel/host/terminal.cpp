@@ -69,12 +69,18 @@ bool shows_unicode(const Environment& environment) {
     return false;
 }
 
-std::size_t terminal_columns() {
+std::size_t terminal_columns(int descriptor) {
     winsize size{};
     constexpr std::size_t usual = 80;
     constexpr std::size_t least = 20;
-    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) { return usual; }
+    if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) { return usual; }
     return std::max<std::size_t>(size.ws_col, least);
+}
+
+std::atomic<bool>& live_lines_stand() noexcept {
+    static constinit std::atomic<bool> stand{false};
+    static_assert(std::atomic<bool>::is_always_lock_free);
+    return stand;
 }
 
 std::size_t cells_of(std::string_view text) {
@@ -97,7 +103,8 @@ std::string fitting(std::string_view text, std::size_t cells) {
 }
 
 std::string as_ascii(std::string_view text) {
-    static constexpr std::array<std::pair<char32_t, char>, 6> likes{{{U'…', '~'}, {U'✓', '+'}, {U'●', '*'}, {U'✗', 'x'}, {U'·', '.'}, {U'–', '-'}}};
+    static constexpr std::array<std::pair<char32_t, char>, 18> likes{{{U'…', '~'}, {U'✓', '+'}, {U'●', '*'}, {U'✗', 'x'}, {U'·', '.'}, {U'–', '-'}, {U'−', '-'}, {U'⚠', '!'}, {U'█', '#'}, {U'░', '.'}, {U'─', '-'}, {U'│', '|'},
+                                                                         {U'┌', '+'}, {U'┐', '+'}, {U'└', '+'}, {U'┘', '+'}, {U'├', '+'}, {U'┤', '+'}}};
     std::string result;
     for (std::size_t at = 0; at < text.size();) {
         const char32_t point = next_character(text, at);

@@ -2,6 +2,7 @@
 // What a terminal can show, and text made to fit it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -17,8 +18,11 @@ using Environment = std::map<std::string, std::string>;
 [[nodiscard]] bool moves_cursor(const Environment& environment);
 /// Whether the locale's encoding is UTF-8, by LC_ALL, LC_CTYPE and LANG, the first that is set.
 [[nodiscard]] bool shows_unicode(const Environment& environment);
-/// The columns of standard error's terminal, at least 20; 80 where it does not say.
-[[nodiscard]] std::size_t terminal_columns();
+/// The columns of the terminal behind a descriptor, at least 20; 80 where it does not say.
+[[nodiscard]] std::size_t terminal_columns(int descriptor);
+
+/// Whether live lines stand at the bottom of the terminal now: what is written below them without their knowledge is lost. A signal handler may ask.
+[[nodiscard]] std::atomic<bool>& live_lines_stand() noexcept;
 
 /// Cells that a text without control characters takes: wide characters two, combining ones none.
 [[nodiscard]] std::size_t cells_of(std::string_view text);

@@ -37,6 +37,8 @@ struct Journal::State {
     FileDescriptor file;
     JournalDisk* disk = nullptr;
     json::object header;
+    /// Of the records that were appended: they stay until the end, a thousand of them after five hundred steps, so their small parts lie side by side.
+    json::storage_ptr memory = json::make_shared_resource<json::monotonic_resource>();
     std::vector<Record> records;
     JournalHead head;
     Recovery recovery;
@@ -374,7 +376,7 @@ Result<Record> Journal::append(json::object body) {
     if (state.disk->sync(state.file.get()) != 0) { return fail("The record could not be brought to disk", errno); }
     state.size += line.size();
     state.head = {record.seq, record.hash};
-    state.records.push_back(record);
+    state.records.push_back({record.seq, json::object(record.body, state.memory), record.hash});
     return record;
 }
 

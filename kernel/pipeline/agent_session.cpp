@@ -6,6 +6,7 @@
 
 #include "agent/context.hpp"
 #include "base/files.hpp"
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "config/verification.hpp"
 #include "pipeline/agent_tools.hpp"
@@ -292,6 +293,33 @@ public:
         return session_.record("attempt_failed", std::move(fields), &who_);
     }
 
+    /// What a person is shown is hashed, and the decision found by that hash: it stands for this action at this step and no other.
+    [[nodiscard]] Result<ActionVerdict> permit(unsigned step, const ToolCall& action) override {
+        ActionVerdict verdict;
+        if (!session_.state().interactive) { return verdict; }
+        json::object shown{{"task_id", session_.state().task_id}, {"stage", session_.state().stage().name}, {"role", who_.role}, {"mode", who_.mode}, {"visit", visit_},
+                           {"run", number_}, {"step", step}, {"tool", action.name}, {"arguments", action.arguments}};
+        services_.redactor.redact(shown);       // As the journal has it, before and after a crash.
+        const std::string hash = hash_of(shown);
+        for (auto record = session_.records().rbegin(); record != session_.records().rend(); ++record) {
+            if (record->type() == "step" && is_mine(record->body)) { break; }
+            if (record->type() != "action_decided" || text_field(record->body, "action_hash") != hash) { continue; }
+            const std::string decision = text_field(record->body, "decision");
+            verdict.kind = decision == "approved" ? ActionVerdict::Kind::go : decision == "edited" ? ActionVerdict::Kind::edited : ActionVerdict::Kind::rejected;
+            verdict.feedback = text_field(record->body, "feedback");
+            if (verdict.kind == ActionVerdict::Kind::edited) {
+                AF_TRY(const json::value edited, session_.kept(record->body, "edited"));
+                verdict.edited = ToolCall{std::string(edited.at("tool").as_string()), edited.at("arguments").as_object()};
+            }
+            return verdict;
+        }
+        AF_TRY(const std::string blob, session_.put(shown));
+        AF_CHECK(session_.record("action_proposed", {{"phase", session_.state().stage().name}, {"visit", visit_}, {"run", number_}, {"run_step", step},
+                                                     {"tool", action.name}, {"action_hash", hash}, {"action_blob", blob}, {"duration_ms", clock_.elapsed().count()}}, &who_));
+        return Error{"AF-ESC-031", "the action `" + action.name + "` waits for a person", "stage " + session_.state().stage().name + ", step " + std::to_string(step),
+                     "decide on it with `agentforge approve` or `agentforge reject`", ErrorKind::unavailable};
+    }
+
     [[nodiscard]] std::vector<Change> take_changes() override {
         std::vector<Change> changes = workspace_->take_changes();
         changes.insert(changes.end(), process_changes_.begin(), process_changes_.end());
@@ -329,6 +357,10 @@ public:
 
     [[nodiscard]] Result<void> step_finished(StepRecord& record) override {
         if (broken_) { return *broken_; }
+        // A model cannot free a disk. The action is done anew, from the answer that is in the journal, when the task resumes.
+        if (record.error.starts_with("AF-TOOL-039: ")) {
+            return Error{"AF-TOOL-039", record.summary, "", "Free space on the disk, or give the state directory another, then run `agentforge resume`.", ErrorKind::io};
+        }
         std::string patch_file;
         const std::uint64_t step = session_.state().steps + 1;
         const std::string before = session_.state().tree;
@@ -772,6 +804,10 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     KernelCallContext context(services, clock, stage.name, recorded);
     const std::string gate = run.exit_gate.empty() && !review && !run.text_answer ? exit_gate(stage) : run.exit_gate;
     const bool agentic = services.agentic && services.agentic(agent);
+    if (agentic && state.interactive) {
+        return Error{"AF-ESC-034", "the task is interactive, and the model of role `" + agent.role + "` works agentically: its command acts before anybody could be asked", "llm.mode",
+                     "set `llm.mode: plain` for the role, then resume", ErrorKind::unavailable};
+    }
     // Who reviews changes nothing. Agentically, neither does who has no tool that writes, nor whose outcome is a text.
     const bool writes = !review && (!agentic || (!run.text_answer && has_writing_tool(services, agent)));
     AgentSession host(session, workshop, services, clock, context, agent, contract, gate, number, review, writes);

@@ -16,6 +16,7 @@
 #include "pipeline/measure.hpp"
 #include "pipeline/process_stage.hpp"
 #include "plugins/bounded.hpp"
+#include "tools/arguments_check.hpp"
 
 namespace agentforge::kernel {
 
@@ -35,11 +36,20 @@ Error broken_rule(std::string code, std::string message, std::string remedy, Err
 std::filesystem::path abort_request_file(const TaskPaths& paths) { return paths.root / "abort.request"; }
 std::filesystem::path pause_request_file(const TaskPaths& paths) { return paths.root / "pause.request"; }
 
-/// Another process asks for the end (at once) or a pause (after the step), as the second and the first Ctrl-C do.
+constexpr std::string_view after_step_line = "after the step";     ///< The second line of a request to pause; else it is at once.
+
+/// Another process asks for the end, or a pause (at once, or after the step as the first Ctrl-C does).
 void heed_requests(const TaskPaths& paths, CancelToken& cancel) {
     std::error_code error;
+    if (cancel.requested()) { return; }
     if (std::filesystem::exists(abort_request_file(paths), error)) { cancel.request(); }
-    if (!cancel.finishing() && std::filesystem::exists(pause_request_file(paths), error)) { cancel.request_at_step_end(); }
+    if (!std::filesystem::exists(pause_request_file(paths), error)) { return; }
+    const auto text = read_file(pause_request_file(paths), max_request_bytes);
+    if (!text.ok() || text->find("\n" + std::string(after_step_line) + "\n") == std::string::npos) {
+        cancel.request();
+    } else if (!cancel.finishing()) {
+        cancel.request_at_step_end();
+    }
 }
 
 json::array texts(const std::vector<std::string>& list) {
@@ -104,8 +114,12 @@ public:
     Result<PipelineResult> drive() {
         const auto begin = services_.clock.steady();
         const CancelToken::Steps steps(services_.cancel);
-        AF_CHECK(collect_answer());
-        if (session_->state().waiting_for().empty()) { AF_CHECK(begin_or_resume()); }
+        if (session_->state().waiting_for().empty()) {
+            AF_CHECK(begin_or_resume());
+        } else {
+            tend_question();
+            AF_CHECK(collect_answer(true));
+        }
         AF_CHECK(settle_costing());
         while (true) {
             if (asked_to_abort()) {
@@ -177,6 +191,15 @@ private:
         json::array stages;
         for (const StageState& stage : state().stages) { stages.push_back(json::object{{"name", stage.name}, {"status", to_string(stage.status)}}); }
         services_.events.event("task_started", {{"task_id", state().task_id}, {"request", state().request}, {"pipeline", state().pipeline.name}, {"stages", std::move(stages)}});
+        if (state().progress == StageProgress::executing || state().progress == StageProgress::accepted) {     // It goes on inside a visit: who watches has not seen it begin.
+            services_.events.event("stage_resumed", {{"stage", stage_name()},
+                                                     {"index", state().stage_index},
+                                                     {"of", state().stages.size()},
+                                                     {"attempt", state().stage().attempts},
+                                                     {"agent", state().stage_template().agent},
+                                                     {"step", state().steps},
+                                                     {"task_tokens", state().ledger.total().tokens()}});
+        }
         return {};
     }
 
@@ -234,6 +257,7 @@ private:
         if (!plugin.ok() && plugin.error().kind == ErrorKind::cancelled) { return end_visit(plugin.error(), 0); }
         if (!plugin.ok()) { return fail_stage(plugin.error(), 0); }
         AF_TRY(StageResult result, execute(*plugin, *host));
+        if (state().action) { return leave_for_person(result.error); }
         const auto spent = static_cast<std::uint64_t>((*host)->stage_clock().elapsed().count());
         if (hung_) { return fail_stage(*result.error, spent); }
         if (const auto fatal = (*host)->fatal()) { return end_visit(*fatal, spent); }
@@ -261,6 +285,7 @@ private:
         run.output_contract = reviewer.output_contract(stage_name());
         const auto clock = std::make_shared<StageClock>(services_.clock, state().stage_template().timeout);
         const Result<AgentOutcome> outcome = run_review(run, clock);
+        if (state().action) { return leave_for_person(outcome.ok() ? std::optional<Error>() : outcome.error()); }
         const auto spent = static_cast<std::uint64_t>(clock->elapsed().count());
         if (!outcome.ok()) {
             if (hung_ || pauses_task(outcome.error())) { return pause(outcome.error()); }
@@ -289,10 +314,39 @@ private:
         request.artifact_hash = state().stage().artifact_hash;
         request.created_at = time_of_last("artifact_accepted");     // The same again when this is repeated after a crash.
         request.directory = setup_.escalations.directory().string();
-        AF_CHECK(setup_.escalations.record(request));
-        AF_CHECK(session_->record("approval_requested",
-                                  {{"stage", stage_name()}, {"approval_id", request.id}, {"artifact_hash", request.artifact_hash}}));
+        const AnswerBy by = answer_by(request.id, request.created_at, {}, true);
+        AF_CHECK(setup_.escalations.record(request, by));
+        AF_CHECK(session_->record("approval_requested", with_deadline({{"stage", stage_name()}, {"approval_id", request.id}, {"artifact_hash", request.artifact_hash}}, by)));
         services_.events.event("approval_requested", {{"stage", stage_name()}, {"id", request.id}, {"artifact", state().stage().artifact}});
+        return notify([request](EscalationHandler& handler, CallContext& context) { return handler.notify_approval(request, context); });
+    }
+
+    /// An agent's action waits for a person: whatever its stage made of that, the visit is entered again once it is decided.
+    Step leave_for_person(const std::optional<Error>& error) {
+        if (!hung_) { return true; }
+        AF_CHECK(session_->record("task_paused", {{"reason", error ? error->message : "a plugin was given up"}, {"given_up", true}}));
+        paused_by_ = error;
+        return false;
+    }
+
+    Result<ApprovalRequest> shown_action(const std::string& id) {
+        AF_TRY(const json::value shown, session_->get(state().action->blob));
+        ApprovalRequest request;
+        request.id = id;
+        request.task_id = state().task_id;
+        request.stage = stage_name();
+        request.artifact = shown.is_object() ? shown.get_object() : json::object();
+        request.artifact_hash = state().action->hash;
+        request.created_at = time_of_last("action_proposed");       // The same again when this is repeated after a crash.
+        request.directory = setup_.escalations.directory().string();
+        return request;
+    }
+
+    Step apply(const effect::AskAction&) {
+        AF_TRY(const ApprovalRequest request, shown_action(EscalationStore::action_id(state().task_id, stage_name(), state().actions_asked + 1)));
+        AF_CHECK(setup_.escalations.record(request));
+        AF_CHECK(session_->record("action_asked", {{"stage", stage_name()}, {"approval_id", request.id}, {"action_hash", request.artifact_hash}}));
+        services_.events.event("approval_requested", {{"stage", stage_name()}, {"id", request.id}, {"action", action_line(request.artifact)}, {"hash", request.artifact_hash}});
         return notify([request](EscalationHandler& handler, CallContext& context) { return handler.notify_approval(request, context); });
     }
 
@@ -311,8 +365,9 @@ private:
         }
         escalation.created_at = time_of_last("stage_escalated");
         escalation.directory = setup_.escalations.directory().string();
-        AF_CHECK(setup_.escalations.record(escalation));
-        AF_CHECK(session_->record("escalation_raised", {{"stage", stage_name()}, {"escalation_id", escalation.id}}));
+        const AnswerBy by = answer_by(escalation.id, escalation.created_at, escalation.options, false);
+        AF_CHECK(setup_.escalations.record(escalation, by));
+        AF_CHECK(session_->record("escalation_raised", with_deadline({{"stage", stage_name()}, {"escalation_id", escalation.id}}, by)));
         services_.events.event("escalation", {{"stage", stage_name()},
                                               {"id", escalation.id},
                                               {"reason", escalation.issue},
@@ -324,7 +379,7 @@ private:
     Step apply(const effect::EscalateLimit& limit) { return ask_person(limit.cause, limit.reason, {}); }
 
     Step apply(const effect::AwaitPerson&) {
-        if (setup_.wait.count() > 0 && setup_.handler) { AF_CHECK(wait_for_person()); }
+        if (asker() && patience_for_people().count() > 0) { AF_CHECK(wait_for_person()); }
         AF_CHECK(collect_answer());
         return state().waiting_for().empty();
     }
@@ -570,7 +625,7 @@ private:
 
     static bool pauses_task(const Error& error) {
         return error.kind == ErrorKind::cancelled || error.kind == ErrorKind::unavailable || error.kind == ErrorKind::transient ||
-               error.kind == ErrorKind::corrupt || error.code.starts_with("AF-JRNL-");
+               error.kind == ErrorKind::corrupt || error.kind == ErrorKind::io || error.code.starts_with("AF-JRNL-");
     }
 
     /// A visit that cannot go on for a reason outside the stage: what it did stays, and `resume` goes on inside it.
@@ -705,11 +760,32 @@ private:
 
     // ------------------------------------------------------------------------------- people --
 
+    /// What the kernel itself knows of where the task stands: who is asked need not believe whoever asks.
+    [[nodiscard]] json::object evidence() const {
+        constexpr std::size_t last_steps = 3;
+        json::object known{{"attempt", state().stage().attempts}, {"steps", state().stage().steps}, {"tree", state().tree}};
+        json::array gates;
+        for (const auto& [name, gate] : state().gates) {
+            gates.push_back(json::object{{"gate", name}, {"passed", gate.passed}, {"of_this_tree", gate.tree == state().tree}, {"summary", gate.summary}});
+        }
+        if (!gates.empty()) { known["gates"] = std::move(gates); }
+        json::array steps;
+        for (auto record = session_->records().rbegin(); record != session_->records().rend() && steps.size() < last_steps; ++record) {
+            if (record->type() != "step") { continue; }
+            const json::object& action = record->body.at("action").as_object();
+            const json::object& result = record->body.at("result").as_object();
+            steps.push_back(json::object{{"step", record->body.at("step")}, {"tool", action.at("type")}, {"status", result.at("status")}, {"summary", result.at("summary")}});
+        }
+        if (!steps.empty()) { known["last_steps"] = std::move(steps); }
+        return known;
+    }
+
     Step ask_person(EscalationCause cause, const std::string& reason, const EscalationRequest& request, const std::string& partial = {},
                     std::uint64_t spent = 0) {
         static constexpr std::array<std::string_view, 6> causes{"", "stage", "healing", "review", "cycle_limit", "iteration_limit"};
         json::object context = request.context;
         if (!state().previous_errors.empty()) { context["errors"] = texts(state().previous_errors); }
+        if (!context.contains("evidence")) { context["evidence"] = evidence(); }
         AF_TRY(const std::string context_blob, session_->put(context));
         AF_CHECK(session_->record("stage_escalated",
                                   {{"stage", stage_name()},
@@ -731,9 +807,14 @@ private:
             const std::lock_guard lock(mutex_);
             inner_ = nullptr;
         }
+        /// For when its answer is not needed any more.
+        void cancel() {
+            const std::lock_guard lock(mutex_);
+            cancelled_ = true;
+        }
         [[nodiscard]] bool cancelled() const noexcept override {
             const std::lock_guard lock(mutex_);
-            return inner_ == nullptr || inner_->cancelled();
+            return inner_ == nullptr || cancelled_ || inner_->cancelled();
         }
         [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return deadline_; }
         void log(LogLevel level, std::string_view message, const json::object& fields) override {
@@ -749,59 +830,148 @@ private:
     private:
         mutable std::mutex mutex_;
         KernelCallContext* inner_;
+        bool cancelled_ = false;
         std::chrono::steady_clock::time_point deadline_;
         std::chrono::system_clock::time_point now_;
     };
 
-    /// One call of the handler, on a thread of its own; `call` owns what it uses. A handler that does not return is given up and not
-    /// asked again: the question stays open, and every other way to answer it too.
+    /// In an interactive task who sits at the terminal is asked, whatever tells people otherwise.
+    std::shared_ptr<EscalationHandler>& asker() { return state().interactive && setup_.present ? setup_.present : setup_.handler; }
+    [[nodiscard]] std::chrono::milliseconds patience_for_people() const { return state().interactive && setup_.present ? std::chrono::milliseconds(std::chrono::weeks(1)) : setup_.wait; }
+
+    /// One call of a handler, on a thread of its own; `call` owns what it uses. A handler that does not return is given up and not
+    /// asked again: the question stays open, and every other way to answer it too. Where `answered` says so the call is cancelled.
     template <class T>
-    Result<T> ask_handler(std::chrono::milliseconds limit, std::function<Result<T>(EscalationHandler&, CallContext&)> call) {
+    Result<T> ask_handler(std::shared_ptr<EscalationHandler>& whom, std::chrono::milliseconds limit, std::function<Result<T>(EscalationHandler&, CallContext&)> call,
+                          const std::function<bool()>& answered = {}) {
         const StageClock clock(services_.clock, limit);
         KernelCallContext inner(services_, clock, stage_name(), services_.clock.now());
         const auto context = std::make_shared<LooseContext>(inner, clock.deadline(), services_.clock.now());
         const auto result = std::make_shared<std::optional<Result<T>>>();
         const auto watch = std::make_shared<CallWatch>();
         std::optional<std::chrono::steady_clock::time_point> cancelled;
-        const bool returned = run_bounded([result, context, handler = setup_.handler, call = std::move(call)] { *result = call(*handler, *context); }, watch, [&, paths = session_->paths()] {
+        const bool returned = run_bounded([result, context, handler = whom, call = std::move(call)] { *result = call(*handler, *context); }, watch, [&, paths = session_->paths()] {
             const auto now = services_.clock.steady();
             heed_requests(paths, services_.cancel);
             if (services_.cancel.step_ended() && !cancelled) { cancelled = now; }     // Who waits for a person is in no step.
+            if (!cancelled && answered && answered()) {
+                context->cancel();
+                cancelled = now;
+            }
             return now >= clock.deadline() + services_.hang_grace || (cancelled && now >= *cancelled + services_.hang_grace);
         });
         if (returned) { return std::move(**result); }
         context->let_go();
-        setup_.handler.reset();
+        whom.reset();
         handler_hung_ = true;
         const auto seen = watch->now();
         return Error{"AF-ESC-030", "the escalation handler did not return by its deadline of " + std::to_string(limit.count() / 1000) + " s and was given up" + watch->culprit(),
-                     seen ? seen->whom : "escalation.handler", "answer with `agentforge resolve` or `agentforge approve`, and mend the handler: it must watch deadline()",
+                     seen ? seen->whom : "escalation.handlers", "answer with `agentforge resolve` or `agentforge approve`, and mend the handler: it must watch deadline()",
                      ErrorKind::timeout};
+    }
+
+    /// Of a question that was recorded before a crash, what was recorded; else by the settings.
+    AnswerBy answer_by(const std::string& id, const std::string& created_at, const std::vector<std::string>& options, bool approval) {
+        if (auto there = setup_.escalations.answer_by(id); there.ok()) { return *there; }
+        return setup_.answer_rule.of(created_at, options, approval);
+    }
+
+    static json::object with_deadline(json::object fields, const AnswerBy& by) {
+        if (by.deadline.empty()) { return fields; }
+        fields["deadline"] = by.deadline;
+        fields["at_deadline"] = by.then;
+        return fields;
+    }
+
+    /// What became due while no process ran: a telling that failed, a reminder, a deadline.
+    void tend_question() {
+        if (!setup_.tend) { return; }
+        const StageClock clock(services_.clock, std::chrono::seconds(10));
+        KernelCallContext context(services_, clock, stage_name(), services_.clock.now());
+        setup_.tend(open_id(), context);
     }
 
     Step notify(std::function<Result<void>(EscalationHandler&, CallContext&)> call) {
         if (!setup_.handler) { return true; }
-        const Result<void> told = ask_handler<void>(std::chrono::seconds(10), std::move(call));
+        const Result<void> told = ask_handler<void>(setup_.handler, std::chrono::seconds(10), std::move(call));
         // The record exists and `escalations list` shows it: a handler that fails to tell is named, and nothing is lost.
         if (!told.ok()) { warn(told.error()); }
         return true;
     }
 
+    /// What a person's file, another terminal's command or another machine answered while a handler waits. An answer that cannot be read is
+    /// named once and waited for on: a person who writes it in an editor corrects it.
+    class Elsewhere {
+    public:
+        Elsewhere(const EscalationStore& store, std::string id, std::function<void(const Error&)> warn) : store_(store), id_(std::move(id)), warn_(std::move(warn)) {}
+        bool answered() {
+            const auto version = store_.answer_version(id_);
+            const bool rests = version && version == seen_;     // Not while it is still being written.
+            seen_ = version;
+            if (!rests || version == refused_) { return false; }
+            const auto readable = id_.starts_with("ESC-") ? there(store_.resolution(id_)) : id_.starts_with("ACT-") ? there(store_.action_decision(id_)) : there(store_.decision(id_));
+            if (readable.ok()) { return *readable; }
+            refused_ = version;
+            warn_(readable.error());
+            return false;
+        }
+
+    private:
+        template <class T>
+        static Result<bool> there(const Result<std::optional<T>>& answer) {
+            if (!answer.ok()) { return answer.error(); }
+            return answer->has_value();
+        }
+        const EscalationStore& store_;
+        std::string id_;
+        std::function<void(const Error&)> warn_;
+        std::optional<AnswerVersion> seen_;
+        std::optional<AnswerVersion> refused_;
+    };
+
+    /// Waits for whoever answers first: the handler's person, a file, a command.
     Result<void> wait_for_person() {
-        if (state().progress == StageProgress::escalated) {
-            AF_TRY(const Escalation escalation, setup_.escalations.escalation(state().escalation->id));
+        services_.events.event("asking", {{"id", open_id()}, {"handler", asker()->name()}});
+        const auto done = [this](EventSink* events) { events->event("asking_ended", {{"id", open_id()}}); };
+        const std::unique_ptr<EventSink, decltype(done)> told(&services_.events, done);
+        Elsewhere elsewhere(setup_.escalations, open_id(), [this](const Error& error) { warn(error); });
+        const auto answered = [&elsewhere] { return elsewhere.answered(); };
+        if (state().waiting_for() == "escalation") {
+            AF_TRY(const Escalation escalation, setup_.escalations.escalation(open_id()));
             const auto resolution = ask_handler<std::optional<Resolution>>(
-                setup_.wait, [escalation](EscalationHandler& handler, CallContext& context) { return handler.wait_for_resolution(escalation, context); });
+                asker(), patience_for_people(), [escalation](EscalationHandler& handler, CallContext& context) { return handler.wait_for_resolution(escalation, context); }, answered);
             if (!resolution.ok()) { return unheard(resolution.error()); }
             if (*resolution) { AF_CHECK(first_wins(setup_.escalations.resolve(escalation.id, **resolution))); }
         } else {
-            AF_TRY(const ApprovalRequest request, setup_.escalations.approval(state().approval->id));
-            const auto approval = ask_handler<std::optional<Approval>>(
-                setup_.wait, [request](EscalationHandler& handler, CallContext& context) { return handler.wait_for_approval(request, context); });
-            if (!approval.ok()) { return unheard(approval.error()); }
-            if (*approval) { AF_CHECK(first_wins(setup_.escalations.decide(request.id, **approval))); }
+            AF_TRY(const ApprovalRequest request, setup_.escalations.approval(open_id()));
+            for (;;) {
+                const auto approval = ask_handler<std::optional<Approval>>(
+                    asker(), patience_for_people(), [request](EscalationHandler& handler, CallContext& context) { return handler.wait_for_approval(request, context); }, answered);
+                if (!approval.ok()) { return unheard(approval.error()); }
+                if (!*approval) { break; }
+                const Result<void> taken = take_approval(request, **approval);
+                if (taken.ok() || taken.error().kind != ErrorKind::invalid || services_.cancel.requested()) { return first_wins(taken); }
+                warn(taken.error());        // What was typed cannot be done: who typed it is asked again.
+            }
         }
         return {};
+    }
+
+    /// A changed action comes as text in `feedback` (see EscalationStore::decide).
+    Result<void> take_approval(const ApprovalRequest& request, const Approval& approval) {
+        if (state().waiting_for() != "action" || !approval.approved || !approval.feedback) { return setup_.escalations.decide(request.id, approval); }
+        AF_TRY(YamlDocument edited, parse_yaml(*approval.feedback, "the changed action"));
+        if (!edited.value.is_object()) { return Error{"AF-ESC-032", "the changed action is not a mapping", "", "give its `tool` and `arguments`", ErrorKind::invalid}; }
+        ActionDecision decision{true, std::move(edited.value.get_object()), "", approval.artifact_hash, approval.decided_by};
+        AF_CHECK(controller_.check_edited(request, *decision.edited));
+        services_.redactor.redact(*decision.edited);
+        return setup_.escalations.decide_action(request.id, decision);
+    }
+
+    [[nodiscard]] const std::string& open_id() const {
+        static const std::string none;
+        const TaskState& now = state();
+        return now.waiting_for() == "escalation" ? now.escalation->id : now.waiting_for() == "approval" ? now.approval->id : now.waiting_for() == "action" ? now.action->id : none;
     }
 
     void warn(const Error& error) {
@@ -815,14 +985,19 @@ private:
         return {};
     }
 
-    /// Somebody else answered meanwhile: theirs counts.
-    static Result<void> first_wins(Result<void> written) {
-        if (!written.ok() && written.error().kind == ErrorKind::conflict) { return {}; }
+    /// Somebody else answered meanwhile: theirs counts, and who came second is told so.
+    Result<void> first_wins(Result<void> written) {
+        if (!written.ok() && written.error().code == "AF-ESC-004") {
+            warn(written.error());
+            return {};
+        }
         return written;
     }
 
-    /// Journals the answer to the open question, if there is one by now.
-    Result<void> collect_answer() {
+    /// Journals the answer to the open question, if there is one by now. `resuming`: this process has done nothing of the task before, and
+    /// goes on with it only where there is one. That it does is recorded first: with the answer the task runs, and who resumes a task that ran
+    /// finds one whose process died.
+    Result<void> collect_answer(bool resuming = false) {
         if (state().waiting_for() == "escalation") {
             const std::string id = state().escalation->id;
             AF_TRY(const auto resolution, setup_.escalations.resolution(id));
@@ -830,17 +1005,19 @@ private:
             json::object answer = resolution->context;
             answer["resolved_by"] = resolution->resolved_by;
             answer["resolved_at"] = format_time(services_.clock.now());
+            if (resuming) { AF_CHECK(begin_or_resume()); }
             AF_TRY(const std::string blob, session_->put(answer));
             AF_CHECK(session_->record("escalation_resolved", {{"stage", stage_name()},
                                                               {"escalation_id", id},
                                                               {"abort", resolution->abort},
                                                               {"resolved_by", resolution->resolved_by},
                                                               {"resolution_blob", blob}}));
-            services_.events.event("resolved", {{"id", id}, {"abort", resolution->abort}});
+            services_.events.event("resolved", {{"id", id}, {"abort", resolution->abort}, {"by", resolution->resolved_by}});
         } else if (state().waiting_for() == "approval") {
             const OpenApproval open = *state().approval;
             AF_TRY(const auto approval, setup_.escalations.decision(open.id));
             if (!approval) { return {}; }
+            if (resuming) { AF_CHECK(begin_or_resume()); }
             const std::string feedback = approval->feedback.value_or("");
             if (!approval->approved && !feedback.empty()) { AF_CHECK(keep_feedback(feedback)); }
             AF_CHECK(session_->record("approval_decided", {{"stage", stage_name()},
@@ -850,7 +1027,18 @@ private:
                                                            {"feedback", feedback},
                                                            {"artifact_blob", state().stage().artifact_hash},
                                                            {"decided_by", approval->decided_by}}));
-            services_.events.event("decided", {{"id", open.id}, {"approved", approval->approved}});
+            services_.events.event("decided", {{"id", open.id}, {"approved", approval->approved}, {"by", approval->decided_by}});
+        } else if (state().waiting_for() == "action") {
+            const OpenAction open = *state().action;
+            AF_TRY(const auto decision, setup_.escalations.action_decision(open.id));
+            if (!decision) { return {}; }
+            if (resuming) { AF_CHECK(begin_or_resume()); }
+            const std::string word = !decision->approved ? "rejected" : decision->edited ? "edited" : "approved";
+            json::object fields{{"stage", stage_name()}, {"approval_id", open.id}, {"decision", word}, {"action_hash", decision->action_hash}, {"feedback", decision->feedback},
+                                {"decided_by", decision->decided_by}};
+            if (decision->edited) { AF_CHECK(session_->keep(fields, "edited", *decision->edited)); }
+            AF_CHECK(session_->record("action_decided", std::move(fields)));
+            services_.events.event("decided", {{"id", open.id}, {"approved", decision->approved}, {"decision", word}, {"by", decision->decided_by}});
         }
         return {};
     }
@@ -883,6 +1071,7 @@ private:
         result.waiting_for = std::string(state().waiting_for());
         if (state().escalation) { result.waiting_id = state().escalation->id; }
         if (state().approval) { result.waiting_id = state().approval->id; }
+        if (state().action) { result.waiting_id = state().action->id; }
         if (result.success) {
             if (auto artifact = session_->artifact(state().exit_stage); artifact.ok()) { result.deliverable = std::move(*artifact); }
             if (result.deliverable && state().delivery.contains("replaces")) {
@@ -925,8 +1114,9 @@ private:
     bool handler_hung_ = false;
 };
 
-Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std::string_view reason) {
-    return write_file_atomic(pause_request_file(store.paths(task_id)), std::string(reason) + "\n", Durability::synced);
+Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std::string_view reason, PauseWhen when) {
+    const std::string text = first_line(reason) + "\n" + (when == PauseWhen::after_step ? std::string(after_step_line) + "\n" : "");
+    return write_file_atomic(pause_request_file(store.paths(task_id)), text, Durability::synced);
 }
 
 PipelineController::PipelineController(ControllerSetup setup) : setup_(std::move(setup)) {}
@@ -938,6 +1128,9 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
     if (request.size() > max_request_bytes) {
         return broken_rule("AF-ORCH-040", "the request has " + std::to_string(request.size()) + " bytes; at most " + std::to_string(max_request_bytes) + " are taken",
                            "shorten it and put the details into a file of the repository");
+    }
+    if (request.find('\0') != std::string_view::npos) {
+        return broken_rule("AF-ORCH-040", "the request holds a zero byte: it is no text", "give it as text in UTF-8");
     }
     if (!is_valid_utf8(request)) { return broken_rule("AF-ORCH-040", "the request is not valid UTF-8", "give it in UTF-8"); }
     for (const std::string& stage : options.approve_stages) {
@@ -973,7 +1166,8 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
                          {"base_tree", base.second},
                          {"base_branch", setup_.workshops.base_branch()},
                          {"supervised", options.supervised},
-                         {"approve_stages", texts(approve)}};
+                         {"approve_stages", texts(approve)},
+                         {"interactive", options.interactive}};
     if (options.exit_after) { created["exit_after"] = *options.exit_after; }
     AF_TRY(auto session, TaskSession::create(setup_.store, task, std::move(created), setup_.services.clock, setup_.command, setup_.services.redactor));
     return Run(*this, std::move(session)).drive();
@@ -1001,27 +1195,100 @@ Result<void> PipelineController::abort(std::string_view task_id, std::string_vie
     return Run(*this, std::move(*session)).close();
 }
 
-Result<void> PipelineController::approve(std::string_view task_id) { return decide(task_id, true, {}); }
-Result<void> PipelineController::reject(std::string_view task_id) { return decide(task_id, false, {}); }
+Result<void> PipelineController::approve(std::string_view task_id) {
+    AF_CHECK(decide(task_id, PersonDecision{.approved = true}));
+    return {};
+}
+Result<void> PipelineController::reject(std::string_view task_id) {
+    AF_CHECK(decide(task_id, PersonDecision{}));
+    return {};
+}
 Result<void> PipelineController::provide_feedback(std::string_view task_id, std::string_view feedback) {
     if (feedback.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         return broken_rule("AF-ORCH-044", "the feedback is empty", "say what is to be changed, or use `agentforge reject`");
     }
-    return decide(task_id, false, feedback);
+    AF_CHECK(decide(task_id, PersonDecision{.feedback = std::string(feedback)}));
+    return {};
 }
 
-Result<void> PipelineController::decide(std::string_view task_id, bool approved, std::string_view feedback) {
+/// What is changed must be something that the role may ask for; its path rules and the tool itself judge it when it is done.
+Result<void> PipelineController::check_edited(const ApprovalRequest& request, json::object& edited) const {
+    const auto text = [](const json::object& object, std::string_view key) {
+        const json::value* value = object.if_contains(key);
+        return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+    };
+    const auto wrong = [&](const std::string& why, std::string remedy) { return Error{"AF-ESC-032", "the changed action for " + request.id + " " + why, "", std::move(remedy), ErrorKind::invalid}; };
+    for (const auto& [key, value] : edited) {
+        if (key != "tool" && key != "arguments") { return wrong("has the unknown key `" + ellipsis(std::string_view(key), 80) + "`", "known are `tool` and `arguments`"); }
+    }
+    if (!edited.contains("tool")) { edited["tool"] = text(request.artifact, "tool"); }
+    const std::string tool = text(edited, "tool");
+    json::value* arguments = edited.if_contains("arguments");
+    if (arguments == nullptr || !arguments->is_object()) { return wrong("has no `arguments`", "give them as a mapping; `agentforge escalations show " + request.id + " --json` has those of the model"); }
+    AF_TRY(const AgentDefinition agent, setup_.services.agents.get(text(request.artifact, "role")));
+    if (std::find(agent.allowed_tools.begin(), agent.allowed_tools.end(), tool) == agent.allowed_tools.end()) {
+        const std::string near = nearest(tool, agent.allowed_tools);
+        return wrong("names the tool `" + ellipsis(tool, 80) + "`, which role `" + agent.role + "` may not use" + (near.empty() ? "" : "; did you mean `" + near + "`?"),
+                     "`agentforge agents show " + agent.role + "` lists its tools");
+    }
+    if (!setup_.services.plugins.has(PluginKind::tool, tool)) { return {}; }     // A server's: it says itself what it takes.
+    AF_TRY(const auto loaded, setup_.services.plugins.tool(tool));
+    const ToolSpec spec = loaded->spec();
+    if (has(spec.effects, ToolEffect::completes)) { return {}; }                // The contract judges it.
+    if (auto fits = check_arguments(tool, spec.parameters, arguments->get_object()); !fits.ok()) { return wrong("does not fit its tool: " + fits.error().message, fits.error().remedy); }
+    return {};
+}
+
+Result<std::string> PipelineController::decide(std::string_view task_id, const PersonDecision& decision) {
     AF_TRY(const TaskState state, read_task_state(setup_.store, task_id));  // The projection may be a record behind.
-    if (!state.approval) {
+    const bool action = state.waiting_for() == "action";
+    const std::string id = action ? state.action->id : state.approval ? state.approval->id : std::string();
+    if (!decision.id.empty() && decision.id != id) {
+        // Asked and answered: who comes second is told what the first said.
+        AF_TRY(const ApprovalRequest asked, setup_.escalations.approval(decision.id));
+        if (setup_.escalations.answer_version(decision.id)) {
+            const ActionDecision again{decision.approved, {}, "", asked.artifact_hash, "user"};
+            const Approval same{decision.approved, {}, asked.artifact_hash, "user"};
+            const auto second = decision.id.starts_with("ACT-") ? setup_.escalations.decide_action(decision.id, again) : setup_.escalations.decide(decision.id, same);
+            if (!second.ok()) { return second.error(); }
+        }
+        return Error{"AF-ESC-035", "task " + std::string(task_id) + " does not ask for " + decision.id + (id.empty() ? "" : " now, but for " + id), "",
+                     "`agentforge status " + std::string(task_id) + "` says what it waits for", ErrorKind::conflict};
+    }
+    if (id.empty()) {
         return broken_rule("AF-ORCH-043", "task " + std::string(task_id) + " is " + std::string(to_string(state.status)) + " and shows nothing to approve",
                            "`agentforge status " + std::string(task_id) + "` says what it waits for", ErrorKind::conflict);
     }
+    const std::string& hash = action ? state.action->hash : state.approval->artifact_hash;
+    if (!decision.hash.empty() && (decision.hash.size() < 6 || !hash.starts_with(decision.hash))) {
+        return Error{"AF-ESC-035", "task " + std::string(task_id) + " shows " + hash.substr(0, 16) + "… now, not `" + ellipsis(decision.hash, 80) + "`", id,
+                     "look at it with `agentforge escalations show " + id + "`, and decide on that (at least 6 characters of its hash)", ErrorKind::conflict};
+    }
+    const std::string feedback = setup_.services.redactor.redact(decision.feedback);
+    if (action) {
+        AF_TRY(const ApprovalRequest asked, setup_.escalations.approval(id));
+        if (decision.id.empty() && decision.hash.empty()) {
+            return Error{"AF-ESC-036", "task " + std::string(task_id) + " shows an action (" + action_line(asked.artifact) + "); it may be another one by the time you decide", id,
+                         "name what you decide on: " + id + ", or the task with --hash " + hash.substr(0, 12), ErrorKind::invalid};
+        }
+        ActionDecision made{decision.approved, decision.edited, feedback, hash, "user"};
+        if (made.edited) {
+            AF_CHECK(check_edited(asked, *made.edited));
+            setup_.services.redactor.redact(*made.edited);
+        }
+        AF_CHECK(setup_.escalations.decide_action(id, made));
+        return id;
+    }
+    if (decision.edited) {
+        return Error{"AF-ESC-037", id + " asks for an artifact, which is the stage's to write", id, "say what to change: agentforge feedback " + std::string(task_id) + " \"…\"", ErrorKind::invalid};
+    }
     Approval approval;
-    approval.approved = approved;
-    if (!feedback.empty()) { approval.feedback = setup_.services.redactor.redact(std::string(feedback)); }
-    approval.artifact_hash = state.approval->artifact_hash;
+    approval.approved = decision.approved;
+    if (!feedback.empty()) { approval.feedback = feedback; }
+    approval.artifact_hash = hash;
     approval.decided_by = "user";
-    return setup_.escalations.decide(state.approval->id, approval);
+    AF_CHECK(setup_.escalations.decide(id, approval));
+    return id;
 }
 
 Result<TaskState> PipelineController::get_status(std::string_view task_id) const {

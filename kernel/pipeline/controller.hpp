@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -22,9 +23,13 @@
 
 namespace agentforge::kernel {
 
-/// Asks the process that runs a task to finish its step, save and end, as one Ctrl-C does. `resume` goes on. Where no process runs it,
+/// When a task that is asked to pause does so: at once, as after two Ctrl-C (what runs is stopped within 200 ms and done anew by `resume`), or
+/// at the end of its step, as after one.
+enum class PauseWhen : unsigned char { at_once = 1, after_step };
+
+/// Asks the process that runs a task to save and end. `resume` goes on. Asked twice, the newer request holds. Where no process runs it,
 /// nobody hears it.
-[[nodiscard]] Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std::string_view reason);
+[[nodiscard]] Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std::string_view reason, PauseWhen when);
 
 /// How a run of the controller ended; the program's exit code (Task 012, exit codes).
 enum class ExitCode : int { done = 0, failed = 1, usage = 2, stage_timeout = 20, cycle_limit = 21, person_needed = 22, cancelled = 23 };
@@ -37,7 +42,7 @@ struct PipelineResult {
     std::optional<json::object> deliverable;        ///< Artifact of the stage where the pipeline ended.
     std::optional<Error> error;
     std::vector<std::string> stages_completed;
-    std::string waiting_for;                        ///< `approval`, `escalation` or empty.
+    std::string waiting_for;                        ///< `approval`, `action`, `escalation` or empty.
     std::string waiting_id;
     std::chrono::milliseconds duration{0};
     ExitCode exit_code = ExitCode::failed;
@@ -53,6 +58,7 @@ struct StartOptions {
     PipelineTemplate pipeline;
     std::optional<std::string> exit_after;
     bool supervised = false;
+    bool interactive = false;                       ///< Every action waits for a person.
     bool include_uncommitted = false;               ///< The task starts from the checkout as it is, not from the last commit.
     std::set<std::string> approve_stages;
     json::object configuration;                     ///< Settings in force; goes into task.yaml.
@@ -79,6 +85,20 @@ struct ControllerSetup {
     std::shared_ptr<EscalationHandler> handler;
     std::chrono::milliseconds wait{0};              ///< How long a person is waited for before the task pauses.
     std::string command = "agentforge";             ///< Shown by the lock.
+    std::shared_ptr<EscalationHandler> present = {};    ///< Asks whoever sits at the terminal, in interactive tasks, and waits as long as it takes; null: nobody does.
+    AnswerRule answer_rule = {};                    ///< Until when a person is to answer.
+    /// Does what is due for an open question (HandlerGroup::tend); called for the one that a resumed task waits with. Empty: nothing is.
+    std::function<void(const std::string& id, CallContext& context)> tend = {};
+};
+
+/// What a person says of what a task shows. Bound to it by `id` (`APR-…`, `ACT-…`: each stands for one hash) or by `hash`, the beginning of
+/// the hash that was shown; for an artifact both may be empty.
+struct PersonDecision {
+    bool approved = false;
+    std::string feedback = {};                      ///< With `approved` false: what is to be changed.
+    std::optional<json::object> edited = {};        ///< Of an action that is approved: what is done in its place (`arguments`, and `tool` where it is another).
+    std::string id = {};
+    std::string hash = {};
 };
 
 class PipelineController {
@@ -101,6 +121,10 @@ public:
     [[nodiscard]] Result<void> approve(std::string_view task_id);
     [[nodiscard]] Result<void> reject(std::string_view task_id);
     [[nodiscard]] Result<void> provide_feedback(std::string_view task_id, std::string_view feedback);
+    /// The same, of an action too. Returns the id of what was decided on. Errors also: AF-ESC-004 somebody was first; AF-ESC-035 what is shown now is
+    /// something else; AF-ESC-036 an action is decided on by its id or hash only: the task may show another one by now; AF-ESC-032 the changed
+    /// action cannot be done; AF-ESC-037 an artifact cannot be changed here.
+    [[nodiscard]] Result<std::string> decide(std::string_view task_id, const PersonDecision& decision);
 
     /// The state as the journal has it; also while another process runs the task.
     [[nodiscard]] Result<TaskState> get_status(std::string_view task_id) const;
@@ -108,7 +132,7 @@ public:
 
 private:
     class Run;
-    [[nodiscard]] Result<void> decide(std::string_view task_id, bool approved, std::string_view feedback);
+    [[nodiscard]] Result<void> check_edited(const ApprovalRequest& request, json::object& edited) const;
     /// Keeps an ended task in the repository itself; what hinders it is a warning.
     void keep_in_repository(TaskSession& session);
     ControllerSetup setup_;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <malloc.h>
+
 #include <filesystem>
 #include <utility>
 
@@ -88,11 +90,16 @@ public:
     }
 
     [[nodiscard]] Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) override {
+        // A stage and each of its agents ask; finding it out looks at every path of the tree.
+        if (symbols_ && symbols_of_ == tree) { return symbols_; }
         AF_TRY(auto meaning, gates_.path_meaning(tree));
         auto symbols = std::make_shared<PathSymbols>();
         symbols->tests = {meaning.tests, meaning.only_tests, meaning.tests_text};
         symbols->sources = {meaning.sources, meaning.sources, meaning.sources_text};
-        return std::shared_ptr<const PathSymbols>(std::move(symbols));
+        symbols_ = std::move(symbols);
+        symbols_of_ = tree;
+        ::malloc_trim(0);       // The list of all paths leaves a heap of small holes.
+        return symbols_;
     }
 
     [[nodiscard]] Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) override { return processes_.run(request, stop); }
@@ -159,6 +166,8 @@ private:
     Worktree work_;
     std::string base_tree_;
     bool untouched_;
+    std::shared_ptr<const PathSymbols> symbols_;    ///< Of the tree asked for last.
+    std::string symbols_of_;
     std::map<std::string, std::string> environment_;
     std::vector<std::string> readable_;     ///< By hooks: `gates.readable`.
     ProcessRunner& processes_;
@@ -182,7 +191,8 @@ public:
         AF_TRY(const Repository repository, Repository::open(options_.repository));
         AF_TRY(auto head, base());
         // In an index of its own, by git itself: what is added goes through the filters that the user set up, as a commit of theirs would.
-        const TemporaryDirectory folder("index");
+        AF_TRY(const auto temporary, TemporaryDirectory::make("index"));
+        const TemporaryDirectory& folder = *temporary;
         const std::string root = repository.work_directory().string();
         AF_TRY(const std::string unmerged, git(root, {"ls-files", "--unmerged"}, {}));
         if (!unmerged.empty()) {

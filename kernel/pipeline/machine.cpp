@@ -100,8 +100,9 @@ Effect after_cycle_request(const TaskState& state) {
 
 Effect next(const TaskState& state) {
     if (state.task_id.empty() || is_terminal(state.status)) { return Rest{}; }
-    if (state.progress == StageProgress::escalated || state.progress == StageProgress::approving) { return AwaitPerson{}; }
+    if (!state.waiting_for().empty()) { return AwaitPerson{}; }
     if (state.status != TaskStatus::running) { return Rest{}; }
+    if (state.action) { return AskAction{}; }
     switch (state.progress) {
         case StageProgress::not_started:
             if (state.stage().iterations > state.stage_template().max_iterations) {
@@ -131,6 +132,7 @@ std::string_view name_of(const Effect& effect) noexcept {
         std::string_view operator()(const RequestApproval&) const { return "request_approval"; }
         std::string_view operator()(const RaiseEscalation&) const { return "raise_escalation"; }
         std::string_view operator()(const EscalateLimit&) const { return "escalate_limit"; }
+        std::string_view operator()(const AskAction&) const { return "ask_action"; }
         std::string_view operator()(const AwaitPerson&) const { return "await_person"; }
         std::string_view operator()(const CompleteStage&) const { return "complete_stage"; }
         std::string_view operator()(const CompleteTask&) const { return "complete_task"; }

@@ -28,7 +28,9 @@ struct RequestApproval {};
 struct RaiseEscalation {};
 /// The stage asked for nothing, a limit did: make it a question. `stage_escalated` follows.
 struct EscalateLimit { EscalationCause cause; std::string reason; };
-/// A person has the word: `escalation_resolved` or `approval_decided` follows, some time.
+/// Put the action that a model proposed before a person. `action_asked` follows.
+struct AskAction {};
+/// A person has the word: `escalation_resolved`, `approval_decided` or `action_decided` follows, some time.
 struct AwaitPerson {};
 /// Artifact accepted, reviewed and approved. `stage_completed` follows.
 struct CompleteStage {};
@@ -39,7 +41,7 @@ struct Rest {};
 }  // namespace effect
 
 using Effect = std::variant<effect::StartStage, effect::RunStage, effect::SkipStage, effect::ReviewStage, effect::StartCycle, effect::RequestApproval,
-                            effect::RaiseEscalation, effect::EscalateLimit, effect::AwaitPerson, effect::CompleteStage,
+                            effect::RaiseEscalation, effect::EscalateLimit, effect::AskAction, effect::AwaitPerson, effect::CompleteStage,
                             effect::CompleteTask, effect::FailTask, effect::Rest>;
 
 [[nodiscard]] Effect next(const TaskState& state);

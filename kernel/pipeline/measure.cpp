@@ -33,13 +33,15 @@ Result<void> keep_report(TaskSession& session, EventSink& events, std::string_vi
     AF_CHECK(session.keep(fields, "report", to_json(report)));
     // What confined the commands is part of what was measured.
     if (const json::value* confinement = report.facts.if_contains("confinement")) { fields["confinement"] = *confinement; }
-    AF_CHECK(session.record("gate", std::move(fields)));
     json::object told{{"gate", name}, {"stage", session.state().stage().name}, {"passed", report.passed}, {"summary", report.summary}};
-    if (!report.tests.empty()) {
-        told["tests"] = report.tests.size();
-        told["tests_passed"] = static_cast<std::uint64_t>(std::ranges::count(report.tests, TestStatus::passed, &TestOutcome::status));
+    for (json::object* where : {&fields, &told}) {      // Who looks at the task later wants the same figures as who watches it.
+        if (!report.tests.empty()) {
+            (*where)["tests"] = report.tests.size();
+            (*where)["tests_passed"] = static_cast<std::uint64_t>(std::ranges::count(report.tests, TestStatus::passed, &TestOutcome::status));
+        }
+        if (const json::value* conformance = report.facts.if_contains("conformance_passing")) { (*where)["conformance"] = *conformance; }
     }
-    if (const json::value* conformance = report.facts.if_contains("conformance_passing")) { told["conformance"] = *conformance; }
+    AF_CHECK(session.record("gate", std::move(fields)));
     events.event("gate", told);
     return {};
 }

@@ -49,14 +49,25 @@ Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const
     redactor.redact(task);
     const std::string task_id(task.at("task_id").as_string());
     AF_TRY(TaskPaths paths, store.create(task_id, task));
-    AF_TRY(TaskLock lock, TaskLock::acquire(paths, command, format_time(clock.now())));
-    const json::object header{{"task_id", task_id},
-                              {"request", task.at("request")},
-                              {"started_at", format_time(clock.now())},
-                              {"pipeline", task.at("pipeline")}};
-    AF_TRY(Journal journal, Journal::create(paths.journal(), header));
-    std::unique_ptr<TaskSession> session(new TaskSession(store, std::move(paths), std::move(lock), std::move(journal), clock, redactor));
-    AF_CHECK(session->record("task_created", std::move(created)));
+    const auto begin = [&]() -> Result<std::unique_ptr<TaskSession>> {
+        AF_TRY(TaskLock lock, TaskLock::acquire(paths, command, format_time(clock.now())));
+        const json::object header{{"task_id", task_id},
+                                  {"request", task.at("request")},
+                                  {"started_at", format_time(clock.now())},
+                                  {"pipeline", task.at("pipeline")}};
+        AF_TRY(Journal journal, Journal::create(paths.journal(), header));
+        std::unique_ptr<TaskSession> session(new TaskSession(store, paths, std::move(lock), std::move(journal), clock, redactor));
+        AF_CHECK(session->record("task_created", std::move(created)));
+        return session;
+    };
+    auto session = begin();
+    // Nobody knows of it yet, and without its first record it could never go on.
+    if (!session.ok()) {
+        const std::filesystem::path away = store.root() / (".removed-" + task_id);     // At once: nobody lists half a task.
+        std::error_code error;
+        std::filesystem::rename(paths.root, away, error);
+        std::filesystem::remove_all(away, error);
+    }
     return session;
 }
 

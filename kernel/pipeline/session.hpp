@@ -39,7 +39,7 @@ public:
     /// Brings the projections up to the last record.
     ~TaskSession();
 
-    /// Creates the task's folder and journal and records `task_created`. Errors: AF-TASK-001, AF-TASK-003, `io`.
+    /// Creates the task's folder and journal and records `task_created`; all of it or nothing. Errors: AF-TASK-001, AF-TASK-003, `io`.
     [[nodiscard]] static Result<std::unique_ptr<TaskSession>> create(TaskStore& store, const json::object& task, json::object created,
                                                                      Clock& clock, std::string_view command, const Redactor& redactor = nothing_hidden());
     /// Takes the lock, opens the journal (recovering a torn tail, which is recorded) and folds it.

@@ -15,7 +15,7 @@ namespace {
 /// Every other error is an answer, and the stage gets the same one again.
 bool ends_the_visit(const Error& error) {
     return error.kind == ErrorKind::cancelled || error.kind == ErrorKind::unavailable || error.kind == ErrorKind::corrupt ||
-           error.kind == ErrorKind::transient || error.code.starts_with("AF-JRNL-") || error.code == "AF-ORCH-002";
+           error.kind == ErrorKind::transient || error.kind == ErrorKind::io || error.code.starts_with("AF-JRNL-") || error.code == "AF-ORCH-002";
 }
 
 json::array texts(const std::vector<std::string>& list) {

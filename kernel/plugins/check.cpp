@@ -253,7 +253,8 @@ private:
 
     /// What the child told; how a call ended it, if one did.
     Result<std::optional<End>> run_child(const std::set<std::uint64_t>& left_out, std::vector<CheckFinding>& told) {
-        TemporaryDirectory folder("plugins-check");
+        AF_TRY(const auto temporary, TemporaryDirectory::make("plugins-check"));
+        const TemporaryDirectory& folder = *temporary;
         process::Command command;
         command.program = options_.program;
         command.argv = {options_.program};

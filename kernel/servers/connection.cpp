@@ -13,6 +13,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds cancel_interval{50};
 constexpr milliseconds ping_time{1'000};
+constexpr milliseconds ping_time_cancelled{50};     // Who cancels does not wait.
 constexpr milliseconds end_patience{200};
 constexpr std::size_t max_error_bytes = 4UL << 10U;
 constexpr std::size_t max_stray_lines = 3;
@@ -59,7 +60,7 @@ Result<json::value> Connection::wait_for(std::int64_t id, std::string_view metho
             given_up_.insert(id);
             waiting_for_ = 0;
             notify("notifications/cancelled", {{"requestId", id}, {"reason", cancelled ? "cancelled" : "timeout"}});
-            const bool lives = answers_ping();
+            const bool lives = answers_ping(cancelled ? ping_time_cancelled : ping_time);
             if (!lives) { end(); }
             const std::string after = lives ? "it was told to stop" : "it did not answer a ping either and was ended";
             if (cancelled) {
@@ -222,13 +223,13 @@ void Connection::give_up(std::string code, std::string why) {
     end();
 }
 
-bool Connection::answers_ping() {
+bool Connection::answers_ping(milliseconds patience) {
     if (ended_) { return false; }
     const std::int64_t id = ++last_id_;
     waiting_for_ = id;
     answer_.reset();
     send({{"jsonrpc", "2.0"}, {"id", id}, {"method", "ping"}});
-    const auto deadline = Clock::now() + ping_time;
+    const auto deadline = Clock::now() + patience;
     while (!answer_ && !ended_ && Clock::now() < deadline) { pump(std::chrono::ceil<milliseconds>(deadline - Clock::now())); }
     const bool answered = answer_.has_value();
     waiting_for_ = 0;

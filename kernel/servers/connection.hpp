@@ -76,7 +76,7 @@ private:
     void ignore(const std::string& what);
     void give_up(std::string code, std::string why);
     [[nodiscard]] Error gone(std::string_view method) const;
-    [[nodiscard]] bool answers_ping();
+    [[nodiscard]] bool answers_ping(std::chrono::milliseconds patience);
 
     std::string name_;
     std::unique_ptr<ConfinedTalk> talk_;

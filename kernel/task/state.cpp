@@ -203,6 +203,9 @@ private:
             {"review_finished", &Application::review_finished},
             {"approval_requested", &Application::approval_requested},
             {"approval_decided", &Application::approval_decided},
+            {"action_proposed", &Application::action_proposed},
+            {"action_asked", &Application::action_asked},
+            {"action_decided", &Application::action_decided},
             {"escalation_raised", &Application::escalation_raised},
             {"escalation_resolved", &Application::escalation_resolved},
             {"cycle_requested", &Application::cycle_requested},
@@ -244,6 +247,7 @@ private:
         fresh.base_tree = fields_.text("base_tree");
         fresh.base_branch = fields_.text_or("base_branch", "");
         fresh.supervised = fields_.boolean("supervised");
+        fresh.interactive = record_.contains("interactive") && fields_.boolean("interactive");
         const auto approve = fields_.texts("approve_stages");
         const std::string exit_after = fields_.text_or("exit_after", "");
         const json::object& pipeline = fields_.object("pipeline");
@@ -281,7 +285,7 @@ private:
             state_.stage().reviews = 0;
         }
         if (state_.status == TaskStatus::running) { state_.died_running = true; }
-        const bool waits = state_.progress == StageProgress::escalated || state_.progress == StageProgress::approving;
+        const bool waits = state_.progress == StageProgress::escalated || state_.progress == StageProgress::approving || (state_.action && !state_.action->id.empty());
         if (!waits) { state_.status = TaskStatus::running; }
         state_.pause_reason.clear();
         state_.error.clear();
@@ -339,6 +343,7 @@ private:
         state_.completed_at = time_;
         state_.escalation.reset();
         state_.approval.reset();
+        state_.action.reset();
         state_.cycle_to.clear();
         state_.cycle_reason.clear();
         if (state_.stage().status == StageStatus::running) { state_.stage().status = StageStatus::failed; }
@@ -589,6 +594,53 @@ private:
         state_.feedback = feedback;
         state_.previous_artifact_blob = blob;
         start_new_round();
+        return {};
+    }
+
+    // --------------------------------------------------------------------------------- actions --
+
+    /// By a stage at work or by a reviewer of what it handed in.
+    Result<void> action_proposed() {
+        AF_CHECK(require_running());
+        const std::string stage_name = fields_.text("phase");
+        OpenAction open{"", fields_.text("action_hash"), fields_.text("action_blob"), fields_.text("tool")};
+        const std::uint64_t duration = fields_.number_or("duration_ms", 0);
+        if (!fields_.complete()) { return incomplete(); }
+        if (!state_.interactive) { return refuse("the task is not interactive"); }
+        if (stage_name != state_.stage().name) { return refuse("stage `" + stage_name + "` is not the current one"); }
+        if (state_.progress != StageProgress::executing && state_.progress != StageProgress::accepted) { return refuse("no agent is at work"); }
+        state_.action = std::move(open);
+        state_.stage().duration_ms += duration;
+        return {};
+    }
+
+    Result<void> action_asked() {
+        AF_CHECK(require_alive());
+        AF_CHECK(require_current_stage());
+        const std::string id = fields_.text("approval_id");
+        const std::string hash = fields_.text("action_hash");
+        if (!fields_.complete()) { return incomplete(); }
+        if (state_.status != TaskStatus::running || !state_.action || !state_.action->id.empty()) { return refuse("no action waits to be shown"); }
+        if (hash != state_.action->hash) { return refuse("approval is asked for another action"); }
+        state_.action->id = id;
+        state_.actions_asked += 1;
+        state_.status = TaskStatus::awaiting_approval;
+        return {};
+    }
+
+    /// What was decided is the run's to carry out: it finds the record by the hash.
+    Result<void> action_decided() {
+        AF_CHECK(require_alive());
+        const std::string id = fields_.text("approval_id");
+        const std::string hash = fields_.text("action_hash");
+        const std::string decision = fields_.text("decision");
+        if (!fields_.complete()) { return incomplete(); }
+        if (!state_.action || state_.action->id.empty() || state_.action->id != id) { return refuse("action `" + id + "` is not open"); }
+        if (hash != state_.action->hash) { return refuse("the decision is about another action than the one shown"); }
+        if (decision != "approved" && decision != "edited" && decision != "rejected") { return refuse("an action is approved, edited or rejected, not `" + decision + "`"); }
+        if (decision == "edited" && !record_.contains("edited") && !record_.contains("edited_blob")) { return refuse("it does not say what the action was changed to"); }
+        state_.action.reset();
+        state_.status = TaskStatus::running;
         return {};
     }
 
@@ -878,6 +930,7 @@ private:
         if (state_.status != TaskStatus::running) {
             return refuse("the task is " + std::string(to_string(state_.status)) + " and not running");
         }
+        if (state_.action) { return refuse("a person has not decided on the action of tool `" + state_.action->tool + "` yet"); }
         return {};
     }
     Result<void> require_current_stage() {
@@ -972,6 +1025,7 @@ std::string_view TaskState::waiting_for() const noexcept {
     if (is_terminal(status)) { return {}; }
     if (progress == StageProgress::escalated) { return "escalation"; }
     if (progress == StageProgress::approving) { return "approval"; }
+    if (action && !action->id.empty()) { return "action"; }
     return {};
 }
 
@@ -1130,6 +1184,8 @@ json::object to_json_without_template(const TaskState& state) {
                         {"progress", name_in(progress_names, state.progress)},
                         {"stage_index", state.stage_index},
                         {"supervised", state.supervised},
+                        {"interactive", state.interactive},
+                        {"actions_asked", state.actions_asked},
                         {"approve_stages", to_array(state.approve_stages)},
                         {"base_commit", state.base_commit},
                         {"base_tree", state.base_tree},
@@ -1159,6 +1215,8 @@ json::object to_json_without_template(const TaskState& state) {
     }
     result["approval"] = nullptr;
     if (state.approval) { result["approval"] = {{"id", state.approval->id}, {"artifact_hash", state.approval->artifact_hash}}; }
+    result["action"] = nullptr;
+    if (state.action) { result["action"] = {{"id", state.action->id}, {"hash", state.action->hash}, {"blob", state.action->blob}, {"tool", state.action->tool}}; }
     result["seq"] = state.seq;
     result["hash"] = state.hash;
     return result;
@@ -1195,6 +1253,8 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     state.steps = fields.number("steps");
     state.stage_index = fields.number("stage_index");
     state.supervised = fields.boolean("supervised");
+    state.interactive = value.contains("interactive") && fields.boolean("interactive");
+    state.actions_asked = fields.number_or("actions_asked", 0);
     const auto approve = fields.texts("approve_stages");
     state.approve_stages = {approve.begin(), approve.end()};
     state.base_commit = fields.text("base_commit");
@@ -1276,6 +1336,12 @@ Result<TaskState> task_state_from_json(const json::object& value) {
         OpenApproval approval{open_fields.text("id"), open_fields.text("artifact_hash")};
         if (!open_fields.complete()) { return broken("approval: " + open_fields.problem()); }
         state.approval = std::move(approval);
+    }
+    if (const json::value* open = value.if_contains("action"); open != nullptr && open->is_object()) {
+        Fields open_fields(open->get_object());
+        OpenAction action{open_fields.text("id"), open_fields.text("hash"), open_fields.text("blob"), open_fields.text("tool")};
+        if (!open_fields.complete()) { return broken("action: " + open_fields.problem()); }
+        state.action = std::move(action);
     }
     return state;
 }

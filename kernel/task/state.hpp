@@ -94,6 +94,16 @@ struct OpenApproval {
     bool operator==(const OpenApproval&) const = default;
 };
 
+/// An action that a model proposed in an interactive task, and that is not done before a person has decided on it.
+struct OpenAction {
+    std::string id;                 ///< Empty until a person was asked.
+    std::string hash;               ///< Of what is shown: the place, the tool and its arguments.
+    std::string blob;               ///< What is shown.
+    std::string tool;
+
+    bool operator==(const OpenAction&) const = default;
+};
+
 /// The newest measurement of one gate.
 struct GateState {
     std::string tree;
@@ -118,6 +128,7 @@ struct TaskState {
     std::optional<std::string> exit_after;
     bool supervised = false;
     std::set<std::string> approve_stages;
+    bool interactive = false;                       ///< Every action waits for a person.
 
     // Where it stands.
     TaskStatus status = TaskStatus::pending;
@@ -127,6 +138,8 @@ struct TaskState {
     std::set<std::string> reviewed_by;              ///< Reviewers done with the accepted artifact.
     std::optional<OpenEscalation> escalation;
     std::optional<OpenApproval> approval;
+    std::optional<OpenAction> action;
+    std::uint64_t actions_asked = 0;                ///< Of the whole task; numbers what a person is asked.
     std::string updated_at;
     std::string completed_at;
     std::string error;
@@ -166,7 +179,7 @@ struct TaskState {
     [[nodiscard]] StageState& stage() { return stages.at(stage_index); }
     [[nodiscard]] const StageState& stage() const { return stages.at(stage_index); }
     [[nodiscard]] std::vector<std::string> completed_stages() const;
-    /// `approval`, `escalation` or empty.
+    /// `approval`, `action`, `escalation` or empty.
     [[nodiscard]] std::string_view waiting_for() const noexcept;
     /// How long the task has run: not while it was paused, waited for a person, or no process had it.
     [[nodiscard]] std::uint64_t wall_ms() const noexcept;

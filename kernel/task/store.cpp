@@ -18,6 +18,8 @@
 #include "base/ids.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
+#include "task/listing_cache.hpp"
+#include "task/state.hpp"
 
 namespace agentforge::kernel {
 
@@ -110,6 +112,7 @@ public:
     using Error = json::error_code;
 
     TaskSummary summary;
+    std::string hash;               ///< Of the last record that the projection knows.
     bool is_object = false;
 
     bool on_document_begin(Error&) { return true; }
@@ -165,6 +168,7 @@ private:
         if (key_ == "created_at") { return &summary.created_at; }
         if (key_ == "updated_at") { return &summary.updated_at; }
         if (key_ == "waiting_for") { return &summary.waiting_for; }
+        if (key_ == "hash") { return &hash; }
         return nullptr;
     }
 
@@ -336,15 +340,22 @@ Result<json::object> read_state(const fs::path& path) {
                  parsed.ok() ? path.string() : parsed.error().where, "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
 }
 
+struct ProjectedSummary {
+    TaskSummary summary;
+    std::string hash;               ///< Of the last record that it knows.
+};
+
 /// Errors: those of read_state.
-Result<TaskSummary> read_summary(const fs::path& path) {
+Result<ProjectedSummary> read_summary(const fs::path& path) {
     AF_TRY(const std::string bytes, read_file(path, largest_file));
     json::parse_options options;
     options.max_depth = 200;
     json::basic_parser<SummaryReader> parser(options);
     json::error_code error;
     const std::size_t used = parser.write_some(false, bytes.data(), bytes.size(), error);
-    if (!error && parser.handler().is_object && bytes.find_first_not_of(" \t\r\n", used) == std::string::npos) { return std::move(parser.handler().summary); }
+    if (!error && parser.handler().is_object && bytes.find_first_not_of(" \t\r\n", used) == std::string::npos) {
+        return ProjectedSummary{std::move(parser.handler().summary), std::move(parser.handler().hash)};
+    }
     AF_CHECK(read_state(path));     // It says what is wrong, and where.
     return Error{"AF-TASK-004", "The state of the task cannot be read", path.string(), "Resume the task: the journal is read and the state written again.",
                  ErrorKind::corrupt};
@@ -364,33 +375,104 @@ Result<json::object> TaskStore::load_state(std::string_view task_id) const {
     return state;
 }
 
+namespace {
+
+constexpr std::string_view listing_file = ".listing";
+/// Fewer are read faster than a cache is; from so many on a listing is kept for the next.
+constexpr std::size_t few_tasks = 32;
+/// It is written anew when so many tasks were not in it: not for each step of one that runs.
+constexpr std::size_t many_unknown = 16;
+
+/// Whether the journal's last line is the record of this hash; it is not read otherwise.
+bool ends_with_record(const fs::path& journal, std::string_view hash) {
+    const std::string end = "\"hash\": \"" + std::string(hash) + "\"}\n";
+    const FileDescriptor file = open_lock(journal, O_RDONLY);
+    struct stat st {};
+    if (hash.empty() || !file.valid() || ::fstat(file.get(), &st) != 0 || st.st_size < static_cast<off_t>(end.size())) { return false; }
+    std::string tail(end.size(), '\0');
+    const ssize_t count = ::pread(file.get(), tail.data(), tail.size(), st.st_size - static_cast<off_t>(end.size()));
+    return count == static_cast<ssize_t>(end.size()) && tail == end;
+}
+
+TaskSummary summary_of(const TaskState& state) {
+    const json::object projection = to_json_without_template(state);
+    return {text_of(projection, "task_id"),       text_of(projection, "request"),    text_of(projection, "status"),     text_of(projection, "pipeline"),
+            text_of(projection, "current_stage"), text_of(projection, "created_at"), text_of(projection, "updated_at"), text_of(projection, "waiting_for")};
+}
+
+struct ListedTask {
+    TaskSummary summary;
+    bool sure = false;              ///< It is what the journal says.
+};
+
+/// The projection, or the journal itself where that goes on after it: a process that ended between the two leaves them so.
+Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
+    auto projected = read_summary(place.state());
+    if (!projected.ok()) {
+        if (projected.error().kind != ErrorKind::not_found) { return std::move(projected).error(); }
+        return Error{"AF-TASK-004", "The task '" + name + "' has no state", place.root.string(), "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
+    }
+    if (projected->summary.task_id != name) {
+        return Error{"AF-TASK-004", "The state of the task '" + name + "' names the task '" + ellipsis(projected->summary.task_id, 80) + "'", place.root.string(),
+                     "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
+    }
+    if (ends_with_record(place.journal(), projected->hash)) { return ListedTask{std::move(projected->summary), true}; }
+    std::error_code ignored;
+    // Who works on it writes the projection in a moment.
+    if (fs::exists(place.journal(), ignored) && !TaskLock::holder(place)) {
+        const auto records = Journal::read(place.journal());
+        const auto state = records.ok() && !records->empty() ? fold_all(*records) : Result<TaskState>(Error{});
+        if (state.ok() && state->task_id == name) { return ListedTask{summary_of(*state), true}; }
+    }
+    return ListedTask{std::move(projected->summary), false};
+}
+
+/// Nothing where the task has no journal.
+std::optional<JournalStamp> stamp_of(int tasks, const std::string& name) {
+    struct stat st {};
+    if (::fstatat(tasks, (name + "/actions.yaml").c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) { return std::nullopt; }
+    return JournalStamp(st);
+}
+
+}  // namespace
+
 Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, std::size_t limit) const {
     AF_TRY(const std::vector<std::string> names, names_in(root_));
     TaskListing listing;
+    const FileDescriptor folder(::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const bool keeps = names.size() >= few_tasks && folder.valid();
+    const fs::path cache_file = root_ / listing_file;
+    const ListingCache cache = keeps ? ListingCache::load(cache_file) : ListingCache();
+    std::vector<TaskSummary> tasks;
+    tasks.reserve(names.size());        // What is kept points into it.
+    std::vector<ListingCache::Kept> kept;
+    std::size_t unknown = 0;
     for (const auto& name : names) {
-        const fs::path folder = root_ / name;
         if (!is_task_id(name)) {
-            listing.problems.push_back(Error{"AF-TASK-009", "'" + name + "' is not a task's folder", folder.string(), "Move it away; only tasks belong here.", ErrorKind::invalid});
+            listing.problems.push_back(Error{"AF-TASK-009", "'" + name + "' is not a task's folder", (root_ / name).string(), "Move it away; only tasks belong here.", ErrorKind::invalid});
             continue;
         }
-        auto found = read_summary(folder / "state.yaml");
+        const auto stamp = keeps ? stamp_of(folder.get(), name) : std::nullopt;
+        if (auto known = stamp ? cache.find(name, *stamp) : std::nullopt) {
+            tasks.push_back(std::move(*known));
+            kept.push_back({*stamp, &tasks.back()});
+            continue;
+        }
+        auto found = read_task(paths(name), name);
         if (!found.ok()) {
-            Error error = std::move(found).error();
-            if (error.kind == ErrorKind::not_found) {
-                error = Error{"AF-TASK-004", "The task '" + name + "' has no state", folder.string(), "Resume the task: the journal is read and the state written again.",
-                              ErrorKind::corrupt};
-            }
-            listing.problems.push_back(std::move(error));
+            listing.problems.push_back(std::move(found).error());
             continue;
         }
-        TaskSummary summary = std::move(found).value();
-        if (summary.task_id != name) {
-            listing.problems.push_back(Error{"AF-TASK-004", "The state of the task '" + name + "' names the task '" + ellipsis(summary.task_id, 80) + "'", folder.string(),
-                                             "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt});
-            continue;
+        tasks.push_back(std::move(found->summary));
+        // Of a task that went on meanwhile it is not known which journal that was.
+        if (stamp && found->sure && stamp_of(folder.get(), name) == stamp) {
+            kept.push_back({*stamp, &tasks.back()});
+            ++unknown;
         }
-        if (!status || summary.status == *status) { listing.tasks.push_back(std::move(summary)); }
     }
+    if (unknown >= many_unknown) { ListingCache::save(cache_file, kept); }
+    if (status) { std::erase_if(tasks, [&](const TaskSummary& task) { return task.status != *status; }); }
+    listing.tasks = std::move(tasks);
     std::sort(listing.tasks.begin(), listing.tasks.end(), [](const TaskSummary& a, const TaskSummary& b) {
         return a.created_at != b.created_at ? a.created_at > b.created_at : a.task_id > b.task_id;
     });

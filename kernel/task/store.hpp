@@ -50,7 +50,7 @@ private:
     FileDescriptor descriptor_;
 };
 
-/// A line of a listing, read from `state.yaml` alone.
+/// A line of a listing: what `state.yaml` says, or the journal where that knows more and nobody works on the task.
 struct TaskSummary {
     std::string task_id;
     std::string request;
@@ -95,7 +95,8 @@ public:
     [[nodiscard]] Result<void> save_state(std::string_view task_id, std::string_view text) const;
     /// Errors: `not_found` AF-TASK-002, `corrupt` AF-TASK-004 (then fold the journal).
     [[nodiscard]] Result<json::object> load_state(std::string_view task_id) const;
-    /// Filters by status where given. 1,000 tasks in less than 50 ms.
+    /// Filters by status where given. From 32 tasks on what was read is kept for the next listing in `tasks/.listing`, a cache that counts for nothing where
+    /// a task's journal is another than it was then. 10,000 tasks in less than 100 ms.
     [[nodiscard]] Result<TaskListing> list(const std::optional<std::string>& status = {}, std::size_t limit = 0) const;
     /// Expands an unambiguous prefix or suffix to a whole id. Errors: `not_found`, `conflict` naming the candidates.
     [[nodiscard]] Result<std::string> resolve(std::string_view abbreviation) const;

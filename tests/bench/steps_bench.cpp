@@ -2,12 +2,18 @@
 // A run of 50 and of 500 steps: the program itself against a scripted server over HTTP, one trivial tool call a step, in a small
 // repository, in one of 50,000 files and in one with 2 GiB of history. A step is what passes between an answer and the next request; its floor is one bare exchange with such a
 // server, one posix_spawn and one write with fdatasync, measured in turns with the steps: while the program waits for its answer.
+// And what the live view costs: the program on a terminal of its own, while the model lets it wait, and beside a run that shows nothing.
 #include <fcntl.h>
+#include <pty.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <sstream>
+#include <thread>
 
 #include "base/files.hpp"
 #include "base/yaml.hpp"
@@ -209,6 +215,91 @@ void steps_with_a_long_history(benchmark::State& state) { steps(state, 200, "2G"
 BENCHMARK(steps_in_a_small_repository)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(steps_with_a_long_history)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(steps_in_a_large_repository)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+
+/// Processor time so far of all threads of a process, to the nanosecond.
+double thread_milliseconds_of(pid_t process) {
+    double sum = 0;
+    for (const auto& thread : fs::directory_iterator("/proc/" + std::to_string(process) + "/task")) {
+        std::istringstream text(must(kernel::read_file(thread.path() / "schedstat")));
+        double nanoseconds = 0;
+        if (text >> nanoseconds) { sum += nanoseconds / 1e6; }
+    }
+    return sum;
+}
+
+struct Watched {
+    double waiting_milliseconds = 0;    ///< Processor time while it waited for its first answer.
+    double all_milliseconds = 0;
+    std::size_t shown_bytes = 0;
+};
+
+/// A run on a terminal of 100 columns; the first answer comes after `wait`.
+Watched run_on_a_terminal(const fs::path& repository, unsigned steps, std::chrono::milliseconds wait, bool quiet) {
+    Watched made;
+    std::atomic<pid_t> child{0};
+    unsigned requests = 0;
+    const auto between = [&] {
+        if (requests++ != 0) { return; }
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));       // What it shows first is not waiting.
+        const double before = thread_milliseconds_of(child);
+        std::this_thread::sleep_for(wait);
+        made.waiting_milliseconds = thread_milliseconds_of(child) - before;
+    };
+    StepsServer server(steps, "read_file", {{"path", "note.txt"}}, artifact(), between);
+    std::vector<std::string> words{program(), "-C", repository.string(), "start", "--pipeline", "steps", "--set", "llm.backend=openai", "--set", "llm.model=scripted",
+                                   "--set", "llm.base_url=" + server.base_url(), "Say what the note says"};
+    if (quiet) { words.insert(words.begin() + 4, "--quiet"); }
+    std::vector<char*> arguments;
+    for (std::string& word : words) { arguments.push_back(word.data()); }
+    arguments.push_back(nullptr);
+    winsize size{40, 100, 0, 0};
+    int terminal = -1;
+    const pid_t process = ::forkpty(&terminal, nullptr, nullptr, &size);
+    if (process < 0) { give_up("no terminal can be made"); }
+    if (process == 0) {
+        ::setenv("TERM", "xterm-256color", 1);
+        ::execv(arguments[0], arguments.data());
+        ::_exit(127);
+    }
+    child = process;
+    char buffer[4096];
+    for (ssize_t got = 0; (got = ::read(terminal, buffer, sizeof buffer)) > 0;) { made.shown_bytes += static_cast<std::size_t>(got); }
+    ::close(terminal);
+    int status = 0;
+    rusage usage{};
+    if (::wait4(process, &status, 0, &usage) != process || status != 0) { give_up("the run on a terminal failed"); }
+    made.all_milliseconds = (static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e3) + (static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e3);
+    return made;
+}
+
+void live_view(benchmark::State& state) {
+    constexpr std::chrono::milliseconds wait(5000);
+    const WorkFolder folder("live");
+    const fs::path repository = repository_of(folder.path(), 20, "0");
+    Samples waiting;
+    Samples still;
+    Samples shown;
+    Samples hidden;
+    std::size_t bytes = 0;
+    for (auto _ : state) {
+        for (int round = 0; round < 3; ++round) {
+            const Watched view = run_on_a_terminal(repository, few, wait, false);
+            const Watched quiet = run_on_a_terminal(repository, few, wait, true);
+            const double seconds = std::chrono::duration<double>(wait).count();
+            waiting.add(view.waiting_milliseconds / seconds);
+            still.add(quiet.waiting_milliseconds / seconds);
+            shown.add(view.all_milliseconds / few);
+            hidden.add(quiet.all_milliseconds / few);
+            bytes = view.shown_bytes;
+        }
+        state.SetIterationTime(waiting.median() / 1e3);
+    }
+    if (bytes < 1000) { give_up("the live view was not shown"); }
+    report(state, {"processor time of the live view while a model answers, of each second", "ms", waiting.median(), still.median(), "the same with `--quiet`", {Aim::Of::value, 10}});
+    report(state, {"… of a step that it shows, the run's start shared out among its 50", "ms", shown.median(), hidden.median(), "the same with `--quiet`", {}});
+}
+BENCHMARK(live_view)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace agentforge::bench

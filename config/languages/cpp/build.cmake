@@ -3,7 +3,7 @@
 set(instrument "${CMAKE_CURRENT_LIST_DIR}/instrument.cmake")
 # What the configuration was made with; with anything else the folder is begun anew.
 set(stamp "${BUILD}/agentforge-configured")
-set(wanted "${ROOT}\n${CMAKE_CURRENT_LIST_DIR}\n${CMAKE_VERSION}\n")
+set(wanted "${ROOT}\n${CMAKE_CURRENT_LIST_DIR}\n${CMAKE_VERSION}\n${COVERAGE}\n")
 set(have "")
 if(EXISTS "${stamp}")
   file(READ "${stamp}" have)
@@ -21,7 +21,7 @@ if(NOT have STREQUAL wanted)
   endif()
   execute_process(COMMAND "${CMAKE_COMMAND}" ${generator} -S "${ROOT}" -B "${BUILD}" -Wno-dev "-DCMAKE_PROJECT_INCLUDE=${instrument}"
                           -DCMAKE_BUILD_TYPE=Debug -DBUILD_TESTING=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
-                          -DFETCHCONTENT_FULLY_DISCONNECTED=ON
+                          -DFETCHCONTENT_FULLY_DISCONNECTED=ON "-DAGENTFORGE_COVERAGE=${COVERAGE}"
                   RESULT_VARIABLE code)
   if(NOT code EQUAL 0)
     file(REMOVE "${BUILD}/CMakeCache.txt")

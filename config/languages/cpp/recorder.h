@@ -16,6 +16,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +128,21 @@ static void agentforge_begin(const char *kind, const char *const *sources) {
     agentforge_raw("]");
     agentforge_close();
 }
+
+/* What a failed assert calls: this one, whatever function of that name the project brings. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+__attribute__((noreturn)) void __wrap___assert_fail(const char *expression, const char *file, unsigned line, const char *function);
+void __wrap___assert_fail(const char *expression, const char *file, unsigned line, const char *function) {
+    fprintf(stderr, "%s: %s:%u: %s: Assertion `%s' failed.\n", program_invocation_short_name, file, line, function, expression);
+    fflush(NULL);
+    abort();
+    __builtin_trap();
+}
+#ifdef __cplusplus
+}
+#endif
 
 static void agentforge_main_returned(int code) {
     if (agentforge_open("main")) {

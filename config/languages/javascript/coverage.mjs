@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells which of the lines that a task changed are run by tests, by which test files, and which compare with what the tests give.
-// For tests of node's own runner; others end it with exit code 3.
+// For tests of node's own runner; with others it is not measured, and says so.
 //
 // Input: {"root", "files": test files, "changed": {path: [line, …]}, "marker"}. Output, one JSON object a line:
 //   {"file", "line", "count", "tests"}       a changed line that starts a statement: how many test files ran it, and the first five
@@ -19,10 +19,16 @@ import { loadTypescript, missing, parse, write } from './source_tree.mjs';
 const { root, files, changed, marker } = JSON.parse(readFileSync(0, 'utf8'));
 const here = fileURLToPath(new URL('.', import.meta.url));
 const ts = loadTypescript(root);
-if (ts === null) throw new Error(missing);
+if (ts === null) {
+  process.stderr.write(`agentforge: not measured: ${missing}\n`);
+  process.exit(4);
+}
 const texts = new Map(files.map((file) => [file, readFileSync(path.join(root, file), 'utf8')]));
 const foreign = files.find((file) => !/['"]node:test['"]/.test(texts.get(file)));
-if (foreign !== undefined) throw new Error(`coverage is measured for node's own test runner, which ${foreign} does not import`);
+if (foreign !== undefined) {
+  process.stderr.write(`agentforge: not measured: coverage is measured for node's own test runner, which ${foreign} does not import\n`);
+  process.exit(4);
+}
 
 const marked = Object.keys(changed).filter((file) => /\.[cm]?[jt]sx?$/.test(file));
 const ran = new Map();

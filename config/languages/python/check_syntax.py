@@ -11,7 +11,7 @@ import warnings
 
 
 def main():
-    request = json.loads(sys.stdin.buffer.read())
+    request = json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogateescape"))
     warnings.simplefilter("ignore")
     for file in request["files"]:
         line, message = 0, None

@@ -97,7 +97,7 @@ def compared(node):
 
 
 def main():
-    request = json.loads(sys.stdin.buffer.read())
+    request = json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogateescape"))
     answer = os.dup(1)
     os.dup2(2, 1)                   # What the project prints is not part of the answer.
     write, dumps, leave = os.write, json.dumps, os._exit

@@ -123,7 +123,7 @@ class Measure(ast.NodeVisitor):
 
 
 def main():
-    request = json.loads(sys.stdin.buffer.read())
+    request = json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogateescape"))
     warnings.simplefilter("ignore")
     lines = []
     for file in request["files"]:

@@ -512,7 +512,7 @@ def run_pytest(request, ledger, configuration):
 
 
 def main():
-    request = json.loads(sys.stdin.buffer.read())
+    request = json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogateescape"))
     channel = make_channel(request)
     leave = os._exit
     ledger = Ledger(channel, request)

@@ -276,7 +276,7 @@ def package_files(path, existing):
 
 
 def main():
-    request = json.loads(sys.stdin.buffer.read())
+    request = json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogateescape"))
     contents, existing, marker = dict(request["contents"]), set(request["existing"]), request["marker"]
     results, problems = {}, []
     for interface in request["interfaces"]:

@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# usage: cargo_test.sh build|run ROOT BUILD UNIQUE
+# usage: cargo_test.sh build|run ROOT BUILD UNIQUE [NAME...]
 # build: makes BUILD/tree a copy of ROOT, with a test that must fail at the end of each program's main source file, and builds the tests.
 #        Times of files are kept, so that cargo builds again only what changed.
-# run:   runs what was built. Documentation tests are not run.
+# run:   runs what was built, with names only the tests that have one of them in theirs. Documentation tests are not run.
 set -eu
 what=$1 root=$2 build=$3 unique=$4
 tree=$build/tree
 export CARGO_TARGET_DIR="$build/target"
+# Code that runs while the rest is built (a build script) could write where it is built; what it writes is not what was to be tested.
+sums() { find . -name '*.rs' -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum; }
 if [ "$what" = build ]; then
     rm -rf "$tree"
     mkdir -p "$tree"
@@ -23,7 +25,14 @@ if [ "$what" = build ]; then
                 "$tree"/*) printf '\n#[cfg(test)]\nmod agentforge_canary_%s {\n    #[test]\n    fn fails() {\n        assert!(false, "agentforge: canary");\n    }\n}\n' "$unique" >>"$file" ;;
             esac
         done
-    exec cargo test --workspace --tests --no-run --offline --message-format short
+    given=$(sums)
+    code=0
+    cargo test --workspace --tests --no-run --offline --message-format short || code=$?
+    if [ "$(sums)" != "$given" ]; then
+        echo "Cargo.toml:1:1: error: the build changed tests or sources that it was given" >&2
+        exit 3
+    fi
+    exit $code
 fi
 cd "$tree"
 # Which source file each program was built from: cargo tells it relative to the package only.
@@ -32,4 +41,6 @@ cargo metadata --no-deps --offline --format-version 1 2>/dev/null | tr ',{' '\n\
     while read -r kind text; do
         if [ "$kind" = N ]; then name=$text; else echo "agentforge: program $name $text" >&2; fi
     done
-exec cargo test --workspace --tests --no-fail-fast --offline
+shift 4
+[ $# = 0 ] || set -- "$@" "agentforge_canary_$unique"
+exec cargo test --workspace --tests --no-fail-fast --offline -- "$@"

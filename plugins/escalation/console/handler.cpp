@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handler.hpp"
 
+#include "readable.hpp"
+
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <poll.h>
 #include <pwd.h>
 #include <unistd.h>
 
 namespace agentforge::escalation_console {
 namespace {
 
-constexpr std::size_t preview_bytes = 1'500;
+constexpr std::size_t most_lines = 40;          ///< Of what is shown without being asked for.
+constexpr std::size_t most_evidence_lines = 16;
 
 std::string person() {
     std::array<char, 4'096> buffer{};
@@ -27,6 +32,17 @@ std::string with_bars(std::string_view text) {
         if (letter == '\n') { block += "  | "; }
     }
     return block + "\n";
+}
+
+/// The first lines, and how many there are besides.
+struct Preview { std::string text; std::size_t more = 0; };
+
+Preview preview_of(const std::string& text, std::size_t lines) {
+    const auto all = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    if (all <= lines) { return {text, 0}; }
+    std::size_t end = 0;
+    for (std::size_t line = 0; line < lines; ++line) { end = text.find('\n', end) + 1; }
+    return {text.substr(0, end), all - lines};
 }
 
 std::string one_line(std::string_view text) {
@@ -66,8 +82,22 @@ private:
     Terminal* terminal_;
 };
 
-void say_it_cannot(const std::string& id, CallContext& context) {
+/// Somebody may still answer elsewhere, until the deadline.
+void wait_without_terminal(const std::string& id, CallContext& context) {
     context.progress(id + ": there is no terminal to ask on; answer with `agentforge resolve`, `approve` or `reject`");
+    while (!time_is_up(context)) { ::poll(nullptr, 0, 50); }
+}
+
+bool is_action(const ApprovalRequest& request) { return request.id.starts_with("ACT-"); }
+
+/// What is decided on, as a person reads it: an action without its place, which the line above says.
+json::object shown_part(const ApprovalRequest& request) {
+    if (!is_action(request)) { return request.artifact; }
+    json::object part;
+    for (const char* key : {"role", "tool", "arguments"}) {
+        if (const json::value* value = request.artifact.if_contains(key)) { part[key] = *value; }
+    }
+    return part;
 }
 
 }  // namespace
@@ -80,12 +110,16 @@ Result<void> ConsoleHandler::notify(const Escalation& escalation, CallContext& c
 Result<std::optional<Resolution>> ConsoleHandler::wait_for_resolution(const Escalation& escalation, CallContext& context) {
     const std::lock_guard alone(one_question_);
     const Asked terminal(given_.get());
-    if (!terminal->usable()) { say_it_cannot(escalation.id, context); return std::optional<Resolution>(); }
+    if (!terminal->usable()) { wait_without_terminal(escalation.id, context); return std::optional<Resolution>(); }
     if (time_is_up(context)) { return std::optional<Resolution>(); }
 
     std::string text = "\nQuestion " + one_line(escalation.id) + " (task " + one_line(escalation.task_id) + ", stage " + one_line(escalation.stage) + ")\n";
     if (!escalation.issue.empty()) { text += with_bars(escalation.issue); }
     if (!escalation.question.empty() && escalation.question != escalation.issue) { text += with_bars(escalation.question); }
+    if (!escalation.context.empty()) {
+        const Preview evidence = preview_of(readable(escalation.context), most_evidence_lines);
+        text += "  what is known:\n" + with_bars(evidence.text) + (evidence.more == 0 ? "" : "  | … " + std::to_string(evidence.more) + " more lines: agentforge escalations show " + one_line(escalation.id) + "\n");
+    }
     for (std::size_t i = 0; i < escalation.options.size(); ++i) { text += "  " + std::to_string(i + 1) + ") " + one_line(escalation.options[i]) + "\n"; }
     const std::string prompt = escalation.options.empty() ? "Answer (or 'abort'; empty: later): " : "Number or answer (or 'abort'; empty: later): ";
     terminal->discard_typed_ahead();
@@ -109,30 +143,64 @@ Result<std::optional<Resolution>> ConsoleHandler::wait_for_resolution(const Esca
 }
 
 Result<void> ConsoleHandler::notify_approval(const ApprovalRequest& request, CallContext& context) {
-    context.progress(request.id + ": the result of " + one_line(request.stage) + " waits for approval");
+    context.progress(request.id + (is_action(request) ? ": an action in " + one_line(request.stage) + " waits" : ": the result of " + one_line(request.stage) + " waits for approval"));
     return {};
 }
 
 Result<std::optional<Approval>> ConsoleHandler::wait_for_approval(const ApprovalRequest& request, CallContext& context) {
     const std::lock_guard alone(one_question_);
     const Asked terminal(given_.get());
-    if (!terminal->usable()) { say_it_cannot(request.id, context); return std::optional<Approval>(); }
+    if (!terminal->usable()) { wait_without_terminal(request.id, context); return std::optional<Approval>(); }
     if (time_is_up(context)) { return std::optional<Approval>(); }
 
-    std::string preview = json::serialize(request.artifact);
-    if (preview.size() > preview_bytes) { preview = preview.substr(0, preview_bytes) + " …"; }
+    const bool action = is_action(request);
+    const std::string whole = readable(shown_part(request));
+    const Preview preview = preview_of(whole, most_lines);
+    const std::string view = preview.more == 0 ? "" : "v=all/";
+    const std::string prompt = (action ? "Do it? [y/n/e=edit/" : "Approve? [y/n/") + view + "feedback] ";
     terminal->discard_typed_ahead();
-    terminal->write("\nApproval " + one_line(request.id) + " (task " + one_line(request.task_id) + ", stage " + one_line(request.stage) + ", artifact " +
-                    one_line(request.artifact_hash) + ")\n" + with_bars(preview) + "Approve? [y/n/feedback] ");
-    const std::optional<std::string> line = terminal->read_line(context);
-    const std::string said = line ? trimmed(*line) : "";
-    if (said.empty()) { terminal->write("\n"); return std::optional<Approval>(); }
+    terminal->write((action ? "\nAction " : "\nApproval ") + one_line(request.id) + " (task " + one_line(request.task_id) + ", stage " + one_line(request.stage) + ", hash " +
+                    one_line(request.artifact_hash).substr(0, 12) + ")\n" + with_bars(preview.text) +
+                    (preview.more == 0 ? "" : "  | … " + std::to_string(preview.more) + " more lines\n") + prompt);
     Approval approval;
     approval.artifact_hash = request.artifact_hash;
     approval.decided_by = person();
-    approval.approved = said == "y" || said == "Y" || said == "yes";
-    if (!approval.approved && said != "n" && said != "N" && said != "no") { approval.feedback = said; }
-    return std::optional<Approval>(std::move(approval));
+    for (;;) {
+        const std::optional<std::string> line = terminal->read_line(context);
+        const std::string said = line ? trimmed(*line) : "";
+        if (said.empty()) { terminal->write("\n"); return std::optional<Approval>(); }
+        if (said == "y" || said == "Y" || said == "yes") {
+            approval.approved = true;
+            return std::optional<Approval>(std::move(approval));
+        }
+        if (said == "n" || said == "N" || said == "no") { return std::optional<Approval>(std::move(approval)); }
+        if (said == "v" && preview.more > 0) {
+            terminal->write(with_bars(whole) + prompt);
+            continue;
+        }
+        if (said == "e" && action) {
+            json::object part = shown_part(request);
+            part.erase("role");
+            const auto draft = drafts_.find(request.id);
+            const std::string before = draft == drafts_.end() ? readable(part) : draft->second;
+            const auto edited = terminal->edit(before, request.id + ".yaml", editor_.empty() ? editor_of_environment() : editor_, context);
+            if (edited && *edited != readable(part)) {
+                drafts_[request.id] = *edited;
+                approval.approved = true;
+                approval.feedback = *edited;
+                return std::optional<Approval>(std::move(approval));
+            }
+            if (time_is_up(context)) { return std::optional<Approval>(); }
+            terminal->write((edited ? "It was left as it was. " : "The editor did not end well. ") + prompt);
+            continue;
+        }
+        if (said.size() == 1) {         // A slip of the finger is no feedback.
+            terminal->write("`" + said + "` is none of these. " + prompt);
+            continue;
+        }
+        approval.feedback = said;
+        return std::optional<Approval>(std::move(approval));
+    }
 }
 
 }  // namespace agentforge::escalation_console

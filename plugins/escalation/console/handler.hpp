@@ -6,8 +6,10 @@
 
 #include "terminal.hpp"
 
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 
 namespace agentforge::escalation_console {
 
@@ -15,15 +17,18 @@ namespace agentforge::escalation_console {
 /// be a pipe) until the deadline or a cancel; an empty line and the end of input mean "not answered".
 ///   - A question: the number of an option, any other text, or `abort`.
 ///   - An approval: `y`, `n`, or a text, which rejects with that feedback.
-/// Without a terminal it says so as progress and returns empty, so that another channel can answer.
+///   - An action (an approval whose id begins with `ACT-`): the same, and `e` opens it in the person's editor; what comes back is the answer's
+///     `feedback` with `approved` true, as YAML. One that was refused is opened again as it was left.
+/// What is longer than a screen is cut, which is said; `v` shows all of it.
+/// Without a terminal it says so as progress and waits like any other, so that another channel can answer.
 /// A deadline that has passed already asks nothing. Text of models is shown with its control
 /// characters escaped, and what was typed before the question was shown is no answer.
 /// Threads: any; questions are asked one after the other.
 class ConsoleHandler final : public EscalationHandler {
 public:
     ConsoleHandler() = default;
-    /// For tests: a terminal of the caller, who keeps the descriptors open.
-    ConsoleHandler(int in, int out) : given_(std::make_unique<Terminal>(in, out)) {}
+    /// For tests: a terminal of the caller, who keeps the descriptors open, and an editor.
+    ConsoleHandler(int in, int out, std::string editor = "") : given_(std::make_unique<Terminal>(in, out)), editor_(std::move(editor)) {}
 
     [[nodiscard]] std::string name() const override { return "console"; }
     [[nodiscard]] Result<void> notify(const Escalation& escalation, CallContext& context) override;
@@ -34,6 +39,8 @@ public:
 private:
     std::mutex one_question_;
     std::unique_ptr<Terminal> given_;
+    std::string editor_;
+    std::map<std::string, std::string> drafts_;     ///< What a person made of an action, by its id.
 };
 
 }  // namespace agentforge::escalation_console

@@ -6,7 +6,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -109,6 +115,80 @@ std::optional<std::string> Terminal::read_line(CallContext& context) {
         if (size <= 0) { return std::nullopt; }
         pending_.append(block.data(), static_cast<std::size_t>(size));
     }
+}
+
+std::string editor_of_environment() {
+    for (const char* variable : {"VISUAL", "EDITOR"}) {
+        const char* value = std::getenv(variable);      // NOLINT(concurrency-mt-unsafe): nobody changes the environment.
+        if (value != nullptr && *value != '\0') { return value; }
+    }
+    return "vi";
+}
+
+namespace {
+
+/// A folder of our own for one file; gone with the object.
+class EditedFile {
+public:
+    EditedFile(const std::string& name, const std::string& text) {
+        const char* temporary = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe)
+        folder_ = std::string(temporary != nullptr && *temporary == '/' ? temporary : "/tmp") + "/agentforge-edit-XXXXXX";
+        if (::mkdtemp(folder_.data()) == nullptr) { folder_.clear(); return; }
+        path_ = folder_ + "/" + name;
+        std::ofstream(path_, std::ios::binary) << text;
+    }
+    ~EditedFile() {
+        if (folder_.empty()) { return; }
+        ::unlink(path_.c_str());
+        ::rmdir(folder_.c_str());       // What an editor left beside it (a backup) keeps the folder.
+    }
+    EditedFile(const EditedFile&) = delete;
+    EditedFile& operator=(const EditedFile&) = delete;
+    [[nodiscard]] bool there() const { return !folder_.empty(); }
+    [[nodiscard]] const std::string& path() const { return path_; }
+    [[nodiscard]] std::string text() const {
+        std::ifstream file(path_, std::ios::binary);
+        return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    }
+
+private:
+    std::string folder_;
+    std::string path_;
+};
+
+}  // namespace
+
+std::optional<std::string> Terminal::edit(const std::string& text, const std::string& name, const std::string& editor, CallContext& context) {
+    const EditedFile file(name, text);
+    if (!file.there()) { return std::nullopt; }
+    termios before{};
+    const bool known = ::tcgetattr(in_, &before) == 0;
+    // The variables hold command lines (`code --wait`): a shell splits them, the file is a word of its own.
+    std::array<std::string, 5> words{"sh", "-c", "exec " + editor + " \"$1\"", "sh", file.path()};
+    std::array<char*, 6> argv{words[0].data(), words[1].data(), words[2].data(), words[3].data(), words[4].data(), nullptr};
+    posix_spawn_file_actions_t files{};
+    ::posix_spawn_file_actions_init(&files);
+    for (int descriptor = 0; descriptor < 3; ++descriptor) { ::posix_spawn_file_actions_adddup2(&files, descriptor == 0 ? in_ : out_, descriptor); }
+    pid_t child = -1;
+    const int failed = ::posix_spawn(&child, "/bin/sh", &files, nullptr, argv.data(), environ);
+    ::posix_spawn_file_actions_destroy(&files);
+    if (failed != 0) { return std::nullopt; }
+    int status = 0;
+    bool ended_early = false;
+    for (;;) {
+        const pid_t ended = ::waitpid(child, &status, WNOHANG);
+        if (ended == child) { break; }
+        if (ended < 0 && errno != EINTR) { return std::nullopt; }
+        const auto deadline = context.deadline();
+        if (!ended_early && (context.cancelled() || (deadline && *deadline <= std::chrono::steady_clock::now()))) {
+            ended_early = true;
+            ::kill(child, SIGHUP);      // Editors save what was written, and go.
+        }
+        ::poll(nullptr, 0, 20);
+    }
+    if (known) { ::tcsetattr(in_, TCSANOW, &before); }
+    if (ended_early || !WIFEXITED(status) || WEXITSTATUS(status) != 0) { return std::nullopt; }
+    return file.text();
 }
 
 }  // namespace agentforge::escalation_console

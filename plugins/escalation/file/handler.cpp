@@ -109,6 +109,10 @@ Result<std::optional<Resolution>> FileHandler::wait_for_resolution(const Escalat
 
 Result<void> FileHandler::notify_approval(const ApprovalRequest& request, CallContext& context) {
     AF_TRY(const std::string file, resolution_file(request.directory, request.id));
+    if (request.id.starts_with("ACT-")) {
+        context.progress(request.id + ": an action in " + request.stage + " waits. Answer in " + file + ": `approved: true` (with `edited: {arguments: {…}}` to change it), or `approved: false` and `feedback: …`");
+        return {};
+    }
     context.progress(request.id + ": the result of " + request.stage + " waits for approval. Answer in " + file + ": `approved: true` (or `approved: false` and `feedback: …`)");
     return {};
 }
@@ -117,7 +121,7 @@ Result<std::optional<Approval>> FileHandler::wait_for_approval(const ApprovalReq
     AF_TRY(const std::string file, resolution_file(request.directory, request.id));
     AF_TRY(const Written written, wait_for(file, context));
     if (!written.there) { return std::optional<Approval>(); }
-    AF_TRY(Approval approval, read_approval(written.text, file, request.artifact_hash));
+    AF_TRY(Approval approval, read_approval(written.text, file, request.artifact_hash, request.id.starts_with("ACT-")));
     if (approval.decided_by.empty()) { approval.decided_by = written.owner; }
     return std::optional<Approval>(std::move(approval));
 }

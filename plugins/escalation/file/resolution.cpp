@@ -151,14 +151,19 @@ Result<Resolution> read_resolution(std::string_view text, const std::string& fil
     });
 }
 
-Result<Approval> read_approval(std::string_view text, const std::string& file, const std::string& shown_hash) {
+Result<Approval> read_approval(std::string_view text, const std::string& file, const std::string& shown_hash, bool action) {
     return guarded<Approval>(file, [&] {
-        const json::object object = read(text, file, {"approved", "artifact_hash", "decided_by", "feedback"});
+        const json::object object = action ? read(text, file, {"approved", "artifact_hash", "decided_by", "edited", "feedback"}) : read(text, file, {"approved", "artifact_hash", "decided_by", "feedback"});
         if (!object.contains("approved")) { refuse("'approved' (true or false) is missing", file); }
         Approval approval;
         approval.approved = truth(object, "approved", file);
         approval.artifact_hash = shown_hash;
         if (object.contains("feedback") && !object.at("feedback").is_null()) { approval.feedback = text_of(object, "feedback", file); }
+        if (approval.feedback && approval.approved && action) { refuse("'feedback' goes with 'approved: false'; a changed action is 'edited'", file); }
+        if (const json::value* edited = object.if_contains("edited"); edited != nullptr && !edited->is_null()) {
+            if (!edited->is_object() || !approval.approved) { refuse("'edited' must be a mapping, and goes with 'approved: true'", file); }
+            approval.feedback = json::serialize(*edited);
+        }
         if (object.contains("decided_by")) { approval.decided_by = text_of(object, "decided_by", file); }
         if (object.contains("artifact_hash")) {
             const std::string named = text_of(object, "artifact_hash", file);

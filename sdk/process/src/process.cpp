@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
@@ -27,6 +28,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds cancel_interval{50};
 constexpr milliseconds drain_time{200};         // What a grandchild may hold the pipe after its parent ended.
+constexpr milliseconds cancel_grace{50};        // Who cancels does not wait: what is cancelled is done anew or thrown away.
 constexpr milliseconds supervisor_time{2'000};  // What a supervisor gets to end after its tree was killed.
 constexpr std::size_t max_report_bytes = 1UL << 20U;
 
@@ -324,7 +326,7 @@ private:
             tree::signal_descendants(child_.pid, SIGTERM);
             if (!command_.supervisor) { ::kill(-child_.pid, SIGTERM); }
             phase_ = Phase::terminating;
-            next_step_ = now + command_.grace;
+            next_step_ = now + (stopped_by_cancel_ ? std::min(command_.grace, cancel_grace) : command_.grace);
             return;
         case Phase::terminating:
             if (now < next_step_) { return; }
@@ -381,9 +383,50 @@ bool is_program(const std::string& path, bool& seen) {
     return ::access(path.c_str(), X_OK) == 0;
 }
 
+/// The same command under agentforge-exec, without confinement; empty where this process knows of none, or the program cannot be run anyway.
+std::optional<Command> supervised(const Command& command) {
+    const char* const helper = std::getenv(supervisor_variable);
+    if (helper == nullptr || command.supervisor || command.extra_input || command.argv.empty() || ::access(helper, X_OK) != 0 || ::access(command.program.c_str(), X_OK) != 0) {
+        return std::nullopt;
+    }
+    Command whole = command;
+    whole.program = helper;
+    whole.argv.insert(whole.argv.begin(), "agentforge-exec");
+    std::string policy;
+    for (const std::string& record : {"host " + std::to_string(::getpid()), "program " + command.program, std::string("confine 0"), std::string("network full")}) { policy.append(record).push_back('\0'); }
+    whole.extra_input = std::move(policy);
+    whole.supervisor = true;
+    return whole;
+}
+
+/// What the supervisor says of the program, as if it had been run without one.
+Result<Outcome> as_of_the_program(const Command& command, Outcome outcome) {
+    bool started = false;
+    int exec_error = 0;
+    for (std::string_view text = outcome.report; !text.empty();) {
+        const std::string record(text.substr(0, text.find('\0')));
+        text.remove_prefix(std::min(text.size(), record.size() + 1));
+        if (record.starts_with("started ")) { started = true; }
+        else if (record.starts_with("exec ")) { exec_error = std::atoi(record.c_str() + 5); }
+        else if (record.starts_with("signal ")) { outcome.signal = std::atoi(record.c_str() + 7); }
+    }
+    outcome.report.clear();
+    if (exec_error != 0) {
+        return Error{"AF-EXEC-003", "The program cannot be executed: " + reason(exec_error), command.program,
+                     "Check its permissions, and its first line (#!) where it is a script.", ErrorKind::unavailable};
+    }
+    if (!started && !outcome.timed_out && !outcome.cancelled) { return cannot_start("The program's supervisor ended before it", ECHILD, command.program); }
+    if (outcome.signal != 0) { outcome.exit_code = 128 + outcome.signal; }
+    return outcome;
+}
+
 }  // namespace
 
 Result<Outcome> run(const Command& command, const Cancelled& cancelled) {
+    if (const auto whole = supervised(command)) {
+        AF_TRY(Child child, start(*whole));
+        return as_of_the_program(command, Watch(*whole, cancelled, std::move(child)).to_the_end());
+    }
     AF_TRY(Child child, start(command));
     return Watch(command, cancelled, std::move(child)).to_the_end();
 }

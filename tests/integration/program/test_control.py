@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals while a model is asked: once, twice, and of the other kinds."""
+"""Signals while a model is asked, requests from another terminal, and what is left of a task's children: nothing."""
 
 import os
+import pathlib
 import signal
 import threading
+import time
 
-from harness import REQUEST, SOURCE, ProgramTest, main, short_transcript, wait_until
+import yaml
+
+from harness import REQUEST, SOURCE, TRANSCRIPT, ProgramTest, main, short_transcript, wait_until
 from model_server import KEY, ModelServer
 
 
@@ -80,6 +84,118 @@ class TestSignals(ProgramTest):
             return self.never()
 
         self.assert_saved(self.begin(once), self.AT - 1)
+
+
+class TestFromElsewhere(ProgramTest):
+    """Another terminal asks, while a model that never answers is asked."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.environment["SCRIPTED_MODEL_KEY"] = KEY
+        over = threading.Event()
+        self.server = ModelServer(short_transcript(), SOURCE / "config", before={number: lambda: over.wait() and False for number in range(1, 9)})
+        self.addCleanup(self.server.close)
+        self.addCleanup(over.set)
+        self.model = ["--set", "llm.backend=openai", "--set", "llm.model=scripted", "--set", f"llm.base_url={self.server.url}/v1",
+                      "--set", "llm.api_key_env=SCRIPTED_MODEL_KEY"]
+
+    def asking(self, *arguments):
+        """A run whose model is asked and stays so."""
+        before = len(self.server.requests)
+        process = self.spawn(*arguments[:1], *self.model, *arguments[1:])
+        wait_until(lambda: len(self.server.requests) > before or process.poll() is not None, "the model to be asked")
+        return process
+
+    def assert_paused(self, process, reason):
+        out, err = process.communicate()
+        self.assertEqual(process.returncode, 23, out + err)
+        self.assertIn(f"agentforge resume {self.task()}", out)
+        self.assertEqual((self.journal()[-1]["type"], self.journal()[-1]["reason"]), ("task_paused", reason))
+        self.assertFalse((self.task_folder() / "pause.request").exists())
+
+    def test_pause_does_not_wait_for_the_model_and_resume_goes_on(self):
+        process = self.asking("start", "--exit-after", "intake", REQUEST)
+        asked = self.assert_code(self.run_program("pause", self.task(), "--reason", "the machine is needed"), 0)
+        self.assertIn(f"agentforge resume {self.task()}", asked.out)
+        self.assert_paused(process, "the machine is needed")
+        self.assertEqual(self.steps(), [])
+        self.assert_code(self.run_program("resume", self.task(), "--set", "llm.backend=replay", "--set", f"llm.transcript={TRANSCRIPT}"), 0)
+
+    def test_a_second_request_makes_it_at_once(self):
+        process = self.asking("start", "--exit-after", "intake", REQUEST)
+        self.assert_code(self.run_program("pause", self.task(), "--after-step"), 0)
+        self.assertIsNone(process.poll())
+        self.assert_code(self.run_program("pause", self.task(), "--reason", "now"), 0)
+        self.assert_paused(process, "now")
+
+    def test_within_200_ms(self):
+        """The best of three: the machine that tests may be busy. The journal's last write says when it was saved."""
+        taken = []
+        for ask in (lambda process: self.run_program("pause", self.task()), lambda process: os.kill(process.pid, signal.SIGTERM),
+                    lambda process: self.run_program("pause", self.task())):
+            process = self.asking("resume", self.task()) if taken else self.asking("start", "--exit-after", "intake", REQUEST)
+            ask(process)
+            asked = time.time()
+            process.communicate()
+            self.assertEqual(self.journal()[-1]["type"], "task_paused")
+            taken.append((self.task_folder() / "actions.yaml").stat().st_mtime - asked)
+        self.assertLess(min(taken), 0.2, taken)
+
+    def test_abort_does_not_wait_for_the_model(self):
+        process = self.asking("start", "--exit-after", "intake", REQUEST)
+        self.assert_code(self.run_program("abort", self.task()), 0)
+        process.communicate()
+        self.assertEqual((process.returncode, self.journal()[-1]["type"]), (23, "task_aborted"))
+
+
+class TestChildren(ProgramTest):
+    """A child that has left its parent, its session and its terminal, and hears no polite signal."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.seconds = f"86{os.getpid():08d}"       # How long it sleeps names it.
+
+    def sleeping(self):
+        found = []
+        for place in pathlib.Path("/proc").iterdir():
+            try:
+                if place.name.isdigit() and (place / "cmdline").read_bytes().split(b"\0")[:2] == [b"sleep", self.seconds.encode()]:
+                    found.append(int(place.name))
+            except OSError:     # It has ended meanwhile.
+                continue
+        return found
+
+    def test_a_model_command(self):
+        model = self.folder / "model.sh"
+        model.write_text(f"#!/bin/sh\ntrap '' TERM INT HUP\nsetsid sleep {self.seconds} &\nsleep {self.seconds}\n")
+        model.chmod(0o755)
+        for end in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(end.name):
+                self.assert_gone_after(end, "--set", "llm.backend=cli", "--set", f"llm.command=[{model}]", count=2)
+
+    def test_a_command_of_a_gate(self):
+        (self.repository / "tests" / "test_slow.py").write_text(
+            "import signal, subprocess\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+            f"subprocess.Popen(['sleep', '{self.seconds}'], start_new_session=True)\nsubprocess.run(['sleep', '{self.seconds}'])\n")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "Add a slow test")
+        transcript = self.folder / "transcript.yaml"
+        transcript.write_text(yaml.safe_dump(short_transcript()), encoding="utf-8")
+        for end in (signal.SIGKILL, signal.SIGTERM):
+            with self.subTest(end.name):
+                self.assert_gone_after(end, "--transcript", transcript, count=2)
+
+    def assert_gone_after(self, end, *model, count):
+        process = self.spawn("start", *model, REQUEST)
+        wait_until(lambda: len(self.sleeping()) >= count or process.poll() is not None, "the child to begin")
+        self.assertEqual(len(self.sleeping()), count, "not begun")
+        os.kill(process.pid, end)
+        process.communicate()
+        if end == signal.SIGKILL:       # Who is killed waits for nobody.
+            wait_until(lambda: not self.sleeping(), "the children to end")
+        self.assertEqual(self.sleeping(), [])
 
 
 if __name__ == "__main__":

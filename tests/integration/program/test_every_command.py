@@ -122,7 +122,7 @@ class TestInTheBackground(ProgramTest):
         self.assertEqual(json.loads(log)["status"], "completed")
 
     def test_detached_start_says_what_kept_it_from_beginning(self):
-        outcome = self.run_program("start", "--detach", "--transcript", "/nonexistent", REQUEST)
+        outcome = self.run_program("start", "--detach", "--transcript", self.folder / "nonexistent", REQUEST)
         self.assert_error(outcome, "AF-LLM-205")
         self.assertEqual(self.tasks(), [])
 
@@ -132,12 +132,12 @@ class TestInTheBackground(ProgramTest):
         self.run_program("logs", task, "--follow")
         self.assertEqual(self.run_program("status", task, "--json").json["request"], REQUEST)
 
-    def test_pause_from_elsewhere_lets_the_step_end_and_is_journaled_with_its_reason(self):
+    def test_pause_after_the_step_lets_it_end_and_is_journaled_with_its_reason(self):
         self.environment["SCRIPTED_MODEL_KEY"] = KEY
         paused = []
 
         def pause():
-            paused.append(self.run_program("pause", self.task(), "--reason", "the machine is needed"))
+            paused.append(self.run_program("pause", self.task(), "--after-step", "--reason", "the machine is needed"))
             wait_until(lambda: (self.task_folder() / "pause.request").exists(), "the request to pause")
             return True
 

@@ -5,9 +5,13 @@ import os
 import re
 import signal
 import threading
+import time
+
+import yaml
 
 from harness import REQUEST, SOURCE, TRANSCRIPT, ProgramTest, main, short_transcript, wait_until
 from model_server import KEY, ModelServer
+from test_commands import QUESTION, doubtful_transcript
 from terminal import Terminal
 
 STAGES = "intake  · clarify  · analyze  · spec  · red  · green  · refactor  · deliver"
@@ -125,6 +129,124 @@ class TestKeys(TerminalTest):
         self.assertIn(f"Not done: {self.task()}", shown)
 
 
+def plain(text):
+    """Ids and times as signs that do not change from run to run; the right edge of a box stays where it is."""
+    text = re.sub(r"task-\d{8}-[a-z0-9-]*?-([0-9a-f]{8})\b", "TASK", text)
+    text = re.sub(r"\b[0-9a-f]{8}\b", "IDIDIDID", text)
+    text = re.sub(r"\b\d+:\d\d\b", "0:00", text)
+    text = re.sub(r" +\d+ s ago │", " 0 s ago │", text)
+    text = re.sub(r" +\d+ s │", " 0 s │", text)
+    text = re.sub(r"\(\d+ s ago\) *│", "(0 s ago) │", text)
+    return re.sub(r"\d+(\.\d)? m?s\b", "0 s", text)
+
+
+class TestADay(TerminalTest):
+    """A person's way with one task, screen by screen."""
+
+    def shown(self, terminal):
+        return plain(terminal.text()).splitlines()
+
+    def box(self, terminal, columns, *lines):
+        """Holds a whole screen against a box with these lines in it."""
+        rule = "─" * (columns - 2)
+        expected = [f"┌{rule}┐", *(f"├{rule}┤" if line is None else "│ " + line for line in lines), f"└{rule}┘"]
+        expected = [re.sub(r" +", " ", line).rstrip() for line in expected]
+        deadline = time.monotonic() + 10
+        while (got := [re.sub(r" +", " ", re.sub(r" *│$", "", line)) for line in self.shown(terminal)]) != expected and time.monotonic() < deadline:
+            os.sched_yield()        # It is being drawn.
+        self.assertEqual(got, expected)
+
+    def watched(self, stage, *last):
+        return ["AGENTFORGE STATUS textkit", None, "Active: 1 Completed: 0 Waiting for you: 0", "", f"● IDIDIDID {stage} █████░░░░░ 50% 0 s", f' "{REQUEST}"', *last]
+
+    def test_start_watch_resize_interrupt_and_resume(self):
+        terminal = self.held(2, "--exit-after", "clarify", columns=200)
+        terminal.wait_for("the model is asked")
+        watch = Terminal(self, "status", "--watch", columns=80, lines=30)
+        watch.wait_for("CLARIFY")
+        self.box(watch, 80, *self.watched("CLARIFY", " Last: complete (0 s ago)"))
+
+        watch.resize(40, 30)
+        watch.wait_for("1 active, 0 done")
+        self.assertTrue(all(len(line) == 40 for line in watch.lines()), watch.text())
+        watch.resize(80, 30)
+        watch.wait_for("Active: 1")
+
+        terminal.press(b"\x03")
+        terminal.wait_for("(Ctrl-C again: at once)")
+        self.release.set()
+        self.assertEqual([plain(line) for line in terminal.ended(23)[-4:-1]], ["Paused: TASK, at stage clarify", "  go on with: agentforge resume TASK", "  look at it: agentforge inspect TASK"])
+        watch.wait_for("PAUSED")
+        self.box(watch, 80, "AGENTFORGE STATUS textkit", None, "Active: 0 Completed: 0 Waiting for you: 0", "", "· IDIDIDID PAUSED █████░░░░░ 50% 0 s", f' "{REQUEST}"',
+                 " Last: complete (0 s ago)", " Paused: interrupted", " agentforge resume IDIDIDID")
+        watch.press(b"\x03")
+        watch.ended(23)
+
+        resumed = [plain(line) for line in Terminal(self, "resume", "--set", "llm.backend=replay", "--set", f"llm.transcript={TRANSCRIPT}", self.task(), columns=200, lines=60).ended(0)]
+        self.assertEqual([line for line in resumed if line.startswith(("task", "1/8", "2/8", "3/8", "Done"))],
+                         ["task TASK  (pipeline implement)", "2/8 clarify   business_analyst  (goes on)", "Done: TASK  (0 s)"])
+
+    def test_approve_reject_and_the_box_of_each(self):
+        Terminal(self, "start", "--transcript", str(TRANSCRIPT), "--supervised", "--exit-after", "analyze", REQUEST).ended(22)
+        status = Terminal(self, "status", columns=80)
+        status.ended(0)
+        self.box(status, 80, "AGENTFORGE STATUS textkit", None, "Active: 0 Completed: 0 Waiting for you: 1", "", "⚠ IDIDIDID WAITS: APPROVAL 0% 0 s", f' "{REQUEST}"', " Waiting: approval of intake",
+                 " agentforge approve IDIDIDID")
+        approved = [plain(line) for line in Terminal(self, "approve", self.task()[-8:], columns=200).ended(22)]
+        self.assertEqual([line for line in approved if line.startswith(("2/8", "Waiting", "  agentforge"))],
+                         ["2/8 clarify   business_analyst", "Waiting for a person: TASK, stage clarify, APR-TASK-clarify-1", "  agentforge approve TASK", '  agentforge feedback TASK "what to change"', "  agentforge reject TASK"])
+        Terminal(self, "reject", self.task()[-8:]).ended(23)
+        status = Terminal(self, "status", columns=80)
+        status.ended(0)
+        self.assertIn("│ ✗ IDIDIDID ABORTED", "\n".join(self.shown(status)))
+
+    def test_a_question_is_shown_and_answered(self):
+        file = self.folder / "doubtful.yaml"
+        file.write_text(yaml.safe_dump(doubtful_transcript(), allow_unicode=True), encoding="utf-8")
+        asked = [plain(line) for line in Terminal(self, "start", "--transcript", file, "--exit-after", "clarify", REQUEST, columns=200).ended(22)]
+        question = self.run_program("escalations", "list", "--json").json["escalations"][0]["id"]
+        self.assertIn(f'  agentforge resolve {plain(question)} "your answer"     (or --abort)', asked)
+        status = Terminal(self, "status", columns=80)
+        status.ended(0)
+        text = re.sub(r" *│\n│ *", " ", status.text())
+        self.assertIn("ESCALATED", text)
+        self.assertIn(f"Waiting: {QUESTION}"[:60], text)
+        self.assertIn(f"agentforge resolve {question}", text.replace(" ", "").replace("agentforgeresolve", "agentforge resolve "))
+        answered = [plain(line) for line in Terminal(self, "resolve", question, "Yes, digits stay", columns=200).ended(0)]
+        self.assertIn("Done: TASK  (0 s)", answered)
+
+    def test_a_terminal_without_a_cursor_gets_the_watched_box_again_below(self):
+        terminal = self.held(1)
+        terminal.wait_for("the model is asked")
+        watch = Terminal(self, "status", "--watch", columns=80, environment={"TERM": "dumb"})
+        watch.wait_for("● ")
+        watch.press(b"\x03")
+        watch.ended(23)
+        self.assertNotIn(b"\x1b", watch.raw)
+
+
+    def test_following_shows_what_happens_and_ends_with_the_task(self):
+        terminal = self.held(2, "--exit-after", "clarify")
+        terminal.wait_for("the model is asked")
+        follower = Terminal(self, "logs", self.task(), "--follow", columns=60)
+        follower.wait_for("stage_started  stage=clarify")
+        self.assertTrue(all(len(line) < 60 for line in follower.lines()), follower.text())
+        self.release.set()
+        terminal.ended(0)
+        shown = "\n".join(follower.ended(0))
+        self.assertRegex(shown, r"(?m)^\d\d:\d\d:\d\d  step 2 complete: completed$")
+        self.assertRegex(shown, r"\d  task_completed$")
+
+    def test_ctrl_c_ends_following_and_leaves_the_task_alone(self):
+        terminal = self.held(1)
+        terminal.wait_for("the model is asked")
+        follower = Terminal(self, "logs", self.task(), "--follow")
+        follower.wait_for("stage_started  stage=intake")
+        follower.press(b"\x03")
+        follower.ended(23)
+        self.assertIsNone(terminal.process.poll())
+
+
 class TestPager(TerminalTest):
     """Long output on a terminal."""
 
@@ -155,6 +277,26 @@ class TestPager(TerminalTest):
     def test_one_of_our_own_comes_first(self):
         self.inspect(5, PAGER="false", AGENTFORGE_PAGER=str(self.pager))
         self.assertTrue(self.seen.exists())
+
+    def test_help_is_paged(self):
+        terminal = Terminal(self, "start", "--help", lines=5, environment={"PAGER": str(self.pager)})
+        self.assertEqual(terminal.ended(0), [])
+        self.assertIn("--exit-after", self.seen.read_text())
+
+    def test_ctrl_c_belongs_to_the_pager(self):
+        self.pager.write_text(f"#!/bin/sh\ntrap 'echo heard' INT\ncat > /dev/null\necho up\nuntil [ \"$key\" = q ]; do read key < /dev/tty; done\n: > {self.seen}\n")
+        terminal = Terminal(self, "inspect", self.task(), lines=5, environment={"PAGER": str(self.pager)})
+        terminal.wait_for("up")
+        for _ in range(3):
+            terminal.press(b"\x03")
+        terminal.wait_for("heard")
+        self.assertIsNone(terminal.process.poll())
+        terminal.press(b"q\n")
+        terminal.ended(0)
+        self.assertTrue(self.seen.exists())
+
+    def test_a_pipeline_may_be_the_pager(self):
+        self.assertEqual(self.inspect(5, PAGER="cat | head -n 1"), [self.run_program("inspect", self.task()).out.splitlines()[0]])
 
     def test_json_is_never_paged(self):
         self.assertIn("}", Terminal(self, "inspect", self.task(), "--json", lines=5, environment={"PAGER": str(self.pager)}).ended(0)[-1])

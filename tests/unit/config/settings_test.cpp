@@ -37,7 +37,7 @@ TEST(Settings, files_that_are_missing_are_empty) {
 TEST(Settings, each_layer_is_laid_over_the_one_before) {
     const Folder folder;
     Settings::Sources sources;
-    sources.user_file = folder.write("user.yaml", "llm: {model: user, backend: user}\nescalation: {handler: console}\n");
+    sources.user_file = folder.write("user.yaml", "llm: {model: user, backend: user}\nescalation: {handlers: [console]}\n");
     EXPECT_EQ(load(sources).text("llm.model"), "user");
     sources.project_file = folder.write("project.yaml", "llm: {model: project}\n");
     EXPECT_EQ(load(sources).text("llm.model"), "project");

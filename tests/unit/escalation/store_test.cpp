@@ -72,6 +72,69 @@ TEST_F(EscalationStoreTest, ids_are_made_of_task_stage_and_counter) {
     EXPECT_EQ(EscalationStore::approval_id("task-1", "my/stage", 1), "APR-task-1-my-stage-1");
 }
 
+class ActionStoreTest : public EscalationStoreTest {
+protected:
+    ActionStoreTest() {
+        ApprovalRequest one = approval_request();
+        one.id = id;
+        one.artifact = {{"role", "dev"}, {"tool", "edit_file"}, {"arguments", {{"path", "a.py"}, {"replace", "x\ny\n"}}}};
+        EXPECT_TRUE(store_.record(one).ok());
+        hash = one.artifact_hash;
+    }
+    [[nodiscard]] Result<std::optional<ActionDecision>> said(std::string_view text) const {
+        write(id + ".resolution.yaml", text);
+        return store_.action_decision(id);
+    }
+    const std::string id = "ACT-task-1-green-3";
+    std::string hash;
+};
+
+TEST_F(ActionStoreTest, a_decision_reads_back) {
+    EXPECT_FALSE(store_.answer_version(id).has_value());
+    ASSERT_TRUE(store_.decide_action(id, {true, json::object{{"arguments", {{"path", "b.py"}, {"ratio", 0.5}}}}, "", hash, "ann"}).ok());
+    const auto decision = store_.action_decision(id);
+    ASSERT_TRUE(decision.ok()) << decision.error().to_string();
+    EXPECT_EQ((*decision)->edited, (json::object{{"arguments", {{"path", "b.py"}, {"ratio", 0.5}}}, {"tool", "edit_file"}}));
+    EXPECT_EQ((*decision)->decided_by, "ann");
+    EXPECT_TRUE(store_.answer_version(id).has_value());
+}
+
+TEST_F(ActionStoreTest, what_a_handler_says_of_an_action_becomes_a_decision) {
+    Approval approval{true, R"({"arguments": {"path": "c.py"}})", hash, "console"};
+    ASSERT_TRUE(store_.decide(id, approval).ok());
+    EXPECT_EQ((*store_.action_decision(id))->edited->at("arguments").at("path"), "c.py");
+    EXPECT_EQ(store_.decide(id, approval).error().code, "AF-ESC-004");
+}
+
+TEST_F(ActionStoreTest, an_answer_that_is_none_is_refused_by_its_place) {
+    EXPECT_EQ(said("approved: true\nedited:\n  content: x\n").error().code, "AF-ESC-032");
+    EXPECT_EQ(said("approved: true\nedited: {arguments: 3}\n").error().code, "AF-ESC-032");
+    EXPECT_EQ(said("approved: true\nedited: {tool: \"\", arguments: {}}\n").error().code, "AF-ESC-032");
+    EXPECT_NE(said("approved: true\nfeedback: no\n").error().where.find(":2:"), std::string::npos);
+    EXPECT_EQ(said("edited: {arguments: {}}\n").error().code, "AF-ESC-005");
+    EXPECT_EQ(said("approved: true\nartifact_hash: \"0\"\n").error().code, "AF-ESC-006");
+    EXPECT_EQ(store_.action_decision("APR-task-1-spec-1").error().code, "AF-ESC-002");
+}
+
+TEST_F(ActionStoreTest, what_waits_is_listed_with_what_it_is) {
+    const auto pending = store_.pending();
+    ASSERT_EQ(pending->items.size(), 1U);
+    EXPECT_EQ(pending->items[0].kind, PendingItem::Kind::action);
+    EXPECT_EQ(pending->items[0].question, "edit_file path=a.py replace=x…");
+    ASSERT_TRUE(said("approved: false\n").ok());
+    EXPECT_TRUE(store_.pending()->items.empty());
+}
+
+TEST_F(ActionStoreTest, an_empty_file_is_not_written_yet) {
+    write(id + ".resolution.yaml", "");
+    EXPECT_FALSE(store_.answer_version(id).has_value());
+}
+
+TEST(ActionText, shows_every_argument_whole) {
+    const std::string text = action_text({{"role", "dev"}, {"tool", "edit_file"}, {"arguments", {{"path", "a.py"}, {"replace", "x\n  y\n"}, {"lines", json::array{1, 2}}}}});
+    EXPECT_EQ(text, "role: dev\ntool: edit_file\npath: a.py\nreplace:\n    x\n      y\nlines:\n    - 1\n    - 2\n");
+}
+
 TEST_F(EscalationStoreTest, a_recorded_question_reads_back) {
     record();
     const auto read_back = store_.escalation("ESC-task-1-green-1");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "console/handler.hpp"
+#include "console/readable.hpp"
 #include "context.hpp"
 
 #include <gmock/gmock.h>
@@ -139,6 +140,78 @@ TEST_F(EscalationConsole, any_other_text_is_feedback) {
 
 TEST_F(EscalationConsole, the_end_of_input_approves_nothing) { EXPECT_FALSE(decided("\x04")->has_value()); }
 
+TEST_F(EscalationConsole, a_single_letter_that_means_nothing_is_asked_again) {
+    auto answer = decided("w\nn\n");
+    EXPECT_FALSE((*answer)->feedback.has_value());
+    EXPECT_FALSE((*answer)->approved);
+}
+
+TEST_F(EscalationConsole, what_is_longer_than_a_screen_is_cut_and_shown_whole_when_asked) {
+    std::string lines;
+    for (int line = 1; line <= 60; ++line) { lines += "line " + std::to_string(line) + "\n"; }
+    approval_.artifact = {{"text", lines}};
+    auto answer = decided("v\ny\n");
+    EXPECT_TRUE((*answer)->approved);
+    EXPECT_THAT(screen_, HasSubstr("more lines"));
+    EXPECT_THAT(screen_, Not(HasSubstr("line 60")));      // What was read before the person typed.
+}
+
+TEST_F(EscalationConsole, what_is_known_stands_beside_a_question) {
+    question_.context = {{"evidence", {{"gate", "tests"}, {"summary", "2 of 9 fail"}}}};
+    ASSERT_TRUE(asked("1\n").ok());
+    EXPECT_THAT(screen_, HasSubstr("2 of 9 fail"));
+}
+
+/// An action, and an editor that is a command line.
+class ActionAtTheConsole : public EscalationConsole {
+protected:
+    ActionAtTheConsole() {
+        approval_.id = "ACT-1";
+        approval_.artifact = {{"role", "software_developer"}, {"stage", "green"}, {"tool", "create_file"}, {"arguments", {{"path", "src/x.py"}, {"content", "def f():\n    return 1\n"}}}};
+    }
+    void editor(const std::string& command) { handler_ = std::make_unique<ConsoleHandler>(terminal_, terminal_, command); }
+};
+
+TEST_F(ActionAtTheConsole, is_shown_with_its_text_in_lines) {
+    EXPECT_TRUE((*decided("y\n"))->approved);
+    EXPECT_THAT(screen_, HasSubstr("|     return 1"));
+    EXPECT_THAT(screen_, HasSubstr("src/x.py"));
+}
+
+TEST_F(ActionAtTheConsole, is_changed_in_an_editor) {
+    editor("sed -i s/return.1/return.2/");
+    auto answer = decided("e\n");
+    EXPECT_TRUE((*answer)->approved);
+    EXPECT_EQ(*(*answer)->feedback, "tool: \"create_file\"\narguments:\n  path: \"src/x.py\"\n  content: |\n    def f():\n        return.2\n");
+}
+
+TEST_F(ActionAtTheConsole, that_was_left_as_it_was_is_not_decided) {
+    editor("true");
+    EXPECT_FALSE((*decided("e\nn\n"))->approved);
+}
+
+TEST_F(ActionAtTheConsole, an_editor_that_fails_decides_nothing) {
+    editor("false");
+    EXPECT_FALSE((*decided("e\nn\n"))->approved);
+}
+
+TEST_F(ActionAtTheConsole, the_end_of_the_wait_ends_the_editor) {
+    editor("sleep 60 #");
+    context_.until = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+    EXPECT_FALSE(decided("e\n")->has_value());
+}
+
+TEST_F(ActionAtTheConsole, a_change_that_was_refused_is_opened_again_as_it_was_left) {
+    editor("sed -i s/return.*/&0/");
+    ASSERT_TRUE((*decided("e\n"))->feedback.has_value());
+    EXPECT_THAT(*(*decided("e\n"))->feedback, HasSubstr("return 100"));
+}
+
+TEST(Readable, texts_that_no_block_can_hold_are_quoted) {
+    EXPECT_EQ(readable({{"a", " x\ny"}, {"b", "x\r\ny"}, {"yes", 1}, {"c", json::array{1, json::object{{"d", "e"}}}}, {"f", "x\ny"}, {"g", json::array()}}),
+              "a: \" x\\ny\"\nb: \"x\\r\\ny\"\n\"yes\": 1\nc:\n  - 1\n  - d: \"e\"\nf: |-\n  x\n  y\ng: []\n");
+}
+
 TEST_F(EscalationConsole, a_deadline_that_has_passed_asks_nothing) {
     context_.until = std::chrono::steady_clock::now();
     EXPECT_FALSE(handler_->wait_for_resolution(question_, context_)->has_value());
@@ -169,6 +242,7 @@ TEST_F(EscalationConsole, without_a_terminal_it_says_so_and_does_not_answer) {
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
     ConsoleHandler handler(ends[0], ends[1]);
+    context_.until = std::chrono::steady_clock::now();
     EXPECT_FALSE(handler.wait_for_resolution(question_, context_)->has_value());
     EXPECT_THAT(context_.told, HasSubstr("no terminal"));
     ::close(ends[0]);

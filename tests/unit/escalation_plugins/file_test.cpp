@@ -53,6 +53,20 @@ TEST_F(EscalationFile, notify_names_the_file_to_write) {
     EXPECT_THAT(context_.told, HasSubstr(file("ESC-1").string()));
 }
 
+TEST_F(EscalationFile, an_action_is_answered_with_a_change) {
+    approval_.id = "ACT-1";
+    const auto said = [this](const std::string& text) {
+        std::ofstream(file("ACT-1"), std::ios::binary) << text;
+        return approval();
+    };
+    const auto changed = said("approved: true\nedited: {arguments: {path: x.py}}\n");
+    EXPECT_TRUE((*changed)->approved);
+    EXPECT_EQ((*changed)->feedback, R"({"arguments":{"path":"x.py"}})");
+    EXPECT_EQ((*said("approved: false\nfeedback: no\n"))->feedback, "no");
+    EXPECT_EQ(said("approved: true\nfeedback: no\n").error().code, "AF-ESC-103");
+    EXPECT_EQ(said("approved: false\nedited: {arguments: {}}\n").error().code, "AF-ESC-103");
+}
+
 TEST_F(EscalationFile, notify_approval_names_the_file_to_write) {
     ASSERT_TRUE(handler_.notify_approval(approval_, context_).ok());
     EXPECT_THAT(context_.told, HasSubstr(file("APR-1").string()));

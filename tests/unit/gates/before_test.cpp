@@ -91,6 +91,45 @@ TEST(GreenGate, a_flaky_test_of_before_is_trusted_neither_way) {
     EXPECT_THAT(fact_texts(report.facts, "flaky"), ElementsAre("tests/test_old.py::TestOld::test_old"));
 }
 
+/// A suite whose one old test passes (p) or fails (f) by the number of the run in one build folder.
+struct Flips { const char* name; const char* pattern; bool excused; };
+class FlippingTest : public ::testing::TestWithParam<Flips> {
+protected:
+    static std::unique_ptr<Project> project() {
+        json::object settings{{"command", json::array{"sh", "check.sh"}}};
+        auto made = std::make_unique<Project>(std::move(settings), std::vector<std::string>{}, "generic");
+        const std::string script = "echo run >> \"$AGENTFORGE_BUILD/runs\"\nnumber=$(wc -l < \"$AGENTFORGE_BUILD/runs\")\necho 1..1\n"
+                                   "case $(printf " + std::string(GetParam().pattern) + " | cut -c \"$number\") in\np) echo 'ok 1 - old' ;;\n*) echo 'not ok 1 - old'; exit 1 ;;\nesac\n";
+        made->tree("base") = {{"check.sh", script}, {"tests/a", ""}};
+        made->tree("red") = made->tree("base");
+        made->tree("green") = made->tree("base");
+        made->tree("green")["code"] = "changed\n";
+        made->baseline.base_tests = {{"old", "old", "", 0, TestStatus::passed, ""}};
+        return made;
+    }
+};
+
+TEST_P(FlippingTest, is_a_regression_where_it_fails_twice) {
+    const auto project = FlippingTest::project();
+    for (const auto* gate : {"tests", "deliver"}) {     // The one in the folder that is kept, the other in one of its own.
+        const auto report = project->gate(gate, "green");
+        EXPECT_EQ(report.passed, GetParam().excused) << gate << ": " << report.summary;
+        EXPECT_EQ(fact_texts(report.facts, "flaky_since").size(), GetParam().excused ? 1U : 0U) << gate;
+        EXPECT_THAT(report.summary + joined(report.blocking_issues), HasSubstr(GetParam().excused ? "flaky" : "old")) << gate;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, FlippingTest, ::testing::Values(Flips{"passes_twice_more", "fpp", true}, Flips{"fails_again", "ffp", false}, Flips{"fails_the_third_time", "fpf", false}),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+TEST(FlippingTests, a_test_that_fails_only_beside_others_is_a_regression) {
+    SlugProject project;
+    project.tree("green")["old.py"] = "import sys\ndef old():\n    return 2 if 'slug' in sys.modules else 1\n";
+    const auto report = project.gate("deliver", "green");
+    EXPECT_FALSE(report.passed);
+    EXPECT_THAT(report.summary, HasSubstr("test_old passed before the task and does not pass now"));
+}
+
 TEST(TestsGate, another_run_is_measured_anew) {
     SlugProject project;
     project.tree("base")["tests/test_dice.py"] = "import random, unittest\nclass TestDice(unittest.TestCase):\n"

@@ -42,6 +42,38 @@ func TestPasses(t *testing.T) {}
     {"broken/broken_test.go", "package broken\n\nimport \"testing\"\n\nfunc TestLater(t *testing.T) { missing() }\n"},
 };
 
+TEST(GoTests, a_single_test_is_run_alone_with_the_canary) {
+    AGENTFORGE_NEEDS_GO()
+    Project project;
+    project.use_baseline = false;
+    project.tree("t") = go_module;
+    const auto report = project.gate("tests", "t", {"slug_test.go::TestPasses"});
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    EXPECT_EQ(report.tests.size(), 1U);
+    const auto missing = project.gate("tests", "t", {"slug_test.go::TestNowhere"});
+    EXPECT_THAT(joined(missing.blocking_issues), HasSubstr("no test TestNowhere"));
+}
+
+TEST(GoTests, the_packages_that_import_a_changed_one_are_affected_by_it_and_no_others) {
+    AGENTFORGE_NEEDS_GO()
+    Project project;
+    const auto test_of = [](const std::string& package, const std::string& more) {
+        return "package " + package + "\n\nimport (\n\t\"testing\"\n" + more + ")\n\nfunc TestIt(t *testing.T) {}\n";
+    };
+    project.tree("base") = {{"go.mod", "module example.com/m\n\ngo 1.16\n"},
+                            {"low/low.go", "package low\n\nfunc One() int { return 1 }\n"}, {"low/low_test.go", test_of("low", "")},
+                            {"high/high.go", "package high\n\nimport \"example.com/m/low\"\n\nfunc Two() int { return 2 * low.One() }\n"}, {"high/high_test.go", test_of("high", "")},
+                            {"beside/beside_test.go", test_of("beside_test", "\t_ \"example.com/m/high\"\n")},
+                            {"apart/apart.go", "package apart\n"}, {"apart/apart_test.go", test_of("apart", "")}};
+    project.tree("t") = project.tree("base");
+    project.tree("t")["low/low.go"] += "\nfunc Three() int { return 3 }\n";
+    const auto report = project.gate("tests", "t", {}, {{"scope", "affected"}});
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    std::vector<std::string> files;
+    for (const auto& test : report.tests) { files.push_back(test.file); }
+    EXPECT_THAT(files, ::testing::UnorderedElementsAre("low/low_test.go", "high/high_test.go", "beside/beside_test.go"));
+}
+
 TEST(GoTests, outcomes_are_told_apart_although_a_panic_ends_the_program) {
     AGENTFORGE_NEEDS_GO()
     Project project;

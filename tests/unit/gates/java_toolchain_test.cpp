@@ -58,6 +58,9 @@ TEST(JavaTests, outcomes_are_told_apart) {
     EXPECT_EQ(status_of(report, prefix + "breaks"), TestStatus::error);
     EXPECT_EQ(status_of(report, prefix + "later"), TestStatus::skipped);
     EXPECT_EQ(report.tests.size(), 5U) << joined(report.blocking_issues);
+    const auto single = project.gate("tests", "t", {prefix + "passes"});
+    EXPECT_TRUE(single.passed) << joined(single.blocking_issues);
+    EXPECT_EQ(single.tests.size(), 1U);
 }
 
 }  // namespace

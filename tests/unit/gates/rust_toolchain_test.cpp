@@ -41,6 +41,9 @@ TEST(RustTests, outcomes_are_told_apart_and_found_in_their_files) {
     EXPECT_EQ(status_of(report, "tests/outside.rs::from_outside"), TestStatus::passed);
     EXPECT_EQ(status_of(report, "tests/outside.rs::later"), TestStatus::skipped);
     EXPECT_EQ(report.tests.size(), 6U) << joined(report.blocking_issues);
+    const auto single = project.gate("tests", "t", {"src/lib.rs::tests::stays_one"});
+    EXPECT_TRUE(single.passed) << joined(single.blocking_issues);
+    EXPECT_EQ(single.tests.size(), 1U);
 }
 
 TEST(RustTests, tests_inside_a_source_file_are_written_by_red_and_locked_by_item) {

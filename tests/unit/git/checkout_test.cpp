@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "git/clone.hpp"
 #include "git_fixture.hpp"
 
 namespace agentforge::kernel {
@@ -118,6 +119,72 @@ TEST_F(CheckoutTest, names_a_tree_that_is_not_there) {
     const auto done = worktree_.reset_to(std::string(40, '2'), true);
     ASSERT_FALSE(done.ok());
     EXPECT_EQ(done.error().code, "AF-GIT-007");
+}
+
+/// As on a file system that shares the bytes of files; here they are copied, and counted.
+class SharingTest : public GitTest {
+protected:
+    SharingTest() : commit_(first_commit()), before_(git::clone_file()) { asked = 0; }
+    ~SharingTest() override { git::clone_file() = before_; }
+    static bool copy(int to, int from) {
+        ++asked;
+        std::array<char, 4096> bytes{};
+        const ssize_t count = ::pread(from, bytes.data(), bytes.size(), 0);
+        return count >= 0 && ::pwrite(to, bytes.data(), static_cast<std::size_t>(count), 0) == count;
+    }
+    static bool copy_wrongly(int to, int from) {
+        return copy(to, from) && ::pwrite(to, "X", 1, 0) == 1;
+    }
+    static bool refuse(int, int) {
+        ++asked;
+        return false;
+    }
+    void expect_the_commit() {
+        const Worktree made = ensure(commit_);
+        EXPECT_EQ(git_in(made.path(), "status --porcelain"), "");
+        EXPECT_EQ(git_in(made.path(), "ls-files --stage"), git("ls-files --stage"));
+        EXPECT_EQ(read(made.path() / "src/app.py"), git("show HEAD:src/app.py"));
+    }
+    std::string commit_;
+    git::CloneFile before_;
+    static inline int asked = 0;
+};
+
+TEST_F(SharingTest, a_worktree_shares_each_file_with_the_users_checkout) {
+    git::clone_file() = copy;
+    expect_the_commit();
+    EXPECT_EQ(asked, 4) << "the link is made, not shared";
+}
+
+TEST_F(SharingTest, what_the_user_has_changed_is_not_taken_for_what_was_committed) {
+    std::string changed = read(user() / "src/app.py");
+    changed.front() = '#';
+    write(user() / "src/app.py", changed);
+    std::filesystem::remove(user() / "README.md");
+    git::clone_file() = copy;
+    const Worktree made = ensure(commit_);
+    EXPECT_EQ(read(made.path() / "src/app.py"), git("show HEAD:src/app.py"));
+    EXPECT_EQ(read(made.path() / "README.md"), git("show HEAD:README.md"));
+}
+
+TEST_F(SharingTest, shared_bytes_that_are_others_are_not_believed) {
+    git::clone_file() = copy_wrongly;
+    expect_the_commit();
+}
+
+TEST_F(SharingTest, a_file_system_that_cannot_share_is_asked_once) {
+    git::clone_file() = refuse;
+    expect_the_commit();
+    EXPECT_EQ(asked, 1);
+}
+
+TEST_F(SharingTest, a_link_in_the_users_checkout_is_not_followed) {
+    std::filesystem::rename(user() / "README.md", user() / "other.md");
+    std::filesystem::create_symlink("other.md", user() / "README.md");
+    git::clone_file() = copy;
+    const Worktree made = ensure(commit_);
+    EXPECT_EQ(asked, 3);
+    EXPECT_EQ(read(made.path() / "README.md"), git("show HEAD:README.md"));
 }
 
 }  // namespace

@@ -68,10 +68,27 @@ TEST(LiveView, ShowsTheFiguresThatAreKnown) {
     EXPECT_EQ(watched.lines().at(2), "1:01:01  tests 8/10  conformance ✓  1200 tokens  $0.1200");
 }
 
+TEST(LiveView, ShowsTheStepUnderWay) {
+    Watched watched;
+    watched.begin();
+    watched.tell("step", {{"step", 4}});
+    watched.tell("answering", {{"role", "software_architect"}, {"bytes", 0}});
+    EXPECT_EQ(watched.lines().at(1), "spec  software_architect  step 5  the model is asked");
+}
+
+TEST(LiveView, GoesOnWithTheFiguresOfAStageThatWasEnteredBefore) {
+    Watched watched;
+    watched.tell("task_started", {{"stages", json::array{json::object{{"name", "spec"}, {"status", "running"}}}}});
+    watched.tell("stage_resumed", {{"stage", "spec"}, {"agent", "software_architect"}, {"step", 7}, {"task_tokens", 900}});
+    EXPECT_EQ(watched.lines().at(0), "● spec");
+    EXPECT_EQ(watched.lines().at(1), "spec  software_architect  step 8  begins");
+    EXPECT_EQ(watched.lines().at(2), "0:00  900 tokens");
+}
+
 TEST(LiveView, SaysThatItStopsAtTheEndOfTheStep) {
     Watched watched;
     watched.begin();
-    EXPECT_EQ(watched.lines(100, true).at(2), "0:00  stopping at the end of this step");
+    EXPECT_EQ(watched.lines(100, true).at(2), "0:00  stopping at the end of this step (Ctrl-C again: at once)");
 }
 
 TEST(LiveView, NoLineFillsTheTerminal) {

@@ -380,7 +380,7 @@ public:
     }
 
     [[nodiscard]] PipelineController controller() {
-        return PipelineController(ControllerSetup{store, workshops, escalations, services, ids, other_handler ? other_handler : handler, wait, "agentforge test"});
+        return PipelineController(ControllerSetup{store, workshops, escalations, services, ids, other_handler ? other_handler : handler, wait, "agentforge test", present});
     }
     static PluginSearch shipped_plugins() {
         PluginSearch search;
@@ -453,6 +453,7 @@ public:
     std::unique_ptr<FakeModel> model;
     std::shared_ptr<SilentHandler> handler = std::make_shared<SilentHandler>();
     std::shared_ptr<EscalationHandler> other_handler;       ///< In its place.
+    std::shared_ptr<EscalationHandler> present;             ///< At the terminal.
     std::chrono::milliseconds wait{0};
     TaskServices services;
 

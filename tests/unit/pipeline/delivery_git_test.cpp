@@ -409,6 +409,25 @@ TEST_F(ArchiveTest, a_task_comes_back_byte_for_byte_after_git_clean) {
     EXPECT_FALSE(std::filesystem::exists(escalations() / "ESC-task-2-clarify-1.yaml"));
 }
 
+TEST_F(ArchiveTest, a_large_journal_comes_back_whole) {
+    std::string journal;
+    for (unsigned line = 0; journal.size() < 300'000; ++line) { journal += "record " + std::to_string(line) + "\n"; }
+    write(tasks() / "task-1/actions.yaml", journal);
+    archive();
+    EXPECT_EQ(git("show refs/agentforge/archive/task-1:task/actions.yaml"), journal);
+    EXPECT_THAT(git("count-objects -v"), HasSubstr("garbage: 0"));
+    EXPECT_THAT(git("fsck --strict --full"), Not(HasSubstr("error")));
+}
+
+TEST_F(ArchiveTest, a_large_file_that_is_archived_again_is_stored_once) {
+    write(tasks() / "task-1/actions.yaml", std::string(200'000, 'r'));
+    archive();
+    const std::string before = git("count-objects -v");
+    write(tasks() / "task-1/task.yaml", "a new small one\n");
+    archive();
+    EXPECT_EQ(before.substr(0, before.find('\n')), git("count-objects -v").substr(0, before.find('\n'))) << "its first line counts the loose objects";
+}
+
 TEST_F(ArchiveTest, is_listed_with_its_request_and_status) {
     archive();
     const auto listed = archived_tasks(user());

@@ -34,6 +34,7 @@ bool turn(Task& task, Dice& dice) {
         bool operator()(const effect::StartStage&) const { return task.record("stage_started", stage); }
         bool operator()(const effect::SkipStage& skip) const { return task.record("stage_skipped", with(stage, {{"reason", skip.reason}})); }
         bool operator()(const effect::RunStage&) const {
+            if (task.state.interactive && dice.once_in(3)) { return propose(); }
             const std::string gate = exit_gate(task.state.stage_template());
             switch (dice.roll(12)) {
                 case 0:
@@ -59,6 +60,7 @@ bool turn(Task& task, Dice& dice) {
         }
         bool operator()(const effect::ReviewStage& review) const {
             if (dice.once_in(8)) { return ask("review"); }
+            if (task.state.interactive && dice.once_in(3)) { return propose(); }
             return task.record("review_finished", with(stage, {{"reviewer", review.reviewer}, {"blocking", dice.once_in(3) ? 2 : 0}, {"issues", json::array{"i"}}, {"artifact_blob", hash}}));
         }
         bool operator()(const effect::StartCycle& cycle) const { return task.record("cycle_started", with(stage, {{"to", cycle.to}, {"reason", cycle.reason}})); }
@@ -70,8 +72,15 @@ bool turn(Task& task, Dice& dice) {
             static const std::vector<std::string> causes{"", "stage", "healing", "review", "cycle_limit", "iteration_limit"};
             return ask(causes[static_cast<std::size_t>(limit.cause)]);
         }
+        bool operator()(const effect::AskAction&) const {
+            return task.record("action_asked", with(stage, {{"approval_id", "ACT-1"}, {"action_hash", task.state.action->hash}}));
+        }
         bool operator()(const effect::AwaitPerson&) const {
             if (dice.once_in(4)) { return task.record("task_paused", {{"reason", "nobody there"}}); }
+            if (task.state.action) {
+                static const std::vector<std::string> decisions{"approved", "edited", "rejected"};
+                return task.record("action_decided", with(stage, {{"approval_id", "ACT-1"}, {"action_hash", task.state.action->hash}, {"decision", dice.pick(decisions)}, {"edited_blob", "b"}}));
+            }
             if (task.state.escalation) {
                 return task.record("escalation_resolved", with(stage, {{"escalation_id", "ESC-1"}, {"abort", dice.once_in(10)}, {"resolution_blob", "b"}}));
             }
@@ -91,6 +100,9 @@ bool turn(Task& task, Dice& dice) {
             return may && task.record("task_resumed", {{"reason", "resumed"}});
         }
 
+        bool propose() const {
+            return task.record("action_proposed", {{"phase", task.state.stage().name}, {"tool", "edit_file"}, {"action_hash", hash}, {"action_blob", "b"}});
+        }
         bool ask(const std::string& cause) const {
             return task.record("stage_escalated", with(stage, {{"cause", cause}, {"reason", "stuck"}, {"question", "what now?"}, {"options", json::array{"a", "b"}}}));
         }
@@ -108,7 +120,8 @@ json::object arbitrary(const Task& task, Dice& dice) {
         "task_created",     "task_started",      "task_resumed",    "task_paused",       "task_aborted",       "task_failed",       "task_completed",      "stage_started",
         "stage_failed",     "stage_skipped",     "stage_escalated", "stage_completed",   "artifact_accepted",  "artifact_rejected", "review_finished",     "approval_requested",
         "approval_decided", "escalation_raised", "cycle_requested", "cycle_started",     "escalation_resolved", "step",             "gate",                "snapshot",
-        "delivered",        "answer",            "call_started",    "call_finished",     "recovered",          "violation",         "note",                "no_such_type"};
+        "delivered",        "answer",            "call_started",    "call_finished",     "recovered",          "violation",         "note",                "no_such_type",
+        "action_proposed",  "action_asked",      "action_decided"};
     static const std::vector<std::string> trees{"t0", "t1", "t2"};
     const std::string& stage = dice.pick(task.state.stages).name;
     json::object record{{"type", dice.pick(types)},
@@ -129,6 +142,10 @@ json::object arbitrary(const Task& task, Dice& dice) {
                         {"abort", dice.once_in(2)},
                         {"approved", dice.once_in(2)},
                         {"resolution_blob", "b"},
+                        {"action_hash", dice.once_in(3) ? "a9" : task.state.action ? task.state.action->hash : "a1"},
+                        {"action_blob", "b"},
+                        {"tool", "edit_file"},
+                        {"decision", dice.once_in(4) ? "edited" : dice.once_in(4) ? "whim" : "approved"},
                         {"artifact", "p"},
                         {"artifact_hash", dice.once_in(3) ? "a9" : task.state.stage().artifact_hash},
                         {"conditions", json::array{"trivial_change"}},

@@ -65,6 +65,7 @@ public:
                              {"pipeline", pipeline.to_json()},        {"base_commit", "c0"}, {"base_tree", "t0"},
                              {"supervised", dice.once_in(5)},         {"approve_stages", json::array()}};
         if (dice.once_in(5)) { created["approve_stages"].get_array().emplace_back(dice.pick(pipeline.stages).name); }
+        if (dice.once_in(4)) { created["interactive"] = true; }
         if (dice.once_in(5)) { created["exit_after"] = dice.pick(pipeline.stages).name; }
         EXPECT_TRUE(record("task_created", std::move(created)));
         EXPECT_TRUE(record("task_started", {}));
@@ -175,6 +176,10 @@ inline void expect_sound(const TaskState& state) {
     }
     EXPECT_EQ(state.progress == StageProgress::asking || state.progress == StageProgress::escalated, state.escalation.has_value());
     EXPECT_EQ(state.progress == StageProgress::approving, state.approval.has_value());
+    if (state.action) {
+        EXPECT_TRUE(state.interactive && !is_terminal(state.status));
+        EXPECT_EQ(state.status == TaskStatus::awaiting_approval, !state.action->id.empty());
+    }
     EXPECT_EQ(state.progress == StageProgress::cycling, !state.cycle_to.empty());
     if (state.status == TaskStatus::completed) { EXPECT_FALSE(state.exit_stage.empty()); }
     // What comes next can always be said.

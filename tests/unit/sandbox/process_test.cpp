@@ -317,6 +317,78 @@ TEST_F(Sandbox, the_tree_dies_with_a_host_that_is_killed) {
     EXPECT_TRUE(comes_true([grandchild] { return !alive(grandchild); }));
 }
 
+/// The plain runner in a process whose environment names the helper, as in the program `agentforge`.
+class PlainRunner : public Sandbox {
+protected:
+    PlainRunner() { ::setenv(process::supervisor_variable, AGENTFORGE_EXEC, 1); }
+    ~PlainRunner() override { ::unsetenv(process::supervisor_variable); }
+
+    [[nodiscard]] process::Command plain(const std::string& program, std::vector<std::string> argv) const {
+        process::Command command;
+        command.program = program;
+        command.argv = std::move(argv);
+        command.directory = inside().string();
+        command.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}};
+        command.timeout = milliseconds(30'000);
+        return command;
+    }
+    [[nodiscard]] process::Command plain_shell(const std::string& script) const { return plain("/bin/sh", {"sh", "-c", script}); }
+};
+
+TEST_F(PlainRunner, a_supervised_program_says_what_it_would_without) {
+    const auto outcome = process::run(plain_shell("echo \"$0\"; echo wrong >&2; exit 7"), {});
+    EXPECT_EQ(outcome->out + outcome->err, "sh\nwrong\n");
+    EXPECT_EQ(outcome->exit_code, 7);
+    EXPECT_EQ(outcome->report, "");
+}
+
+TEST_F(PlainRunner, a_signal_that_ends_a_supervised_program_is_told) {
+    const auto outcome = process::run(plain_shell("kill -USR1 $$"), {});
+    EXPECT_EQ(outcome->signal, SIGUSR1);
+    EXPECT_EQ(outcome->exit_code, 128 + SIGUSR1);
+}
+
+TEST_F(PlainRunner, a_script_without_its_interpreter_cannot_be_executed_by_a_supervisor_either) {
+    put(inside() / "script", "#!/nowhere/interpreter\n", true);
+    const auto outcome = process::run(plain((inside() / "script").string(), {"script"}), {});
+    ASSERT_FALSE(outcome.ok());
+    EXPECT_EQ(outcome.error().code, "AF-EXEC-003");
+}
+
+TEST_F(PlainRunner, its_environment_is_that_of_the_command_alone) { EXPECT_EQ(process::run(plain("/usr/bin/env", {"env"}), {})->out, "PATH=/usr/local/bin:/usr/bin:/bin\n"); }
+
+TEST_F(PlainRunner, its_tree_dies_with_a_host_that_is_killed) {
+    const pid_t host = ::fork();
+    ASSERT_GE(host, 0);
+    if (host == 0) {
+        const auto ignored = process::run(plain("/usr/bin/python3", {"python3", "-I", "-c", std::string(daemon_script) + "time.sleep(1000)\n"}), {});
+        ::_exit(ignored.ok() ? 0 : 1);
+    }
+    const bool up = comes_true([this] { return fs::exists(inside() / "pid"); });
+    ::kill(host, SIGKILL);
+    ::waitpid(host, nullptr, 0);
+    ASSERT_TRUE(up);
+    const pid_t grandchild = std::stoi(read_all(inside() / "pid"));
+    EXPECT_TRUE(comes_true([grandchild] { return !alive(grandchild); }));
+}
+
+TEST_F(PlainRunner, who_cancels_does_not_wait_for_the_grace) {
+    CancelToken cancel;
+    steady_clock::time_point asked;
+    auto command = plain("/usr/bin/python3", {"python3", "-I", "-c", "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nopen('up', 'w')\nwhile True: time.sleep(1000)\n"});
+    command.grace = milliseconds(20'000);
+    std::thread person([&] {
+        comes_true([this] { return fs::exists(inside() / "up"); });
+        asked = steady_clock::now();
+        cancel.request();
+    });
+    const auto outcome = process::run(command, [&] { return cancel.requested(); });
+    const auto took = steady_clock::now() - asked;
+    person.join();
+    EXPECT_TRUE(outcome->cancelled);
+    EXPECT_LT(took, milliseconds(1'000));       // Aim: 200 ms; the machine that tests may be busy.
+}
+
 // --------------------------------------------------------------------------------- not started --
 
 TEST_F(Sandbox, a_missing_program_names_path) {

@@ -2,6 +2,7 @@
 #include "task/store.hpp"
 
 #include <chrono>
+#include <fstream>
 #include <thread>
 
 #include <fcntl.h>
@@ -14,6 +15,8 @@
 
 #include "base/text.hpp"
 #include "base/yaml.hpp"
+#include "task/listing_cache.hpp"
+#include "task/state.hpp"
 #include "unit/base/python.hpp"
 
 namespace agentforge::kernel {
@@ -179,6 +182,136 @@ TEST_F(TaskStoreTest, lists_a_thousand_tasks_from_their_states_alone) {
     EXPECT_EQ(listing->tasks.size(), 1000U);
     RecordProperty("list_microseconds", static_cast<int>(std::chrono::duration_cast<std::chrono::microseconds>(taken).count()));
     EXPECT_LT(taken, std::chrono::seconds(2));    // The aim of 50 ms is measured by the benchmark; this only catches a wrong order of growth.
+}
+
+/// Enough tasks that a listing is kept, each with a journal and a state that agree.
+class ListingTest : public StoreTest {
+protected:
+    static constexpr int count = 32;
+    ListingTest() {
+        for (int index = 0; index < count; ++index) { index == 7 ? make_real(index) : make(index); }
+    }
+    static std::string name(int index) { return "task-20260102-" + std::to_string(1000 + index); }
+    [[nodiscard]] std::filesystem::path cache() const { return store_.root() / ".listing"; }
+    /// A state, and of the journal the end of its last line, which is all that a listing looks at where the two agree.
+    void make(int index) const {
+        fs::create_directories(store_.root() / name(index));
+        std::ofstream(store_.paths(name(index)).journal()) << "- {\"hash\": \"abc\"}\n";
+        std::ofstream(store_.paths(name(index)).state()) << to_json_line(json::object{{"task_id", name(index)}, {"status", "completed"}, {"hash", "abc"}});
+    }
+    /// A journal of a task that was begun, and the projection of it.
+    void make_real(int index) {
+        fs::create_directories(store_.root() / name(index));
+        auto journal = Journal::create(store_.paths(name(index)).journal(), json::object{{"task_id", name(index)}}, disk_);
+        ASSERT_TRUE(journal.ok());
+        const auto created = journal->append(json::object{{"type", "task_created"}, {"step", 0}, {"timestamp", "2026-01-02T00:00:00.000Z"}, {"task_id", name(index)}, {"request", "Add login"},
+                                                          {"goal_type", "feature"}, {"base_commit", std::string(40, 'a')}, {"base_tree", std::string(40, 'b')}, {"supervised", false},
+                                                          {"approve_stages", json::array()}, {"pipeline", pipeline()}});
+        ASSERT_TRUE(created.ok()) << created.error().to_string();
+        ASSERT_TRUE(journal->append(json::object{{"type", "task_started"}, {"step", 0}, {"timestamp", "2026-01-02T00:00:00.500Z"}}).ok());
+        const auto state = fold_all(journal->records());
+        ASSERT_TRUE(state.ok()) << state.error().to_string();
+        ASSERT_TRUE(store_.save_state(name(index), to_json_line(to_json(*state))).ok());
+    }
+    static json::object pipeline() {
+        PipelineTemplate one;
+        one.name = "implement";
+        one.goal_type = "feature";
+        one.stages.emplace_back();
+        one.stages.back().name = "red";
+        one.stages.back().executor = "red";
+        one.exit_stage = "red";
+        return one.to_json();
+    }
+    void pause(int index) {
+        auto journal = Journal::open(store_.paths(name(index)).journal(), disk_);
+        ASSERT_TRUE(journal.ok());
+        const auto paused = journal->append(json::object{{"type", "task_paused"}, {"step", 0}, {"timestamp", "2026-01-02T00:00:01.000Z"}, {"reason", "asked"}});
+        ASSERT_TRUE(paused.ok()) << paused.error().to_string();
+    }
+    /// The state as a listing shows it; a state that says another is told apart from one that was read.
+    [[nodiscard]] std::string status_of(int index) const {
+        const auto listing = store_.list();
+        for (const auto& task : listing->tasks) { if (task.task_id == name(index)) { return task.status; } }
+        return "not listed";
+    }
+    void lie(int index) {
+        auto state = store_.load_state(name(index));
+        ASSERT_TRUE(state.ok());
+        (*state)["status"] = "failed";
+        ASSERT_TRUE(store_.save_state(name(index), to_json_line(*state)).ok());
+    }
+
+    struct NoSync final : JournalDisk { int sync(int) override { return 0; } };
+    NoSync disk_;
+};
+
+TEST_F(ListingTest, is_kept_for_the_next) {
+    ASSERT_EQ(store_.list()->tasks.size(), 32U);
+    EXPECT_TRUE(fs::exists(cache()));
+    lie(7);
+    EXPECT_EQ(status_of(7), "running") << "its journal is the same, so its state need not be read";
+}
+
+TEST_F(ListingTest, reads_a_task_again_whose_journal_went_on) {
+    ASSERT_TRUE(store_.list().ok());
+    pause(7);
+    EXPECT_EQ(status_of(7), "paused");
+}
+
+TEST_F(ListingTest, says_what_the_journal_says_where_the_state_was_left_behind) {
+    pause(7);
+    EXPECT_EQ(status_of(7), "paused");
+}
+
+TEST_F(ListingTest, is_made_again_where_it_was_deleted) {
+    ASSERT_TRUE(store_.list().ok());
+    lie(7);
+    fs::remove(cache());
+    EXPECT_EQ(status_of(7), "failed");
+    EXPECT_TRUE(fs::exists(cache()));
+}
+
+TEST_F(ListingTest, is_not_believed_with_one_byte_changed_or_missing) {
+    ASSERT_TRUE(store_.list().ok());
+    const std::string whole = *read_file(cache());
+    lie(7);
+    for (std::size_t at = 0; at < whole.size(); at += 97) {
+        std::string damaged = whole;
+        damaged[at] = static_cast<char>(damaged[at] ^ 0x20);
+        ASSERT_TRUE(write_file_atomic(cache(), damaged, Durability::cached).ok());
+        ASSERT_EQ(ListingCache::load(cache()).size(), 0U) << "byte " << at;
+        ASSERT_TRUE(write_file_atomic(cache(), whole.substr(0, at), Durability::cached).ok());
+        ASSERT_EQ(ListingCache::load(cache()).size(), 0U) << "cut at " << at;
+    }
+    EXPECT_EQ(status_of(7), "failed");
+    EXPECT_EQ(ListingCache::load(cache()).size(), 32U);
+}
+
+TEST_F(ListingTest, keeps_nothing_of_a_journal_that_was_replaced) {
+    ASSERT_TRUE(store_.list().ok());
+    lie(7);
+    const std::string same = *read_file(store_.paths(name(7)).journal());
+    ASSERT_TRUE(write_file_atomic(store_.paths(name(7)).journal(), same, Durability::cached).ok());
+    EXPECT_EQ(status_of(7), "failed");
+}
+
+TEST_F(ListingTest, shows_no_task_that_is_gone) {
+    ASSERT_TRUE(store_.list().ok());
+    fs::remove_all(store_.root() / name(7));
+    EXPECT_EQ(status_of(7), "not listed");
+}
+
+TEST_F(ListingTest, of_few_tasks_keeps_nothing) {
+    fs::remove_all(store_.root() / name(8));
+    ASSERT_EQ(store_.list()->tasks.size(), 31U);
+    EXPECT_FALSE(fs::exists(cache()));
+}
+
+TEST_F(ListingTest, needs_no_folder_that_can_be_written) {
+    fs::create_directory(cache());          // Nothing can be put in its place, not even by root.
+    std::ofstream(cache() / "in the way") << "x";
+    EXPECT_EQ(store_.list()->tasks.size(), 32U);
 }
 
 TEST_F(TaskStoreTest, resolve_expands_what_fits_one_task) {

@@ -178,6 +178,7 @@ Result<Completion> HttpBackend::attempt(const CompletionRequest& request, Stream
 Result<std::string> HttpBackend::check(CallContext& context) {
     auto call = prepare(steady_clock::now() + check_time, context);
     if (!call.ok()) { return without_secrets(std::move(call).error()); }
+    if (context.cancelled()) { return Error{"AF-LLM-411", "the call of " + settings_.server.host + " was cancelled", "", "Ask again.", ErrorKind::cancelled}; }
     call.value().method = "GET";
     call.value().path = settings_.server.path + models_path();
     call.value().headers.emplace_back("Accept", "application/json");

@@ -12,6 +12,8 @@
 //   - Whatever ends the call, the program's tree is killed *before* the program is reaped, so no
 //     process id can be taken for another's. A process that left the group *and* lost its parent
 //     escapes this runner; under a supervisor that is a subreaper (agentforge-exec) none does.
+//   - Where this process's environment names agentforge-exec in AGENTFORGE_SUPERVISOR (the program `agentforge` does), `run` puts
+//     it over the program, without confinement: the whole tree then ends with this process too, were it by kill -9.
 //   - Memory is bounded by `max_output_bytes` a stream, whatever the program prints.
 //
 // Threads: `run` may be called from any thread and blocks it. No signal handler is installed.
@@ -29,6 +31,8 @@
 
 namespace agentforge::process {
 
+inline constexpr const char* supervisor_variable = "AGENTFORGE_SUPERVISOR";
+
 struct Command {
     std::string program;                                ///< Absolute path, from find_program.
     std::vector<std::string> argv;                      ///< argv[0] included.
@@ -36,7 +40,7 @@ struct Command {
     std::map<std::string, std::string> environment;     ///< The whole of it.
     std::string input;                                  ///< Standard input, a sealed memory file; empty: /dev/null.
     std::chrono::milliseconds timeout{60'000};
-    std::chrono::milliseconds grace{2'000};             ///< Between TERM and KILL of the tree.
+    std::chrono::milliseconds grace{2'000};             ///< Between TERM and KILL of the tree; after a cancel at most 50 ms.
     std::size_t max_output_bytes = 1UL << 20U;          ///< Each stream: its head and its tail are kept.
     /// Where set, descriptor 3 reads this and what is written to descriptor 4 comes back as `Outcome::report`.
     std::optional<std::string> extra_input;

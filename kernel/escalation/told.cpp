@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "escalation/told.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/clock.hpp"
+#include "base/text.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr std::chrono::minutes first_pause{1};
+constexpr std::chrono::minutes longest_pause{60};
+constexpr std::size_t max_told_bytes = 1UL << 20U;
+
+Error cannot_keep(const std::string& why, const std::filesystem::path& file) {
+    return Error{"AF-ESC-056", "It cannot be kept who was told of a question: " + why, file.string(), "See to the rights of the folder and the space on its disk; nothing was told", ErrorKind::io};
+}
+
+unsigned small_number(const json::object& object, std::string_view key) {
+    const json::value* value = object.if_contains(key);
+    if (value == nullptr || !value->is_int64() || value->get_int64() < 0) { return 0; }
+    return static_cast<unsigned>(std::min<std::int64_t>(value->get_int64(), 1'000'000));
+}
+
+std::string text_in(const json::object& object, std::string_view key) {
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+}  // namespace
+
+bool Told::remind(std::string_view created_at, Time now, const ReminderPolicy& policy) {
+    if (policy.after.count() == 0 || reminder >= policy.most) { return false; }
+    const auto before = parse_time(reminded_at.empty() ? created_at : std::string_view(reminded_at));
+    if (!before.ok() || now < *before + policy.after) { return false; }
+    reminder += 1;
+    reminded_at = format_time(now);
+    return true;
+}
+
+bool Told::owes(std::string_view handler, Time now, bool at_once) const {
+    const auto found = handlers.find(handler);
+    if (found == handlers.end()) { return true; }
+    if (found->second.told > reminder) { return false; }
+    if (at_once || found->second.next_try.empty()) { return true; }
+    const auto next = parse_time(found->second.next_try);
+    // A time further away than any pause is a clock's that was wrong.
+    return !next.ok() || now >= *next || *next > now + longest_pause;
+}
+
+void Told::arrived(std::string_view handler) { handlers.insert_or_assign(std::string(handler), Telling{.told = reminder + 1, .tries = 0, .next_try = {}, .error = {}}); }
+
+void Told::failed(std::string_view handler, std::string_view error, Time now) {
+    Telling& telling = handlers[std::string(handler)];
+    const auto pause = std::min(longest_pause, first_pause * (1U << std::min(telling.tries, 10U)));
+    telling.tries += 1;
+    telling.next_try = format_time(now + pause);
+    telling.error = ellipsis(error, 500);
+}
+
+std::filesystem::path ToldLedger::file(std::string_view id) const { return escalations_ / ".told" / (std::string(id) + ".json"); }
+
+Result<FileDescriptor> ToldLedger::lock(std::string_view id) const {
+    // The record itself: it is there, and never replaced.
+    const std::filesystem::path record = escalations_ / (std::string(id) + ".yaml");
+    FileDescriptor held(::open(record.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!held.valid()) { return cannot_keep(errno_text(errno), record); }
+    if (::flock(held.get(), LOCK_EX | LOCK_NB) == 0) { return held; }
+    if (errno == EWOULDBLOCK || errno == EINTR) { return FileDescriptor(); }
+    return cannot_keep(errno_text(errno), record);
+}
+
+Told ToldLedger::read(std::string_view id) const {
+    Told told;
+    const auto bytes = read_file(file(id), max_told_bytes);
+    if (!bytes.ok()) { return told; }
+    boost::system::error_code error;
+    const json::value value = json::parse(*bytes, error);
+    if (error || !value.is_object()) { return told; }
+    const json::object& object = value.get_object();
+    told.reminder = small_number(object, "reminder");
+    told.reminded_at = text_in(object, "reminded_at");
+    const json::value* handlers = object.if_contains("handlers");
+    if (handlers == nullptr || !handlers->is_object()) { return told; }
+    for (const auto& [name, part] : handlers->get_object()) {
+        if (!part.is_object()) { continue; }
+        const json::object& of = part.get_object();
+        told.handlers.emplace(name, Telling{small_number(of, "told"), small_number(of, "tries"), text_in(of, "next_try"), text_in(of, "error")});
+    }
+    return told;
+}
+
+Result<void> ToldLedger::write(std::string_view id, const Told& told, const AnswerBy& by) const {
+    json::object handlers;
+    for (const auto& [name, part] : told.handlers) {
+        handlers[name] = json::object{{"told", part.told}, {"tries", part.tries}, {"next_try", part.next_try}, {"error", part.error}};
+    }
+    const json::object object{{"id", id}, {"reminder", told.reminder}, {"reminded_at", told.reminded_at}, {"deadline", by.deadline}, {"at_deadline", by.then},
+                              {"default_answer", by.default_answer}, {"handlers", std::move(handlers)}};
+    const std::filesystem::path place = file(id);
+    Result<void> made = make_directories(place.parent_path());
+    if (made.ok()) { made = write_file_atomic(place, to_json_pretty(object), Durability::synced); }
+    return made.ok() ? made : Result<void>(cannot_keep(made.error().message, place));
+}
+
+}  // namespace agentforge::kernel

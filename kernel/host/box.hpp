@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A frame of lines that fits its terminal (North Star 11.3).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace agentforge::kernel {
+
+/// One line in a box. Texts are without control characters (`printable`).
+struct BoxLine {
+    std::string text;                   ///< Cut where it does not fit, unless `whole`.
+    std::string right = {};             ///< At the right edge; left out where there is no room for it beside some of the text.
+    bool whole = false;                 ///< Goes on in further lines, indented as it is.
+    std::string colours = {};           ///< SGR codes for its first word (its sign) or, where it is `dim`, for all of it.
+    bool dim = false;
+};
+
+using BoxPart = std::vector<BoxLine>;
+
+struct BoxLook {
+    std::size_t columns = 80;           ///< Of the terminal; a box is 100 wide at most.
+    bool colour = false;
+    bool unicode = true;                ///< Else only ASCII, the frame too.
+};
+
+/// The box, a line each, without line ends; parts are separated by rules, empty ones left out.
+[[nodiscard]] std::vector<std::string> boxed(const std::vector<BoxPart>& parts, const BoxLook& look);
+
+/// `██████░░░░`: `done` of `of` in `cells` cells.
+[[nodiscard]] std::string bar_of(std::size_t done, std::size_t of, std::size_t cells);
+/// The cells that a line of a box has for its text.
+[[nodiscard]] std::size_t box_room(const BoxLook& look);
+
+}  // namespace agentforge::kernel

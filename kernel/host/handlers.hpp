@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The escalation handlers that a project's settings name (`escalation.handlers`).
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "config/settings.hpp"
+#include "host/network.hpp"
+#include "pipeline/handler_group.hpp"
+#include "plugins/host.hpp"
+
+namespace agentforge::kernel {
+
+/// Each of them, made; one that `network` does not allow is refused instead, before its code runs.
+/// Errors: AF-ESC-058 none is named, or one twice; AF-PLUG-… there is no such plugin, or its settings do not fit.
+[[nodiscard]] Result<std::vector<GroupedHandler>> make_handlers(const Settings& settings, PluginRegistry& plugins, const NetworkRule& rule,
+                                                                const std::map<std::string, std::string>& environment);
+/// Whether people can be told at all: what a handler would say only when there is something to tell. Errors: AF-ESC-051, AF-ESC-052, AF-ESC-055.
+[[nodiscard]] Result<void> check_handlers(const Settings& settings, const NetworkRule& rule, const std::map<std::string, std::string>& environment);
+/// The variables that hold the webhook's address and key: secrets both.
+[[nodiscard]] std::vector<std::string> webhook_variables(const Settings& settings);
+/// How deadlines and reminders are set.
+[[nodiscard]] AnswerRule answer_rule(const Settings& settings);
+[[nodiscard]] ReminderPolicy reminder_policy(const Settings& settings);
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/clock.hpp"
+#include "host/task_box.hpp"
+#include "host/terminal.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr const char* now_text = "2026-01-02T15:30:00.000Z";
+
+TEST(Box, FramesItsPartsAndLeavesEmptyOnesOut) {
+    EXPECT_THAT(boxed({{{.text = "HEAD", .right = "right"}}, {}, {{.text = "body"}}}, {.columns = 20}),
+                ElementsAre("┌──────────────────┐", "│ HEAD       right │", "├──────────────────┤", "│ body             │", "└──────────────────┘"));
+}
+
+TEST(Box, CutsATextAndKeepsTheRightEdge) { EXPECT_EQ(boxed({{{.text = std::string(40, 'a'), .right = "3 s"}}}, {.columns = 24}).at(1), "│ aaaaaaaaaaaaaaa… 3 s │"); }
+
+TEST(Box, LeavesTheRightEdgeOutWhereTheTextHasNoRoomBesideIt) { EXPECT_EQ(boxed({{{.text = std::string(40, 'a'), .right = "a long time"}}}, {.columns = 20}).at(1), "│ aaaaaaaaaaaaaaa… │"); }
+
+TEST(Box, GoesOnInFurtherLinesWhereATextIsToBeWhole) {
+    const auto lines = boxed({{{.text = "  one two three four five six", .whole = true}}}, {.columns = 20});
+    EXPECT_THAT(lines, ElementsAre("┌──────────────────┐", "│   one two three  │", "│   four five six  │", "└──────────────────┘"));
+}
+
+TEST(Box, BreaksAWordThatIsLongerThanALine) {
+    const auto lines = boxed({{{.text = std::string(40, 'x'), .whole = true}}}, {.columns = 20});
+    EXPECT_EQ(lines.at(1), "│ xxxxxxxxxxxxxxxx │");
+    EXPECT_EQ(lines.at(3), "│ xxxxxxxx         │");
+}
+
+TEST(Box, EveryLineIsAsWideAsTheTerminalWhateverTheTextIs) {
+    for (const std::size_t columns : {20U, 23U, 40U, 80U}) {
+        for (const char* text : {"", "日本語のとても長い文章がここに書いてあります。そしてまだ続きます", "  an indented  text   with blanks that goes on for quite a while …", "… … … … … … … … … … … … … … … … … … … … … … … … …"}) {
+            for (const bool whole : {false, true}) {
+                for (const std::string& line : boxed({{{.text = text, .right = "12 m", .whole = whole}}}, {.columns = columns})) { EXPECT_EQ(cells_of(line), columns) << line; }
+            }
+        }
+    }
+}
+
+TEST(Box, IsHundredCellsWideAtMost) { EXPECT_EQ(cells_of(boxed({{{.text = "x"}}}, {.columns = 300}).front()), 100U); }
+
+TEST(Box, IsAsciiWhereTheTerminalIs) { EXPECT_THAT(boxed({{{.text = "✓ done"}}}, {.columns = 20, .unicode = false}), ElementsAre("+------------------+", "| + done           |", "+------------------+")); }
+
+TEST(Box, ColoursTheSignAloneAndOnlyWhereThereAreColours) {
+    const BoxPart part{{.text = "✓ done", .colours = "32"}};
+    EXPECT_EQ(boxed({part}, {.columns = 20, .colour = true}).at(1), "│ \x1b[32m✓\x1b[0m done           │");
+    EXPECT_EQ(boxed({part}, {.columns = 20}).at(1), "│ ✓ done           │");
+}
+
+TEST(Box, ABarIsFullOnlyAtTheEnd) {
+    EXPECT_EQ(bar_of(0, 8, 10), "░░░░░░░░░░");
+    EXPECT_EQ(bar_of(5, 8, 10), "██████░░░░");
+    EXPECT_EQ(bar_of(7, 8, 4), "███░");
+    EXPECT_EQ(bar_of(8, 8, 10), "██████████");
+    EXPECT_EQ(bar_of(0, 0, 2), "░░");
+}
+
+TEST(TimeSince, IsCoarseForWhatWasLongAgo) {
+    const auto now = *parse_time(now_text);
+    EXPECT_EQ(time_since("2026-01-02T15:29:48.000Z", now), "12 s");
+    EXPECT_EQ(time_since("2026-01-02T15:20:00.000Z", now), "10 m");
+    EXPECT_EQ(time_since("2026-01-02T12:10:00.000Z", now), "3 h 20 m");
+    EXPECT_EQ(time_since("2025-12-31T12:30:00.000Z", now), "2 d 3 h");
+    EXPECT_EQ(time_since("2026-01-02T16:00:00.000Z", now), "0 s");      // A clock that was put back.
+    EXPECT_EQ(time_since("yesterday", now), "");
+}
+
+/// The tasks of North Star 11.3.
+TaskGlance glance(const std::string& id, const std::string& request, const std::string& status, const std::string& stage) {
+    TaskGlance made;
+    made.summary = {.task_id = "task-20260102-" + id, .request = request, .status = status, .pipeline = "implement", .current_stage = stage,
+                    .created_at = "2026-01-02T13:15:00.000Z", .updated_at = "2026-01-02T12:10:00.000Z", .waiting_for = ""};
+    return made;
+}
+
+std::vector<TaskGlance> three_tasks() {
+    TaskGlance runs = glance("a-11111111", "Add OAuth2 authentication", "running", "green");
+    runs.running = true;
+    runs.stages_done = 5;
+    runs.stages = 8;
+    runs.acts = {.action = "edit_file", .summary = "", .at = "2026-01-02T15:29:48.000Z", .step = 7, .tests = 10, .tests_passed = 8, .conformance = true};
+    TaskGlance waits = glance("b-22222222", "Migrate to PostgreSQL", "paused", "clarify");
+    waits.summary.waiting_for = "escalation";
+    waits.waiting_id = "ESC-1";
+    waits.question = "Clarification on schema migration strategy";
+    TaskGlance done = glance("c-33333333", "Add rate limiting middleware", "completed", "deliver");
+    return {runs, waits, done};
+}
+
+std::vector<std::string> box_of(const BoxLook& look, const std::vector<TaskGlance>& tasks = three_tasks(), std::size_t left_out = 0) {
+    return boxed(box_of_tasks("backend", {.active = 1, .completed = 5, .waiting = 1}, tasks, left_out, look, *parse_time(now_text)), look);
+}
+
+TEST(BoxOfTasks, IsTheOneOfTheSpecification) {
+    EXPECT_THAT(box_of({.columns = 64}), ElementsAre("┌──────────────────────────────────────────────────────────────┐",       //
+                                                     "│ AGENTFORGE STATUS                                    backend │",       //
+                                                     "├──────────────────────────────────────────────────────────────┤",       //
+                                                     "│ Active: 1    Completed: 5    Waiting for you: 1              │",       //
+                                                     "│                                                              │",       //
+                                                     "│ ● 11111111 GREEN ██████░░░░ 62%                     2 h 15 m │",       //
+                                                     "│   \"Add OAuth2 authentication\"                                │",     //
+                                                     "│   Tests: 8/10  Conformance: ✓  Last: edit_file (12 s ago)    │",       //
+                                                     "│                                                              │",       //
+                                                     "│ ⚠ 22222222 ESCALATED                                3 h 20 m │",       //
+                                                     "│   \"Migrate to PostgreSQL\"                                    │",     //
+                                                     "│   Waiting: Clarification on schema migration strategy        │",       //
+                                                     "│   agentforge resolve ESC-1 \"your answer\"                     │",     //
+                                                     "│                                                              │",       //
+                                                     "│ ✓ 33333333 \"Add rate limiting middleware\"       3 h 20 m ago │",     //
+                                                     "└──────────────────────────────────────────────────────────────┘"));
+}
+
+TEST(BoxOfTasks, FitsFortyColumns) {
+    const auto lines = box_of({.columns = 40});
+    for (const std::string& line : lines) { EXPECT_EQ(cells_of(line), 40U) << line; }
+    EXPECT_THAT(lines, Contains("│ ● 11111111 GREEN 62%        2 h 15 m │"));
+}
+
+TEST(BoxOfTasks, WithoutUnicodeAndColoursIsPlainAscii) {
+    for (const std::string& line : box_of({.columns = 64, .colour = false, .unicode = false})) { EXPECT_THAT(line, ::testing::Not(HasSubstr("?"))) << line; }
+    EXPECT_THAT(box_of({.columns = 64, .unicode = false}), Contains("| * 11111111 GREEN ######.... 62%                     2 h 15 m |"));
+}
+
+TEST(BoxOfTasks, SaysWhichTaskNoProcessHasAndHowToGoOn) {
+    TaskGlance lost = glance("a-11111111", "Add OAuth2 authentication", "running", "green");
+    const auto lines = box_of({.columns = 64}, {lost});
+    EXPECT_THAT(lines, Contains(HasSubstr("✗ 11111111 INTERRUPTED")));
+    EXPECT_THAT(lines, Contains(HasSubstr("agentforge resume 11111111")));
+}
+
+TEST(BoxOfTasks, SaysHowManyAreLeftOut) { EXPECT_THAT(box_of({.columns = 64}, {}, 7), Contains(HasSubstr("… and 7 more: agentforge status --all"))); }
+
+TEST(BoxOfTasks, ShowsNoControlCharacterOfAPerson) {
+    EXPECT_THAT(box_of({.columns = 64}, {glance("a-1", "a\x1b[2Jb\xe2\x80\xae", "completed", "deliver")}), Contains(HasSubstr("a\\x1b[2Jb\\xe2\\x80\\xae")));
+}
+
+class LastActsOf : public ::testing::Test {
+protected:
+    void SetUp() override { file_ = std::filesystem::temp_directory_path() / ("agentforge-acts-" + std::to_string(::getpid())); }
+    void TearDown() override { std::filesystem::remove(file_); }
+    LastActs of(const std::string& text) {
+        std::ofstream(file_) << text;
+        return last_acts(file_);
+    }
+    std::filesystem::path file_;
+};
+
+TEST_F(LastActsOf, AreTheNewestStepAndTheNewestGateWithTests) {
+    const LastActs acts = of("actions:\n"
+                             R"(- {"seq": 1, "step": 1, "type": "step", "timestamp": "2026-01-02T15:29:40.000Z", "action": {"type": "read_file"}, "result": {"summary": "old"}})" "\n"
+                             R"(- {"seq": 2, "step": 1, "type": "gate", "gate": "tests", "tests": 10, "tests_passed": 8, "conformance": false})" "\n"
+                             R"(- {"seq": 3, "step": 2, "type": "step", "timestamp": "2026-01-02T15:29:48.000Z", "action": {"type": "edit_file"}, "result": {"summary": "new"}})" "\n"
+                             R"(- {"seq": 4, "step": 2, "type": "gate", "gate": "syntax"})" "\n");
+    EXPECT_EQ(acts.action + " " + acts.summary, "edit_file new");
+    EXPECT_EQ(acts.step, 2U);
+    EXPECT_EQ(acts.tests_passed, 8U);
+    EXPECT_EQ(acts.conformance, std::optional(false));
+}
+
+TEST_F(LastActsOf, ALineThatIsNotWholeIsNone) {
+    EXPECT_EQ(of("x\n" R"(- {"seq": 1, "step": 1, "type": "step", "action": {"type": "read_file"}})").action, "");
+    EXPECT_EQ(of("x\n" R"(- {"seq": 1, "step": 1, "type": "step", "acti)" "\n").action, "");
+    EXPECT_EQ(last_acts("/nowhere/journal").action, "");
+}
+
+TEST_F(LastActsOf, IsFoundBehindALongJournal) {
+    EXPECT_EQ(of(std::string(1 << 20, 'x') + "\n" R"(- {"seq": 1, "step": 1, "type": "step", "action": {"type": "read_file"}})" "\n").action, "read_file");
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/handler_group.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include "base/files.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// Does what the test says, and remembers what it was told.
+class ScriptedHandler final : public EscalationHandler {
+public:
+    std::function<Result<void>(const Escalation&)> on_notify = [](const Escalation&) { return Result<void>(); };
+    std::function<Result<std::optional<Resolution>>(CallContext&)> on_wait = [](CallContext&) { return Result<std::optional<Resolution>>(std::optional<Resolution>()); };
+    std::atomic<unsigned> told{0};
+    std::atomic<unsigned> asked{0};
+
+    [[nodiscard]] std::string name() const override { return "scripted"; }
+    [[nodiscard]] Result<void> notify(const Escalation& escalation, CallContext&) override {
+        ++told;
+        return on_notify(escalation);
+    }
+    [[nodiscard]] Result<std::optional<Resolution>> wait_for_resolution(const Escalation&, CallContext& context) override {
+        ++asked;
+        return on_wait(context);
+    }
+    [[nodiscard]] Result<void> notify_approval(const ApprovalRequest&, CallContext&) override {
+        ++told;
+        return {};
+    }
+    [[nodiscard]] Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest&, CallContext& context) override {
+        while (!context.cancelled()) { ::poll(nullptr, 0, 1); }
+        return std::optional<Approval>();
+    }
+};
+
+Result<std::optional<Resolution>> until_cancelled(CallContext& context) {
+    while (!context.cancelled()) { ::poll(nullptr, 0, 1); }
+    return std::optional<Resolution>();
+}
+
+class GroupCallContext final : public CallContext {
+public:
+    [[nodiscard]] bool cancelled() const noexcept override { return false; }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return until; }
+    void log(LogLevel, std::string_view message, const json::object&) override { logged += std::string(message) + "\n"; }
+    void progress(std::string_view) override {}
+    [[nodiscard]] std::chrono::system_clock::time_point now() override { return {}; }
+    std::chrono::steady_clock::time_point until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    std::string logged;
+};
+
+Error no_network() { return Error{"AF-TEST-001", "no network", "", "", ErrorKind::transient}; }
+
+class HandlerGroupTest : public ::testing::Test {
+protected:
+    HandlerGroupTest() : temporary_("handler-group-test"), store_(temporary_.path()) {}
+
+    HandlerGroup& group(AnswerRule rule = {}, ReminderPolicy reminders = {}) {
+        escalation_.id = id;
+        escalation_.task_id = "task-1";
+        escalation_.stage = "green";
+        escalation_.question = "Which?";
+        escalation_.options = {"left", "right"};
+        escalation_.created_at = format_time(clock_.now());
+        escalation_.directory = store_.directory().string();
+        EXPECT_TRUE(store_.record(escalation_, rule.of(escalation_.created_at, escalation_.options, false)).ok());
+        return again(reminders);
+    }
+    /// Another process.
+    HandlerGroup& again(ReminderPolicy reminders = {}) {
+        HandlerGroupOptions options{.clock = clock_, .store = store_};
+        options.reminders = reminders;
+        options.grace = milliseconds(50);
+        options.look_every = milliseconds(0);
+        options.left_behind = [this] { left_behind_ = true; };
+        group_ = std::make_unique<HandlerGroup>(std::vector<GroupedHandler>{{"first", first_}, {"second", second_}}, options);
+        return *group_;
+    }
+    [[nodiscard]] json::object told_file() const {
+        const auto text = read_file(ToldLedger(store_.directory()).file(id));
+        return text.ok() ? json::parse(*text).as_object() : json::object();
+    }
+
+    static constexpr const char* id = "ESC-task-1-green-1";
+    TemporaryDirectory temporary_;
+    EscalationStore store_;
+    FakeClock clock_;
+    Escalation escalation_;
+    std::shared_ptr<ScriptedHandler> first_ = std::make_shared<ScriptedHandler>();
+    std::shared_ptr<ScriptedHandler> second_ = std::make_shared<ScriptedHandler>();
+    GroupCallContext context_;
+    std::atomic<bool> left_behind_{false};
+    std::unique_ptr<HandlerGroup> group_;
+};
+
+TEST_F(HandlerGroupTest, EveryHandlerTellsOnce) {
+    ASSERT_TRUE(group().notify(escalation_, context_).ok());
+    ASSERT_TRUE(again().notify(escalation_, context_).ok());
+    EXPECT_EQ(first_->told, 1U);
+    EXPECT_EQ(second_->told, 1U);
+}
+
+TEST_F(HandlerGroupTest, OneThatFailsHindersNoOther) {
+    first_->on_notify = [](const Escalation&) { return Result<void>(no_network()); };
+    const auto told = group().notify(escalation_, context_);
+    ASSERT_FALSE(told.ok());
+    EXPECT_EQ(told.error().code, "AF-TEST-001");
+    EXPECT_EQ(second_->told, 1U);
+}
+
+TEST_F(HandlerGroupTest, OneThatFailedTellsWhenTheTaskIsLookedAfter) {
+    first_->on_notify = [](const Escalation&) { return Result<void>(no_network()); };
+    ASSERT_FALSE(group().notify(escalation_, context_).ok());
+    first_->on_notify = [](const Escalation&) { return Result<void>(); };
+    EXPECT_THAT(again().tend(id, context_, false).told, IsEmpty()) << "not before its pause is over";
+    clock_.advance(std::chrono::minutes(1));
+    EXPECT_THAT(again().tend(id, context_, false).told, ElementsAre("first"));
+    EXPECT_THAT(again().tend(id, context_, true).told, IsEmpty());
+    EXPECT_EQ(second_->told, 1U);
+}
+
+TEST_F(HandlerGroupTest, WhoResumesTellsWithoutAPause) {
+    first_->on_notify = [](const Escalation&) { return Result<void>(no_network()); };
+    ASSERT_FALSE(group().notify(escalation_, context_).ok());
+    first_->on_notify = [](const Escalation&) { return Result<void>(); };
+    EXPECT_THAT(again().tend(id, context_, true).told, ElementsAre("first"));
+}
+
+TEST_F(HandlerGroupTest, AProcessThatDiedBeforeItToldOwesIt) {
+    HandlerGroup& after_the_crash = group();
+    EXPECT_THAT(after_the_crash.tend(id, context_, true).told, ElementsAre("first", "second"));
+}
+
+TEST_F(HandlerGroupTest, ATellingThatIsRepeatedHasTheSameNumber) {
+    unsigned seen = 99;
+    first_->on_notify = [&](const Escalation&) {
+        seen = static_cast<unsigned>(told_file().at("reminder").as_int64());
+        return Result<void>(no_network());
+    };
+    ASSERT_FALSE(group().notify(escalation_, context_).ok());
+    EXPECT_EQ(seen, 0U);
+    clock_.advance(std::chrono::hours(1));
+    ASSERT_FALSE(again().tend(id, context_, true).problems.empty());
+    EXPECT_EQ(seen, 0U);
+}
+
+TEST_F(HandlerGroupTest, RemindersAreToldWithTheirNumberAndEnd) {
+    const ReminderPolicy policy{std::chrono::hours(1), 2};
+    ASSERT_TRUE(group({}, policy).notify(escalation_, context_).ok());
+    for (const unsigned expected : {1U, 2U}) {
+        clock_.advance(std::chrono::hours(1));
+        const Tended done = again(policy).tend(id, context_, false);
+        EXPECT_EQ(done.reminder, expected);
+        EXPECT_THAT(done.told, ElementsAre("first", "second"));
+    }
+    clock_.advance(std::chrono::hours(100));
+    EXPECT_THAT(again(policy).tend(id, context_, true).told, IsEmpty());
+}
+
+TEST_F(HandlerGroupTest, WhatIsAnsweredIsLeftAlone) {
+    HandlerGroup& handlers = group();
+    ASSERT_TRUE(store_.resolve(id, Resolution{false, {{"answer", "left"}}, "ada"}).ok());
+    EXPECT_THAT(handlers.tend(id, context_, true).told, IsEmpty());
+    EXPECT_EQ(first_->told, 0U);
+}
+
+TEST_F(HandlerGroupTest, ADeadlineThatPassedAbortsWhereThatIsAgreed) {
+    HandlerGroup& handlers = group({std::chrono::hours(2), "abort", ""});
+    clock_.advance(std::chrono::hours(2));
+    EXPECT_EQ(handlers.tend(id, context_, false).settled, "abort");
+    const auto answer = store_.resolution(id);
+    ASSERT_TRUE(answer.ok() && answer->has_value());
+    EXPECT_TRUE((*answer)->abort);
+    EXPECT_EQ((*answer)->resolved_by, "deadline");
+}
+
+TEST_F(HandlerGroupTest, ADeadlineThatPassedAnswersByTheFirstOption) {
+    HandlerGroup& handlers = group({std::chrono::hours(2), "default", ""});
+    clock_.advance(std::chrono::hours(2));
+    EXPECT_EQ(handlers.tend(id, context_, false).settled, "default");
+    const auto answer = store_.resolution(id);
+    ASSERT_TRUE(answer.ok() && answer->has_value());
+    EXPECT_EQ((*answer)->context.at("answer"), "left");
+}
+
+TEST_F(HandlerGroupTest, BeforeTheDeadlineNothingIsAnswered) {
+    HandlerGroup& handlers = group({std::chrono::hours(2), "abort", ""});
+    clock_.advance(std::chrono::hours(2) - milliseconds(1));
+    EXPECT_EQ(handlers.tend(id, context_, false).settled, "");
+    EXPECT_FALSE(store_.answer_version(id));
+}
+
+TEST_F(HandlerGroupTest, ADeadlineThatPausesLeavesTheQuestionOpenAndSaysSo) {
+    HandlerGroup& handlers = group({std::chrono::hours(2), "pause", ""});
+    clock_.advance(std::chrono::hours(3));
+    const Tended done = handlers.tend(id, context_, false);
+    EXPECT_TRUE(done.overdue);
+    EXPECT_EQ(done.settled, "");
+    EXPECT_FALSE(store_.answer_version(id));
+}
+
+TEST_F(HandlerGroupTest, AnApprovalIsNeverGivenByADeadline) {
+    static_cast<void>(group());
+    ApprovalRequest request;
+    request.id = "APR-task-1-spec-1";
+    request.task_id = "task-1";
+    request.stage = "spec";
+    request.artifact_hash = std::string(64, 'a');
+    request.created_at = format_time(clock_.now());
+    ASSERT_TRUE(store_.record(request, AnswerRule{std::chrono::hours(1), "default", "yes"}.of(request.created_at, {}, true)).ok());
+    clock_.advance(std::chrono::hours(1));
+    EXPECT_TRUE(group_->tend(request.id, context_, false).overdue);
+    EXPECT_FALSE(store_.answer_version(request.id));
+}
+
+TEST_F(HandlerGroupTest, AnApprovalIsRefusedByADeadlineThatAborts) {
+    static_cast<void>(group());
+    ApprovalRequest request;
+    request.id = "APR-task-1-spec-1";
+    request.task_id = "task-1";
+    request.stage = "spec";
+    request.artifact_hash = std::string(64, 'a');
+    request.created_at = format_time(clock_.now());
+    ASSERT_TRUE(store_.record(request, AnswerRule{std::chrono::hours(1), "abort", ""}.of(request.created_at, {}, true)).ok());
+    clock_.advance(std::chrono::hours(1));
+    EXPECT_EQ(group_->tend(request.id, context_, false).settled, "abort");
+    const auto decision = store_.decision(request.id);
+    ASSERT_TRUE(decision.ok() && decision->has_value());
+    EXPECT_FALSE((*decision)->approved);
+    EXPECT_FALSE((*decision)->feedback);
+}
+
+TEST_F(HandlerGroupTest, TheFirstAnswerCountsAndTheOthersAreCancelled) {
+    first_->on_wait = until_cancelled;
+    second_->on_wait = [](CallContext&) { return Result<std::optional<Resolution>>(Resolution{false, {{"answer", "right"}}, "ada"}); };
+    const auto answer = group().wait_for_resolution(escalation_, context_);
+    ASSERT_TRUE(answer.ok() && answer->has_value());
+    EXPECT_EQ((*answer)->context.at("answer"), "right");
+    EXPECT_EQ(first_->asked, 1U);
+    EXPECT_FALSE(left_behind_);
+}
+
+TEST_F(HandlerGroupTest, OneThatCannotAskHindersNoOtherFromAsking) {
+    first_->on_wait = [](CallContext&) { return Result<std::optional<Resolution>>(no_network()); };
+    second_->on_wait = [this](CallContext&) {
+        while (context_.logged.empty() && first_->asked == 0) { ::poll(nullptr, 0, 1); }
+        return Result<std::optional<Resolution>>(Resolution{false, {{"answer", "right"}}, "ada"});
+    };
+    const auto answer = group().wait_for_resolution(escalation_, context_);
+    ASSERT_TRUE(answer.ok() && answer->has_value());
+}
+
+TEST_F(HandlerGroupTest, WhoWaitsIsRemindedMeanwhile) {
+    const ReminderPolicy policy{std::chrono::hours(1), 1};
+    first_->on_wait = [this](CallContext& context) {
+        clock_.advance(std::chrono::hours(1));
+        while (second_->told < 2 && !context.cancelled()) { ::poll(nullptr, 0, 1); }
+        return Result<std::optional<Resolution>>(Resolution{false, {{"answer", "left"}}, "ada"});
+    };
+    HandlerGroup& handlers = group({}, policy);
+    ASSERT_TRUE(handlers.notify(escalation_, context_).ok());
+    const auto answer = handlers.wait_for_resolution(escalation_, context_);
+    ASSERT_TRUE(answer.ok() && answer->has_value());
+    EXPECT_EQ(second_->told, 2U);
+}
+
+TEST_F(HandlerGroupTest, ADeadlineThatPassesWhileSomebodyWaitsIsTheAnswer) {
+    first_->on_wait = [this](CallContext& context) {
+        clock_.advance(std::chrono::hours(1));
+        return until_cancelled(context);
+    };
+    second_->on_wait = until_cancelled;
+    const auto answer = group({std::chrono::hours(1), "abort", ""}).wait_for_resolution(escalation_, context_);
+    ASSERT_TRUE(answer.ok() && answer->has_value());
+    EXPECT_TRUE((*answer)->abort);
+    EXPECT_EQ((*answer)->resolved_by, "deadline");
+}
+
+TEST_F(HandlerGroupTest, OneThatHangsIsLeftBehindAndNamed) {
+    const auto open = std::make_shared<std::atomic<bool>>(false);
+    const auto gone = std::make_shared<std::atomic<bool>>(false);
+    first_->on_notify = [open, gone](const Escalation&) {
+        while (!*open) { ::poll(nullptr, 0, 1); }
+        *gone = true;
+        return Result<void>();
+    };
+    context_.until = std::chrono::steady_clock::now();
+    const auto told = group().notify(escalation_, context_);
+    ASSERT_FALSE(told.ok());
+    EXPECT_EQ(told.error().code, "AF-ESC-057");
+    EXPECT_THAT(told.error().message, HasSubstr("`first`"));
+    EXPECT_EQ(second_->told, 1U);
+    EXPECT_TRUE(left_behind_);
+    *open = true;
+    while (!*gone) { ::poll(nullptr, 0, 1); }
+}
+
+TEST_F(HandlerGroupTest, OneThatIsRefusedIsSaidEachTimeAndNeverCalled) {
+    static_cast<void>(group());
+    HandlerGroupOptions options{.clock = clock_, .store = store_};
+    HandlerGroup handlers({{"first", first_, no_network()}, {"second", second_}}, options);
+    EXPECT_EQ(handlers.notify(escalation_, context_).error().code, "AF-TEST-001");
+    EXPECT_EQ(first_->told, 0U);
+    EXPECT_EQ(second_->told, 1U);
+}
+
+TEST_F(HandlerGroupTest, SecretsStayHere) {
+    const Redactor redactor({{"KEY", "hunter2-hunter2-hunter2"}}, {}, std::string(64, '1'));
+    static_cast<void>(group());
+    std::string seen;
+    first_->on_notify = [&seen](const Escalation& told) {
+        seen = told.question + told.options.front() + json::serialize(told.context);
+        return Result<void>();
+    };
+    escalation_.question = "Is hunter2-hunter2-hunter2 right?";
+    escalation_.options = {"hunter2-hunter2-hunter2"};
+    escalation_.context = {{"log", "key hunter2-hunter2-hunter2"}};
+    HandlerGroup handlers({{"first", first_}}, HandlerGroupOptions{.clock = clock_, .store = store_, .redactor = redactor});
+    ASSERT_TRUE(handlers.notify(escalation_, context_).ok());
+    EXPECT_THAT(seen, ::testing::Not(HasSubstr("hunter2")));
+    EXPECT_THAT(seen, HasSubstr("Is "));
+}
+
+}  // namespace
+}  // namespace agentforge::kernel

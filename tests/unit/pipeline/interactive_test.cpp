@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+// An interactive task: no action of a model is done before a person has decided on it, whichever way and whoever answers first.
+#include "unit/pipeline/bench.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// A person at a console who types only when told to; until then the call waits as a terminal does.
+class SlowConsole final : public EscalationHandler {
+public:
+    [[nodiscard]] std::string name() const override { return "slow"; }
+    [[nodiscard]] Result<void> notify(const Escalation&, CallContext&) override { return {}; }
+    [[nodiscard]] Result<std::optional<Resolution>> wait_for_resolution(const Escalation& escalation, CallContext& context) override {
+        if (meanwhile) { meanwhile(escalation.id); }
+        if (typed_late) { return std::optional(Resolution{false, {{"answer", "from the console"}}, "console"}); }
+        return waited<Resolution>(context);
+    }
+    [[nodiscard]] Result<void> notify_approval(const ApprovalRequest& request, CallContext&) override {
+        shown.push_back(request);
+        return {};
+    }
+    [[nodiscard]] Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest& request, CallContext& context) override {
+        if (meanwhile) { meanwhile(request.id); }
+        if (typed_late) {
+            Approval approval;
+            approval.approved = true;
+            approval.feedback = edit;
+            approval.artifact_hash = request.artifact_hash;
+            approval.decided_by = "console";
+            return std::optional(approval);
+        }
+        return waited<Approval>(context);
+    }
+    std::function<void(const std::string& id)> meanwhile;      ///< What happens while the question is on the screen.
+    bool typed_late = false;                                    ///< The person types in the end, whatever happened meanwhile.
+    std::optional<std::string> edit;
+    std::atomic<bool> was_cancelled{false};
+    std::vector<ApprovalRequest> shown;
+
+private:
+    template <class T>
+    Result<std::optional<T>> waited(CallContext& context) {
+        while (!context.cancelled()) { std::this_thread::yield(); }
+        was_cancelled = true;
+        return std::optional<T>();
+    }
+};
+
+class InteractiveTest : public ::testing::Test {
+protected:
+    InteractiveTest() {
+        bench.stage("a", [this](StageContext& context) {
+            ++entered;
+            AgentRun run;
+            run.role = "software_developer";
+            run.objective = "write it";
+            run.output_contract = "note";
+            const auto outcome = context.run_agent(run);
+            if (!outcome.ok()) { return StageResult::failed(outcome.error()); }
+            return StageResult::completed(outcome->artifact);
+        });
+        bench.answers([this](const CompletionRequest& request) -> Result<Completion> {
+            contexts.push_back(request.user);
+            if (contexts.size() == 1) { return call_tool("create_file", {{"path", "src/x.py"}, {"content", "one\n"}}); }
+            return call_tool("complete", {{"text", "done"}});
+        });
+    }
+    [[nodiscard]] static StartOptions options() {
+        StartOptions options = Bench::with({"a"});
+        options.pipeline.stages[0].agent = "software_developer";
+        options.interactive = true;
+        return options;
+    }
+    Result<std::string> decide(const PipelineResult& waiting, PersonDecision decision) {
+        if (decision.id.empty() && decision.hash.empty()) { decision.id = waiting.waiting_id; }
+        return bench.controller().decide(waiting.task_id, decision);
+    }
+    PipelineResult go_on(const PipelineResult& waiting, PersonDecision decision) {
+        const auto decided = decide(waiting, std::move(decision));
+        EXPECT_TRUE(decided.ok()) << decided.error().to_string();
+        return bench.resume(waiting.task_id);
+    }
+    void write_answer(const std::string& id, std::string_view text) const { std::ofstream(bench.escalations.directory() / (id + ".resolution.yaml")) << text; }
+    [[nodiscard]] std::string file(const std::string& task, const std::string& path) {
+        const Files& files = bench.memory.trees.at(bench.state(task).tree);
+        const auto found = files.find(path);
+        return found == files.end() ? "-" : found->second;
+    }
+    [[nodiscard]] bool said(std::string_view text) const {
+        const auto messages = bench.events.texts("log", "message");
+        return std::any_of(messages.begin(), messages.end(), [text](const std::string& one) { return one.find(text) != std::string::npos; });
+    }
+    [[nodiscard]] std::vector<std::string> decisions(const std::string& task) {
+        std::vector<std::string> found;
+        for (const Record& record : bench.records(task)) {
+            if (record.type() == "action_decided") { found.emplace_back(record.body.at("decision").as_string()); }
+        }
+        return found;
+    }
+
+    Bench bench;
+    unsigned entered = 0;
+    std::vector<std::string> contexts;
+};
+
+TEST_F(InteractiveTest, nothing_is_done_before_a_person_has_decided) {
+    const auto waiting = bench.start(options());
+    EXPECT_EQ(waiting.waiting_for, "action");
+    EXPECT_EQ(waiting.exit_code, ExitCode::person_needed);
+    EXPECT_EQ(file(waiting.task_id, "src/x.py"), "-");
+    EXPECT_EQ(bench.state(waiting.task_id).steps, 0U);
+    EXPECT_EQ(bench.state(waiting.task_id).status, TaskStatus::awaiting_approval);
+    const auto asked = bench.escalations.approval(waiting.waiting_id);
+    ASSERT_TRUE(asked.ok()) << asked.error().to_string();
+    EXPECT_EQ(asked->artifact.at("tool"), "create_file");
+    EXPECT_EQ(asked->artifact.at("arguments").at("content"), "one\n");
+    EXPECT_EQ(hash_of(asked->artifact), asked->artifact_hash);
+}
+
+TEST_F(InteractiveTest, every_action_is_asked_for_and_each_answer_of_the_model_is_paid_once) {
+    auto result = bench.start(options());
+    unsigned asked = 0;
+    for (; asked < 10 && result.waiting_for == "action"; ++asked) { result = go_on(result, {.approved = true}); }
+    EXPECT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
+    EXPECT_EQ(asked, 2U);
+    EXPECT_EQ(contexts.size(), 2U);
+    EXPECT_EQ(bench.state(result.task_id).ledger.total().calls, 2U);
+    EXPECT_EQ(file(result.task_id, "src/x.py"), "one\n");
+    EXPECT_THAT(decisions(result.task_id), ElementsAre("approved", "approved"));
+}
+
+TEST_F(InteractiveTest, what_a_person_changed_is_done_in_its_place) {
+    auto result = bench.start(options());
+    result = go_on(result, {.approved = true, .edited = json::object{{"arguments", {{"path", "src/x.py"}, {"content", "two\n"}}}}});
+    EXPECT_EQ(file(result.task_id, "src/x.py"), "two\n");
+    EXPECT_THAT(decisions(result.task_id), ElementsAre("edited"));
+    ASSERT_EQ(contexts.size(), 2U);
+    EXPECT_THAT(contexts[1], HasSubstr("a person changed this action"));
+}
+
+TEST_F(InteractiveTest, a_rejected_action_is_not_done_and_the_model_is_told_why) {
+    auto result = bench.start(options());
+    result = go_on(result, {.feedback = "put it into lib/"});
+    EXPECT_EQ(result.waiting_for, "action");
+    EXPECT_EQ(file(result.task_id, "src/x.py"), "-");
+    ASSERT_EQ(contexts.size(), 2U);
+    EXPECT_THAT(contexts[1], HasSubstr("put it into lib/"));
+    EXPECT_EQ(bench.state(result.task_id).steps, 1U);
+}
+
+TEST_F(InteractiveTest, a_decision_is_bound_to_what_was_shown) {
+    const auto waiting = bench.start(options());
+    const std::string task = waiting.task_id;
+    EXPECT_EQ(bench.controller().approve(task).error().code, "AF-ESC-036");
+    EXPECT_EQ(bench.controller().decide(task, {.approved = true, .hash = "0123456789"}).error().code, "AF-ESC-035");
+    EXPECT_EQ(bench.controller().decide(task, {.approved = true, .hash = bench.state(task).action->hash.substr(0, 3)}).error().code, "AF-ESC-035");
+    EXPECT_EQ(bench.escalations.decide_action(waiting.waiting_id, {true, {}, "", "0123", "x"}).error().code, "AF-ESC-006");
+    write_answer(waiting.waiting_id, "approved: true\nartifact_hash: \"0123\"\n");
+    EXPECT_EQ(bench.controller().resume(task).error().code, "AF-ESC-006");
+    fs::remove(bench.escalations.directory() / (waiting.waiting_id + ".resolution.yaml"));
+    EXPECT_TRUE(bench.controller().decide(task, {.approved = true, .hash = bench.state(task).action->hash.substr(0, 12)}).ok());
+}
+
+TEST_F(InteractiveTest, an_approval_of_one_action_says_nothing_of_the_next) {
+    const auto first = bench.start(options());
+    const auto second = go_on(first, {.approved = true});
+    EXPECT_NE(second.waiting_id, first.waiting_id);
+    const auto late = bench.controller().decide(first.task_id, {.approved = true, .id = first.waiting_id});
+    EXPECT_EQ(late.error().code, "AF-ESC-004");
+    EXPECT_EQ(bench.resume(first.task_id).waiting_id, second.waiting_id);
+}
+
+TEST_F(InteractiveTest, a_change_that_the_role_could_not_ask_for_is_refused_before_it_is_taken) {
+    const auto waiting = bench.start(options());
+    const auto error = [&](json::object edited) { return decide(waiting, {.approved = true, .edited = std::move(edited)}).error(); };
+    EXPECT_THAT(error({{"tool", "creat_file"}, {"arguments", json::object()}}).message, HasSubstr("did you mean `create_file`?"));
+    EXPECT_THAT(error({{"arguments", {{"pat", "x"}, {"content", "y"}}}}).message, HasSubstr("pat"));
+    EXPECT_EQ(error({{"tool", "create_file"}}).code, "AF-ESC-032");
+    EXPECT_EQ(error({{"arguments", json::object()}, {"why", 1}}).code, "AF-ESC-032");
+    EXPECT_FALSE(bench.escalations.answer_version(waiting.waiting_id).has_value());
+}
+
+TEST_F(InteractiveTest, the_roles_rules_bind_what_a_person_changed) {
+    auto result = bench.start(options());
+    result = go_on(result, {.approved = true, .edited = json::object{{"arguments", {{"path", "tests/test_x.py"}, {"content", "two\n"}}}}});
+    EXPECT_EQ(file(result.task_id, "tests/test_x.py"), "-");
+    EXPECT_EQ(result.waiting_for, "action");
+}
+
+TEST_F(InteractiveTest, a_file_answers_with_approval_change_or_rejection) {
+    const auto first = bench.start(options());
+    write_answer(first.waiting_id, "approved: true\nedited:\n  arguments:\n    path: src/x.py\n    content: \"three\\n\"\n");
+    const auto second = bench.resume(first.task_id);
+    EXPECT_EQ(file(first.task_id, "src/x.py"), "three\n");
+    write_answer(second.waiting_id, "approved: false\nfeedback: not yet\n");
+    const auto third = bench.resume(first.task_id);
+    EXPECT_EQ(third.waiting_for, "action");
+    EXPECT_THAT(decisions(first.task_id), ElementsAre("edited", "rejected"));
+}
+
+TEST_F(InteractiveTest, a_file_that_says_nothing_readable_leaves_the_question_open) {
+    const auto waiting = bench.start(options());
+    for (const char* text : {"approved: yes\n", "approved: true\nfeedback: no\n", "approved: true\nedited: {content: x}\n", "approved: false\nedited: {arguments: {}}\n", "aproved: true\n"}) {
+        write_answer(waiting.waiting_id, text);
+        EXPECT_FALSE(bench.controller().resume(waiting.task_id).ok()) << text;
+        EXPECT_EQ(bench.state(waiting.task_id).waiting_for(), "action") << text;
+    }
+}
+
+// --------------------------------------------------------------------------------------------- races --
+
+TEST_F(InteractiveTest, a_command_from_another_terminal_ends_the_wait_at_the_console) {
+    const auto console = std::make_shared<SlowConsole>();
+    bench.other_handler = console;
+    bench.wait = std::chrono::minutes(1);
+    bench.services.hang_grace = std::chrono::seconds(10);
+    console->meanwhile = [this](const std::string& id) { EXPECT_TRUE(bench.escalations.decide_action(id, {true, {}, "", bench.escalations.approval(id)->artifact_hash, "other terminal"}).ok()); };
+    const auto result = bench.start(options());
+    EXPECT_TRUE(result.success) << (result.error ? result.error->to_string() : result.waiting_for);
+    EXPECT_TRUE(console->was_cancelled);
+    EXPECT_THAT(bench.events.texts("decided", "by"), ElementsAre("other terminal", "other terminal"));
+}
+
+TEST_F(InteractiveTest, who_answers_at_the_console_second_is_told_that_the_first_counts) {
+    const auto console = std::make_shared<SlowConsole>();
+    bench.other_handler = console;
+    bench.wait = std::chrono::minutes(1);
+    console->typed_late = true;
+    console->meanwhile = [this](const std::string& id) { write_answer(id, "approved: false\nfeedback: the file was first\ndecided_by: ann\n"); };
+    const auto result = bench.start(options());
+    static_cast<void>(result);
+    EXPECT_TRUE(said("AF-ESC-004"));
+    EXPECT_TRUE(said("the file was first"));
+    EXPECT_EQ(decisions(result.task_id).front(), "rejected");
+}
+
+TEST_F(InteractiveTest, who_answers_by_command_second_is_told_what_the_first_said) {
+    const auto waiting = bench.start(options());
+    write_answer(waiting.waiting_id, "approved: false\nfeedback: too early\ndecided_by: ann\n");
+    const auto second = decide(waiting, {.approved = true});
+    EXPECT_EQ(second.error().code, "AF-ESC-004");
+    EXPECT_THAT(second.error().message, HasSubstr("rejected: \"too early\" by ann"));
+}
+
+TEST_F(InteractiveTest, a_console_answer_with_a_change_is_taken) {
+    const auto console = std::make_shared<SlowConsole>();
+    bench.other_handler = console;
+    bench.wait = std::chrono::minutes(1);
+    console->typed_late = true;
+    console->edit = R"({"arguments": {"path": "src/x.py", "content": "typed\n"}})";
+    bool first = true;
+    console->meanwhile = [&](const std::string&) {
+        if (!std::exchange(first, false)) { console->edit.reset(); }
+    };
+    const auto result = bench.start(options());
+    EXPECT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
+    EXPECT_EQ(file(result.task_id, "src/x.py"), "typed\n");
+}
+
+TEST_F(InteractiveTest, who_sits_at_the_terminal_is_asked_whatever_the_settings_say) {
+    const auto console = std::make_shared<SlowConsole>();
+    bench.present = console;
+    console->typed_late = true;
+    EXPECT_TRUE(bench.start(options()).success);
+    EXPECT_EQ(bench.events.texts("asking", "handler"), (std::vector<std::string>{"slow", "slow"}));
+    bench.stage("b", [](StageContext&) { return StageResult::escalate({"r", "q?", {}, {}}); });
+    EXPECT_EQ(bench.start(Bench::with({"b"})).waiting_for, "escalation") << "a task that is not interactive waits for nobody unless it was told to";
+}
+
+TEST_F(InteractiveTest, a_file_that_is_wrong_is_named_while_the_console_waits_and_its_correction_is_taken) {
+    const auto console = std::make_shared<SlowConsole>();
+    bench.other_handler = console;
+    bench.wait = std::chrono::minutes(1);
+    bench.services.hang_grace = std::chrono::seconds(10);
+    console->meanwhile = [&](const std::string& id) {
+        write_answer(id, "aproved: true\n");
+        while (!said("aproved")) { std::this_thread::yield(); }
+        write_answer(id, "approved: true\ndecided_by: editor\n");
+        console->meanwhile = [this](const std::string& next) { write_answer(next, "approved: true\ndecided_by: editor\n"); };
+    };
+    const auto result = bench.start(options());
+    EXPECT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
+    EXPECT_TRUE(said("AF-ESC-005"));
+}
+
+// ------------------------------------------------------------------------------------ crash and pause --
+
+TEST_F(InteractiveTest, an_answer_that_was_given_and_not_taken_up_before_a_crash_is_taken_up_by_resume) {
+    const auto waiting = bench.start(options());
+    ASSERT_TRUE(decide(waiting, {.approved = true}).ok());
+    // Nothing more happened: the process that answered died. Any number of resumes later the action was done once.
+    const auto next = bench.resume(waiting.task_id);
+    EXPECT_EQ(bench.resume(waiting.task_id).waiting_id, next.waiting_id);
+    EXPECT_THAT(decisions(waiting.task_id), ElementsAre("approved"));
+    EXPECT_EQ(bench.count(waiting.task_id, "step"), 1U);
+}
+
+/// The journal as it was after its first record of a type, as if the process had died there.
+void cut_after(Bench& bench, const std::string& task, std::string_view type) {
+    const fs::path file = bench.store.paths(task).journal();
+    std::string kept;
+    const std::string all = read_file(file).value();
+    for (std::size_t begin = 0; begin < all.size();) {
+        const std::size_t end = all.find('\n', begin) + 1;
+        const std::string line = all.substr(begin, end - begin);
+        kept += line;
+        begin = end;
+        if (line.find("\"type\": \"" + std::string(type) + "\"") != std::string::npos) { break; }
+    }
+    ASSERT_LT(kept.size(), all.size()) << "no record " << type;
+    std::ofstream(file, std::ios::trunc) << kept;
+    fs::remove(bench.store.paths(task).root / "state.yaml");
+}
+
+class CrashAfter : public InteractiveTest, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(CrashAfter, this_record_loses_no_answer_and_asks_nothing_twice) {
+    auto result = bench.start(options());
+    const std::string task = result.task_id;
+    const std::string first = result.waiting_id;
+    result = go_on(result, {.approved = true});
+    cut_after(bench, task, GetParam());
+    result = bench.resume(task);
+    EXPECT_EQ(result.waiting_for, "action");
+    EXPECT_EQ(file(task, "src/x.py"), "one\n") << "the first answer stands";
+    EXPECT_THAT(decisions(task), ElementsAre("approved"));
+    EXPECT_NE(result.waiting_id, first);
+    EXPECT_TRUE(go_on(result, {.approved = true}).success);
+}
+INSTANTIATE_TEST_SUITE_P(Records, CrashAfter, ::testing::Values("answer", "action_proposed", "action_asked", "action_decided"),
+                         [](const auto& one) { return std::string(one.param); });
+
+TEST_F(InteractiveTest, a_task_that_waits_can_be_aborted) {
+    const auto waiting = bench.start(options());
+    ASSERT_TRUE(bench.controller().abort(waiting.task_id, "enough").ok());
+    EXPECT_EQ(bench.state(waiting.task_id).status, TaskStatus::aborted);
+    EXPECT_FALSE(bench.state(waiting.task_id).action.has_value());
+}
+
+TEST_F(InteractiveTest, resuming_without_an_answer_does_nothing_and_costs_nothing) {
+    const auto waiting = bench.start(options());
+    const std::size_t before = bench.records(waiting.task_id).size();
+    EXPECT_EQ(bench.resume(waiting.task_id).waiting_id, waiting.waiting_id);
+    EXPECT_EQ(bench.records(waiting.task_id).size(), before);
+    EXPECT_EQ(entered, 1U);
+}
+
+TEST_F(InteractiveTest, a_model_whose_command_acts_by_itself_is_refused) {
+    bench.services.agentic = [](const AgentDefinition&) { return true; };
+    const auto result = bench.start(options());
+    ASSERT_TRUE(result.error.has_value());
+    EXPECT_THAT(result.error->message + result.error->code, HasSubstr("agentically"));
+    EXPECT_EQ(result.status, TaskStatus::paused);
+}
+
+TEST_F(InteractiveTest, a_reviewers_actions_are_asked_for_too) {
+    StartOptions with_review = options();
+    with_review.pipeline.stages[0].reviewers = {"software_developer"};
+    bench.answers([this](const CompletionRequest& request) -> Result<Completion> {
+        contexts.push_back(request.user);
+        if (contexts.size() == 1) { return call_tool("complete", {{"text", "done"}}); }
+        return call_tool("complete", {{"summary", "fine"}, {"blocking_issues", json::array()}, {"advisory_issues", json::array()}});
+    });
+    auto result = go_on(bench.start(with_review), {.approved = true});
+    ASSERT_EQ(result.waiting_for, "action");
+    EXPECT_EQ(bench.escalations.approval(result.waiting_id)->artifact.at("mode"), "review");
+    EXPECT_TRUE(go_on(result, {.approved = true}).success);
+    EXPECT_EQ(contexts.size(), 2U);
+}
+
+TEST_F(InteractiveTest, a_stage_that_swallows_the_interruption_is_entered_again) {
+    bench.stage("a", [](StageContext& context) {
+        AgentRun run;
+        run.role = "software_developer";
+        run.output_contract = "note";
+        const auto outcome = context.run_agent(run);
+        return outcome.ok() ? StageResult::completed(outcome->artifact) : note("invented");
+    });
+    auto result = bench.start(options());
+    EXPECT_EQ(result.waiting_for, "action");
+    result = go_on(go_on(result, {.approved = true}), {.approved = true});
+    EXPECT_TRUE(result.success);
+    EXPECT_EQ(result.deliverable->at("text"), "done");
+}
+
+TEST_F(InteractiveTest, a_decision_is_no_crash_and_no_call_is_counted_as_lost) {
+    auto result = bench.start(options());
+    while (result.waiting_for == "action") { result = go_on(result, {.approved = true}); }
+    EXPECT_EQ(bench.count(result.task_id, "call_lost"), 0U);
+    bench.stage("b", [](StageContext& context) {
+        AgentRun run;
+        run.role = "software_developer";
+        run.output_contract = "note";
+        const auto outcome = context.run_agent(run);
+        return outcome.ok() ? StageResult::completed(outcome->artifact) : StageResult::failed(outcome.error());
+    });
+    StartOptions supervised = Bench::with({"a", "b"});
+    supervised.pipeline.stages[0].agent = supervised.pipeline.stages[1].agent = "software_developer";
+    supervised.supervised = true;
+    const auto shown = bench.start(supervised);
+    ASSERT_TRUE(bench.controller().approve(shown.task_id).ok());
+    EXPECT_TRUE(bench.resume(shown.task_id).success);
+    EXPECT_EQ(bench.count(shown.task_id, "call_lost"), 0U);
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing
