@@ -107,7 +107,7 @@ Kind kind_of(std::string_view name, const json::object& fields) {
         {"message", {level_enum::info, "stage"}}, {"model_answered", {level_enum::debug, "model"}}, {"attempt_failed", {level_enum::warn, "model"}},
         {"call_lost", {level_enum::warn, "model"}}, {"gate_started", {level_enum::debug, "gate"}}, {"gate", {level_enum::info, "gate"}},
         {"approval_requested", {level_enum::info, "people"}}, {"escalation", {level_enum::info, "people"}}, {"decided", {level_enum::info, "people"}},
-        {"resolved", {level_enum::info, "people"}}, {"run_started", {level_enum::info, "program"}}, {"error", {level_enum::err, "program"}},
+        {"resolved", {level_enum::info, "people"}}, {"asking", {level_enum::debug, "people"}}, {"run_started", {level_enum::info, "program"}}, {"error", {level_enum::err, "program"}},
         {"lines_lost", {level_enum::warn, "program"}}};
     if (name == "log") {
         const json::value* level = fields.if_contains("level");
