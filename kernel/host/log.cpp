@@ -36,6 +36,9 @@ public:
     Result<void> reopen() {
         const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (options_.follow_links ? 0 : O_NOFOLLOW);
         FileDescriptor opened(::open(options_.file.c_str(), flags, 0600));
+        if (!opened.valid() && errno == ENOENT && make_directories(std::filesystem::path(options_.file).parent_path()).ok()) {
+            opened = FileDescriptor(::open(options_.file.c_str(), flags, 0600));        // Somebody removed the folder.
+        }
         if (!opened.valid()) { return problem(errno_text(errno)); }
         struct stat status {};
         if (::fstat(opened.get(), &status) != 0) { return problem(errno_text(errno)); }
