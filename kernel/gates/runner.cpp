@@ -350,7 +350,7 @@ Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& l
     input.roots = {checkout_.path().string(), (filling.build / "tree").string()};
     AF_TRY(input.sources, checkout_.files(tree));
     std::erase_if(input.sources, [&](const std::string& file) { return !language.sources.matches(file); });
-    auto counts = problem.empty() ? read_line_counts(chosen->coverage_format, input) : Error{"AF-GATE-161", problem, "", "", ErrorKind::invalid};
+    auto counts = problem.empty() ? read_line_counts(chosen->coverage_format, input) : Error{"AF-GATE-161", problem, "", "Measure again; where it stays so, another version of the coverage tool may write another form.", ErrorKind::invalid};
     if (!counts.ok()) {
         result.failed = true;
         result.reason = counts.error().message + (counts.error().where.empty() ? "" : " (" + counts.error().where + ")");

@@ -36,6 +36,9 @@ public:
     Result<void> reopen() {
         const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (options_.follow_links ? 0 : O_NOFOLLOW);
         FileDescriptor opened(::open(options_.file.c_str(), flags, 0600));
+        if (!opened.valid() && errno == ENOENT && make_directories(std::filesystem::path(options_.file).parent_path()).ok()) {
+            opened = FileDescriptor(::open(options_.file.c_str(), flags, 0600));        // Somebody removed the folder.
+        }
         if (!opened.valid()) { return problem(errno_text(errno)); }
         struct stat status {};
         if (::fstat(opened.get(), &status) != 0) { return problem(errno_text(errno)); }
@@ -107,7 +110,7 @@ Kind kind_of(std::string_view name, const json::object& fields) {
         {"message", {level_enum::info, "stage"}}, {"model_answered", {level_enum::debug, "model"}}, {"attempt_failed", {level_enum::warn, "model"}},
         {"call_lost", {level_enum::warn, "model"}}, {"gate_started", {level_enum::debug, "gate"}}, {"gate", {level_enum::info, "gate"}},
         {"approval_requested", {level_enum::info, "people"}}, {"escalation", {level_enum::info, "people"}}, {"decided", {level_enum::info, "people"}},
-        {"resolved", {level_enum::info, "people"}}, {"run_started", {level_enum::info, "program"}}, {"error", {level_enum::err, "program"}},
+        {"resolved", {level_enum::info, "people"}}, {"asking", {level_enum::debug, "people"}}, {"run_started", {level_enum::info, "program"}}, {"error", {level_enum::err, "program"}},
         {"lines_lost", {level_enum::warn, "program"}}};
     if (name == "log") {
         const json::value* level = fields.if_contains("level");

@@ -53,7 +53,7 @@ Result<std::string> request_of(const Program& program, const StartArguments& arg
         if (got == 0) { break; }
         if (got < 0) {
             if (errno == EINTR && !program.cancel->requested() && !program.cancel->finishing()) { continue; }
-            if (errno == EINTR) { return Error{"AF-CLI-136", "the request was not read: cancelled", "standard input", "", ErrorKind::cancelled}; }
+            if (errno == EINTR) { return Error{"AF-CLI-136", "the request was not read: cancelled", "standard input", "give it again", ErrorKind::cancelled}; }
             return Error{"AF-CLI-136", "the request cannot be read: " + errno_text(errno), "standard input", "give it a file or a pipe: agentforge start - < FILE", ErrorKind::io};
         }
         size += static_cast<std::size_t>(got);

@@ -230,7 +230,7 @@ class Grammar:
 
     def problem(self, line):
         words = [word.replace("…", "x") if word != "…" else word for word in shlex.split(line)[1:]]
-        end = next((at for at, word in enumerate(words) if word in ("|", "||", "&&") or word.startswith((">", "2>"))), len(words))
+        end = next((at for at, word in enumerate(words) if word in ("|", "||", "&&", "<") or word.startswith((">", "2>"))), len(words))
         words = words[:end]
         if "COMMAND" in words:      # It stands for any of them.
             words = words[words.index("COMMAND") + 1:]

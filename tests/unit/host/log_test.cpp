@@ -344,6 +344,13 @@ TEST_F(LogTest, FileThatSomebodyRemovedIsMadeAnew) {
     EXPECT_THAT(text(), HasSubstr("\"2\""));
 }
 
+TEST_F(LogTest, FolderThatSomebodyRemovedIsMadeAnew) {
+    log().event("message", {{"text", "1"}});
+    std::filesystem::remove_all(folder_.path() / "logs");
+    log().event("message", {{"text", "2"}});
+    EXPECT_THAT(text(), HasSubstr("\"2\""));
+}
+
 TEST_F(LogTest, LinkInTheRepositoryIsNotFollowed) {
     options_.follow_links = false;
     const auto victim = folder_.path() / "victim";
