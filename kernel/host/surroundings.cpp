@@ -129,8 +129,9 @@ Result<void> check_request_is_no_path(std::string_view request, const std::vecto
                                   (words.starts_with('/') || words.starts_with("./") || words.starts_with("../") || words.starts_with("~/"));
     if (!there && !written_like_one) { return {}; }
     const std::string shown = printable(std::string(words), 120);
+    const bool file = std::ranges::any_of(folders, [&](const fs::path& folder) { return fs::is_regular_file(folder / named, error); });
     return Error{"AF-CLI-135", "the request `" + shown + "` is " + (there ? "the name of a file or folder" : "a path") + ", and says nothing to do", "",
-                 "say what is to be done; to take a file's content as the request: agentforge start - < " + (there ? shown : std::string("FILE")), ErrorKind::invalid};
+                 "say what is to be done; to take a file's content as the request: agentforge start - < " + (file ? shown : std::string("FILE")), ErrorKind::invalid};
 }
 
 std::vector<std::string> misnamed(const fs::path& agentforge) {
