@@ -9,6 +9,8 @@
 #include <set>
 #include <thread>
 
+#include <re2/re2.h>
+
 #include "base/files.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
@@ -216,20 +218,17 @@ Result<void> LanguageCommands::set_up(const Language& language, const std::strin
 Result<void> LanguageCommands::place(const Language& language, const std::string& tree, const Stop& stop) {
     AF_CHECK(checkout_.check_out(tree));
     fetched_.clear();
+    tried_without_.clear();
     if (language.setup.empty() || dependencies_.setup == "never") { return {}; }
     if (dependencies_.setup == "always") { AF_CHECK(set_up(language, tree, stop)); }
     AF_TRY(const auto steps, steps_of(language, tree, checkout_, dependencies_.directory, settings_.programs));
     for (const auto& [rule, step] : steps) {
-        if (!step.ready) {
-            std::string command;
-            for (const auto& argument : step.argv) { command += (command.empty() ? "" : " ") + argument; }
-            return Error{"AF-GATE-100", "What " + step.files.front() + " names is not there yet (" + ellipsis(command, 200) + "), and nobody has approved of fetching it.",
-                         step.files.front(),
-                         "Look at it with `agentforge setup --show` and fetch it with `agentforge setup` (give the task's id where the task has changed the file), then resume. Where the "
-                         "tests need none of it, set gates.setup to never.",
-                         ErrorKind::unavailable};
+        if (!step.ready && step.required) { return not_fetched(step); }
+        if (step.ready) {
+            fetched_.push_back(fetched_by(*rule, step));
+        } else {
+            tried_without_.emplace_back(rule, step);
         }
-        fetched_.push_back(fetched_by(*rule, step));
     }
     for (const auto& fetched : fetched_) {
         for (const auto& [name, target] : fetched.links) {
@@ -240,6 +239,13 @@ Result<void> LanguageCommands::place(const Language& language, const std::string
             std::filesystem::create_symlink(target, link, failure);
             if (failure) { return Error{"AF-GATE-101", "The dependencies cannot be laid beside the tree: " + failure.message() + ".", link.string(), "", ErrorKind::io}; }
         }
+    }
+    return {};
+}
+
+Result<void> LanguageCommands::check_fetched(const std::string& output) const {
+    for (const auto& [rule, step] : tried_without_) {
+        if (RE2::PartialMatch(output, RE2(rule->missing, RE2::Quiet))) { return not_fetched(step); }
     }
     return {};
 }

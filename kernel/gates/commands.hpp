@@ -51,6 +51,9 @@ struct BuildOutcome {
     std::vector<ToolMessage> errors;    ///< What `build_error` found in it.
 };
 
+/// AF-GATE-060: a language runs its tests by `gates.command`, which is not set.
+[[nodiscard]] Error no_command(const std::string& language);
+
 /// Where dependencies are, and who approves of fetching them; see GateRunner::Options.
 struct DependencySettings {
     std::string directory;
@@ -120,6 +123,8 @@ private:
                                                                    std::vector<std::filesystem::path>& paths);
     [[nodiscard]] Result<std::filesystem::path> build_folder(const Language& language, const TestRunner& runner, const std::string& tree,
                                                              bool judged);
+    /// Errors: AF-GATE-100 this output says that something is missing which nobody has approved of fetching.
+    [[nodiscard]] Result<void> check_fetched(const std::string& output) const;
     [[nodiscard]] ContentReader reader_of(const std::string& tree) const;
 
     TreeCheckout& checkout_;
@@ -129,6 +134,7 @@ private:
     GateSettings settings_;
     DependencySettings dependencies_;
     std::vector<Fetched> fetched_;          ///< Of the tree that was placed last.
+    std::vector<std::pair<const SetupRule*, SetupStep>> tried_without_;     ///< The same: what is not there, and not required.
     json::object confinement_;
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
@@ -18,8 +19,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* ready_mark = ".agentforge-ready";
 /// How the user reaches the network and his package indexes.
-constexpr std::array network_variables{"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CERT", "NPM_CONFIG_REGISTRY", "npm_config_registry", "GOPROXY", "GOSUMDB",
-                                       "NODE_EXTRA_CA_CERTS", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy",
+constexpr std::array network_variables{"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_CERT", "NPM_CONFIG_REGISTRY", "npm_config_registry", "GOPROXY", "GOSUMDB",
+                                       "GOPRIVATE", "GONOPROXY", "GONOSUMDB", "GOINSECURE", "CARGO_HTTP_CAINFO", "MAVEN_ARGS", "NODE_EXTRA_CA_CERTS", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy",
                                        "no_proxy", "all_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"};
 
 std::string with_folder(std::string text, const std::string& folder) {
@@ -45,7 +46,12 @@ Result<std::vector<std::pair<const SetupRule*, SetupStep>>> steps_of(const Langu
                                                                       const std::string& directory,
                                                                       const std::map<std::string, std::string, std::less<>>& programs) {
     std::vector<std::pair<const SetupRule*, SetupStep>> steps;
-    if (directory.empty()) { return steps; }
+    if (directory.empty() || language.setup.empty()) { return steps; }
+    std::optional<std::vector<std::string>> listed;
+    const auto files_of_tree = [&]() -> Result<std::vector<std::string>> {
+        if (!listed) { AF_TRY(listed, checkout.files(tree)); }
+        return *listed;
+    };
     for (const auto& rule : language.setup) {
         const bool own = !rule.programs.empty() && std::ranges::all_of(rule.programs, [&](const auto& program) { return programs.contains(program.first); });
         if (own) { continue; }
@@ -56,21 +62,53 @@ Result<std::vector<std::pair<const SetupRule*, SetupStep>>> steps_of(const Langu
         bool locked = false;
         for (const auto* paths : {&rule.lockfiles, &rule.inputs}) {
             for (const auto& path : *paths) {
-                AF_TRY(const auto content, checkout.file(tree, path));
-                if (!content) { continue; }
-                locked = locked || paths == &rule.lockfiles;
-                step.files.push_back(path);
-                named.push_back(json::array{path, sha256(*content)});
+                std::vector<std::string> matching{path};
+                if (path.find('*') != std::string::npos) {
+                    const Globs wanted({path});
+                    AF_TRY(matching, files_of_tree());
+                    std::erase_if(matching, [&](const auto& file) { return !wanted.matches(file); });
+                }
+                for (const auto& file : matching) {
+                    if (std::find(step.files.begin(), step.files.end(), file) != step.files.end()) { continue; }
+                    AF_TRY(const auto content, checkout.file(tree, file));
+                    if (!content) { continue; }
+                    locked = locked || paths == &rule.lockfiles;
+                    step.files.push_back(file);
+                    named.push_back(json::array{file, sha256(*content)});
+                }
             }
+            if (!locked) { break; }
         }
         if (!locked) { continue; }
+        const auto content = [&](const std::string& path) { return checkout.file(tree, path); };
+        if (!rule.when.empty() || !rule.unless.empty()) {
+            AF_TRY(const auto all, files_of_tree());
+            AF_TRY(const bool wanted, rule.when.empty() ? Result<bool>(true) : holds(rule.when, all, content));
+            AF_TRY(const bool there, holds(rule.unless, all, content));
+            if (!wanted || there) { continue; }
+        }
         step.folder = (fs::path(directory) / (language.name + "-" + rule.name + "-" + sha256(json::serialize(named)).substr(0, 24))).string();
-        for (const auto& argument : rule.command.argv) { step.argv.push_back(with_folder(argument, step.folder)); }
+        for (const auto& argument : rule.command.argv) {
+            auto text = with_folder(argument, step.folder);
+            if (text.starts_with("{language}")) { text.replace(0, std::string_view("{language}").size(), language.directory); }
+            step.argv.push_back(std::move(text));
+        }
         std::error_code none;
+        step.required = rule.missing.empty();
+        step.programs = filled(rule.programs, step.folder);
         step.ready = fs::is_regular_file(fs::symlink_status(fs::path(step.folder) / ready_mark, none));
         steps.emplace_back(&rule, std::move(step));
     }
     return steps;
+}
+
+Error not_fetched(const SetupStep& step) {
+    std::string command;
+    for (const auto& argument : step.argv) { command += (command.empty() ? "" : " ") + argument; }
+    return {"AF-GATE-100", "What " + step.files.front() + " names is not there yet (" + ellipsis(command, 200) + "), and nobody has approved of fetching it.", step.files.front(),
+            "Look at it with `agentforge setup --show` and fetch it with `agentforge setup` (give the task's id where the task has changed the file), then start or resume. Where the "
+            "tests need none of it, set gates.setup to never.",
+            ErrorKind::unavailable};
 }
 
 Fetched fetched_by(const SetupRule& rule, const SetupStep& step) {
@@ -95,6 +133,15 @@ Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::stri
         AF_CHECK(make_directories((folder / path).parent_path()));
         AF_CHECK(create_file_exclusive(folder / path, content.value_or(""), Durability::cached));
     }
+    if (!rule.names.empty()) {
+        AF_TRY(const auto all, checkout.files(tree));
+        for (const auto& path : all) {
+            std::error_code none;
+            if (!rule.names.matches(path) || fs::exists(folder / path, none)) { continue; }
+            AF_CHECK(make_directories((folder / path).parent_path()));
+            AF_CHECK(create_file_exclusive(folder / path, "", Durability::cached));
+        }
+    }
     ProcessRequest request;
     request.argv = step.argv;
     request.directory = step.folder;
@@ -102,6 +149,7 @@ Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::stri
     for (const auto* name : network_variables) {
         if (const auto value = place.environment.find(name); value != place.environment.end()) { request.environment[name] = value->second; }
     }
+    for (const auto& [name, value] : filled(rule.environment, step.folder)) { request.environment[name] = value; }
     request.environment["HOME"] = (place.scratch / "home").string();
     request.environment["TMPDIR"] = (place.scratch / "tmp").string();
     request.timeout = place.timeout.count() > 0 ? place.timeout : rule.command.timeout;

@@ -27,6 +27,8 @@ struct Fetched {
 [[nodiscard]] Result<std::vector<std::pair<const SetupRule*, SetupStep>>> steps_of(const Language& language, const std::string& tree,
                                                                                     TreeCheckout& checkout, const std::string& directory,
                                                                                     const std::map<std::string, std::string, std::less<>>& programs);
+/// AF-GATE-100: what a lockfile names is not there, and nobody has approved of fetching it.
+[[nodiscard]] Error not_fetched(const SetupStep& step);
 [[nodiscard]] Fetched fetched_by(const SetupRule& rule, const SetupStep& step);
 
 /// What a fetch is given besides its rule.

@@ -6,6 +6,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "gates/readiness.hpp"
 #include "gates/scoped_gates.hpp"
 
 namespace agentforge::kernel {
@@ -83,6 +84,8 @@ Result<std::vector<std::pair<std::string, std::string>>> GateRunner::scaffold(co
 Result<std::vector<SetupStep>> GateRunner::setup_steps(const std::string& tree) { return state_->measure.setup_steps(tree); }
 
 Result<void> GateRunner::set_up(const std::string& tree, const Stop& stop) { return state_->measure.set_up(tree, stop); }
+
+Result<GateReadiness> GateRunner::readiness(const std::string& tree) { return state_->measure.readiness(tree); }
 
 Result<bool> GateRunner::is_test_file(const std::string& tree, std::string_view path) { return state_->measure.is_test_file(tree, path); }
 

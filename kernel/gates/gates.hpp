@@ -45,8 +45,10 @@ struct SetupStep {
     std::string name;                       ///< Of the rule: `npm`.
     std::vector<std::string> files;         ///< Of the tree; their bytes and the command name the dependencies, so each is fetched once.
     std::vector<std::string> argv;          ///< Run with network, in a folder that has these files and nothing else of the tree.
+    std::map<std::string, std::string> programs;    ///< What it brings to be run in place of others.
     std::string folder;                     ///< Where they are; gates can read it and nothing can write there any more.
     bool ready = false;
+    bool required = true;                   ///< False: gates try without, and ask once a tool says that something is missing.
 };
 
 /// Runs gates. Tests are run by commands that `config/languages/<name>.yaml` declares, confined: the tree is
@@ -61,6 +63,8 @@ struct SetupStep {
 ///              facts: all_tests_pass, conformance_passing, no_regressions, type_check_passing, fails_without_change.
 ///   refactor — green's, plus quality metrics of conformance. facts: + complexity_acceptable, no_code_smells.
 ///   deliver  — the whole suite, conformance and the lock on tests on the very tree to be committed. facts: deployment_ready.
+struct GateReadiness;
+
 class GateRunner {
 public:
     struct Options {
@@ -107,6 +111,11 @@ public:
     /// Fetches those that are not ready. Whoever calls it has somebody's approval. Errors: AF-GATE-101 a command failed (its last words);
     /// AF-GATE-003 its program is missing; AF-GATE-005 cancelled.
     [[nodiscard]] Result<void> set_up(const std::string& tree, const Stop& stop);
+
+    /// All that can be said before anything is measured: the settings and files that decide how gates measure are read, and what they need is
+    /// looked for. Errors, where gates would come to them later: AF-GATE-002 (a language that is named and not there), AF-GATE-010, AF-GATE-012,
+    /// AF-GATE-020, AF-GATE-021, AF-GATE-060, AF-GATE-080, AF-GATE-140…143. Where a setting is wrong, `where` is its key.
+    [[nodiscard]] Result<GateReadiness> readiness(const std::string& tree);
 
     /// Whether a path is a test file by the globs of the language that judges it.
     [[nodiscard]] Result<bool> is_test_file(const std::string& tree, std::string_view path);

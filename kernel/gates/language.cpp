@@ -316,11 +316,15 @@ bool stays_inside(const std::string& path) {
 
 void read_setup(Reader& reader, const json::object& root, Language& language) {
     reader.list(root, "", "setup", [&](const json::object& value, const std::string& pointer) {
-        reader.keys(value, pointer, {"name", "lockfiles", "inputs", "argv", "timeout_seconds", "environment", "links", "programs"});
+        reader.keys(value, pointer, {"name", "lockfiles", "when", "unless", "inputs", "names", "missing", "argv", "timeout_seconds", "environment", "links", "programs"});
         SetupRule rule;
         rule.name = reader.text(value, pointer, "name");
         rule.lockfiles = reader.texts(value, pointer, "lockfiles");
+        rule.when = reader.conditions(value, pointer, "when");
+        rule.unless = reader.conditions(value, pointer, "unless");
         rule.inputs = reader.texts(value, pointer, "inputs", false);
+        rule.names = Globs(reader.texts(value, pointer, "names", false));
+        rule.missing = reader.pattern(value, pointer, "missing", false);
         rule.command = reader.command(value, pointer, "setup", 900);
         rule.environment = reader.mapping(value, pointer, "environment");
         rule.links = reader.mapping(value, pointer, "links");
@@ -343,14 +347,42 @@ void read_setup(Reader& reader, const json::object& root, Language& language) {
 
 void read_scaffold(Reader& reader, const json::object& root, Language& language) {
     reader.list(root, "", "scaffold", [&](const json::object& value, const std::string& pointer) {
-        reader.keys(value, pointer, {"path", "content", "append", "unless"});
+        reader.keys(value, pointer, {"path", "content", "append", "before", "unless", "when"});
         ScaffoldFile file{reader.text(value, pointer, "path"), reader.text(value, pointer, "content"), false, reader.pattern(value, pointer, "unless", false)};
         if (const auto* append = value.if_contains("append")) {
             if (!append->is_bool()) { reader.fail(pointer + "/append", "`append` must be true or false."); }
             file.append = append->is_bool() && append->get_bool();
         }
+        file.before = reader.pattern(value, pointer, "before", false);
+        if (const RE2 expression(file.before, RE2::Quiet); !file.before.empty() && expression.ok() && expression.NumberOfCapturingGroups() != 1) {
+            reader.fail(pointer + "/before", "`before` must have one group, the place that the text is put in front of.");
+        }
+        if (file.append && !file.before.empty()) { reader.fail(pointer, "a file has either `append` or `before`."); }
+        file.when = reader.conditions(value, pointer, "when");
         if (!stays_inside(file.path)) { reader.fail(pointer + "/path", "`" + file.path + "` is no path inside the tree."); }
         language.scaffold.push_back(std::move(file));
+    });
+}
+
+void read_tools(Reader& reader, const json::object& root, Language& language) {
+    reader.list(root, "", "tools", [&](const json::object& value, const std::string& pointer) {
+        reader.keys(value, pointer, {"program", "use", "install", "version", "optional", "runners"});
+        LanguageTool tool;
+        tool.program = reader.text(value, pointer, "program");
+        tool.use = reader.text(value, pointer, "use");
+        tool.install = reader.text(value, pointer, "install", false);
+        tool.version = reader.texts(value, pointer, "version", false);
+        if (const auto* optional = value.if_contains("optional")) {
+            if (!optional->is_bool()) { reader.fail(pointer + "/optional", "`optional` must be true or false."); }
+            tool.optional = optional->is_bool() && optional->get_bool();
+        }
+        tool.runners = reader.texts(value, pointer, "runners", false);
+        for (const auto& name : tool.runners) {
+            if (std::none_of(language.runners.begin(), language.runners.end(), [&](const auto& runner) { return runner.name == name; })) {
+                reader.fail(pointer + "/runners", "there is no runner `" + name + "`.");
+            }
+        }
+        language.tools.push_back(std::move(tool));
     });
 }
 
@@ -365,7 +397,7 @@ Result<Language> load_language(const std::string& languages_directory, const std
     if (root != nullptr) {
         reader.keys(*root, "", {"agentforge_language", "name", "detect", "roots", "nested_roots", "sources", "tests", "test_support", "inline_tests",
                                 "runner_configuration", "skeleton_marker", "skeleton_reads", "skeletons", "environment", "runners", "commands",
-                                "type_checkers", "setup", "scaffold"});
+                                "type_checkers", "setup", "scaffold", "tools"});
         if (reader.number(*root, "", "agentforge_language", 0) != 1) {
             reader.fail("/agentforge_language", "`agentforge_language` must be 1.");
         }
@@ -403,6 +435,7 @@ Result<Language> load_language(const std::string& languages_directory, const std
         read_type_checkers(reader, *root, language);
         read_setup(reader, *root, language);
         read_scaffold(reader, *root, language);
+        read_tools(reader, *root, language);
     }
     if (reader.error()) { return *reader.error(); }
     return language;

@@ -70,12 +70,26 @@ struct TypeChecker {
     LanguageCommand command;                ///< With `error`.
 };
 
+/// A program that the language's checks run, for whoever asks beforehand whether all is there.
+struct LanguageTool {
+    std::string program;
+    std::string use;                        ///< What it is there for, in a word: tests, types, dependencies.
+    std::string install;                    ///< How one gets it.
+    std::vector<std::string> version;       ///< Arguments that make it say its version.
+    bool optional = false;                  ///< Without it a check is left out, and says so.
+    std::vector<std::string> runners;       ///< Needed by these only; none: by all.
+};
+
 /// How dependencies are fetched: once for each content of the lockfiles, with network, when somebody has approved; afterwards read-only.
 /// `{dependencies}` in `environment`, `links` and `programs` is the folder of what was fetched, in which `command` was run.
 struct SetupRule {
     std::string name;
-    std::vector<std::string> lockfiles;     ///< Paths in the tree; the rule holds where one of them is there.
-    std::vector<std::string> inputs;        ///< Further files that the command is given, where they are there.
+    std::vector<std::string> lockfiles;     ///< Paths in the tree; the rule holds where one of them is there,
+    std::vector<FileCondition> when;        ///< any of these holds (none: always),
+    std::vector<FileCondition> unless;      ///< and none of these: what it would fetch is in the tree.
+    std::vector<std::string> inputs;        ///< Further files that the command is given, where they are there: paths, or globs with `*`.
+    Globs names;                            ///< Files that it is given by their names only, empty: their bytes decide nothing.
+    std::string missing;                    ///< RE2: asked for only once a build or a run says by it that something is missing. Empty: at once.
     LanguageCommand command;
     std::map<std::string, std::string> environment;     ///< Of every command of the language from then on.
     std::map<std::string, std::string> links;           ///< Name in the tree → where it leads, unless the tree has such a file itself.
@@ -83,8 +97,9 @@ struct SetupRule {
 };
 
 /// A file that begins a test suite. `append`: its text goes to the end of what is there; where there is no such file it is not made.
-/// `unless`: RE2; a file that it matches is left alone.
-struct ScaffoldFile { std::string path; std::string content; bool append = false; std::string unless; };
+/// `before`: so too, but in front of what the first group of this RE2 matches. `unless`: RE2; a file that it matches is left alone.
+/// `when`: only where one of these holds.
+struct ScaffoldFile { std::string path; std::string content; bool append = false; std::string unless; std::string before = {}; std::vector<FileCondition> when = {}; };
 
 /// A part of the files that the glob matches: all lines below a header that `begins` matches, up to the next line that starts with `[`;
 /// or, in a JSON file, what stands at `pointer` (RFC 6901).
@@ -113,6 +128,7 @@ struct Language {
     std::string skeletons;                  ///< Kind of declarations the kernel writes itself (`c`); empty: the command's, if there is one.
     std::vector<TypeChecker> type_checkers;
     std::vector<SetupRule> setup;
+    std::vector<LanguageTool> tools;        ///< None: the programs of its commands.
     std::vector<ScaffoldFile> scaffold;     ///< Written by the kernel before RED where there are no tests.
 
     /// A test or what stands beside tests; from RED on nobody writes it.

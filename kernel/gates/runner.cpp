@@ -92,6 +92,11 @@ ContentReader LanguageCommands::reader_of(const std::string& tree) const {
     return [this, tree](const std::string& path) { return checkout_.file(tree, path); };
 }
 
+Error no_command(const std::string& language) {
+    return {"AF-GATE-060", "The language " + language + " runs its tests by a command that no setting names.", "gates.command",
+            "Set gates.command to a program and its arguments that print TAP, or write JUnit XML below {results}.", ErrorKind::invalid};
+}
+
 Result<const TestRunner*> LanguageCommands::runner(const Language& language, const std::string& tree) {
     AF_TRY(const auto files, checkout_.files(tree));
     return choose_runner(language, files, reader_of(tree));
@@ -125,6 +130,7 @@ Result<BuildOutcome> LanguageCommands::run_build(const Language& language, const
         built.errors = find_messages(runner.build_error, built.output, checkout_.path().string());
         std::erase_if(built.errors, [&](const auto& error) { return error.file.starts_with(language.directory + "/"); });     // Of our own helper.
         const auto words = last_words(outcome.err.empty() ? outcome.out : outcome.err);
+        AF_CHECK(check_fetched(built.output));
         built.problem = outcome.timed_out
                             ? "the build did not finish within " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(call.timeout).count()) + " s"
                             : "`" + fs::path(call.argv.front()).filename().string() + "` ended with exit code " + std::to_string(outcome.exit_code) +
@@ -205,8 +211,7 @@ Result<TestRun> LanguageCommands::run_tests(const Language& language, const std:
     }
     const auto& argv = chosen->run.argv;
     if (settings_.command.empty() && std::find(argv.begin(), argv.end(), "{command}") != argv.end()) {
-        return Error{"AF-GATE-060", "The language " + language.name + " runs its tests by a command that no setting names.", "gates.command",
-                     "Set gates.command to a program and its arguments that print TAP, or write JUnit XML below {results}.", ErrorKind::invalid};
+        return no_command(language.name);
     }
     AF_CHECK(place(language, tree, stop));
     AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
@@ -298,6 +303,7 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     auto output = output_of(outcome, context.root);
     output.files = read_reports(filling.results, problem);
     output.secret = filling.secret;
+    if (outcome.exit_code != 0) { AF_CHECK(check_fetched(outcome.out + outcome.err)); }
     auto report = parse_output(runner.format, output);
     if (!problem.empty()) { report.problem = problem; }
     return judge_report(report, context, outcome);

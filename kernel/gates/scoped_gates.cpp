@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/hash.hpp"
+#include "gates/readiness.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -496,6 +497,40 @@ Result<void> ScopedGates::set_up(const std::string& tree, const Stop& stop) {
         AF_CHECK(one->set_up(tree, stop));
     }
     return {};
+}
+
+Result<GateReadiness> ScopedGates::readiness(const std::string& tree) {
+    AF_TRY(const auto* known, languages_.all());
+    AF_TRY(const auto settings, GateSettings::read(options_.settings));
+    AF_CHECK(load_checks(options_.conformance_directories, settings.thresholds));
+    GateReadiness readiness;
+    std::vector<std::pair<const Language*, const TestRunner*>> used;
+    const auto found = scopes("", tree);
+    if (!found.ok() && (found.error().code != "AF-GATE-002" || !found.error().where.empty())) { return found.error(); }
+    for (const auto& scope : found.ok() ? (*found)->all() : std::vector<Scope>()) {
+        AF_TRY(auto* one, measure(**found, scope));
+        AF_TRY(const auto* language, languages_.get(scope.language));
+        AF_TRY(const auto files, one->checkout().files(tree));
+        AF_TRY(const auto* runner, choose_runner(*language, files, [&](const std::string& path) { return one->checkout().file(tree, path); }));
+        ScopeReadiness part;
+        part.directory = scope.directory;
+        part.language = scope.language;
+        part.runner = runner == nullptr ? "" : runner->name;
+        part.test_files = static_cast<std::size_t>(std::count_if(files.begin(), files.end(), [&](const auto& file) { return language->tests.matches(file); }));
+        AF_TRY(part.setup, one->setup_steps(tree));
+        std::map<std::string, std::string> fetched;
+        for (auto& step : part.setup) {
+            if (step.ready) { fetched.insert(step.programs.begin(), step.programs.end()); }
+            for (auto& file : step.files) { file = Scopes::outside(scope, file); }
+        }
+        part.tools = tools_of(*language, runner, settings, fetched, options_.environment);
+        used.emplace_back(language, runner);
+        // Only its globs are used where nothing of it is there to be built.
+        if (!scope.has_project) { part.tools.clear(); }
+        readiness.scopes.push_back(std::move(part));
+    }
+    AF_CHECK(check_settings_of_gates(settings, *known, used));
+    return readiness;
 }
 
 Result<bool> ScopedGates::is_test_file(const std::string& tree, std::string_view path) {

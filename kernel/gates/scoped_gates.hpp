@@ -35,6 +35,7 @@ public:
     /// Of all scopes; names and files with the scope's folder before them.
     [[nodiscard]] Result<std::vector<SetupStep>> setup_steps(const std::string& tree);
     [[nodiscard]] Result<void> set_up(const std::string& tree, const Stop& stop);
+    [[nodiscard]] Result<GateReadiness> readiness(const std::string& tree);
     /// A test file by its scope's globs.
     [[nodiscard]] Result<bool> is_test_file(const std::string& tree, std::string_view path);
     [[nodiscard]] Result<GateRunner::PathMeaning> path_meaning(const std::string& tree);

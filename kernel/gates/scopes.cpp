@@ -142,6 +142,12 @@ void add_projects(std::vector<Scope>& scopes, const std::map<std::string, Langua
     }
 }
 
+/// An unknown language is the setting's fault; a file that is wrong says its own place.
+Error named_by(Error error, const std::string& setting) {
+    if (error.code == "AF-GATE-002") { error.where = setting; }
+    return error;
+}
+
 class ScopeCheckout final : public TreeCheckout {
 public:
     ScopeCheckout(TreeCheckout& whole, Scopes scopes, Scope scope) : whole_(whole), scopes_(std::move(scopes)), scope_(std::move(scope)) {}
@@ -255,8 +261,9 @@ Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::str
                          "Name folders relative to the repository, such as `services/api`; `gates.language` is the language of the rest.",
                          ErrorKind::invalid};
         }
-        AF_TRY(const auto* language, languages.get(name));
-        scopes.push_back({directory, language->name, true});
+        auto language = languages.get(name);
+        if (!language.ok()) { return named_by(std::move(language).error(), "gates.scopes." + folder); }
+        scopes.push_back({directory, (*language)->name, true});
     }
     const bool told = !settings.directories.empty();
     Claims claims;
@@ -267,7 +274,9 @@ Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::str
     }
     const Language* rest = nullptr;
     if (!settings.language.empty()) {
-        AF_TRY(rest, languages.get(settings.language));
+        auto named = languages.get(settings.language);
+        if (!named.ok()) { return named_by(std::move(named).error(), "gates.language"); }
+        rest = *named;
     } else {
         rest = language_of_the_rest(*known, files, claims);
     }

@@ -8,6 +8,7 @@
 #include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/project.hpp"
+#include "host/ready.hpp"
 #include "host/servers.hpp"
 
 namespace agentforge::kernel {
@@ -124,6 +125,43 @@ std::vector<Check> check_models_of_roles(Project& project, Program& program) {
     return checks;
 }
 
+/// What is found of a program that something needs; its version, where it says one.
+Check check_tool(const ProductPaths& product, const std::string& folder, std::string name, const std::string& program, const std::string& use, const std::string& install,
+                 const std::vector<std::string>& version, bool needed, bool found) {
+    if (!found) { return {std::move(name), needed ? Verdict::warning : Verdict::absent, "`" + printable(program, 200) + "` is not installed; it is there for " + use + (install.empty() ? "" : "\n" + install)}; }
+    if (version.empty()) { return {std::move(name), Verdict::good, "there, for " + use}; }
+    std::vector<std::string> argv{program};
+    argv.insert(argv.end(), version.begin(), version.end());
+    return check_program(product, folder, std::move(name), argv);
+}
+
+/// What gates and delivery need in this project: its languages, their programs, what their lockfiles name.
+std::vector<Check> check_measuring(Program& program, Project& project, const std::string& folder) {
+    std::vector<Check> checks;
+    const auto gates = check_gates(project);
+    if (!gates.ok()) {
+        const bool unborn = gates.error().code == "AF-GIT-005";
+        return {{"gates", unborn ? Verdict::warning : Verdict::bad, gates.error().to_string()}};
+    }
+    std::string told;
+    for (const std::string& line : gates_text(*gates)) { told += (told.empty() ? "" : "\n") + line.substr(line.starts_with("gates: ") ? 7 : 0); }
+    const auto can = check_can_measure(*gates, project.settings().text("gates.setup"));
+    checks.push_back({"gates", can.ok() && !gates->scopes.empty() ? Verdict::good : Verdict::warning, can.ok() ? told : told + "\n" + can.error().to_string()});
+    std::vector<std::string> seen;
+    for (const ScopeReadiness& scope : gates->scopes) {
+        for (const ToolState& tool : scope.tools) {
+            if (std::ranges::find(seen, tool.program) != seen.end()) { continue; }
+            seen.push_back(tool.program);
+            checks.push_back(check_tool(project.product(), folder, tool.name, tool.program, scope.language + "'s " + tool.use, tool.install, tool.version, tool.needed, tool.found));
+        }
+    }
+    for (const DeliveryTool& tool : delivery_tools(project, program.environment)) {
+        checks.push_back(check_tool(project.product(), folder, tool.program, tool.program, tool.use, "", tool.version, tool.needed, tool.found));
+    }
+    if (const auto delivery = check_delivery(project, program.environment); !delivery.ok()) { checks.push_back({"delivery", Verdict::warning, delivery.error().to_string()}); }
+    return checks;
+}
+
 int run_doctor(Program& program) {
     std::vector<Check> checks;
     const auto product = ProductPaths::find();
@@ -134,8 +172,6 @@ int run_doctor(Program& program) {
         const std::string folder = place.ok() ? place->root.string() : "/";
         checks.push_back(check_confinement(*product, folder));
         checks.push_back(check_program(*product, folder, "git", {"git", "--version"}));
-        checks.push_back(check_program(*product, folder, "python3", {"python3", "--version"}));
-        checks.push_back(check_program(*product, folder, "pytest", {"python3", "-m", "pytest", "--version"}));
     }
     if (product.ok() && place.ok()) {
         NullEventSink events;
@@ -145,6 +181,7 @@ int run_doctor(Program& program) {
             const auto& plugins = (*project)->plugins();
             checks.push_back({"plugins", plugins.problems().empty() ? Verdict::good : Verdict::warning,
                               std::to_string(plugins.plugins().size()) + " found, " + std::to_string(plugins.problems().size()) + " with problems"});
+            for (Check& check : check_measuring(program, **project, place->root.string())) { checks.push_back(std::move(check)); }
             checks.push_back(check_secrets(**project));
             for (Check& check : check_model(**project, program)) { checks.push_back(std::move(check)); }
             for (Check& check : check_models_of_roles(**project, program)) { checks.push_back(std::move(check)); }
@@ -169,6 +206,7 @@ int run_doctor(Program& program) {
         for (const Check& check : checks) {
             std::string detail = check.detail;
             while (detail.ends_with('\n')) { detail.pop_back(); }
+            for (std::size_t at = detail.find('\n'); at != std::string::npos; at = detail.find('\n', at + 25)) { detail.insert(at + 1, 24, ' '); }
             program.out << fmt::format("{:<8} {:<14} {}\n", word(check.verdict), check.name, detail);
         }
     }
@@ -178,7 +216,7 @@ int run_doctor(Program& program) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Program& program) {
-    const Command command = add_subcommand(app, "doctor", "Check what is needed: repository, sandbox, configuration, plugins, model");
+    const Command command = add_subcommand(app, "doctor", "Check what is needed: repository, sandbox, configuration, plugins, the project's own tools, model");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge doctor");
     command->callback([&program] { program.command = [&program] { return run_doctor(program); }; });

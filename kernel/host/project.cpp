@@ -41,6 +41,26 @@ private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+/// `gates:` of the settings; programs with a `/` and folders are meant from the project's root.
+json::object gate_settings(const Settings& settings, const ProjectPlace& place) {
+    json::object gates = settings.section("gates");
+    const auto absolute = [&](json::value& path) {
+        if (!path.is_string() || path.get_string().empty() || path.get_string().starts_with('/')) { return; }
+        std::string whole = (place.root / std::string(path.get_string())).lexically_normal().string();
+        while (whole.size() > 1 && whole.ends_with('/')) { whole.pop_back(); }
+        path = whole;
+    };
+    if (json::value* folders = gates.if_contains("readable"); folders != nullptr && folders->is_array()) {
+        for (json::value& folder : folders->get_array()) { absolute(folder); }
+    }
+    if (json::value* programs = gates.if_contains("programs"); programs != nullptr && programs->is_object()) {
+        for (auto& program : programs->get_object()) {
+            if (program.value().is_string() && program.value().get_string().find('/') != json::string::npos) { absolute(program.value()); }
+        }
+    }
+    return gates;
+}
+
 /// Tool servers of the settings and of `.mcp.json`.
 ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, const ProjectTrust& trust, const NetworkRule& network,
                            const std::map<std::string, std::string>& environment) {
@@ -221,7 +241,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     workshops.gates.more_languages = {(own / "languages").string()};
     workshops.gates.conformance_directories = {config + "/conformance", (own / "conformance").string()};
     workshops.gates.environment = program.environment;
-    workshops.gates.settings = project->settings_->section("gates");
+    workshops.gates.settings = gate_settings(*project->settings_, project->place_);
     workshops.gates.settings.erase("language");
     workshops.gates.settings.erase("baseline_runs");
     workshops.gates.baseline_runs = project->settings_->integer("gates.baseline_runs");

@@ -17,6 +17,7 @@
 #include "host/display.hpp"
 #include "host/event_stream.hpp"
 #include "host/outcome.hpp"
+#include "host/ready.hpp"
 #include "host/surroundings.hpp"
 #include "pipeline/agent_tools.hpp"
 #include "plugins/lock.hpp"
@@ -147,12 +148,19 @@ Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, con
     return {};
 }
 
-/// A pull request needs a remote: said before the work, not after it.
-Result<void> check_delivery(const Project& project) {
-    const DeliverySettings& delivery = project.services().delivery;
-    if (delivery.type != "pr" || !git_setting(project.place().root, "remote." + delivery.remote + ".url").empty()) { return {}; }
-    return Error{"AF-CLI-053", "delivery.type is pr, and the repository has no remote `" + printable(delivery.remote, 80) + "`", project.place().root.string(),
-                 "add it (git remote add " + printable(delivery.remote, 80) + " URL), name another by delivery.remote, or deliver something else (--deliver)", ErrorKind::unavailable};
+/// What gates, setup and delivery would refuse after model calls have been paid for.
+Result<GateReadiness> check_end(const Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments) {
+    auto gates = check_gates(project);
+    // The folder may be among what is not committed yet.
+    if (!gates.ok() && gates.error().code == "AF-GATE-080" && arguments.include_uncommitted) { gates = GateReadiness{}; }
+    if (!gates.ok()) { return gates; }
+    if (measures_anything(pipeline, arguments.exit_after)) {
+        AF_CHECK(check_can_measure(*gates, arguments.include_uncommitted ? "uncommitted" : project.settings().text("gates.setup")));
+    }
+    const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
+    const bool delivers = exit == "deliver" && pipeline.index_of("deliver").has_value();
+    if (delivers) { AF_CHECK(check_delivery(project, program.environment)); }
+    return gates;
 }
 
 Result<void> surroundings_of(const Program& program, const Project& project) {
@@ -184,7 +192,7 @@ void name_uncommitted_changes(Program& program, const Project& project, bool inc
 }
 
 /// What `start` would do, and nothing done: the same checks, no task, no file.
-int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments, const std::string& request) {
+int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments, const std::string& request, const GateReadiness& gates) {
     const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
     const auto repository = Repository::open(project.place().root);
     if (!repository.ok()) { return program.fail(repository.error()); }
@@ -213,11 +221,12 @@ int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeli
         json::array left_out;
         if (!arguments.include_uncommitted) { for (const std::string& path : *changed) { left_out.emplace_back(path); } }
         json::object told{{"dry_run", true}, {"request", request}, {"pipeline", pipeline.name}, {"exit_stage", exit}, {"backend", project.settings().text("llm.backend")},
-                          {"stages", std::move(stages)}, {"limits", limits}, {"excluded_changes", std::move(left_out)}};
+                          {"stages", std::move(stages)}, {"limits", limits}, {"gates", gates_json(gates)}, {"excluded_changes", std::move(left_out)}};
         if (program.stream_output) { end_event_stream(program.out, std::move(told)); } else { program.print_json(told); }
         return 0;
     }
     program.out << "Would start pipeline " << pipeline.name << ": \"" << printable(request, 400) << "\"\n" << text << "  model backend " << project.settings().text("llm.backend") << "\n";
+    for (const std::string& line : gates_text(gates)) { program.out << "  " << line << "\n"; }
     if (!limits.empty()) { program.out << "  limits " << printable(to_json_line(limits), 400) << "\n"; }
     program.out << "Nothing was done. All that can be checked beforehand is in order.\n";
     return 0;
@@ -237,10 +246,11 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     if (!arguments.exit_after.empty()) { named.push_back(arguments.exit_after); }
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
     if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
-    if (const auto deliverable = check_delivery(project); !deliverable.ok()) { return program.fail(deliverable.error()); }
     if (const auto fit = surroundings_of(program, project); !fit.ok()) { return program.fail(fit.error()); }
+    const auto gates = check_end(program, project, *pipeline, arguments);
+    if (!gates.ok()) { return program.fail(gates.error()); }
     name_uncommitted_changes(program, project, arguments.include_uncommitted);
-    if (arguments.dry_run) { return tell_plan(program, project, *pipeline, arguments, request); }
+    if (arguments.dry_run) { return tell_plan(program, project, *pipeline, arguments, request, *gates); }
     std::error_code error;
     const bool first = !std::filesystem::exists(project.place().agentforge, error);
     if (const auto made = prepare_project_folder(project.place(), false); !made.ok()) { return program.fail(made.error()); }

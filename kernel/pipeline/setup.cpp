@@ -29,21 +29,43 @@ std::string dependencies_directory(const GitWorkshopOptions& options) {
     return (std::filesystem::path(options.state_directory) / "dependencies").string();
 }
 
-Result<Setup> setup_dependencies(const GitWorkshopOptions& options, ProcessRunner& processes, const std::string& tree, bool run, const Stop& stop) {
-    AF_TRY(const Repository repository, Repository::open(options.repository));
-    Setup setup;
-    setup.tree = tree;
-    if (setup.tree.empty()) {
-        AF_TRY(const std::string commit, repository.head_commit());
-        AF_TRY(setup.tree, repository.tree_of(commit));
+namespace {
+
+struct GateReader {
+    Repository repository;
+    std::string tree;
+    GateRunner::Options gates;
+};
+
+/// `tree` empty: HEAD's.
+Result<GateReader> gate_reader_of(const GitWorkshopOptions& options, const std::string& tree) {
+    AF_TRY(Repository repository, Repository::open(options.repository));
+    GateReader reader{std::move(repository), tree, options.gates};
+    if (reader.tree.empty()) {
+        AF_TRY(const std::string commit, reader.repository.head_commit());
+        AF_TRY(reader.tree, reader.repository.tree_of(commit));
     }
-    GateRunner::Options gates = options.gates;
-    gates.dependencies_directory = dependencies_directory(options);
-    gates.scratch_directory = (std::filesystem::path(options.state_directory) / "dependencies" / "scratch").string();
-    GateRunner runner(std::make_unique<TreesToRead>(repository), processes, std::move(gates));
+    reader.gates.dependencies_directory = dependencies_directory(options);
+    reader.gates.scratch_directory = (std::filesystem::path(options.state_directory) / "dependencies" / "scratch").string();
+    return reader;
+}
+
+}  // namespace
+
+Result<Setup> setup_dependencies(const GitWorkshopOptions& options, ProcessRunner& processes, const std::string& tree, bool run, const Stop& stop) {
+    AF_TRY(const GateReader reader, gate_reader_of(options, tree));
+    Setup setup;
+    setup.tree = reader.tree;
+    GateRunner runner(std::make_unique<TreesToRead>(reader.repository), processes, reader.gates);
     if (run) { AF_CHECK(runner.set_up(setup.tree, stop)); }
     AF_TRY(setup.steps, runner.setup_steps(setup.tree));
     return setup;
+}
+
+Result<GateReadiness> look_at_gates(const GitWorkshopOptions& options, ProcessRunner& processes, const std::string& tree) {
+    AF_TRY(const GateReader reader, gate_reader_of(options, tree));
+    GateRunner runner(std::make_unique<TreesToRead>(reader.repository), processes, reader.gates);
+    return runner.readiness(reader.tree);
 }
 
 }  // namespace agentforge::kernel

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gates/readiness.hpp"
 #include "pipeline/workshop.hpp"
 
 namespace agentforge::kernel {
@@ -20,5 +21,9 @@ struct Setup {
 /// The dependencies of a tree, of HEAD's where it is empty; `run` fetches those that are not there, with network, once. No worktree is made.
 /// Errors: AF-GIT-… of the repository, AF-GATE-002, AF-GATE-101, AF-GATE-003, AF-GATE-005.
 [[nodiscard]] Result<Setup> setup_dependencies(const GitWorkshopOptions& options, ProcessRunner& processes, const std::string& tree, bool run, const Stop& stop);
+
+/// What gates will need of a tree, of HEAD's where it is empty; nothing is measured and no worktree made.
+/// Errors: AF-GIT-… of the repository, those of GateRunner::readiness.
+[[nodiscard]] Result<GateReadiness> look_at_gates(const GitWorkshopOptions& options, ProcessRunner& processes, const std::string& tree);
 
 }  // namespace agentforge::kernel

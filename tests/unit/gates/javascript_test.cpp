@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "unit/gates/project.hpp"
+#include "unit/gates/registries.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
@@ -280,6 +281,29 @@ TEST_F(NpmRunners, a_forced_exit_passes_nothing) {
     const auto report = project_.gate("tests", "t");
     for (const auto& test : report.tests) { EXPECT_NE(test.status, TestStatus::passed) << test.id; }
     EXPECT_FALSE(report.passed);
+}
+
+TEST(NpmSetUp, packages_are_fetched_once_without_their_scripts_and_then_there_offline) {
+    Project project;
+    Registries registries(project.folder() / "registries");
+    project.options().dependencies_directory = (project.folder() / "dependencies").string();
+    project.options().environment["npm_config_registry"] = registries.address() + "/npm/";
+    project.configure({});
+    project.tree("t") = {{"package.json", R"({"name": "project", "version": "1.0.0", "dependencies": {"greeter": "1.0.0"}})"},
+                         {"package-lock.json", registries.file("package-lock.json")},
+                         {"test/greets.test.mjs", "import test from 'node:test';\nimport assert from 'node:assert';\nimport greeter from 'greeter';\n"
+                                                  "test('greets', () => { assert.equal(greeter.greet(), 'hello'); });\n"}};
+    const auto refused = project.try_gate("tests", "t");
+    ASSERT_FALSE(refused.ok());
+    ASSERT_EQ(refused.error().code, "AF-GATE-100");
+    const auto fetched = project.runner().set_up("t", Stop{});
+    ASSERT_TRUE(fetched.ok()) << fetched.error().to_string();
+    registries.stop();
+    const std::filesystem::path there = project.runner().setup_steps("t")->front().folder;
+    EXPECT_TRUE(std::filesystem::exists(there / "node_modules/greeter/index.js"));
+    EXPECT_FALSE(std::filesystem::exists(there / "node_modules/greeter/was-run"));
+    const auto report = project.gate("tests", "t");
+    EXPECT_EQ(status_of(report, "test/greets.test.mjs::greets"), TestStatus::passed) << joined(report.blocking_issues);
 }
 
 }  // namespace

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/ready.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "config/verification.hpp"
+#include "git/merges.hpp"
+#include "host/display.hpp"
+#include "pipeline/commits.hpp"
+#include "pipeline/publish.hpp"
+#include "pipeline/setup.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+/// A key of the settings, with the dots inside of its last part written as the settings write them.
+std::string written_key(const std::string& key) {
+    for (const std::string_view map : {"gates.scopes.", "gates.programs.", "gates.thresholds.", "gates.timeouts."}) {
+        if (!key.starts_with(map)) { continue; }
+        std::string result(map);
+        for (const char c : key.substr(map.size())) { result += c == '.' ? "%2E" : c == '%' ? "%25" : std::string(1, c); }
+        return result;
+    }
+    return key;
+}
+
+/// How commits are to be signed; `program` empty: they are not.
+struct Signing {
+    std::string format;
+    std::string program;
+    std::string key;
+    bool own_program = false;       ///< The user names one: what it takes for a key is its own.
+};
+
+Signing signing_of(const Project& project) {
+    const std::filesystem::path place = project.place().root;
+    const DeliverySettings& delivery = project.services().delivery;
+    std::string wanted = git_setting(place, "commit.gpgsign");
+    std::ranges::transform(wanted, wanted.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const bool by_git = wanted == "true" || wanted == "yes" || wanted == "on" || wanted == "1";
+    if (delivery.type == "files" || delivery.sign == "never" || (delivery.sign == "auto" && !by_git)) { return {}; }
+    Signing signing;
+    signing.format = git_setting(place, "gpg.format");
+    if (signing.format.empty()) { signing.format = "openpgp"; }
+    signing.program = git_setting(place, "gpg." + signing.format + ".program");
+    if (signing.program.empty() && signing.format == "openpgp") { signing.program = git_setting(place, "gpg.program"); }
+    signing.own_program = !signing.program.empty();
+    if (signing.program.empty()) { signing.program = signing.format == "ssh" ? "ssh-keygen" : signing.format == "x509" ? "gpgsm" : "gpg"; }
+    signing.key = git_setting(place, "user.signingkey");
+    return signing;
+}
+
+bool is_program(const std::map<std::string, std::string>& environment, const std::string& program) {
+    if (program.find('/') == std::string::npos) { return is_on_path(environment, program); }
+    std::error_code failure;
+    return std::filesystem::is_regular_file(program, failure);
+}
+
+/// What git would say of this signature, as far as it can be seen without making one. Empty: nothing.
+std::string no_signature(Project& project, const Signing& signing, const std::map<std::string, std::string>& environment) {
+    if (signing.format != "openpgp" && signing.format != "ssh" && signing.format != "x509") { return "git knows no gpg.format `" + printable(signing.format, 60) + "` (openpgp, ssh, x509)"; }
+    std::string home;
+    if (const auto own = environment.find("HOME"); own != environment.end()) { home = own->second; }
+    const auto expanded = [&](const std::string& path) { return path.starts_with("~/") ? home + path.substr(1) : path; };
+    if (!is_program(environment, expanded(signing.program))) { return "the program that signs, `" + printable(signing.program, 200) + "`, is not installed"; }
+    if (signing.own_program) { return {}; }
+    if (signing.format == "ssh") {
+        if (signing.key.empty()) {
+            return git_setting(project.place().root, "gpg.ssh.defaultKeyCommand").empty() ? "gpg.format is ssh, and git's user.signingkey names no key" : "";
+        }
+        if (signing.key.starts_with("key::") || signing.key.starts_with("ssh-") || signing.key.starts_with("ecdsa-") || signing.key.starts_with("sk-")) { return {}; }
+        std::filesystem::path file = expanded(signing.key);
+        if (file.is_relative()) { file = project.place().root / file; }
+        std::error_code failure;
+        return std::filesystem::is_regular_file(file, failure) ? "" : "user.signingkey names " + printable(signing.key, 200) + ", which is no file";
+    }
+    if (signing.format != "openpgp") { return {}; }
+    const auto repository = Repository::open(project.place().root);
+    if (!repository.ok()) { return {}; }        // Said elsewhere.
+    std::string key = signing.key;
+    if (key.empty()) {
+        const PersonName committer = git_person(*repository, environment, "COMMITTER");
+        key = committer.name + " <" + committer.email + ">";
+    }
+    ProcessRequest request = own_git(*repository, environment, {});
+    request.argv = {"gpg", "--batch", "--list-secret-keys", "--", key};
+    request.timeout = std::chrono::seconds(10);
+    const auto outcome = project.processes().run(request, {});
+    return outcome.ok() && !outcome->timed_out && outcome->exit_code != 0 ? "gpg has no secret key for " + printable(key, 200) : "";
+}
+
+}  // namespace
+
+bool measures_anything(const PipelineTemplate& pipeline, const std::string& exit) {
+    const std::string& last = exit.empty() ? pipeline.exit_stage : exit;
+    for (const StageTemplate& stage : pipeline.stages) {
+        if (stage.name == "deliver" || !exit_gate(stage).empty() || stage.config.contains("verify_edits")) { return true; }
+        if (stage.name == last) { break; }
+    }
+    return false;
+}
+
+Result<GateReadiness> check_gates(Project& project) {
+    auto readiness = look_at_gates(project.workshop_options(), project.processes(), "");
+    if (readiness.ok() || !readiness.error().where.starts_with("gates.")) { return readiness; }
+    Error error = std::move(readiness).error();
+    auto origin = project.settings().origin(written_key(error.where));
+    if ((!origin || origin->layer == "built-in") && error.where == "gates.command") { origin = project.settings().origin("gates.language"); }
+    if (origin && origin->layer != "built-in") { error.where = origin->where; }
+    return error;
+}
+
+std::vector<std::string> gates_text(const GateReadiness& gates) {
+    std::vector<std::string> lines;
+    if (gates.scopes.empty()) { lines.emplace_back("gates: no language is recognised yet; what the task writes decides"); }
+    for (const ScopeReadiness& scope : gates.scopes) {
+        std::string line = "gates" + (scope.directory.empty() ? "" : " of " + printable(scope.directory, 80)) + ": " + scope.language;
+        if (!scope.runner.empty() && scope.runner != scope.language) { line += ", tests by " + scope.runner; }
+        line += scope.test_files == 0 ? ", no test suite yet" : ", " + std::to_string(scope.test_files) + (scope.test_files == 1 ? " test file" : " test files");
+        for (const ToolState& tool : scope.tools) {
+            if (!tool.found) { line += "; `" + printable(tool.program, 80) + "` is not installed (" + tool.use + ")"; }
+        }
+        for (const SetupStep& step : scope.setup) {
+            line += "; " + step.files.front() + (step.ready ? " is fetched" : step.required ? " is not fetched: agentforge setup" : " is tried with what is installed (agentforge setup fetches it)");
+        }
+        lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
+json::array gates_json(const GateReadiness& gates) {
+    json::array list;
+    for (const ScopeReadiness& scope : gates.scopes) {
+        json::array tools;
+        for (const ToolState& tool : scope.tools) { tools.push_back(json::object{{"program", tool.program}, {"use", tool.use}, {"needed", tool.needed}, {"installed", tool.found}}); }
+        json::array setup;
+        for (const SetupStep& step : scope.setup) { setup.push_back(json::object{{"name", step.name}, {"file", step.files.front()}, {"ready", step.ready}, {"required", step.required}}); }
+        list.push_back(json::object{{"directory", scope.directory.empty() ? "." : scope.directory}, {"language", scope.language}, {"runner", scope.runner}, {"test_files", scope.test_files},
+                                    {"tools", std::move(tools)}, {"setup", std::move(setup)}});
+    }
+    return list;
+}
+
+std::vector<DeliveryTool> delivery_tools(const Project& project, const std::map<std::string, std::string>& environment) {
+    std::vector<DeliveryTool> tools;
+    if (const Signing signing = signing_of(project); !signing.program.empty()) {
+        const bool says_version = !signing.own_program && signing.format != "ssh";
+        tools.push_back({signing.program, "signatures", says_version ? std::vector<std::string>{"--version"} : std::vector<std::string>{}, true, is_program(environment, signing.program)});
+    }
+    const DeliverySettings& delivery = project.services().delivery;
+    if (delivery.type != "pr") { return tools; }
+    const RemotePlace host = read_remote(git_setting(project.place().root, "remote." + delivery.remote + ".url"));
+    for (const auto& [mark, program] : {std::pair("github", "gh"), std::pair("gitlab", "glab")}) {
+        if (host.host.find(mark) != std::string::npos) { tools.push_back({program, "pull requests; without it you are told the page to open", {"--version"}, false, is_on_path(environment, program)}); }
+    }
+    return tools;
+}
+
+Result<void> check_delivery(Project& project, const std::map<std::string, std::string>& environment) {
+    const DeliverySettings& delivery = project.services().delivery;
+    if (delivery.type == "pr" && git_setting(project.place().root, "remote." + delivery.remote + ".url").empty()) {
+        return Error{"AF-CLI-053", "delivery.type is pr, and the repository has no remote `" + printable(delivery.remote, 80) + "`", project.place().root.string(),
+                     "add it (git remote add " + printable(delivery.remote, 80) + " URL), name another by delivery.remote, or deliver something else (--deliver)", ErrorKind::unavailable};
+    }
+    const Signing signing = signing_of(project);
+    if (signing.program.empty()) { return {}; }
+    const std::string why = no_signature(project, signing, environment);
+    if (why.empty()) { return {}; }
+    const auto origin = project.settings().origin("delivery.sign");
+    return Error{"AF-CLI-100", "the commit is to be signed, and could not be: " + why, delivery.sign == "always" && origin ? origin->where : "commit.gpgsign of git's configuration",
+                 "see that `git commit -S` works here (user.signingkey, gpg.format), or set delivery.sign: never", ErrorKind::unavailable};
+}
+
+}  // namespace agentforge::kernel

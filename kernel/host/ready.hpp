@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a task that began now could end: what gates, setup and delivery would refuse later, said before it costs anything.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/pipelines.hpp"
+#include "gates/readiness.hpp"
+#include "host/project.hpp"
+
+namespace agentforge::kernel {
+
+/// Whether some stage up to `exit` (empty: the pipeline's own end) has anything measured.
+[[nodiscard]] bool measures_anything(const PipelineTemplate& pipeline, const std::string& exit);
+
+/// What gates will need of HEAD's tree. Errors: those of `look_at_gates`; where a setting is wrong, `where` is the file and line that says it.
+[[nodiscard]] Result<GateReadiness> check_gates(Project& project);
+
+/// `tests of services/api: go, 3 files`, …: what gates will run, for people, each in a line.
+[[nodiscard]] std::vector<std::string> gates_text(const GateReadiness& gates);
+[[nodiscard]] json::array gates_json(const GateReadiness& gates);
+
+/// One program that may be asked to do something at the end of a task.
+struct DeliveryTool { std::string program; std::string use; std::vector<std::string> version; bool needed = true; bool found = false; };
+/// What the delivery as it is set will run besides git: the program that signs, the one that opens a pull request.
+[[nodiscard]] std::vector<DeliveryTool> delivery_tools(const Project& project, const std::map<std::string, std::string>& environment);
+
+/// Whether what the settings order can be delivered. Errors (`unavailable`): AF-CLI-053 a pull request without a remote; AF-CLI-100 commits are to be
+/// signed and git has no program or key for it.
+[[nodiscard]] Result<void> check_delivery(Project& project, const std::map<std::string, std::string>& environment);
+
+}  // namespace agentforge::kernel

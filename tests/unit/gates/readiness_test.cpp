@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// What gates will need, told beforehand: settings that mean nothing, programs that are not there, dependencies that were not fetched.
+#include "gates/readiness.hpp"
+
+#include <gmock/gmock.h>
+
+#include "unit/gates/project.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Readiness : public ::testing::Test {
+protected:
+    Readiness() { project.tree("t") = {{"setup.py", ""}, {"a.py", "x = 1\n"}, {"tests/test_a.py", ""}}; }
+    Result<GateReadiness> look(json::object settings = {}, const std::string& language = {}) {
+        project.options().language = language;
+        project.configure(std::move(settings));
+        return project.runner().readiness("t");
+    }
+    std::string refusal(json::object settings, const std::string& language = {}) {
+        const auto found = look(std::move(settings), language);
+        return found.ok() ? "" : found.error().code + " " + found.error().where + ": " + found.error().message + " " + found.error().remedy;
+    }
+    Project project;
+};
+
+TEST_F(Readiness, TellsLanguageRunnerTestsAndPrograms) {
+    const auto found = look();
+    ASSERT_TRUE(found.ok()) << found.error().to_string();
+    ASSERT_EQ(found->scopes.size(), 1U);
+    EXPECT_EQ(found->scopes[0].language, "python");
+    EXPECT_EQ(found->scopes[0].runner, "python");
+    EXPECT_EQ(found->scopes[0].test_files, 1U);
+    ASSERT_EQ(found->scopes[0].tools.size(), 1U);
+    EXPECT_EQ(found->scopes[0].tools[0].program, "python3");
+    EXPECT_TRUE(found->scopes[0].tools[0].found);
+    EXPECT_TRUE(check_can_measure(*found, "ask").ok());
+}
+
+TEST_F(Readiness, TellsEachScopeOfAMonorepo) {
+    project.tree("t")["services/api/go.mod"] = "module api\n";
+    project.tree("t")["services/api/main.go"] = "package main\n";
+    const auto found = look();
+    ASSERT_TRUE(found.ok()) << found.error().to_string();
+    ASSERT_EQ(found->scopes.size(), 2U);
+    EXPECT_EQ(found->scopes[1].directory, "services/api");
+    EXPECT_EQ(found->scopes[1].test_files, 0U);
+    EXPECT_EQ(found->scopes[1].tools.at(0).program, "go");
+}
+
+TEST_F(Readiness, ATreeWithoutALanguageIsNoError) {
+    project.tree("t") = {{"README.md", "hello\n"}};
+    const auto found = look();
+    ASSERT_TRUE(found.ok()) << found.error().to_string();
+    EXPECT_TRUE(found->scopes.empty());
+    EXPECT_TRUE(check_can_measure(*found, "ask").ok());
+}
+
+TEST_F(Readiness, RefusesALanguageThatIsNotThere) {
+    EXPECT_THAT(refusal({}, "cobol"), HasSubstr("AF-GATE-002 gates.language: "));
+    EXPECT_THAT(refusal({}, "pyton"), HasSubstr("did you mean `python`"));
+}
+
+TEST_F(Readiness, RefusesScopesOfNothing) {
+    EXPECT_THAT(refusal({{"scopes", {{"nowhere", "go"}}}}), HasSubstr("AF-GATE-080 gates.scopes.nowhere: "));
+    EXPECT_THAT(refusal({{"scopes", {{"tests", "cobol"}}}}), HasSubstr("AF-GATE-002 gates.scopes.tests: "));
+}
+
+TEST_F(Readiness, RefusesGenericWithoutItsCommand) { EXPECT_THAT(refusal({}, "generic"), HasSubstr("AF-GATE-060 gates.command: ")); }
+
+TEST_F(Readiness, TakesGenericWithItsCommandAndLooksForIt) {
+    const auto found = look({{"command", {"no-such-program-here", "check"}}}, "generic");
+    ASSERT_TRUE(found.ok()) << found.error().to_string();
+    const auto can = check_can_measure(*found, "ask");
+    ASSERT_FALSE(can.ok());
+    EXPECT_EQ(can.error().code, "AF-GATE-144");
+    EXPECT_THAT(can.error().message, HasSubstr("no-such-program-here"));
+}
+
+TEST_F(Readiness, RefusesACommandThatNothingRuns) { EXPECT_THAT(refusal({{"command", {"make"}}}), HasSubstr("AF-GATE-140 gates.command: ")); }
+
+TEST_F(Readiness, RefusesAProgramThatNoLanguageRuns) { EXPECT_THAT(refusal({{"programs", {{"phyton3", "/usr/bin/python3"}}}}), HasSubstr("Did you mean `python3`?")); }
+
+TEST_F(Readiness, RefusesAProgramThatIsNoFile) { EXPECT_THAT(refusal({{"programs", {{"python3", "/no/such"}}}}), HasSubstr("AF-GATE-142 gates.programs.python3: ")); }
+
+TEST_F(Readiness, AProgramOfALanguageThatIsNotInUseMayBeAnywhere) { EXPECT_EQ(refusal({{"programs", {{"cargo", "/no/such"}}}}), ""); }
+
+TEST_F(Readiness, RefusesFoldersThatAreNotThere) { EXPECT_THAT(refusal({{"readable", {"/no/such"}}}), HasSubstr("AF-GATE-143 gates.readable: ")); }
+
+TEST_F(Readiness, RefusesAThresholdOfNoCheck) { EXPECT_THAT(refusal({{"thresholds", {{"complexitty", 3}}}}), HasSubstr("AF-GATE-021 gates.thresholds.complexitty: ")); }
+
+TEST_F(Readiness, RefusesALanguageFileWithItsPlace) {
+    const auto folder = project.folder() / "own";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "perl.yaml") << "agentforge_language: 1\nname: perl\ndetct: []\n";
+    project.options().more_languages = {folder.string()};
+    EXPECT_THAT(refusal({}), HasSubstr("AF-GATE-010 " + (folder / "perl.yaml").string() + ":3"));
+}
+
+TEST_F(Readiness, MissingProgramsOfOneScopeStopOnlyWhereAllAreMissing) {
+    GateReadiness readiness;
+    readiness.scopes.resize(2);
+    readiness.scopes[0].tools = {{"cobc", "cobc", "tests", "apt-get install gnucobol", {}, true, false}};
+    readiness.scopes[1].tools = {{"python3", "python3", "tests", "", {}, true, true}};
+    EXPECT_TRUE(check_can_measure(readiness, "ask").ok());
+    readiness.scopes.pop_back();
+    const auto refused = check_can_measure(readiness, "ask");
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().remedy, "apt-get install gnucobol");
+}
+
+TEST_F(Readiness, DependenciesThatWereNotFetchedStopOnlyWhereSomebodyHasToBeAsked) {
+    GateReadiness readiness;
+    readiness.scopes.resize(1);
+    SetupStep step;
+    step.name = "npm";
+    step.files = {"package-lock.json"};
+    readiness.scopes[0].setup = {step};
+    EXPECT_EQ(check_can_measure(readiness, "ask").error().code, "AF-GATE-100");
+    EXPECT_TRUE(check_can_measure(readiness, "always").ok());
+    EXPECT_TRUE(check_can_measure(readiness, "never").ok());
+    readiness.scopes[0].setup[0].required = false;
+    EXPECT_TRUE(check_can_measure(readiness, "ask").ok());
+}
+
+TEST_F(Readiness, EveryShippedLanguageNamesProgramsThatItsRunnersHave) {
+    LanguageFiles files({project.options().languages_directory});
+    const auto all = files.all();
+    ASSERT_TRUE(all.ok()) << all.error().to_string();
+    for (const auto& [name, language] : **all) {
+        if (name == "generic") { continue; }
+        EXPECT_FALSE(tools_of(language, &language.runners.front(), {}, {}, {}).empty()) << name;
+        for (const auto& tool : language.tools) { EXPECT_FALSE(tool.install.empty()) << name << " " << tool.program; }
+    }
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dependencies for real: each toolchain fetches `greeter` from a package index on this machine, once somebody approves; then nothing answers any
+// more, and the gates run with what was fetched.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gates/dependencies.hpp"
+#include "unit/gates/project.hpp"
+#include "unit/gates/registries.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+#define AGENTFORGE_NEEDS(file) \
+    if (!std::filesystem::exists(file)) { GTEST_SKIP() << "not run: " << (file) << " is not installed"; }
+
+class SetUpFor : public ::testing::Test {
+protected:
+    SetUpFor() : registries(project.folder() / "registries") { project.options().dependencies_directory = (project.folder() / "dependencies").string(); }
+    void use(json::object settings = {}) { project.configure(std::move(settings)); }
+    void environment(const std::string& name, const std::string& value) { project.options().environment[name] = value; }
+
+    /// Refused, fetched, offline, measured: the one test of the tree passes and is believed.
+    void expect_fetched_once(const std::string& test) {
+        const auto refused = project.try_gate("tests", "t");
+        ASSERT_FALSE(refused.ok()) << refused->summary;
+        ASSERT_EQ(refused.error().code, "AF-GATE-100") << refused.error().to_string();
+        const auto fetched = project.runner().set_up("t", Stop{});
+        ASSERT_TRUE(fetched.ok()) << fetched.error().to_string();
+        registries.stop();
+        const auto steps = project.runner().setup_steps("t");
+        ASSERT_TRUE(steps.ok());
+        ASSERT_EQ(steps->size(), 1U);
+        EXPECT_TRUE(steps->front().ready);
+        const auto report = project.gate("tests", "t");
+        EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary;
+        EXPECT_EQ(status_of(report, test), TestStatus::passed) << joined(report.blocking_issues);
+        EXPECT_EQ(report.facts.at("confinement").at("network"), json::value("namespace"));
+    }
+
+    Project project;
+    Registries registries;
+};
+
+TEST_F(SetUpFor, Pip) {
+    environment("PIP_INDEX_URL", registries.address() + "/pip/");
+    use();
+    project.tree("t") = {{"requirements.txt", registries.file("requirements.txt")}, {"setup.py", ""},
+                         {"test_it.py", "import unittest\nimport greeter\n\n\nclass T(unittest.TestCase):\n    def test_greets(self):\n        self.assertEqual(greeter.greet(), 'hello')\n"}};
+    expect_fetched_once("test_it.py::T::test_greets");
+}
+
+TEST_F(SetUpFor, Go) {
+    AGENTFORGE_NEEDS("/usr/bin/go")
+    environment("GOPROXY", registries.address() + "/go");
+    environment("GOSUMDB", "off");
+    use();
+    project.tree("t") = {{"go.mod", "module project\n\ngo 1.16\n\nrequire example.com/greeter v1.0.0\n"}, {"go.sum", registries.file("go.sum")}, {"a.go", "package project\n"},
+                         {"a_test.go", "package project\n\nimport (\n\t\"testing\"\n\n\t\"example.com/greeter\"\n)\n\nfunc TestGreets(t *testing.T) {\n\tif greeter.Greet() != \"hello\" {\n\t\tt.Fatal(\"no\")\n\t}\n}\n"}};
+    expect_fetched_once("a_test.go::TestGreets");
+}
+
+TEST_F(SetUpFor, GoLeavesWhatIsVendored) {
+    AGENTFORGE_NEEDS("/usr/bin/go")
+    use();
+    project.tree("t") = {{"go.mod", "module project\n\ngo 1.16\n\nrequire example.com/greeter v1.0.0\n"}, {"go.sum", registries.file("go.sum")}, {"a.go", "package project\n"},
+                         {"vendor/modules.txt", "# example.com/greeter v1.0.0\n## explicit\nexample.com/greeter\n"},
+                         {"vendor/example.com/greeter/greeter.go", "package greeter\n\nfunc Greet() string { return \"hello\" }\n"},
+                         {"a_test.go", "package project\n\nimport (\n\t\"testing\"\n\n\t\"example.com/greeter\"\n)\n\nfunc TestGreets(t *testing.T) {\n\tif greeter.Greet() != \"hello\" {\n\t\tt.Fatal(\"no\")\n\t}\n}\n"}};
+    const auto report = project.gate("tests", "t");
+    EXPECT_EQ(status_of(report, "a_test.go::TestGreets"), TestStatus::passed) << joined(report.blocking_issues);
+}
+
+TEST_F(SetUpFor, Cargo) {
+    AGENTFORGE_NEEDS("/usr/bin/cargo")
+    use({{"readable", {(registries.folder() / "index").string()}}});
+    project.tree("t") = {{"Cargo.toml", "[package]\nname = \"project\"\nversion = \"0.1.0\"\nedition = \"2018\"\n\n[dependencies]\ngreeter = \"1.0.0\"\n"},
+                         {"Cargo.lock", registries.file("Cargo.lock")},
+                         {".cargo/config.toml", "[source.crates-io]\nreplace-with = \"here\"\n\n[source.here]\nregistry = \"file://" + (registries.folder() / "index").string() + "\"\n"},
+                         {"src/lib.rs", "#[cfg(test)]\nmod tests {\n    #[test]\n    fn greets() {\n        assert_eq!(greeter::greet(), \"hello\");\n    }\n}\n"}};
+    expect_fetched_once("src/lib.rs::tests::greets");
+}
+
+TEST_F(SetUpFor, Maven) {
+    AGENTFORGE_NEEDS("/usr/bin/mvn")
+    AGENTFORGE_NEEDS("/usr/share/maven-repo/org/junit/jupiter")
+    use();
+    const std::string needs = "<dependency><groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter-";
+    project.tree("t") = {{"pom.xml", "<project xmlns=\"http://maven.apache.org/POM/4.0.0\">\n<modelVersion>4.0.0</modelVersion><groupId>com.example</groupId><artifactId>greeter</artifactId><version>1</version>\n"
+                                     "<properties><maven.compiler.source>17</maven.compiler.source><maven.compiler.target>17</maven.compiler.target></properties>\n<dependencies>" +
+                                         needs + "api</artifactId><version>5.9.2</version><scope>test</scope></dependency>\n" + needs +
+                                         "engine</artifactId><version>5.9.2</version><scope>test</scope></dependency></dependencies>\n</project>\n"},
+                         {".mvn/maven.config", "-s\n.mvn/settings.xml\n"},
+                         {".mvn/settings.xml", "<settings><mirrors><mirror><id>here</id><mirrorOf>*</mirrorOf><url>" + registries.address() + "/maven</url></mirror></mirrors></settings>\n"},
+                         {"src/test/java/GreeterTest.java", "import org.junit.jupiter.api.Test;\n\nclass GreeterTest {\n    @Test void greets() {}\n}\n"}};
+    // What the system's repository has is not asked for: here it has nothing.
+    auto text = read_file(std::filesystem::path(project.options().languages_directory) / "java.yaml").value();
+    const auto own = project.folder() / "languages";
+    std::filesystem::create_directories(own);
+    std::filesystem::create_directories(project.folder() / "empty");
+    std::filesystem::copy(std::filesystem::path(project.options().languages_directory) / "java", own / "java");
+    text.replace(text.find("environment:\n"), 13, "environment:\n  MAVEN_REPOSITORY: \"" + (project.folder() / "empty").string() + "\"\n");
+    std::ofstream(own / "java.yaml") << text;
+    project.options().more_languages = {own.string()};
+    use();
+    project.trees().trees["t"] = project.tree("t");
+    expect_fetched_once("src/test/java/GreeterTest.java::GreeterTest::greets");
+}
+
+TEST_F(SetUpFor, AnotherLockfileIsAskedForAgain) {
+    AGENTFORGE_NEEDS("/usr/bin/go")
+    environment("GOPROXY", registries.address() + "/go");
+    environment("GOSUMDB", "off");
+    use();
+    project.tree("t") = {{"go.mod", "module project\n\ngo 1.16\n\nrequire example.com/greeter v1.0.0\n"}, {"go.sum", registries.file("go.sum")}, {"a.go", "package project\n"}};
+    ASSERT_TRUE(project.runner().set_up("t", Stop{}).ok());
+    project.tree("later") = project.tree("t");
+    project.tree("later")["go.sum"] += "example.com/other v1.0.0/go.mod h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n";
+    EXPECT_TRUE(project.runner().setup_steps("t")->front().ready);
+    EXPECT_FALSE(project.runner().setup_steps("later")->front().ready);
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing
