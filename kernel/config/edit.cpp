@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/edit.hpp"
 
+#include <optional>
+
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 
@@ -84,7 +86,35 @@ public:
         return checked(std::string(text_.substr(0, line)) + std::string(text_.substr(end)), expected, segments);
     }
 
+    /// The comment behind a value that stands on its key's line alone, with the blanks before it; "" where there is none.
+    [[nodiscard]] std::string comment_behind(const std::vector<std::string>& segments) const {
+        const auto place = place_of_comment(segments);
+        return place ? std::string(text_.substr(place->first, place->second - place->first)) : std::string();
+    }
+    [[nodiscard]] std::string without_comment_behind(const std::vector<std::string>& segments) const {
+        const auto place = place_of_comment(segments);
+        return place ? std::string(text_.substr(0, place->first)) + std::string(text_.substr(place->second)) : std::string(text_);
+    }
+    [[nodiscard]] std::string with_comment_behind(const std::vector<std::string>& segments, const std::string& comment) const {
+        const auto line = key_line(segments, segments.size() - 1);
+        if (line == std::string::npos) { return std::string(text_); }
+        const std::size_t end = line + line_at(line).size();
+        return std::string(text_.substr(0, end)) + comment + std::string(text_.substr(end));
+    }
+
 private:
+    [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> place_of_comment(const std::vector<std::string>& segments) const {
+        const auto line = key_line(segments, segments.size() - 1);
+        std::size_t at = offset_of(pointer_to(segments, segments.size()));
+        if (line == std::string::npos || at == std::string::npos || at < line || at >= line + line_at(line).size() || end_of_block(line, indentation(line)) != line_end(line)) { return std::nullopt; }
+        if (text_[at] == '"' || text_[at] == '\'') { at = end_of_quoted(at); }
+        const std::size_t end = line + line_at(line).size();
+        std::size_t hash = at == std::string::npos ? at : text_.substr(0, end).find(" #", at);
+        if (hash == std::string::npos) { return std::nullopt; }
+        while (hash > at && text_[hash - 1] == ' ') { --hash; }
+        return std::pair{hash, end};
+    }
+
     static std::string pointer_to(const std::vector<std::string>& segments, std::size_t count) {
         std::string pointer;
         for (std::size_t index = 0; index < count; ++index) { pointer += "/" + escaped_segment(segments[index]); }
@@ -331,6 +361,20 @@ private:
 Result<std::string> set_in_yaml(std::string_view text, std::string_view source, const std::vector<std::string>& segments, const json::value& value) {
     AF_TRY(YamlDocument document, parse_yaml(text, source));
     return Editor(text, std::move(document)).set(segments, value);
+}
+
+Result<std::string> move_in_yaml(std::string_view text, std::string_view source, const std::vector<std::string>& from, const std::vector<std::string>& to, const json::value& value) {
+    AF_TRY(YamlDocument document, parse_yaml(text, source));
+    const Editor before(text, std::move(document));
+    const std::string comment = before.comment_behind(from);
+    AF_TRY(std::string changed, unset_in_yaml(before.without_comment_behind(from), source, from));
+    AF_TRY(changed, set_in_yaml(changed, source, to, value));
+    if (comment.empty()) { return changed; }
+    AF_TRY(YamlDocument moved, parse_yaml(changed, source));
+    const json::value wanted = moved.value;
+    std::string commented = Editor(changed, std::move(moved)).with_comment_behind(to, comment);
+    const auto again = parse_yaml(commented, source);
+    return again.ok() && again->value == wanted ? commented : changed;
 }
 
 Result<std::string> unset_in_yaml(std::string_view text, std::string_view source, const std::vector<std::string>& segments) {

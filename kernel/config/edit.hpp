@@ -20,4 +20,8 @@ namespace agentforge::kernel {
 /// The text without that key. What is not there is no error: the text comes back as it was. Errors: as above.
 [[nodiscard]] Result<std::string> unset_in_yaml(std::string_view text, std::string_view source, const std::vector<std::string>& segments);
 
+/// The text with the value under another name (and in another unit); a comment on its line goes along. Errors: as above.
+[[nodiscard]] Result<std::string> move_in_yaml(std::string_view text, std::string_view source, const std::vector<std::string>& from, const std::vector<std::string>& to,
+                                               const json::value& value);
+
 }  // namespace agentforge::kernel

@@ -61,7 +61,7 @@ Result<Migration> migrate_settings(const SettingsSchema& schema, std::string_vie
             return Error{"AF-CONF-045", "the file holds " + join_key(old) + " and " + former.now + ", which is its name now", document.where(pointer_of(old)),
                          "Take one of them out; nothing was written.", ErrorKind::conflict};
         }
-        AF_TRY(out.text, unset_in_yaml(out.text, source, old));
+        AF_TRY(out.text, move_in_yaml(out.text, source, old, successor, in_new_unit(value, former.divisor)));
         // A section that holds nothing any more goes, too.
         for (auto around = old; around.size() > 1;) {
             around.pop_back();
@@ -75,7 +75,6 @@ Result<Migration> migrate_settings(const SettingsSchema& schema, std::string_vie
             if (at == nullptr || (!at->is_null() && !(at->is_object() && at->get_object().empty()))) { break; }
             AF_TRY(out.text, unset_in_yaml(out.text, source, around));
         }
-        AF_TRY(out.text, set_in_yaml(out.text, source, successor, in_new_unit(value, former.divisor)));
         out.changes.push_back(join_key(old) + " is " + former.now + " now" + (former.divisor == 1 ? "" : ", in another unit: " + to_json_line(in_new_unit(value, former.divisor))));
     }
     return out;

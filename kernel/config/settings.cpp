@@ -58,7 +58,12 @@ const SettingKey* key_of_variable(const SettingsSchema& schema, std::string_view
     return nullptr;
 }
 
-Error wrong_value(const std::vector<std::string>& segments, const std::string& problem, const SettingKey& key, std::string where) {
+Error wrong_value(const std::vector<std::string>& segments, const std::string& problem, const SettingKey& key, std::string where, const json::value& value) {
+    if (const auto* word = value.if_string(); word != nullptr && !key.values.empty()) {
+        if (const std::string near = nearest(*word, key.values); !near.empty()) {
+            return Error{"AF-CONF-021", "the setting " + ellipsis(join_key(segments), 120) + " " + problem, std::move(where), "Did you mean " + near + "? " + key.description + ".", ErrorKind::invalid};
+        }
+    }
     return Error{"AF-CONF-021", "the setting " + ellipsis(join_key(segments), 120) + " " + problem, std::move(where), key.description + ".", ErrorKind::invalid};
 }
 
@@ -103,7 +108,7 @@ Result<void> flatten_free(const json::object& object, std::vector<std::string>& 
 }
 
 Result<void> add_leaf(const SettingKey& key, const std::vector<std::string>& segments, const json::value& value, const Places& where, std::vector<Leaf>& leaves) {
-    if (const auto problem = value_problem(key, value); !problem.empty()) { return wrong_value(segments, problem, key, where("")); }
+    if (const auto problem = value_problem(key, value); !problem.empty()) { return wrong_value(segments, problem, key, where(""), value); }
     if (key.type == SettingKey::Type::map) {
         auto inner = segments;
         AF_CHECK(flatten_free(value.get_object(), inner, "", where, key.needs_trust, leaves));

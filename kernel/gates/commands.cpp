@@ -237,7 +237,7 @@ Result<void> LanguageCommands::place(const Language& language, const std::string
             if (std::filesystem::exists(std::filesystem::symlink_status(link, failure))) { continue; }      // The tree's own.
             AF_CHECK(make_directories(link.parent_path()));
             std::filesystem::create_symlink(target, link, failure);
-            if (failure) { return Error{"AF-GATE-101", "The dependencies cannot be laid beside the tree: " + failure.message() + ".", link.string(), "", ErrorKind::io}; }
+            if (failure) { return Error{"AF-GATE-101", "The dependencies cannot be laid beside the tree: " + failure.message() + ".", link.string(), "Check the space and the rights of the folder that AgentForge keeps its state in.", ErrorKind::io}; }
         }
     }
     return {};
@@ -261,7 +261,7 @@ Result<ProcessOutcome> LanguageCommands::start(const Language& language, const P
         return std::move(outcome).error();
     }
     if (outcome->cancelled) {
-        return Error{"AF-GATE-005", "The gate was cancelled.", "", "", ErrorKind::cancelled};
+        return Error{"AF-GATE-005", "The gate was cancelled.", "", "`agentforge resume` measures again.", ErrorKind::cancelled};
     }
     confinement_ = outcome->confinement;
     return outcome;

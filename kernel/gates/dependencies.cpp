@@ -162,7 +162,7 @@ Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::stri
         return Error{"AF-GATE-003", "The program `" + request.argv.front() + "`, which fetches dependencies, is not installed.", "",
                      "Install it, or set gates.setup to never and have the dependencies there yourself.", ErrorKind::unavailable};
     }
-    if (outcome->cancelled) { return Error{"AF-GATE-005", "The gate was cancelled.", "", "", ErrorKind::cancelled}; }
+    if (outcome->cancelled) { return Error{"AF-GATE-005", "The gate was cancelled.", "", "`agentforge resume` measures again.", ErrorKind::cancelled}; }
     if (outcome->timed_out || outcome->exit_code != 0) {
         return Error{"AF-GATE-101",
                      "The dependencies of " + step.name + " could not be fetched: `" + request.argv.front() + "` " +

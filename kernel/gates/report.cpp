@@ -14,6 +14,8 @@ namespace {
 constexpr std::array all_statuses{TestStatus::passed, TestStatus::failed_assertion, TestStatus::failed_skeleton,
                                   TestStatus::error, TestStatus::skipped, TestStatus::not_collected};
 
+constexpr const char* report_remedy = "The record is damaged or was written by another version; run the gate again.";
+
 /// Reads the fields of one object; the first that is missing or of a wrong type is kept.
 class Fields {
 public:
@@ -49,7 +51,7 @@ public:
     void wrong(const std::string& key, const std::string& wanted) {
         if (error_) { return; }
         error_ = Error{"AF-GATE-007", "A gate report is not valid: `" + key + "` must be " + wanted + ".", where_,
-                       "The record is damaged or was written by another version; run the gate again.", ErrorKind::corrupt};
+                       report_remedy, ErrorKind::corrupt};
     }
     [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
@@ -72,7 +74,7 @@ json::object violation_to_json(const Violation& violation) {
 
 Result<TestOutcome> test_from_json(const json::value& value) {
     if (!value.is_object()) {
-        return Error{"AF-GATE-007", "A gate report is not valid: a test must be a mapping.", "tests", "", ErrorKind::corrupt};
+        return Error{"AF-GATE-007", "A gate report is not valid: a test must be a mapping.", "tests", report_remedy, ErrorKind::corrupt};
     }
     Fields fields(value.get_object(), "tests");
     TestOutcome test{fields.text("id"), fields.text("name"), fields.text("file"), fields.number("line"),
@@ -91,7 +93,7 @@ Result<TestOutcome> test_from_json(const json::value& value) {
 
 Result<Violation> violation_from_json(const json::value& value) {
     if (!value.is_object()) {
-        return Error{"AF-GATE-007", "A gate report is not valid: a violation must be a mapping.", "violations", "",
+        return Error{"AF-GATE-007", "A gate report is not valid: a violation must be a mapping.", "violations", report_remedy,
                      ErrorKind::corrupt};
     }
     Fields fields(value.get_object(), "violations");

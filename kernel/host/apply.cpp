@@ -53,7 +53,10 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
     if (!state.ok()) { return program.fail(state.error()); }
     if (state->delivery.empty()) {
         return program.fail(Error{"AF-CLI-050", "task " + *id + " has delivered nothing (it is " + std::string(to_string(state->status)) + ")", "",
-                                  "`agentforge resume " + *id + "` goes on with it; `agentforge diff " + *id + "` shows what it has changed so far", ErrorKind::invalid});
+                                  (is_terminal(state->status) && state->status != TaskStatus::failed ? "it has ended before its delivery and stays so; start the request again; "
+                                                                                                     : "`agentforge resume " + *id + "` goes on with it; ") +
+                                      "`agentforge diff " + *id + "` shows what it has changed so far",
+                                  ErrorKind::invalid});
     }
     const std::string base = delivery_base(*state).tree;
     const std::string tree = delivered_tree(*state);

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // config show, get, set: the settings in force, where each comes from, and one value at a time changed in a file.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
+#include <cerrno>
+#include <optional>
 #include <ostream>
 
 #include "base/files.hpp"
@@ -13,6 +18,7 @@
 #include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/outcome.hpp"
+#include "host/project.hpp"
 #include "host/project_trust.hpp"
 
 namespace agentforge::kernel {
@@ -21,7 +27,7 @@ namespace {
 
 struct ConfigArguments {
     std::string key;
-    std::string value;
+    std::optional<std::string> value;
     bool origin = false;
     bool user = false;
     bool unset = false;
@@ -173,6 +179,18 @@ int get_config(Program& program, const ConfigArguments& arguments) {
 Result<json::value> value_of_text(const ConfigInForce& config, const std::string& key, const std::string& text) {
     Settings::Sources only;
     only.flags.emplace_back(key, text);
+    const auto segments = split_key(key);
+    AF_TRY(const Settings none, Settings::load(config.product.config, {}));
+    if (const json::object* known = segments.empty() ? nullptr : known_setting(none, segments)) {
+        // Inside a free map: the map with this value alone, as a flag would give it.
+        const auto of_map = split_key(std::string(known->at("key").as_string())).size();
+        if (segments.size() > of_map) {
+            AF_TRY(const YamlDocument inner, parse_yaml(text, ""));
+            json::value value = inner.value;
+            for (std::size_t index = segments.size(); index-- > of_map;) { value = json::object{{segments[index], std::move(value)}}; }
+            only.flags.back() = {join_key({segments.begin(), segments.begin() + static_cast<std::ptrdiff_t>(of_map)}), to_json_line(value)};
+        }
+    }
     auto loaded = Settings::load(config.product.config, only);
     if (!loaded.ok()) {
         Error error = loaded.error();
@@ -181,12 +199,39 @@ Result<json::value> value_of_text(const ConfigInForce& config, const std::string
     }
     json::value all = loaded->all();
     const json::value* value = &all;
-    for (const std::string& segment : split_key(key)) { value = &value->as_object().at(segment); }
+    for (const std::string& segment : segments) { value = &value->as_object().at(segment); }
+    // What the schema cannot say: the forms of times, authors and branches, which a start would refuse.
+    const auto by_key = [](Error error) {
+        if (error.where.starts_with("flag ")) { error.where.erase(0, 5); }
+        return error;
+    };
+    if (const auto limits = read_limits(loaded->section("limits"), [](const std::string& limit) { return limit; }); !limits.ok()) { return by_key(limits.error()); }
+    if (const auto delivery = load_delivery(*loaded); !delivery.ok()) { return by_key(delivery.error()); }
     return *value;
 }
 
+/// Keeps two commands from changing one file at once, as long as it lives; one that cannot be held is done without.
+class FolderLock {
+public:
+    explicit FolderLock(const std::filesystem::path& folder) : folder_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+        while (folder_.valid() && ::flock(folder_.get(), LOCK_EX) != 0 && errno == EINTR) {}
+    }
+
+private:
+    FileDescriptor folder_;
+};
+
+/// Replaces a file that a person keeps: where its name is a link (dotfiles often are) the file behind it, with the rights that it has.
+Result<void> replace_kept_file(const std::filesystem::path& file, std::string_view text) {
+    std::error_code error;
+    const auto target = std::filesystem::canonical(file, error);
+    struct stat status {};
+    const unsigned mode = ::stat(file.c_str(), &status) == 0 ? status.st_mode & 07777U : 0644U;
+    return write_file_atomic(error ? file : target, text, Durability::synced, mode);
+}
+
 int set_config(Program& program, const ConfigArguments& arguments) {
-    if (arguments.unset != arguments.value.empty()) {
+    if (arguments.unset == arguments.value.has_value()) {
         program.fail(Error{"AF-CLI-070", arguments.unset ? "a value and --unset exclude each other" : "there is no value for " + printable(arguments.key, 120), "",
                            "give the value as the second argument, or --unset to take the setting out", ErrorKind::invalid});
         return 2;
@@ -207,7 +252,7 @@ int set_config(Program& program, const ConfigArguments& arguments) {
     json::value value;
     const auto segments = split_key(arguments.key);
     if (!arguments.unset) {
-        auto read = value_of_text(config, arguments.key, arguments.value);
+        auto read = value_of_text(config, arguments.key, *arguments.value);
         if (!read.ok()) { return program.fail(read.error()); }
         value = std::move(*read);
     } else {
@@ -217,8 +262,8 @@ int set_config(Program& program, const ConfigArguments& arguments) {
     }
     std::string before;
     std::error_code missing;
-    const bool exists = std::filesystem::exists(file, missing);
-    if (exists) {
+    const FolderLock alone(file.parent_path());
+    if (std::filesystem::exists(file, missing)) {
         auto text = read_file(file);
         if (!text.ok()) { return program.fail(text.error()); }
         before = std::move(*text);
@@ -229,10 +274,7 @@ int set_config(Program& program, const ConfigArguments& arguments) {
     if (changed) {
         if (!arguments.user) { if (const auto made = prepare_project_folder(config.place, true); !made.ok()) { return program.fail(made.error()); } }
         if (const auto made = make_directories(file.parent_path()); !made.ok()) { return program.fail(made.error()); }
-        // The file itself, where its name is a link to it: dotfiles often are.
-        std::error_code error;
-        const auto target = std::filesystem::is_symlink(file, error) ? std::filesystem::canonical(file, error) : file;
-        if (const auto written = write_file_atomic(error ? file : target, *after, Durability::synced); !written.ok()) { return program.fail(written.error()); }
+        if (const auto written = replace_kept_file(file, *after); !written.ok()) { return program.fail(written.error()); }
     }
     // What is written need not be what holds: a higher layer may say otherwise, or a project may not be trusted.
     std::string remark;
@@ -276,10 +318,10 @@ int migrate_config(Program& program) {
         if (!text.ok()) { return program.fail(text.error()); }
         auto migration = migrate_settings(*schema, *text, file.string());
         if (!migration.ok()) { return program.fail(migration.error()); }
-        if (!migration->changes.empty()) { migrations.emplace_back(std::filesystem::canonical(file, error), std::move(*migration)); }
+        if (!migration->changes.empty()) { migrations.emplace_back(file, std::move(*migration)); }
     }
     for (const auto& [file, migration] : migrations) {
-        if (const auto written = write_file_atomic(file, migration.text, Durability::synced); !written.ok()) { return program.fail(written.error()); }
+        if (const auto written = replace_kept_file(file, migration.text); !written.ok()) { return program.fail(written.error()); }
         for (const std::string& change : migration.changes) {
             told.push_back(json::object{{"file", file.string()}, {"change", change}});
             if (!program.json_output) { program.out << file.string() << ": " << printable(change, 300) << "\n"; }
@@ -330,7 +372,7 @@ void add_config(CLI::App& app, Program& program) {
 
     const Command set = add_subcommand(*group, "set", "Write one setting into the project's file; comments and all else in it stay");
     add_option(*set, "key", arguments->key, "The setting, such as llm.backend")->type_name("KEY")->required();
-    add_option(*set, "value", arguments->value, "Its value; a list as [a, b]")->type_name("VALUE");
+    add_option_function(*set, "value", [arguments](const std::string& value) { arguments->value = value; }, "Its value; a list as [a, b]")->type_name("VALUE");
     add_flag(*set, "--user", arguments->user, "Into your own file instead, ~/.agentforge/config.yaml: for all projects");
     add_flag(*set, "--unset", arguments->unset, "Take it out of the file");
     add_flag(*set, "--json", program.json_output, "Answer as JSON");

@@ -172,9 +172,17 @@ std::string man_page(const GrammarCommand& command, const GrammarCommand& top, s
                                          {"AGENTFORGE_PLUGIN_PATH", "Folders with plugins, separated by colons."},
                                          {"AGENTFORGE_STATE_HOME", "Where worktrees and the list of trusted projects lie; else $XDG_STATE_HOME/agentforge, else ~/.local/state/agentforge."},
                                          {"AGENTFORGE_TRUST_PROJECT", "1: what a project's own files want to run may run, as with --trust."},
+                                         {"ANTHROPIC_API_KEY", "The key of the anthropic backend, where llm.api_key_env names no other."},
                                          {"HOME", "Where .agentforge/config.yaml of the person is looked for."},
+                                         {"HTTP_PROXY, HTTPS_PROXY, NO_PROXY", "How model servers are reached, in small letters, too; docs/models.md says which holds when."},
+                                         {"LC_ALL, LC_CTYPE, LANG", "The first that is set says whether the terminal shows UTF-8."},
                                          {"NO_COLOR", "No colour where it is not empty."},
-                                         {"TERM", "No colour and no live line where it is missing or dumb."}}) {
+                                         {"OPENAI_API_KEY", "The key of the openai backend, where llm.api_key_env names no other."},
+                                         {"PAGER", "See AGENTFORGE_PAGER."},
+                                         {"PATH", "Where git, the programs of the gates and those of models are looked for."},
+                                         {"TERM", "No colour and no live line where it is missing or dumb."},
+                                         {"TMPDIR", "Where temporary folders are made; else /tmp."},
+                                         {"XDG_STATE_HOME", "See AGENTFORGE_STATE_HOME."}}) {
             page += ".TP\n\\fB" + std::string(name) + "\\fR\n" + roff(what) + "\n";
         }
         page += ".SH FILES\n.TP\n\\fI.agentforge/config/settings.yaml\\fR\nThe settings of a project.\n.TP\n\\fI~/.agentforge/config.yaml\\fR\nThe settings of a person.\n"

@@ -31,7 +31,7 @@ Error no_such_command(const GrammarCommand& top, const std::vector<std::string>&
                      near.empty() ? "`" + at->name + " --help` lists what there is" : "did you mean `agentforge help" + at->name.substr(top.name.size()) + " " + near + "`?",
                      ErrorKind::invalid};
     }
-    return Error{"AF-CLI-001", "there is no such command", "", "", ErrorKind::invalid};
+    return Error{"AF-CLI-001", "there is no such command", "", "`agentforge --help` lists the commands", ErrorKind::invalid};
 }
 
 int run_help(Program& program, CLI::App& app, const HelpArguments& arguments, const std::string& version) {

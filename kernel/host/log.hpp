@@ -1,31 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log: every event of a run as one JSON line, in a file that rotates (spdlog).
+// The log: what happens in all runs of a project, one line an event, in a file that rotates (spdlog).
+//
+// Each line has time, level, component, event, and the ids that tie lines together (FR-082 … FR-085): task_id, stage, step, trace_id,
+// span_id, pid; null where there is none. docs/operations.md describes it for those who read it.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
 #include <agentforge/result.hpp>
 
+#include "base/clock.hpp"
 #include "base/events.hpp"
+#include "task/store.hpp"
 
 namespace agentforge::kernel {
 
-/// Writes to the log and passes every event on. One line an event: time, level, event, then its fields (task, stage, …).
-class Log final : public EventSink {
+/// W3C trace context, from the task alone: each run of a task, after a crash too, has the same. 32 hexadecimal digits.
+[[nodiscard]] std::string trace_id_of(std::string_view task_id);
+/// The span of one visit of a stage; of the whole task where `stage` is empty, which is the parent of the others. 16 hexadecimal digits.
+[[nodiscard]] std::string span_id_of(std::string_view task_id, std::string_view stage = {}, std::uint64_t visit = 0);
+
+/// Writes events and the journal's turns to the file, and passes events on. Any thread; secrets are hidden by whoever calls.
+class Log final : public EventSink, public RecordObserver {
 public:
     struct Options {
-        std::string file;           ///< Empty: no log is written.
-        std::string level;          ///< trace, debug, info, warning, error, off
+        std::string file;                           ///< Empty: no log is written.
+        std::string level;                          ///< trace, debug, info, warning, error, off
+        std::string format = "json";                ///< json or text
+        std::map<std::string, std::string> levels;  ///< By component, over `level`.
+        std::uint64_t max_file_bytes = 5ULL << 20U; ///< A line that would make the file longer goes into a new one.
+        unsigned kept_files = 3;                    ///< Older files beside it: FILE.1 is the newest of them.
+        bool follow_links = true;                   ///< False: neither the file nor its folder may be a link.
+        std::string version;                        ///< Of the program, for the first line.
+        std::string command;
     };
-    /// The file is made with the first line; where it cannot be, that is said once (AF-CLI-020) and the run goes on.
-    /// Errors: `invalid` AF-CLI-021 an unknown level.
-    [[nodiscard]] static Result<std::unique_ptr<Log>> open(const Options& options, EventSink& next);
+    /// The file is made with the first line, mode 0600; where it cannot be, that is said once (AF-CLI-020) and the run goes on, and
+    /// so where lines are lost later (AF-CLI-120; how many were is the next line that can be written).
+    /// Several processes may write one file. A line is in the file when the call returns.
+    /// Errors: `invalid` AF-CLI-021 an unknown level, AF-CLI-121 an unknown component or format.
+    [[nodiscard]] static Result<std::unique_ptr<Log>> open(const Options& options, EventSink& next, const Clock& clock);
     ~Log() override;
     void event(std::string_view name, const json::object& fields) override;
+    void recorded(const TaskState& state, const StageState* left, const json::object& record) override;
+    /// A line that is nobody's progress, such as a command's error; it is not passed on. Where there is no log yet, only in a folder `beside` that exists.
+    void note(std::string_view name, const json::object& fields, const std::string& beside);
 
-    static constexpr std::size_t max_file_bytes = 5UL << 20U;
-    static constexpr std::size_t kept_files = 3;
+    /// Parts of the program that have a level of their own.
+    [[nodiscard]] static const std::vector<std::string>& components();
 
 private:
     struct State;

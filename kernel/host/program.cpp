@@ -57,7 +57,18 @@ std::string word_after(const std::string& group, int argc, const char* const* ar
     return {};
 }
 
-/// "--show: diffs not in {answer,diff}": the choice that was nearly made.
+/// "--show: diffs not in {answer,diff}": what there is to choose from, where the choice is no near miss.
+std::string choices_of(const CLI::ParseError& problem) {
+    const std::string text = problem.what();
+    const auto middle = text.find(" not in {");
+    const auto end = text.find('}', middle == std::string::npos ? 0 : middle);
+    if (dynamic_cast<const CLI::ValidationError*>(&problem) == nullptr || middle == std::string::npos || end == std::string::npos) { return {}; }
+    std::string all;
+    for (const char c : text.substr(middle + 9, end - middle - 9)) { all += c == ',' ? ", " : std::string(1, c); }
+    return all;
+}
+
+/// The choice that was nearly made.
 std::string nearest_choice(const CLI::ParseError& problem) {
     const std::string text = problem.what();
     const auto colon = text.find(": ");
@@ -73,12 +84,47 @@ std::string nearest_choice(const CLI::ParseError& problem) {
     return nearest(text.substr(colon + 2, middle - colon - 2), choices);
 }
 
+/// The parser's words for what is wrong, as ours: `--step: Value 0 not in range …`, `task is required`, `--json excludes --quiet`.
+std::string told(const CLI::App& command, const CLI::ParseError& problem) {
+    const std::string text = printable(problem.what(), 400);
+    const auto colon = text.find(": ");
+    const std::string name = colon == std::string::npos ? std::string() : text.substr(0, colon);
+    const std::string rest = colon == std::string::npos ? text : text.substr(colon + 2);
+    if (const auto at = rest.find(" not in {"); !name.empty() && at != std::string::npos) { return "`" + rest.substr(0, at) + "` is no value of " + name; }
+    if (const auto at = rest.find(" not in range "); !name.empty() && rest.starts_with("Value ") && at != std::string::npos) {
+        const std::string range = rest.substr(at + 14);
+        const auto to = range.find(" to ");
+        const auto number = [](std::string digits) { return digits.substr(0, digits.find('.')); };
+        const bool positive = to == std::string::npos || range.size() > to + 40;
+        return name + " cannot be " + rest.substr(6, at - 6) + "; it must be " + (positive ? "above 0" : "between " + number(range.substr(0, to)) + " and " + number(range.substr(to + 4)));
+    }
+    if (dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr && text.ends_with(" is required")) {
+        for (const CLI::Option* option : command.get_options()) {
+            if (option->get_single_name() == text.substr(0, text.size() - 12)) {
+                const std::string type = option->get_type_name();
+                return "`" + full_name(command) + "` needs " + (type.find_first_of(":{ ") == std::string::npos && !type.empty() ? type : option->get_single_name());
+            }
+        }
+    }
+    if (const auto at = text.find(" excludes "); dynamic_cast<const CLI::ExcludesError*>(&problem) != nullptr && at != std::string::npos) {
+        return "`" + text.substr(0, at) + "` and `" + text.substr(at + 10) + "` exclude each other";
+    }
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr && rest.starts_with("1 required ") && rest.ends_with(" missing")) {
+        return "`" + name + "` needs its value, " + rest.substr(11, rest.size() - 19);
+    }
+    if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr && (name == "The following argument was not expected" || name == "The following arguments were not expected")) {
+        return "`" + full_name(command) + "` does not take `" + rest + "`; a text of several words wants quotes";
+    }
+    return text;
+}
+
 /// What to do about words that fit no command's grammar.
 Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, int argc, const char* const* argv) {
     const CLI::App& command = innermost(app);
     const std::string name = full_name(command);
-    Error error{"AF-CLI-001", printable(problem.what(), 400), "", "`" + name + " --help` lists what it takes", ErrorKind::invalid};
+    Error error{"AF-CLI-001", told(command, problem), "", "`" + name + " --help` lists what it takes", ErrorKind::invalid};
     if (const std::string near = nearest_choice(problem); !near.empty()) { error.remedy = "did you mean `" + near + "`? " + error.remedy; }
+    else if (const std::string all = choices_of(problem); !all.empty()) { error.remedy = "use one of " + all + "; " + error.remedy; }
     if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr) {
         for (int index = 1; index < argc; ++index) {
             const std::string word = std::string(argv[index]).substr(0, std::string_view(argv[index]).find('='));
@@ -137,6 +183,7 @@ void add_settings_flag(CLI::App& app, Program& program) {
 }  // namespace
 
 int Program::fail(const Error& error) {
+    if (failed) { failed(error); }
     if (stream_output) {
         json::object result = error_json(error);
         result["success"] = false;
@@ -209,6 +256,7 @@ int run_program(int argc, const char* const* argv, Program& program) {
         return usage_error;
     }
     if (!directory.empty()) { program.directory = std::filesystem::absolute(directory); }
+    if (const CLI::App& chosen = innermost(app); chosen.get_parent() != nullptr) { program.command_name = full_name(chosen).substr(app.get_name().size() + 1); }
     if (!program.command) {
         program.out << app.help();
         return usage_error;

@@ -42,6 +42,8 @@ struct Program {
     bool pages = false;                         ///< The command's output may be long and is shown by a pager on a terminal.
     bool trust_project = false;                 ///< --trust: this run uses what the project's files ask for, trusted or not.
     bool leave_at_once = false;                 ///< A hung plugin's thread is still there: no destructors.
+    std::function<void(const Error&)> failed = {};  ///< Is told of each error before the user is; set while a project's log is open.
+    std::string command_name = {};              ///< "escalations list", as the log names it.
     int detached = -1;                          ///< --detach, in the process that goes on: where the task's id is told (detach.hpp).
 
     /// Prints an error the way the user asked for (text on err, or a JSON object on out) and returns the exit code for it.

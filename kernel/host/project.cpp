@@ -91,6 +91,30 @@ ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, 
     return set;
 }
 
+Log::Options log_options(const Program& program, const ProjectPlace& place, const Settings& settings) {
+    Log::Options log;
+    log.level = settings.text("log.level");
+    const json::object section = settings.section("log");
+    if (const json::value* levels = section.if_contains("levels"); levels != nullptr && levels->is_object()) {
+        for (const auto& [component, level] : levels->get_object()) {
+            if (level.is_string()) { log.levels[std::string(component)] = std::string(level.get_string()); }
+        }
+    }
+    log.format = settings.text("log.format");
+    log.max_file_bytes = static_cast<std::uint64_t>(settings.integer("log.max_file_bytes"));
+    log.kept_files = static_cast<unsigned>(settings.integer("log.kept_files"));
+    log.command = program.command_name;
+    log.version = AGENTFORGE_VERSION;
+    log.file = settings.text("log.file");
+    if (log.file.empty()) {
+        log.file = (place.agentforge / "logs" / "agentforge.log").string();
+        log.follow_links = false;       // A repository may hold links, and must not choose what is written to by them.
+    } else if (!std::filesystem::path(log.file).is_absolute()) {
+        log.file = (place.root / log.file).string();
+    }
+    return log;
+}
+
 constexpr std::string_view private_ignore = "# Made by `agentforge start`. Run `agentforge init` to share settings, agents and contracts through git.\n*\n";
 constexpr std::string_view shared_ignore =
     "# Made by `agentforge init`. Configuration is committed; what tasks leave behind is not.\n"
@@ -190,29 +214,22 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     const std::string config = project->product_.config;
     const std::filesystem::path own = project->place_.agentforge;
 
-    AF_TRY(TrustedSettings trusted, load_settings(program, project->place_, project->product_));
+    AF_TRY(TrustedSettings untold, load_settings(program, project->place_, project->product_));
+    AF_TRY(TrustedSettings trusted, settle_trust(program, project->place_, project->product_, std::move(untold)));
     project->settings_ = std::move(trusted.settings);
     project->trust_ = std::move(trusted.trust);
-    if (!project->trust_.allowed()) { program.err << "agentforge: " << project->trust_.refusal().to_string() << "\n"; }
     name_unknown_variables(program, *project->settings_);
     for (const auto& lines : {variables_not_followed(program.environment, project->place_.root), misnamed(own)}) {
         for (const std::string& line : lines) { program.err << "agentforge: " << line << "\n"; }
     }
 
-    Log::Options log;
-    log.level = project->settings_->text("log.level");
-    log.file = project->settings_->text("log.file");
-    if (log.file.empty()) {
-        log.file = (own / "logs" / "agentforge.log").string();
-    } else if (!std::filesystem::path(log.file).is_absolute()) {
-        log.file = (project->place_.root / log.file).string();
-    }
-    AF_TRY(project->log_, Log::open(log, events));
+    AF_TRY(project->log_, Log::open(log_options(program, project->place_, *project->settings_), events, project->clock_));
 
     AF_TRY(const std::string state, state_directory(program.environment));
     AF_TRY(project->secrets_, project_secrets(program, project->place_, project->product_, *project->settings_, state, project->ids_));
     const Redactor& redactor = *project->secrets_.redactor;
     project->events_ = std::make_unique<RedactingSink>(redactor, *project->log_);
+    project->log_errors(program);
 
     AF_TRY(project->contracts_, ContractSet::load({config + "/contracts", (own / "contracts").string()}));
     AF_TRY(project->agents_, AgentSet::load(config + "/agents", (own / "agents").string(), project->contracts_));
@@ -253,6 +270,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     project->workshops_ = make_git_workshops(project->workshop_options_, *project->processes_);
 
     project->tasks_ = std::make_unique<TaskStore>(own);
+    project->tasks_->observe(project->log_.get());
     project->escalations_ = std::make_unique<EscalationStore>(own);
     Project* const self = project.get();
     // Roles may have times of their own; a call that takes longer than any of them hangs.
@@ -293,6 +311,16 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
                         .wait = std::chrono::seconds(project->settings_->integer("escalation.wait_seconds")),
                         .command = "agentforge"});
     return project;
+}
+
+void Project::log_errors(Program& program) {
+    here_ = std::make_shared<Project*>(this);
+    program.failed = [place = std::weak_ptr<Project*>(here_)](const Error& error) {
+        const auto here = place.lock();
+        if (!here) { return; }
+        const Error told = (*here)->secrets_.redactor->redact(error);
+        (*here)->log_->note("error", {{"code", told.code}, {"message", told.message}, {"where", told.where}, {"remedy", told.remedy}}, (*here)->place_.agentforge.string());
+    };
 }
 
 Result<std::unique_ptr<Project>> Project::open_for_task(Program& program, EventSink& events, std::string_view task) {

@@ -83,6 +83,8 @@ public:
 private:
     explicit Project(Program& program) : program_(program) {}
 
+    /// From now on errors go to the log, too.
+    void log_errors(Program& program);
     /// The settings that a backend plugin is made with.
     [[nodiscard]] Result<json::object> backend_config(const std::string& name, const std::string& model_name, const ModelSettings& chosen, const std::string& role) const;
     /// Decides about the network before any code of the backend runs.
@@ -99,6 +101,7 @@ private:
     NetworkRule network_;
     std::vector<std::pair<ModelSettings, ModelSettings>> settled_;      ///< What `auto` became.
     std::unique_ptr<Log> log_;
+    std::shared_ptr<Project*> here_;            ///< Gone with this object: what outlives it looks here.
     ProjectSecrets secrets_;
     std::unique_ptr<EventSink> events_;         ///< To the log, without secrets.
     ContractSet contracts_;

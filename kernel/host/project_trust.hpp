@@ -49,6 +49,11 @@ struct TrustedSettings {
 /// AF-CLI-014 AGENTFORGE_TRUST_PROJECT is neither 0 nor 1.
 [[nodiscard]] Result<TrustedSettings> load_settings(const Program& program, const ProjectPlace& place, const ProductPaths& product);
 
+/// Where the project is not trusted: on a terminal, for a command that runs tasks, shows what it wants to run and asks once (the answer is kept
+/// outside of it, a "no" too); elsewhere, and after a "no", says AF-PLUG-040. Returns the settings as they are in force then.
+/// Errors: as load_settings and TrustStore; `cancelled` AF-CLI-122 Ctrl-C.
+[[nodiscard]] Result<TrustedSettings> settle_trust(Program& program, const ProjectPlace& place, const ProductPaths& product, TrustedSettings loaded);
+
 /// `plugins.paths` as folders: of the project from its root on, of the user's file from its folder on; from the environment and
 /// the command line as written, where a relative one is refused later (AF-PLUG-008): never from the current directory.
 [[nodiscard]] std::vector<std::string> folders_of_plugins(const Program& program, const ProjectPlace& place, const Settings& settings);

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
 #include <ostream>
 
 #include "base/clock.hpp"
@@ -79,8 +85,7 @@ json::object describe(const ProjectTrust& trust, std::string_view verdict) {
 
 std::string text_of(const json::value& value) { return value.is_string() ? std::string(value.get_string()) : json::serialize(value); }
 
-void print(Program& program, const json::object& what) {
-    std::ostream& out = program.out;
+void print(std::ostream& out, const json::object& what) {
     out << "Project  " << printable(text_of(what.at("project")), 400) << ": " << text_of(what.at("verdict")) << "\n";
     for (const json::value& name : what.at("changed").get_array()) { out << "  changed: " << printable(text_of(name), 200) << "\n"; }
     if (!what.at("settings").get_array().empty()) { out << "Settings of the project that reach beyond the sandbox\n"; }
@@ -102,6 +107,27 @@ void print(Program& program, const json::object& what) {
     }
     if (!what.at("files").get_object().empty()) { out << "Files\n"; }
     for (const auto& [name, hash] : what.at("files").get_object()) { out << "  " << text_of(hash) << "  " << printable(name, 200) << "\n"; }
+}
+
+/// A line of standard input; nothing where there is none, or the user interrupts.
+std::optional<std::string> read_answer(const CancelToken* cancel) {
+    std::string line;
+    while (cancel == nullptr || !cancel->requested()) {
+        pollfd input{STDIN_FILENO, POLLIN, 0};
+        if (::poll(&input, 1, 100) <= 0) { continue; }      // A signal ends the wait, or comes just before it.
+        char c = 0;
+        if (::read(STDIN_FILENO, &c, 1) != 1) { return std::nullopt; }
+        if (c == '\n') { return line; }
+        line += c;
+    }
+    return std::nullopt;
+}
+
+/// Commands that run what a project names, and that a person waits for.
+bool may_ask(const Program& program) {
+    static constexpr std::array commands{"start", "resume", "approve", "feedback", "resolve", "rebase", "setup"};
+    return program.in_is_terminal && program.err_is_terminal && !program.json_output && !program.stream_output && !program.quiet && program.detached < 0 &&
+           std::ranges::find(commands, program.command_name) != commands.end();
 }
 
 int run_trust(Program& program, const TrustArguments& arguments) {
@@ -136,7 +162,7 @@ int run_trust(Program& program, const TrustArguments& arguments) {
         program.print_json(what);
         return 0;
     }
-    print(program, what);
+    print(program.out, what);
     if (trust.verdict == TrustVerdict::nothing_to_trust) {
         program.out << "Its files name no plugin, server or program: there is nothing to allow.\n";
     } else if (arguments.show && trust.verdict != TrustVerdict::trusted) {
@@ -148,6 +174,41 @@ int run_trust(Program& program, const TrustArguments& arguments) {
 }
 
 }  // namespace
+
+Result<TrustedSettings> settle_trust(Program& program, const ProjectPlace& place, const ProductPaths& product, TrustedSettings loaded) {
+    if (loaded.trust.allowed()) { return loaded; }
+    const auto refused = [&program, &loaded] { program.err << "agentforge: " << printable_lines(loaded.trust.refusal().to_string()) << "\n"; };
+    if (!may_ask(program)) {
+        refused();
+        return loaded;
+    }
+    AF_TRY(const std::string state, state_directory(program.environment));
+    AF_TRY(TrustStore declined, TrustStore::open(state, place.root.string(), "declined.yaml"));
+    if (declined.verdict(loaded.trust.subject) == TrustVerdict::trusted) {
+        refused();
+        return loaded;
+    }
+    print(program.err, describe(loaded.trust, to_string(loaded.trust.verdict)));
+    program.err << "Its own files want to run this with your rights. Let it?\n"
+                   "  y      yes, until any of it changes\n  o      only this once\n  n      no, and do not ask again until it changes\n  Enter  not now\n> " << std::flush;
+    const auto answer = read_answer(program.cancel);
+    if (program.cancel != nullptr && program.cancel->requested()) {
+        return Error{"AF-CLI-122", "interrupted at the question whether to trust the project; nothing was done", place.root.string(),
+                     "Answer it, or say beforehand: agentforge trust", ErrorKind::cancelled};
+    }
+    const std::string word = !answer || answer->empty() ? "" : std::string(1, static_cast<char>(answer->front() | 0x20));
+    if (word == "y") {
+        AF_TRY(TrustStore store, open_trust_store(program, place));
+        AF_CHECK(store.trust(loaded.trust.subject, SystemClock().now()));
+    } else if (word == "o") {
+        program.trust_project = true;
+    } else {
+        if (word == "n") { AF_CHECK(declined.trust(loaded.trust.subject, SystemClock().now())); }
+        refused();
+        return loaded;
+    }
+    return load_settings(program, place, product);
+}
 
 void add_trust(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<TrustArguments>();

@@ -172,7 +172,10 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool o
     if (state.status != TaskStatus::completed || state.commit.empty()) {
         const bool patch = rebase_text(state.delivery, "deliverable_type") == "files";
         return Error{"AF-GIT-050", "task " + state.task_id + (patch ? " delivered a patch and no commit" : " has delivered no commit (it is " + std::string(to_string(state.status)) + ")"), "",
-                     patch ? "`agentforge apply " + state.task_id + "` puts the change on whatever your checkout stands on" : "`agentforge resume " + state.task_id + "` goes on with it", ErrorKind::invalid};
+                     patch ? "`agentforge apply " + state.task_id + "` puts the change on whatever your checkout stands on"
+                     : is_terminal(state.status) && state.status != TaskStatus::failed ? "it has ended before its delivery and stays so; start the request again"
+                                                                                        : "`agentforge resume " + state.task_id + "` goes on with it",
+                     ErrorKind::invalid};
     }
     AF_TRY(const auto workshop, setup_.workshops.open(state));
     auto result = Rebaser(*session, *workshop, setup_.services).run(only_look);

@@ -112,7 +112,11 @@ Result<void> TaskSession::record(std::string_view type, json::object fields, con
     AF_CHECK(fold(ahead, body));
     AF_CHECK(blobs_.sync());        // A record names only what is on disk.
     AF_TRY(const Record written, journal_.append(std::move(body)));
+    RecordObserver* const observer = store_.observer();
+    std::optional<StageState> left;
+    if (observer != nullptr && !state_.stages.empty()) { left = state_.stage(); }
     AF_CHECK(fold(state_, written.body));   // In place: references into the pipeline stay good.
+    if (observer != nullptr) { observer->recorded(state_, left ? &*left : nullptr, written.body); }
     remember_item(written);
     if (!is_shown(type)) { return {}; }
     const auto now = clock_.steady();

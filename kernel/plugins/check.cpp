@@ -272,7 +272,7 @@ private:
             Error error = std::move(outcome).error();
             return Error{"AF-CHECK-001", "The plugin could not be tried: " + error.message, error.where, error.remedy, error.kind};
         }
-        if (outcome->cancelled) { return Error{"AF-CHECK-001", "The check was cancelled", report_.file, "", ErrorKind::cancelled}; }
+        if (outcome->cancelled) { return Error{"AF-CHECK-001", "The check was cancelled", report_.file, "Run it again.", ErrorKind::cancelled}; }
         return judge(*outcome, told);
     }
 

@@ -25,6 +25,8 @@ namespace {
 constexpr std::string_view head =
     "# Made by `agentforge trust`: the projects whose plugins, servers and commands you let run, and the hash of what you agreed to.\n"
     "# `agentforge trust --revoke` takes one out.\n";
+constexpr std::string_view head_of_declined =
+    "# Made by agentforge: the projects that you do not want to be asked about, until what they want to run changes. `agentforge trust` trusts one after all.\n";
 constexpr std::uint64_t most_bytes = 16ULL << 20U;
 
 Error broken(std::string why, std::string where, ErrorKind kind = ErrorKind::corrupt) {
@@ -138,9 +140,9 @@ Result<TrustStore::Projects> TrustStore::read(const std::string& file) {
     return projects;
 }
 
-Result<TrustStore> TrustStore::open(const std::string& state_folder, const std::string& project) {
+Result<TrustStore> TrustStore::open(const std::string& state_folder, const std::string& project, std::string_view name) {
     TrustStore store;
-    store.file_ = (fs::path(state_folder) / "trusted.yaml").string();
+    store.file_ = (fs::path(state_folder) / name).string();
     std::error_code error;
     const fs::path file = fs::weakly_canonical(store.file_, error);
     const fs::path root = fs::weakly_canonical(project, error);
@@ -196,7 +198,7 @@ Result<void> TrustStore::rewrite(Change change) {
         for (const auto& [name, hash] : project.items) { items[name] = hash; }
         list.push_back(json::object{{"root", root}, {"time", project.time}, {"items", std::move(items)}});
     }
-    AF_CHECK(write_file_atomic(file_, std::string(head) + to_yaml(json::object{{"agentforge_trust", 1}, {"projects", std::move(list)}}), Durability::synced, 0600));
+    AF_CHECK(write_file_atomic(file_, std::string(file_.ends_with("/declined.yaml") ? head_of_declined : head) + to_yaml(json::object{{"agentforge_trust", 1}, {"projects", std::move(list)}}), Durability::synced, 0600));
     projects_ = std::move(projects);
     return {};
 }

@@ -52,13 +52,14 @@ enum class TrustVerdict : unsigned char {
 };
 [[nodiscard]] std::string_view to_string(TrustVerdict verdict) noexcept;
 
-/// What one user has trusted: `<state folder>/trusted.yaml`, mode 0600. One thread; processes exclude each other while they write.
+/// What one user has trusted: `<state folder>/trusted.yaml`, mode 0600; or, in `declined.yaml` of the same form, what he does not want to be asked
+/// about again. One thread; processes exclude each other while they write.
 class TrustStore {
 public:
     /// Reads the store; a missing file is an empty one. `project`: the folder whose files have no say in it.
     /// Errors: `corrupt` AF-PLUG-041 not in its form (file, line); `denied` AF-PLUG-042 the file belongs to somebody else,
     /// others may write it, or it lies inside the project; `io` AF-PLUG-041. The file stays as it is.
-    [[nodiscard]] static Result<TrustStore> open(const std::string& state_folder, const std::string& project);
+    [[nodiscard]] static Result<TrustStore> open(const std::string& state_folder, const std::string& project, std::string_view name = "trusted.yaml");
 
     [[nodiscard]] TrustVerdict verdict(const TrustSubject& subject) const;
     /// The items that differ from those that were trusted: new, changed or gone. Empty where the project was never trusted.

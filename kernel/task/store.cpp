@@ -310,6 +310,10 @@ Result<json::object> TaskStore::load(std::string_view task_id) const {
     if (!document->value.is_object()) {
         return Error{"AF-TASK-004", "The task's file does not hold a map", path.string(), "Restore the file from a backup.", ErrorKind::corrupt};
     }
+    if (const auto* format = document->value.get_object().if_contains("format"); format != nullptr && *format != 1) {
+        return Error{"AF-CONF-060", "The task's file is of format " + ellipsis(json::serialize(*format), 40) + ", and this version of agentforge knows format 1",
+                     document->where("/format"), "Use the version of agentforge that wrote it, or a newer one; nothing was changed.", ErrorKind::unavailable};
+    }
     return std::move(document->value.get_object());
 }
 

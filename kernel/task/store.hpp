@@ -67,6 +67,17 @@ struct TaskListing {
     std::vector<Error> problems;                ///< One for each folder that could not be read; never dropped silently.
 };
 
+struct TaskState;
+struct StageState;
+
+/// Is told what the journals of a store's tasks record, in their order. Called by the thread that records; must not block.
+class RecordObserver {
+public:
+    virtual ~RecordObserver() = default;
+    /// `record` is on disk and in `state`. `left`: the current stage as it was before, null where there was none.
+    virtual void recorded(const TaskState& state, const StageState* left, const json::object& record) = 0;
+};
+
 class TaskStore {
 public:
     /// `agentforge_directory` is the project's `.agentforge`.
@@ -92,8 +103,13 @@ public:
     /// Removes a task's folder. Errors: `conflict` while somebody holds its lock.
     [[nodiscard]] Result<void> remove(std::string_view task_id);
 
+    /// Told of each record from now on; null: nobody. It must live as long as the store's sessions.
+    void observe(RecordObserver* observer) noexcept { observer_ = observer; }
+    [[nodiscard]] RecordObserver* observer() const noexcept { return observer_; }
+
 private:
     std::filesystem::path root_;
+    RecordObserver* observer_ = nullptr;
 };
 
 /// Reads and writes artifact files, envelope included (000 §3.1).

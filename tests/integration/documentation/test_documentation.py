@@ -65,6 +65,30 @@ def codes_of_sources():
     return found
 
 
+def initializers(text, at):
+    """The values of a braced list that begins before `at`, split at its own commas."""
+    values, depth, quoted, value = [], 0, False, ""
+    while at < len(text):
+        c = text[at]
+        if quoted:
+            value += c
+            if c == "\\":
+                at += 1
+                value += text[at]
+            quoted = c != '"'
+        elif c in ")]}" and depth == 0:
+            return [*values, value.strip()]
+        elif c == "," and depth == 0:
+            values.append(value.strip())
+            value = ""
+        else:
+            depth += (c in "([{") - (c in ")]}")
+            quoted = c == '"'
+            value += c
+        at += 1
+    return values
+
+
 class ErrorCodes(unittest.TestCase):
     def test_each_code_is_listed_once(self):
         counts = collections.Counter(code for code, _, _ in error_rows())
@@ -100,6 +124,26 @@ class ErrorCodes(unittest.TestCase):
                 if re.search(r'[{(]\s*"' + code + '",', line):
                     folders[code].add("/".join(file.split("/")[:3] if file.startswith("plugins/") else file.split("/")[:2]))
         self.assertEqual({code: sorted(where) for code, where in folders.items() if len(where) > 1 and code not in shared}, {})
+
+    def test_each_error_says_what_to_do(self):
+        # A step of the state machine is no error yet; a plugin that fails on purpose; a way to a model that is only listed.
+        elsewhere = {"kernel/pipeline/machine.cpp", "kernel/plugins/exercise.cpp"}
+        empty = []
+        for file in files("kernel/*.cpp", "kernel/*.hpp", "plugins/*.cpp", "sdk/src/*.cpp"):
+            text = file.read_text()
+            for found in re.finditer(r'\{\s*"(AF-[A-Z]+-\d{3})"\s*,', text):
+                values = initializers(text, found.start() + 1)
+                if name(file) not in elsewhere and (len(values) < 4 or values[3] == '""') and values[1] != "candidate.missing":
+                    empty.append((name(file), text.count("\n", 0, found.start()) + 1, found.group(1)))
+        self.assertEqual(empty, [], "a remedy says what to do; where there is nothing to be done, that")
+
+    def test_each_variable_that_is_no_setting_is_in_the_manual(self):
+        own = re.search(r"other_variables\[\] = \{(.*?)\}", (ROOT / "kernel/config/settings.cpp").read_text()).group(1)
+        manual = re.sub(r"\\f.", " ", subprocess.run([PROGRAM, "help", "--man"], capture_output=True, text=True, check=True).stdout)
+        section = manual[manual.index(".SH ENVIRONMENT"):manual.index(".SH FILES")]
+        for variable in [*re.findall(r'"(\w+)"', own), "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "HOME", "PATH", "TMPDIR", "XDG_STATE_HOME", "LC_ALL", "LANG", "TERM", "NO_COLOR", "PAGER", "HTTPS_PROXY", "NO_PROXY"]:
+            with self.subTest(variable):
+                self.assertRegex(section, rf"\b{variable}\b")
 
     def test_the_codes_of_task_012_have_their_meanings(self):
         what = {code: text.lower() for code, text, _ in error_rows()}
@@ -186,8 +230,8 @@ class Grammar:
 
     def problem(self, line):
         words = [word.replace("…", "x") if word != "…" else word for word in shlex.split(line)[1:]]
-        for end in ("|", ">"):
-            words = words[:words.index(end)] if end in words else words
+        end = next((at for at, word in enumerate(words) if word in ("|", "||", "&&") or word.startswith((">", "2>"))), len(words))
+        words = words[:end]
         if "COMMAND" in words:      # It stands for any of them.
             words = words[words.index("COMMAND") + 1:]
             return next((f"there is no {word}" for word in words if word.startswith("-") and word not in self.flags(self.top)), None)

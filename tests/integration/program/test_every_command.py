@@ -274,6 +274,47 @@ class TestConfig(ProgramTest):
         self.assert_error(self.run_program("config", "set", "log.levle", "info"), "AF-CONF-020", "log.level")
         self.assertEqual(self.settings.read_text(), before)
 
+    def test_set_refuses_what_a_start_would_refuse(self):
+        before = self.settings.read_text()
+        for key, value, code in (("limits.max_wall_time", "soon", "AF-COST-002"), ("delivery.author", "me", "AF-GIT-045"), ("limits.max_cost_usd", "-1", "AF-CONF-021")):
+            with self.subTest(key):
+                self.assert_error(self.run_program("config", "set", key, value), code, key)
+        self.assertEqual(self.settings.read_text(), before)
+
+    def test_set_takes_an_empty_text(self):
+        self.assert_code(self.run_program("config", "set", "delivery.co_author", ""), 0)
+        self.assertEqual(self.run_program("config", "get", "delivery.co_author").out, "\n")
+
+    def test_set_keeps_the_rights_of_the_file(self):
+        self.settings.chmod(0o600)
+        self.assert_code(self.run_program("config", "set", "log.level", "info"), 0)
+        self.assertEqual(self.settings.stat().st_mode & 0o777, 0o600)
+
+    def test_lists_and_maps_are_set_got_and_taken_out(self):
+        self.settings.write_text("secrets:\n  files: [.env]   # ours\ngates:\n  # by folder\n  scopes:\n    web: node\n")
+        self.assert_code(self.run_program("config", "set", "secrets.files", "[.env, key.pem]"), 0)
+        self.assert_code(self.run_program("config", "set", "gates.scopes.services/api", "go"), 0)
+        self.assertEqual(self.settings.read_text(), 'secrets:\n  files: [".env", "key.pem"]   # ours\ngates:\n  # by folder\n  scopes:\n    web: node\n    services/api: go\n')
+        self.assertEqual(self.run_program("config", "get", "secrets.files").out, ".env\nkey.pem\n")
+        self.assert_code(self.run_program("config", "set", "gates.scopes.web", "--unset"), 0)
+        self.assertEqual(yaml.safe_load(self.settings.read_text())["gates"], {"scopes": {"services/api": "go"}})
+
+    def test_one_value_of_a_free_map_is_set_got_and_taken_out(self):
+        self.settings.write_text("llm:\n  settings:\n    temperature: 1  # warm\n")
+        self.assert_code(self.run_program("config", "set", "llm.settings.top_p", "0.5"), 0)
+        self.assertEqual(self.settings.read_text(), "llm:\n  settings:\n    temperature: 1  # warm\n    top_p: 0.5\n")
+        self.assertEqual(self.run_program("--trust", "config", "get", "llm.settings.top_p").out, "0.5\n")
+        self.assert_code(self.run_program("config", "set", "llm.settings.top_p", "--unset"), 0)
+        self.assertEqual(self.settings.read_text(), "llm:\n  settings:\n    temperature: 1  # warm\n")
+
+    def test_two_at_once_lose_nothing(self):
+        processes = [self.spawn("config", "set", key, value) for key, value in (("llm.model", "m"), ("log.level", "debug"), ("pipeline.default", "design"), ("delivery.base", "main"))]
+        for process in processes:
+            process.communicate(timeout=60)
+        self.assertEqual([process.returncode for process in processes], [0, 0, 0, 0])
+        held = yaml.safe_load(self.settings.read_text())
+        self.assertEqual((held["llm"], held["log"], held["pipeline"], held["delivery"]), ({"model": "m"}, {"level": "debug"}, {"default": "design"}, {"base": "main"}))
+
     def test_set_for_the_user_works_outside_a_repository(self):
         self.assert_code(self.run_program("config", "set", "llm.model", "m", "--user", cwd=self.home), 0)
         self.assertEqual(yaml.safe_load((self.home / ".agentforge/config.yaml").read_text()), {"llm": {"model": "m"}})

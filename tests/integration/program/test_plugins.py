@@ -9,7 +9,8 @@ import stat
 
 import yaml
 
-from harness import REQUEST, ProgramTest, main
+from harness import REQUEST, TRANSCRIPT, ProgramTest, main
+from terminal import Terminal
 
 ID = "org.agentforge.test.good"
 # The unit tests' plugin of all four kinds.
@@ -210,6 +211,49 @@ class TestTrust(PluginTest):
         self.assertEqual([setting["key"] for setting in answer["settings"]], ["plugins.paths"])
         self.assertRegex(answer["fingerprint"], "^[0-9a-f]{64}$")
         self.assertEqual((answer["changed"], answer["files"], answer["servers"]), ([], {}, []))
+
+
+class TestTrustOnATerminal(PluginTest):
+    """Asked once, where a person sits; the answer is kept outside of the repository."""
+
+    def setUp(self):
+        super().setUp()
+        self.project_with_plugin()
+
+    def ended_with(self, key, code=0):
+        terminal = Terminal(self, "start", "--transcript", TRANSCRIPT, "--exit-after", "intake", REQUEST, columns=160)
+        terminal.wait_for("Enter  not now")
+        self.assertIn("plugins.paths", terminal.text())
+        terminal.press(key)
+        return "\n".join(terminal.ended(code))
+
+    def asked(self):
+        terminal = Terminal(self, "start", "--transcript", TRANSCRIPT, "--exit-after", "intake", REQUEST, columns=160)
+        return "Enter  not now" in "\n".join(terminal.ended(0))
+
+    def kept(self, name):
+        file = pathlib.Path(self.environment["AGENTFORGE_STATE_HOME"]) / name
+        return file.exists() and str(self.repository) in file.read_text()
+
+    def test_yes_is_trust(self):
+        self.assertNotIn("AF-PLUG-040", self.ended_with(b"y\n"))
+        self.assertEqual((self.kept("trusted.yaml"), self.state_of_plugin()), (True, "ready"))
+        self.assertFalse(self.asked())
+
+    def test_once_is_for_this_run_alone(self):
+        self.assertNotIn("AF-PLUG-040", self.ended_with(b"o\n"))
+        self.assertEqual(self.state_of_plugin(), "not trusted")
+
+    def test_no_is_kept_until_something_changes(self):
+        self.assertIn("AF-PLUG-040", self.ended_with(b"n\n"))
+        self.assertEqual((self.kept("declined.yaml"), self.kept("trusted.yaml")), (True, False))
+        self.assertFalse(self.asked())
+        self.settings(paths=["tools", "more"])
+        self.assertIn("AF-PLUG-040", self.ended_with(b"\n"))
+
+    def test_interrupted_question_makes_no_task(self):
+        self.assertIn("AF-CLI-122", self.ended_with(b"\x03", 23))
+        self.assertEqual(self.tasks(), [])
 
 
 class TestChoice(PluginTest):

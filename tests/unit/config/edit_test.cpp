@@ -138,7 +138,15 @@ TEST(MigrateSettings, RefusesAFileWithBothNames) { EXPECT_EQ(migrated("budgets:\
 
 TEST(MigrateSettings, NamesAKeyWithoutSuccessor) { EXPECT_EQ(migrated("budgets:\n  stage_share_percent:\n    red: 20\n"), "AF-CONF-044 settings.yaml:3:10"); }
 
-TEST(MigrateSettings, LosesNoComment) { EXPECT_EQ(migrated("budgets:\n  task_tokens: 5  # why\n"), "AF-CONF-040 settings.yaml:2:16"); }
+TEST(MigrateSettings, TakesACommentAlong) { EXPECT_EQ(migrated("budgets:\n  task_tokens: 5  # why\n"), "limits:\n  max_tokens: 5  # why\n"); }
+
+TEST(MigrateSettings, TakesTheCommentBehindAQuotedValueAlong) {
+    EXPECT_EQ(migrated("budgets:\n  task_tokens: 5   # a: b # c\nlog:\n  level: info\n"), "log:\n  level: info\nlimits:\n  max_tokens: 5   # a: b # c\n");
+}
+
+TEST(MigrateSettings, LosesNoCommentBetweenTheLines) {
+    EXPECT_EQ(migrated("budgets:\n  # first\n  task_tokens: 5\n  # last\n"), "limits:\n  max_tokens: 5\n  # first\n  # last\n");
+}
 
 }  // namespace
 }  // namespace agentforge::kernel

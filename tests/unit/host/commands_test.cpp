@@ -185,6 +185,20 @@ TEST(WrongUse, HasExitCodeTwoAndSaysSo) {
     }
 }
 
+TEST(WrongUse, IsSaidInTheWordsOfTheHelp) {
+    const std::vector<std::pair<std::vector<std::string>, std::string>> said = {
+        {{"resume"}, "`agentforge resume` needs TASK"},
+        {{"feedback", "t"}, "`agentforge feedback` needs COMMENT"},
+        {{"start", "a", "b"}, "`agentforge start` does not take `b`; a text of several words wants quotes"},
+        {{"inspect", "t", "--step", "0"}, "--step cannot be 0; it must be above 0"},
+        {{"start", "x", "--output-format", "yaml"}, "`yaml` is no value of --output-format"},
+        {{"start", "x", "--output-format", "yaml"}, "use one of text, json, stream-json"},
+        {{"trust", "--show", "--revoke"}, "`--show` and `--revoke` exclude each other"},
+        {{"status", "-C"}, "`-C` needs its value, DIR"},
+        {{"--set"}, "`--set` needs its value, KEY=VALUE"}};
+    for (const auto& [words, wanted] : said) { EXPECT_THAT(answer(words).err, HasSubstr(wanted)) << words.front(); }
+}
+
 TEST(EventStream, BeginsWithItsFormatAndVersion) {
     std::ostringstream out;
     FakeClock clock;

@@ -463,5 +463,25 @@ TEST_F(JournalFile, moves_with_its_records) {
     EXPECT_EQ(second.records().size(), 2U);
 }
 
+TEST(JournalFormat, ANewerOneIsNamedAndNotCalledDamaged) {
+    const TemporaryDirectory folder("journal-format");
+    const auto file = folder.path() / "actions.yaml";
+    ASSERT_TRUE(write_file_atomic(file, "agentforge_journal: 12\ntask_id: \"x\"\nactions:\n", Durability::cached).ok());
+    const auto read = Journal::read(file);
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.error().code, "AF-JRNL-008");
+    EXPECT_NE(read.error().message.find("format 12"), std::string::npos);
+    EXPECT_EQ(Journal::open(file).error().code, "AF-JRNL-008");
+}
+
+TEST(JournalFormat, WhatIsNoNumberIsDamage) {
+    const TemporaryDirectory folder("journal-format");
+    const auto file = folder.path() / "actions.yaml";
+    for (const char* line : {"agentforge_journal: one\n", "agentforge_journal: \n", "agentforge_journal: 99999999999999\n", "agentforge_journal: 2", "\n", ""}) {
+        ASSERT_TRUE(write_file_atomic(file, line, Durability::cached).ok());
+        EXPECT_EQ(Journal::read(file).error().code, std::string(line) == "agentforge_journal: 2" ? "AF-JRNL-008" : "AF-JRNL-002") << line;
+    }
+}
+
 }  // namespace
 }  // namespace agentforge::kernel

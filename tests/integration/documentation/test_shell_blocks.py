@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What pages tell to type, typed. AGENTFORGE_PROGRAM (set by ctest) names the program."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from test_documentation import REQUEST, ROOT
+
+
+class Shell(unittest.TestCase):
+    """The blocks marked `sh` of a page, run as they stand, in their order, in a repository with a task that has ended and `agentforge` on PATH."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.home = pathlib.Path(folder.name).resolve()
+        for name in ("bin", "backup"):
+            (self.home / name).mkdir()
+        (self.home / "bin" / "agentforge").symlink_to(os.environ["AGENTFORGE_PROGRAM"])
+        self.environment = {"PATH": f"{self.home}/bin:{os.environ['PATH']}", "HOME": str(self.home), "AGENTFORGE_STATE_HOME": str(self.home / "state"), "BACKUP": str(self.home / "backup"),
+                            "AGENTFORGE_LLM_BACKEND": "replay", "AGENTFORGE_LLM_TRANSCRIPT": str(ROOT / "examples" / "transcripts" / "slugify.yaml"),
+                            **{name: os.environ[name] for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS") if name in os.environ},
+                            **{f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in (("NAME", "D"), ("EMAIL", "d@example.invalid"))}}
+
+    def run_block(self, block, cwd):
+        ran = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=cwd, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=120)
+        self.assertEqual(ran.returncode, 0, f"{block}\n---\n{ran.stdout}")
+        self.assertNotIn("Sanitizer", ran.stdout)
+        return ran.stdout
+
+    def blocks(self, page):
+        return re.findall(r"^```sh\n(.*?)^```", (ROOT / page).read_text(), re.S | re.M)
+
+    def test_a_newcomer_who_follows_the_readme_word_for_word_gets_there(self):
+        self.environment = {name: value for name, value in self.environment.items() if not name.startswith("AGENTFORGE_LLM_")}
+        share = self.home / ".local/share/agentforge/examples"      # As scripts/install leaves it; tests/packaging installs for real.
+        share.parent.mkdir(parents=True)
+        share.symlink_to(ROOT / "examples")
+        blocks = self.blocks("README.md")
+        self.assertEqual(len(blocks), 2)
+        shown = self.run_block(blocks[0] + "pwd\n" + blocks[1], self.home)
+        self.assertIn("Done: task-", shown)
+        self.assertIn("textkit/slug.py", shown)
+        self.assertIn("8/8 deliver", shown)
+
+    def test_the_commands_of_operations_do_what_the_page_says(self):
+        repository = self.home / "textkit"
+        shutil.copytree(ROOT / "examples" / "textkit", repository)
+        self.run_block(f"git init -q -b main && git add -A && git commit -q -m Import && agentforge start --quiet --exit-after red '{REQUEST}'", repository)
+        self.environment["TASK"] = json.loads(self.run_block("agentforge status --json", repository))["tasks"][0]["task_id"]
+        blocks = self.blocks("docs/operations.md")
+        self.assertGreaterEqual(len(blocks), 8)
+        shown = [self.run_block(block, repository) for block in blocks]
+        self.assertIn("ended with 0", "".join(shown))
+        self.assertFalse((repository / ".agentforge").exists())
+        self.assertEqual(subprocess.run(["git", "for-each-ref", "refs/agentforge"], cwd=repository, capture_output=True, check=True).stdout, b"")
+        self.assertTrue((self.home / "backup/project/.agentforge/tasks" / self.environment["TASK"]).is_dir())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The log of a project, as whoever watches a machine reads it. Its cases are in tests/unit/host/log_test.cpp."""
+
+import json
+import re
+
+from harness import ProgramTest, main
+
+SECRET = "Zx8Cv5Bn2Mq1We4Rt7Yu"
+COMMON = ["time", "level", "component", "event", "task_id", "stage", "step", "trace_id", "span_id", "pid"]
+
+
+class TestLog(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.file = self.repository / ".agentforge" / "logs" / "agentforge.log"
+
+    def lines(self):
+        return [json.loads(line) for line in self.file.read_text().splitlines()]
+
+    def test_a_task_that_pauses_and_goes_on_is_one_trace_with_a_span_a_stage(self):
+        self.assert_code(self.start("--approve", "intake", "--exit-after", "clarify"), 22)
+        self.assert_code(self.go_on("approve", self.task()), 0)
+        lines = self.lines()
+        for line in lines:
+            self.assertEqual(list(line)[:10], COMMON)
+        of_task = [line for line in lines if line["task_id"]]
+        self.assertEqual({(line["task_id"], line["trace_id"]) for line in of_task}, {(self.task(), of_task[0]["trace_id"])})
+        self.assertEqual(len({line["pid"] for line in lines}), 2)
+        spans = {line["stage"]: line["span_id"] for line in of_task if line["event"] == "stage_completed"}
+        self.assertEqual(len({of_task[0]["span_id"], *spans.values()}), 3)
+        moves = [(line["from_stage"], line["to_stage"]) for line in lines if line["event"] == "stage_transition"]
+        self.assertEqual(moves, [(None, "intake"), ("intake", "clarify"), ("clarify", None)])
+        self.assertEqual([line["command"] for line in lines if line["event"] == "run_started"], ["start", "approve"])
+
+    def test_an_error_is_logged_without_secrets_and_a_pause_with_its_reason(self):
+        self.environment["SHOP_KEY"] = SECRET
+        self.assert_code(self.start("--set", "limits.max_steps=1"), 22)
+        paused = [line for line in self.lines() if line["event"] == "task_paused"]
+        self.assertEqual([line["reason"].split(":")[0] for line in paused], ["AF-COST-012"])
+        self.assert_error(self.run_program("resume", f"x{SECRET}"), "AF-TASK-002")
+        last = self.lines()[-1]
+        self.assertEqual((last["event"], last["level"], last["code"]), ("error", "error", "AF-TASK-002"))
+        self.assertNotIn(SECRET, self.file.read_text())
+
+    def test_text_is_for_people_and_the_settings_say_how_much(self):
+        self.assert_code(self.start("--exit-after", "intake", "--set", "log.format=text", "--set", "log.level=error", "--set", "log.levels.model=debug"), 0)
+        for line in self.file.read_text().splitlines():
+            self.assertRegex(line, r"^\d{4}-\d\d-\d\dT[\d:.]+Z debug   model model_answered task_id=task-")
+
+    def test_a_command_that_fails_in_a_repository_without_tasks_leaves_nothing(self):
+        self.assert_error(self.run_program("resume", "nobody"), "AF-TASK-002")
+        self.assertFalse((self.repository / ".agentforge").exists())
+
+    def test_each_setting_of_the_log_is_checked(self):
+        for setting in ("log.level=loud", "log.levels.modle=debug", "log.format=xml", "log.kept_files=-1", "log.max_file_bytes=1"):
+            with self.subTest(setting):
+                outcome = self.start("--set", setting)
+                self.assertEqual(outcome.code, 1)
+                self.assertTrue(re.search(r"AF-CONF-02[01]: .*log\.", outcome.err), outcome)
+        self.assertEqual(self.tasks(), [])
+
+
+if __name__ == "__main__":
+    main()
