@@ -166,6 +166,15 @@ Result<GateReadiness> check_end(const Program& program, Project& project, const 
 Result<void> surroundings_of(const Program& program, const Project& project) {
     AF_TRY(const std::string state, state_directory(program.environment));
     AF_TRY(const Repository repository, Repository::open(project.place().root));
+    const DeliverySettings& delivery = project.services().delivery;
+    const std::string branch = delivery.type == "commit" ? "agentforge/{task}" : delivery.type == "files" ? "" : delivery.branch;
+    for (auto slash = branch.find('/'); slash != std::string::npos && slash < branch.find('{'); slash = branch.find('/', slash + 1)) {
+        const std::string above = branch.substr(0, slash);
+        AF_TRY(const auto taken, repository.branch_commit(above));
+        if (!taken) { continue; }
+        return Error{"AF-GIT-014", "no branch " + branch + " can be made: the branch `" + printable(above, 120) + "` has its first part as its name", project.place().root.string(),
+                     "Rename that branch (git branch -m " + printable(above, 120) + " NEW), or deliver under another name (delivery.type: branch, delivery.branch)", ErrorKind::conflict};
+    }
     return check_surroundings(project.place().root, project.place().agentforge, repository.git_directory(), state);
 }
 

@@ -74,7 +74,7 @@ class TestDefinitionFiles(Untouched):
         self.refuse("agents/mine.yaml", "agent: 1\nagent: 2\n", "AF-CONF-002", "agents/mine.yaml:2:1")
 
     def test_an_agent_with_an_unknown_tool(self):
-        self.refuse("agents/software_developer.yaml", 'extends: "agentforge:software_developer"\ncapabilities:\n  allowed_tools: [read_file, edit_fiel]\n', "AF-", "edit_fiel")
+        self.refuse("agents/software_developer.yaml", 'extends: "agentforge:software_developer"\ncapabilities:\n  tools:\n    allowed: [read_file, edit_fiel]\n', "AF-", "edit_fiel")
 
     def test_an_agent_that_extends_nobody(self):
         self.refuse("agents/mine.yaml", 'extends: "agentforge:nobody"\n', "AF-AGENT-004", "nobody", "agents/mine.yaml:1:")

@@ -46,13 +46,16 @@ class TestPlaceOfWork(Untouched):
     @unittest.skipIf(os.geteuid() == 0 and not shutil.which("setpriv"), "root needs setpriv to give up its rights")
     def test_a_repository_that_may_not_be_written(self):
         self.make_repository()
-        for path in [self.folder, *self.folder.rglob("*")]:
+        nobody = 65534 if os.geteuid() == 0 else os.geteuid()
+        for path in [self.repository, *self.repository.rglob("*")]:
+            os.chown(path, nobody, -1)
             path.chmod(0o555 if path.is_dir() else path.stat().st_mode & 0o555 | 0o444)
-        self.addCleanup(self.folder.chmod, 0o755)
-        drop = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"] if os.geteuid() == 0 else []
-        environment = dict(self.environment, GIT_CONFIG_COUNT="1", GIT_CONFIG_KEY_0="safe.directory", GIT_CONFIG_VALUE_0="*")
-        done = subprocess.run([*drop, *self.command("start", "--transcript", TRANSCRIPT, REQUEST)], cwd=self.repository, env=environment,
+        self.folder.chmod(0o755)
+        drop = ["setpriv", "--reuid=65534", "--clear-groups", "--"] if os.geteuid() == 0 else []
+        before = self.picture()
+        done = subprocess.run([*drop, *self.command("start", "--transcript", TRANSCRIPT, REQUEST)], cwd=self.repository, env=self.environment,
                               capture_output=True, text=True, check=False)
+        self.assertEqual(self.picture(), before)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("AF-CLI-132", done.stderr)
 
@@ -88,6 +91,11 @@ class TestPlaceOfWork(Untouched):
         shutil.rmtree(self.repository / ".git")
         (self.repository / ".git").write_text("gitdir: /nowhere/worktrees/gone\n")
         self.assert_refused(self.start, "AF-GIT-008", "/nowhere/worktrees/gone", "git worktree repair")
+
+    def test_a_branch_that_is_in_the_way_of_the_delivery_is_told_before_the_work(self):
+        self.make_repository()
+        self.git("branch", "agentforge")
+        self.assert_refused(self.start, "AF-GIT-014", "`agentforge`", "git branch -m")
 
     def test_a_lost_git_file_does_not_lead_to_the_repository_above_it(self):
         self.make_repository()

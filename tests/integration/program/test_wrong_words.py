@@ -129,7 +129,7 @@ class TestWords(Untouched):
         self.assert_refused(lambda: self.run_program("start", "--set", "llm=cli", "x"), "AF-CONF-020", "It is a section")
 
     def test_unknown_names_are_refused_where_settings_give_them(self):
-        for key, value, code, word in (("agents.software_develper.llm.model", "x", "AF-", "software_developer"), ("plugins.enable", "[org.agentforge.nothing]", "AF-PLUG-036", "org.agentforge.nothing"),
+        for key, value, code, word in (("agents.software_develper.llm.model", "x", "AF-CONF-081", "`software_developer`"), ("plugins.enable", "[org.agentforge.nothing]", "AF-PLUG-036", "org.agentforge.nothing"),
                                        ("limits.stages.grene.max_steps", "3", "AF-COST-003", "`green`"), ("escalation.handler", "consol", "AF-PLUG-010", "console")):
             with self.subTest(key):
                 self.assert_refused(lambda: self.start("--set", f"{key}={value}"), code, word)
@@ -167,8 +167,9 @@ class TestWords(Untouched):
 
     def test_a_key_with_a_line_end_is_refused_and_not_shown(self):
         environment = dict(self.environment, ANTHROPIC_API_KEY="sk-secret-one\nHost: evil")
-        outcome = self.assert_refused(lambda: self.run_program("start", "--backend", "anthropic", "--model", "m", REQUEST, environment=environment), "AF-PLUG-016", "line end")
+        outcome = self.assert_error(self.run_program("start", "--backend", "anthropic", "--model", "m", REQUEST, environment=environment), "AF-PLUG-016", "line end")
         self.assertNotIn("sk-secret-one", outcome.all)
+        self.assertFalse((self.repository / ".agentforge").exists())
 
     def test_a_locale_without_utf8_loses_no_character(self):
         request = "Füge „ß“ hinzu 🙂"
