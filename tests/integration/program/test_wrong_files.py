@@ -155,6 +155,13 @@ class TestTranscript(ProgramTest):
         self.assert_error(self.start(transcript=self.folder / "missing.yaml"), "AF-LLM-205", "missing.yaml")
         self.assertFalse((self.repository / ".agentforge").exists())
 
+    def test_what_is_no_file_is_refused_and_not_waited_for(self):
+        os.mkfifo(self.folder / "pipe")
+        for path in ("/dev/zero", self.folder, self.folder / "pipe"):
+            with self.subTest(str(path)):
+                self.assert_error(self.run_program("start", "--transcript", path, "Do it"), "AF-LLM-205", "not a regular file")
+        self.assertFalse((self.repository / ".agentforge").exists())
+
     def test_an_unknown_field_is_named_with_its_line_and_the_known_ones(self):
         transcript = load_transcript()
         transcript["entries"][0]["rolle"] = "x"
