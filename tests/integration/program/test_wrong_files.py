@@ -6,7 +6,7 @@ import os
 
 import yaml
 
-from harness import ProgramTest, load_transcript, main
+from harness import SOURCE, ProgramTest, load_transcript, main
 from untouched import Untouched
 
 
@@ -74,7 +74,9 @@ class TestDefinitionFiles(Untouched):
         self.refuse("agents/mine.yaml", "agent: 1\nagent: 2\n", "AF-CONF-002", "agents/mine.yaml:2:1")
 
     def test_an_agent_with_an_unknown_tool(self):
-        self.refuse("agents/software_developer.yaml", 'extends: "agentforge:software_developer"\ncapabilities:\n  tools:\n    allowed: [read_file, edit_fiel]\n', "AF-", "edit_fiel")
+        text = (SOURCE / "config" / "agents" / "software_developer.yaml").read_text(encoding="utf-8")
+        self.assertIn("search_codebase,", text)
+        self.refuse("agents/software_developer.yaml", text.replace("search_codebase,", "search_codebsae,", 1), "AF-", "search_codebsae")
 
     def test_an_agent_that_extends_nobody(self):
         self.refuse("agents/mine.yaml", 'extends: "agentforge:nobody"\n', "AF-AGENT-004", "nobody", "agents/mine.yaml:1:")
@@ -131,11 +133,11 @@ class TestTaskFiles(Untouched):
         self.replace("actions.yaml", "agentforge_journal: 1", "agentforge_journal: 2")
         for command in (("resume", self.id), ("inspect", self.id), ("approve", self.id), ("abort", self.id)):
             with self.subTest(command[0]):
-                self.assert_refused(lambda: self.run_program(*command), "AF-JRNL-", "actions.yaml")
+                self.assert_refused(lambda: self.run_program(*command), "AF-JRNL-008", "actions.yaml")
 
     def test_a_task_of_a_newer_format(self):
         self.replace("task.yaml", "format: 1", "format: 2")
-        self.assert_refused(lambda: self.run_program("resume", self.id), "AF-TASK-", "task.yaml")
+        self.assert_refused(lambda: self.run_program("resume", self.id), "AF-CONF-060", "task.yaml:1:")
 
     def test_another_agentforge_at_work_is_named(self):
         descriptor = os.open(self.task_folder() / "lock", os.O_RDWR)
