@@ -25,7 +25,7 @@ class TestWords(Untouched):
         self.assert_error(self.run_program("status", "--jsno"), "AF-CLI-001", "--jsno", "--json", exit_code=2)
 
     def test_a_missing_argument_is_named(self):
-        self.assert_error(self.run_program("start"), "AF-CLI-001", "request", exit_code=2)
+        self.assert_error(self.run_program("start"), "AF-CLI-001", "needs REQUEST", exit_code=2)
 
     def test_a_group_without_its_command_names_it(self):
         self.assert_error(self.run_program("plugins"), "AF-CLI-001", "agentforge plugins list", exit_code=2)
