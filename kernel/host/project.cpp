@@ -537,7 +537,7 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
         const auto answer = plugin->check(known_here);
         if (!answer.ok() && answer.error().code == "AF-LLM-401") { return answer.error(); }
         if (chosen.model.empty() && !config.contains("model")) {
-            return Error{"AF-LLM-413", "no model is named for the backend `" + chosen.backend + "`", "llm.model",
+            return Error{"AF-CLI-139", "no model is named for the backend `" + chosen.backend + "`", "llm.model",
                          "Set llm.model, or give --model NAME; `agentforge doctor` says which the server has.", ErrorKind::unavailable};
         }
     }

@@ -52,7 +52,7 @@ Result<std::string> request_of(const Program& program, const StartArguments& arg
         if (got == 0) { break; }
         if (got < 0) {
             if (errno == EINTR && !program.cancel->requested() && !program.cancel->finishing()) { continue; }
-            if (errno == EINTR) { return Error{"AF-CLI-136", "the request was not read: cancelled", "standard input", "", ErrorKind::cancelled}; }
+            if (errno == EINTR) { return Error{"AF-CLI-136", "the request was not read: cancelled", "standard input", "give the command again", ErrorKind::cancelled}; }
             return Error{"AF-CLI-136", "the request cannot be read: " + errno_text(errno), "standard input", "give it a file or a pipe: agentforge start - < FILE", ErrorKind::io};
         }
         size += static_cast<std::size_t>(got);
@@ -172,7 +172,7 @@ Result<void> surroundings_of(const Program& program, const Project& project) {
         const std::string above = branch.substr(0, slash);
         AF_TRY(const auto taken, repository.branch_commit(above));
         if (!taken) { continue; }
-        return Error{"AF-GIT-014", "no branch " + branch + " can be made: the branch `" + printable(above, 120) + "` has its first part as its name", project.place().root.string(),
+        return Error{"AF-CLI-137", "no branch " + branch + " can be made: the branch `" + printable(above, 120) + "` has its first part as its name", project.place().root.string(),
                      "Rename that branch (git branch -m " + printable(above, 120) + " NEW), or deliver under another name (delivery.type: branch, delivery.branch)", ErrorKind::conflict};
     }
     return check_surroundings(project.place().root, project.place().agentforge, repository.git_directory(), state);

@@ -107,7 +107,7 @@ Result<void> check_own_folder(const fs::path& agentforge) {
 Result<void> check_surroundings(const fs::path& root, const fs::path& agentforge, const fs::path& git_directory, const fs::path& state) {
     AF_CHECK(check_open_files());
     if (lies_in(state, root)) {
-        return Error{"AF-GIT-023", "A task's worktree must lie outside the repository: it would inherit the project's own tool settings", state.string(),
+        return Error{"AF-CLI-138", "A task's worktree must lie outside the repository: it would inherit the project's own tool settings", state.string(),
                      "Set AGENTFORGE_STATE_HOME to a folder outside " + root.string(), ErrorKind::invalid};
     }
     AF_CHECK(check_can_write(agentforge, "the project's folder", "a task keeps its journal there: give yourself the right to write, or work in a clone"));

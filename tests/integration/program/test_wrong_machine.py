@@ -156,7 +156,7 @@ class TestLimits(Untouched):
 
     def test_a_state_folder_that_cannot_be_made(self):
         (self.folder / "file").write_text("x")
-        for folder, code in ((self.folder / "file" / "state", "AF-CLI-132"), ("state", "AF-CLI-131"), (self.repository / "state", "AF-GIT-023")):
+        for folder, code in ((self.folder / "file" / "state", "AF-CLI-132"), ("state", "AF-CLI-131"), (self.repository / "state", "AF-CLI-138")):
             with self.subTest(str(folder)):
                 self.assert_refused(lambda: self.start(environment=dict(self.environment, AGENTFORGE_STATE_HOME=str(folder))), code)
 

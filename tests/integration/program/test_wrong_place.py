@@ -95,7 +95,7 @@ class TestPlaceOfWork(Untouched):
     def test_a_branch_that_is_in_the_way_of_the_delivery_is_told_before_the_work(self):
         self.make_repository()
         self.git("branch", "agentforge")
-        self.assert_refused(self.start, "AF-GIT-014", "`agentforge`", "git branch -m")
+        self.assert_refused(self.start, "AF-CLI-137", "`agentforge`", "git branch -m")
 
     def test_a_lost_git_file_does_not_lead_to_the_repository_above_it(self):
         self.make_repository()

@@ -163,7 +163,7 @@ class TestWords(Untouched):
                     self.assert_refused(lambda: self.run_program("start", "--backend", backend, "--model", "m", REQUEST, environment=environment), "AF-LLM-401", variable)
 
     def test_a_model_without_a_name_is_told_before_anything_is_made(self):
-        self.assert_refused(lambda: self.run_program("start", "--backend", "anthropic", REQUEST, environment=dict(self.environment, ANTHROPIC_API_KEY="k")), "AF-LLM-413", "--model NAME")
+        self.assert_refused(lambda: self.run_program("start", "--backend", "anthropic", REQUEST, environment=dict(self.environment, ANTHROPIC_API_KEY="k")), "AF-CLI-139", "--model NAME")
 
     def test_a_key_with_a_line_end_is_refused_and_not_shown(self):
         environment = dict(self.environment, ANTHROPIC_API_KEY="sk-secret-one\nHost: evil")
