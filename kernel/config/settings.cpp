@@ -72,7 +72,7 @@ Error unknown_key(const SettingsSchema& schema, const std::vector<std::string>& 
     std::string remedy;
     if (segments.back().find('.') != std::string::npos && schema.find(split_key(segments.back())) != nullptr) {
         remedy = "Write it nested, one map for each part between the dots.";
-    } else if (const auto near = schema.nearest_to(segments); near == join_key(segments)) {
+    } else if (const auto near = schema.nearest_to(segments); !near.empty() && near == join_key(segments)) {
         remedy = "It is a section: name one of its settings (`agentforge config show`).";
     } else if (!near.empty()) {
         remedy = "Did you mean " + near + "?";

@@ -34,6 +34,9 @@ std::filesystem::path Repository::git_directory() const { return without_trailin
 Result<std::string> Repository::head_commit() const {
     git_oid id{};
     const int code = git_reference_name_to_id(&id, state_->handle.get(), "HEAD");
+    if (const std::optional<std::string> named = current_branch(); code < 0 && named && git_reference_is_valid_name(("refs/heads/" + *named).c_str()) != 1) {
+        return Error{"AF-GIT-008", "HEAD leads to `" + *named + "`, which is the name of no branch", work_directory().string(), "Go to a branch: git switch BRANCH", ErrorKind::invalid};
+    }
     if (code == GIT_ENOTFOUND || git_repository_head_unborn(state_->handle.get()) == 1) {
         const std::optional<std::string> branch = current_branch();
         git_reference_iterator* raw = nullptr;

@@ -75,7 +75,7 @@ bool is_secret_setting(const std::string& key) {
 
 std::string shown_value(const json::value& value) {
     if (const auto* text = value.if_string()) { return printable_lines(std::string(*text)); }
-    return to_json_line(value);
+    return printable_lines(to_json_line(value));
 }
 
 /// As a flag of that name would be answered.

@@ -196,6 +196,30 @@ Result<TaskLimits> load_limits(const Settings& settings, const PipelineSet& pipe
     return limits;
 }
 
+/// The first origin of a setting below `key`, whatever it sets.
+std::optional<SettingOrigin> origin_below(const Settings& settings, const std::string& key, const json::value& value) {
+    if (!value.is_object()) { return settings.origin(key); }
+    for (const auto& [name, inner] : value.get_object()) {
+        if (auto origin = origin_below(settings, key + "." + join_key({std::string(name)}), inner)) { return origin; }
+    }
+    return settings.origin(key);
+}
+
+/// `agents.<role>` is for roles that there are. What the user's own file says is for all projects, and some have further roles.
+Result<void> check_roles_of_settings(const Settings& settings, const AgentSet& agents) {
+    const std::vector<std::string> roles = agents.roles();
+    for (const auto& [name, own] : settings.section("agents")) {
+        const std::string role(name);
+        if (std::ranges::find(roles, role) != roles.end()) { continue; }
+        const auto origin = origin_below(settings, "agents." + join_key({role}), own);
+        if (!origin || origin->layer == "user" || origin->layer == "built-in") { continue; }
+        const std::string near = nearest(role, roles);
+        return Error{"AF-CONF-081", "the settings name the agent `" + printable(role, 60) + "`, which there is not", origin->where,
+                     near.empty() ? "`agentforge agents list` shows them." : "Did you mean `" + near + "`?", ErrorKind::invalid};
+    }
+    return {};
+}
+
 TokenBudget token_budget(const Settings& settings) {
     const auto tokens = [&settings](const char* key) { return static_cast<std::size_t>(settings.integer(key)); };
     return {.total = tokens("context.max_tokens"),
@@ -233,6 +257,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
 
     AF_TRY(project->contracts_, ContractSet::load({config + "/contracts", (own / "contracts").string()}));
     AF_TRY(project->agents_, AgentSet::load(config + "/agents", (own / "agents").string(), project->contracts_));
+    AF_CHECK(check_roles_of_settings(*project->settings_, project->agents_));
     AF_TRY(project->pipelines_, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(),
                                                   (own / "orchestration" / "pipeline.yaml").string(), project->contracts_));
 
@@ -524,7 +549,7 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
         const auto answer = plugin->check(known_here);
         if (!answer.ok() && answer.error().code == "AF-LLM-401") { return answer.error(); }
         if (chosen.model.empty() && !config.contains("model")) {
-            return Error{"AF-LLM-413", "no model is named for the backend `" + chosen.backend + "`", "llm.model",
+            return Error{"AF-CLI-139", "no model is named for the backend `" + chosen.backend + "`", "llm.model",
                          "Set llm.model, or give --model NAME; `agentforge doctor` says which the server has.", ErrorKind::unavailable};
         }
     }

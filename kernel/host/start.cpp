@@ -53,7 +53,7 @@ Result<std::string> request_of(const Program& program, const StartArguments& arg
         if (got == 0) { break; }
         if (got < 0) {
             if (errno == EINTR && !program.cancel->requested() && !program.cancel->finishing()) { continue; }
-            if (errno == EINTR) { return Error{"AF-CLI-136", "the request was not read: cancelled", "standard input", "give it again", ErrorKind::cancelled}; }
+            if (errno == EINTR) { return Error{"AF-CLI-136", "the request was not read: cancelled", "standard input", "give the command again", ErrorKind::cancelled}; }
             return Error{"AF-CLI-136", "the request cannot be read: " + errno_text(errno), "standard input", "give it a file or a pipe: agentforge start - < FILE", ErrorKind::io};
         }
         size += static_cast<std::size_t>(got);
@@ -167,6 +167,15 @@ Result<GateReadiness> check_end(const Program& program, Project& project, const 
 Result<void> surroundings_of(const Program& program, const Project& project) {
     AF_TRY(const std::string state, state_directory(program.environment));
     AF_TRY(const Repository repository, Repository::open(project.place().root));
+    const DeliverySettings& delivery = project.services().delivery;
+    const std::string branch = delivery.type == "commit" ? "agentforge/{task}" : delivery.type == "files" ? "" : delivery.branch;
+    for (auto slash = branch.find('/'); slash != std::string::npos && slash < branch.find('{'); slash = branch.find('/', slash + 1)) {
+        const std::string above = branch.substr(0, slash);
+        AF_TRY(const auto taken, repository.branch_commit(above));
+        if (!taken) { continue; }
+        return Error{"AF-CLI-137", "no branch " + branch + " can be made: the branch `" + printable(above, 120) + "` has its first part as its name", project.place().root.string(),
+                     "Rename that branch (git branch -m " + printable(above, 120) + " NEW), or deliver under another name (delivery.type: branch, delivery.branch)", ErrorKind::conflict};
+    }
     return check_surroundings(project.place().root, project.place().agentforge, repository.git_directory(), state);
 }
 
@@ -265,9 +274,9 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     if (!arguments.exit_after.empty()) { named.push_back(arguments.exit_after); }
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
     if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
+    if (const auto fit = surroundings_of(program, project); !fit.ok()) { return program.fail(fit.error()); }
     const auto gates = check_end(program, project, *pipeline, arguments);
     if (!gates.ok()) { return program.fail(gates.error()); }
-    if (const auto fit = surroundings_of(program, project); !fit.ok()) { return program.fail(fit.error()); }
     if (wants_interactive(project, arguments)) {
         if (const auto askable = check_interactive(project, *pipeline); !askable.ok()) { return program.fail(askable.error()); }
     }

@@ -107,7 +107,7 @@ Result<void> check_own_folder(const fs::path& agentforge) {
 Result<void> check_surroundings(const fs::path& root, const fs::path& agentforge, const fs::path& git_directory, const fs::path& state) {
     AF_CHECK(check_open_files());
     if (lies_in(state, root)) {
-        return Error{"AF-GIT-023", "A task's worktree must lie outside the repository: it would inherit the project's own tool settings", state.string(),
+        return Error{"AF-CLI-138", "A task's worktree must lie outside the repository: it would inherit the project's own tool settings", state.string(),
                      "Set AGENTFORGE_STATE_HOME to a folder outside " + root.string(), ErrorKind::invalid};
     }
     AF_CHECK(check_can_write(agentforge, "the project's folder", "a task keeps its journal there: give yourself the right to write, or work in a clone"));
@@ -129,8 +129,9 @@ Result<void> check_request_is_no_path(std::string_view request, const std::vecto
                                   (words.starts_with('/') || words.starts_with("./") || words.starts_with("../") || words.starts_with("~/"));
     if (!there && !written_like_one) { return {}; }
     const std::string shown = printable(std::string(words), 120);
+    const bool file = std::ranges::any_of(folders, [&](const fs::path& folder) { return fs::is_regular_file(folder / named, error); });
     return Error{"AF-CLI-135", "the request `" + shown + "` is " + (there ? "the name of a file or folder" : "a path") + ", and says nothing to do", "",
-                 "say what is to be done; to take a file's content as the request: agentforge start - < " + (there ? shown : std::string("FILE")), ErrorKind::invalid};
+                 "say what is to be done; to take a file's content as the request: agentforge start - < " + (file ? shown : std::string("FILE")), ErrorKind::invalid};
 }
 
 std::vector<std::string> misnamed(const fs::path& agentforge) {

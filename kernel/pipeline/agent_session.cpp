@@ -359,7 +359,7 @@ public:
         if (broken_) { return *broken_; }
         // A model cannot free a disk. The action is done anew, from the answer that is in the journal, when the task resumes.
         if (record.error.starts_with("AF-TOOL-039: ")) {
-            return Error{"AF-TOOL-039", record.summary, "", "Free space on the disk, or give the state directory another, then run `agentforge resume`.", ErrorKind::io};
+            return Error{record.error.substr(0, record.error.find(':')), record.summary, "", "Free space on the disk, or give the state directory another, then run `agentforge resume`.", ErrorKind::io};
         }
         std::string patch_file;
         const std::uint64_t step = session_.state().steps + 1;

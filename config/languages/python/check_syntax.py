@@ -23,8 +23,9 @@ def main():
         except (OSError, ValueError, RecursionError, MemoryError) as error:
             message = f"{type(error).__name__}: {error}"
         if message is not None:
-            print(json.dumps({"file": file, "line": line, "message": message[:500]}))
-    print(json.dumps({"end": True, "checked": len(request["files"])}))
+            line = json.dumps({"file": file, "line": line, "message": message[:500]}, ensure_ascii=False)
+            sys.stdout.buffer.write(line.encode("utf-8", "replace") + b"\n")
+    sys.stdout.buffer.write(json.dumps({"end": True, "checked": len(request["files"])}).encode() + b"\n")
 
 
 if __name__ == "__main__":

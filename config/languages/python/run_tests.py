@@ -39,7 +39,8 @@ def make_channel(request):
         nonlocal lines
         if getpid() != owner:       # A test forked and the child came back here.
             leave(3)
-        data = (dumps({"n": nonce, "i": lines, "type": kind, **fields}) + "\n").encode("utf-8", "replace")
+        # A lone surrogate, of a file's name or a test's message, has no form that every reader takes: it becomes a question mark.
+        data = (dumps({"n": nonce, "i": lines, "type": kind, **fields}, ensure_ascii=False) + "\n").encode("utf-8", "replace")
         lines += 1
         while data:
             data = data[write(descriptor, data):]

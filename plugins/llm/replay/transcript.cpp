@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -285,16 +286,19 @@ void refuse_what_yaml_hides(const std::string& text) {
 }  // namespace
 
 Result<Transcript> Transcript::load(const std::string& path) {
+    const auto refused = [&path](const std::string& why) {
+        return Error{"AF-LLM-205", "the transcript cannot be read" + why, path, "Set `transcript` of the replay backend to a recorded file.", ErrorKind::not_found};
+    };
+    // A pipe would be waited for and a device has no end; and it is read again when the task resumes.
+    std::error_code unknown;
+    if (std::filesystem::exists(path, unknown) && !std::filesystem::is_regular_file(path, unknown)) { return refused(": it is not a regular file"); }
     std::ifstream file(path, std::ios::binary);
-    std::string text;
-    if (file) {
-        std::ostringstream all;
-        all << file.rdbuf();
-        text = std::move(all).str();
-    }
-    if (!file) {
-        return Error{"AF-LLM-205", "the transcript cannot be read", path, "Set `transcript` of the replay backend to a recorded file.", ErrorKind::not_found};
-    }
+    if (!file) { return refused(""); }
+    const auto size = std::filesystem::file_size(path, unknown);
+    std::string text(unknown ? 0 : std::min<std::uintmax_t>(size, most_bytes + 1), '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    if (file.bad()) { return refused(""); }
     return parse(text, path);
 }
 

@@ -40,13 +40,13 @@ TEST(Surroundings, that_fit_are_taken_and_nothing_is_made) {
 TEST(Surroundings, a_state_folder_inside_the_repository_is_refused) {
     Surroundings place;
     place.state = place.root / "state";
-    EXPECT_EQ(code_of(place.check()), "AF-GIT-023");
+    EXPECT_EQ(code_of(place.check()), "AF-CLI-138");
 }
 
 TEST(Surroundings, a_state_folder_that_a_link_leads_into_the_repository_is_refused) {
     const Surroundings place;
     fs::create_symlink(place.root, place.state);
-    EXPECT_EQ(code_of(place.check()), "AF-GIT-023");
+    EXPECT_EQ(code_of(place.check()), "AF-CLI-138");
 }
 
 TEST(Surroundings, a_state_folder_beside_the_repository_with_the_same_beginning_is_taken) {

@@ -27,14 +27,17 @@ namespace fs = std::filesystem;
 class SharedClock final : public Clock {
 public:
     [[nodiscard]] std::chrono::system_clock::time_point now() const override {
-        return std::chrono::sys_days{std::chrono::year{2026} / 1 / 2} + std::chrono::milliseconds(ms_.load());
+        return std::chrono::sys_days{std::chrono::year{2026} / 1 / 2} + std::chrono::milliseconds(ms_.load()) + std::chrono::hours(jumped_hours_.load());
     }
     [[nodiscard]] std::chrono::steady_clock::time_point steady() const override {
         return start_ + std::chrono::milliseconds(ms_.load());
     }
     void advance(std::chrono::milliseconds by) { ms_ += by.count(); }
+    /// Somebody sets the clock of the machine; no time passes.
+    void jump(std::chrono::hours by) { jumped_hours_ += by.count(); }
 
 private:
+    std::atomic<std::int64_t> jumped_hours_{0};
     const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
     std::atomic<std::int64_t> ms_{0};
 };

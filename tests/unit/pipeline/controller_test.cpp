@@ -641,6 +641,40 @@ TEST_F(ControllerTest, a_cycle_to_no_earlier_stage_fails_the_attempt) {
 
 // --------------------------------------------------------------------------- host calls, time, hanging --
 
+TEST_F(ControllerTest, a_clock_that_jumps_back_and_forth_changes_no_outcome) {
+    constexpr std::chrono::hours year(24 * 365);
+    bench.stage("a", [&](StageContext&) {
+        bench.clock.jump(-year);
+        return note();
+    });
+    bench.stage("b", [&](StageContext& context) {
+        bench.clock.jump(2 * year);
+        EXPECT_FALSE(context.cancelled()) << "a deadline is not of the wall's clock";
+        bench.cancel.request();
+        return note();
+    });
+    bench.stage("c", [](StageContext&) { return note(); });
+    const auto paused = bench.start(Bench::with({"a", "b", "c"}));
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    bench.clock.jump(-3 * year);
+    const auto result = bench.resume(paused.task_id);
+    EXPECT_TRUE(result.success);
+    EXPECT_TRUE(Journal::open(bench.store.paths(paused.task_id).journal()).ok()) << "it verifies";
+}
+
+TEST_F(ControllerTest, a_disk_that_is_full_pauses_the_task_and_asks_no_model_again) {
+    unsigned entered = 0;
+    bench.stage("a", [&](StageContext&) {
+        return ++entered == 1 ? StageResult::failed(Error{"AF-BASE-013", "The file could not be written: No space left on device", "x", "Free some space, then try again.", ErrorKind::io}) : note();
+    });
+    const auto paused = bench.start(Bench::with({"a"}));
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    EXPECT_EQ(entered, 1U);
+    ASSERT_TRUE(paused.error.has_value());
+    EXPECT_EQ(paused.error->code, "AF-BASE-013");
+    EXPECT_TRUE(bench.resume(paused.task_id).success);
+}
+
 TEST_F(ControllerTest, unavailable_pauses_and_resumes_inside_the_same_visit) {
     unsigned entered = 0;
     bool there = false;

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that a user, a project or a newer version wrote and that cannot be taken: named with their place, and nothing is touched."""
+
+import fcntl
+import os
+
+import yaml
+
+from harness import SOURCE, ProgramTest, load_transcript, main
+from untouched import Untouched
+
+
+class TestSettingsFile(Untouched):
+    """A broken settings.yaml is named with its place."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.file = self.repository / ".agentforge/config/settings.yaml"
+        self.file.parent.mkdir(parents=True)
+
+    def refuse(self, content, code, *words):
+        self.file.write_bytes(content)
+        self.assert_refused(lambda: self.start("--exit-after", "intake"), code, "settings.yaml:", *words)
+
+    def test_an_unknown_key(self):
+        self.refuse(b"llm:\n  bakend: cli\n", "AF-CONF-020", "settings.yaml:2:", "llm.backend")
+
+    def test_a_key_that_stands_twice(self):
+        self.refuse(b"llm:\n  backend: cli\nllm:\n  model: x\n", "AF-CONF-002", "settings.yaml:3:1")
+
+    def test_a_tab(self):
+        self.refuse(b"llm:\n\tbackend: cli\n", "AF-CONF-001", "settings.yaml:2:", "tabs")
+
+    def test_a_value_of_the_wrong_type(self):
+        self.refuse(b"llm:\n  timeout_seconds: soon\n", "AF-CONF-0", "settings.yaml:2:")
+
+    def test_a_list_in_place_of_a_map(self):
+        self.refuse(b"- llm\n", "AF-CONF-0")
+
+    def test_bytes_that_are_no_text(self):
+        self.file.write_bytes(b"llm: \xff\xfe\x00\n")
+        self.assertEqual(self.start("--exit-after", "intake").code, 1)
+
+    def test_a_byte_order_mark_is_taken(self):
+        self.file.write_bytes(b"\xef\xbb\xbfllm:\n  timeout_seconds: 10\n")
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+
+    def test_carriage_returns_are_taken(self):
+        self.file.write_bytes(b"llm:\r\n  timeout_seconds: 10\r\n")
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+
+    def test_doctor_names_it_too(self):
+        self.file.write_bytes(b"llm:\n  bakend: cli\n")
+        outcome = self.assert_code(self.run_program("doctor"), 1)
+        self.assertIn("settings.yaml:2:", outcome.out)
+
+
+class TestDefinitionFiles(Untouched):
+    """One fault of each kind of file, as the whole program tells it; all faults of all kinds are in tests/unit/host/wrong_files_test.cpp."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.own = self.repository / ".agentforge"
+
+    def refuse(self, name, content, code, *words):
+        path = self.own / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+        self.assert_refused(self.start, code, *words)
+
+    def test_an_agent_with_a_key_twice(self):
+        self.refuse("agents/mine.yaml", "agent: 1\nagent: 2\n", "AF-CONF-002", "agents/mine.yaml:2:1")
+
+    def test_an_agent_with_an_unknown_tool(self):
+        text = (SOURCE / "config" / "agents" / "software_developer.yaml").read_text(encoding="utf-8")
+        self.assertIn("search_codebase,", text)
+        self.refuse("agents/software_developer.yaml", text.replace("search_codebase,", "search_codebsae,", 1), "AF-", "search_codebsae")
+
+    def test_an_agent_that_extends_nobody(self):
+        self.refuse("agents/mine.yaml", 'extends: "agentforge:nobody"\n', "AF-AGENT-004", "nobody", "agents/mine.yaml:1:")
+
+    def test_a_contract_with_an_unknown_key(self):
+        self.refuse("contracts/mine.yaml", "contrat: mine\n", "AF-CONT-003", "`contrat`", "contracts/mine.yaml:1:")
+
+    def test_a_pipeline_with_a_stage_that_no_plugin_provides(self):
+        self.refuse("pipelines/implement.yaml", 'pipeline:\n  name: implement\n  extends: nothing\n', "AF-PIPE-", "pipelines/implement.yaml:")
+
+    def test_an_orchestration_of_an_unknown_stage(self):
+        self.refuse("orchestration/pipeline.yaml", "pipeline:\n  stages:\n    grene: {primary: software_developer}\n", "AF-PIPE-007", "grene", "green")
+
+    def test_an_orchestration_of_an_unknown_agent(self):
+        self.refuse("orchestration/pipeline.yaml", "pipeline:\n  stages:\n    green: {primary: software_develper}\n", "AF-", "software_develper")
+
+    def test_a_language_with_an_unknown_key(self):
+        self.refuse("languages/mine.yaml", "agentforge_language: 1\nnmae: mine\n", "AF-GATE-010", "nmae", "languages/mine.yaml:2:")
+
+    def test_a_conformance_file_with_an_unknown_key(self):
+        self.refuse("conformance/mine.yaml", "agentforge_conformance: 1\ncategry: x\n", "AF-GATE-020", "categry", "conformance/mine.yaml:2:")
+
+    def test_a_language_of_a_newer_format(self):
+        self.refuse("languages/mine.yaml", "agentforge_language: 2\nname: mine\n", "AF-GATE-010", "languages/mine.yaml:1:")
+
+    def test_a_plugin_manifest_with_a_fault_is_named_and_its_plugin_left_out(self):
+        plugin = self.folder / "plugins" / "mine"
+        plugin.mkdir(parents=True)
+        (plugin / "plugin.json").write_text('{"id": "a", "id": "b"}')
+        outcome = self.assert_code(self.run_program("plugins", "list", environment=dict(self.environment, AGENTFORGE_PLUGIN_PATH=str(self.folder / "plugins"))), 0)
+        self.assertIn("AF-PLUG-002", outcome.err)
+        self.assertIn("plugin.json:1:", outcome.err)
+
+    def test_a_file_that_would_not_be_read(self):
+        self.refuse("agents/mine.json", "{}", "AF-CONF-080", "agents/mine.json")
+
+
+class TestTaskFiles(Untouched):
+    """A task's own files as a newer AgentForge writes them, or with somebody else at work: read by nobody, changed by nobody."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.assert_code(self.start("--approve", "intake"), 22)
+        self.id = self.task()
+
+    def replace(self, name, old, new):
+        path = self.task_folder() / name
+        text = path.read_text(encoding="utf-8")
+        self.assertIn(old, text)
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    def test_a_journal_of_a_newer_format(self):
+        self.replace("actions.yaml", "agentforge_journal: 1", "agentforge_journal: 2")
+        for command in (("resume", self.id), ("inspect", self.id), ("approve", self.id), ("abort", self.id)):
+            with self.subTest(command[0]):
+                self.assert_refused(lambda: self.run_program(*command), "AF-JRNL-008", "actions.yaml")
+
+    def test_a_task_of_a_newer_format(self):
+        self.replace("task.yaml", "format: 1", "format: 2")
+        self.assert_refused(lambda: self.run_program("resume", self.id), "AF-CONF-060", "task.yaml:1:")
+
+    def test_another_agentforge_at_work_is_named(self):
+        descriptor = os.open(self.task_folder() / "lock", os.O_RDWR)
+        self.addCleanup(os.close, descriptor)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        self.assert_refused(lambda: self.run_program("resume", self.id), "AF-TASK-003", "agentforge abort")
+
+
+class TestTranscript(ProgramTest):
+    """A transcript that cannot answer is found before a task exists."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def test_a_missing_file_is_named_before_anything_is_made(self):
+        self.assert_error(self.start(transcript=self.folder / "missing.yaml"), "AF-LLM-205", "missing.yaml")
+        self.assertFalse((self.repository / ".agentforge").exists())
+
+    def test_what_is_no_file_is_refused_and_not_waited_for(self):
+        os.mkfifo(self.folder / "pipe")
+        for path in ("/dev/zero", self.folder, self.folder / "pipe"):
+            with self.subTest(str(path)):
+                self.assert_error(self.run_program("start", "--transcript", path, "Do it"), "AF-LLM-205", "not a regular file")
+        self.assertFalse((self.repository / ".agentforge").exists())
+
+    def test_an_unknown_field_is_named_with_its_line_and_the_known_ones(self):
+        transcript = load_transcript()
+        transcript["entries"][0]["rolle"] = "x"
+        self.assert_error(self.start(transcript=transcript), "AF-LLM-204", "'rolle'", "role", "transcript.yaml:")
+        self.assertFalse((self.repository / ".agentforge").exists())
+
+    def test_another_version_is_refused(self):
+        transcript = load_transcript()
+        transcript["agentforge_transcript"] = 2
+        self.assert_error(self.start(transcript=transcript), "AF-LLM-204")
+
+    def test_an_empty_file_is_refused(self):
+        path = self.folder / "empty.yaml"
+        path.write_text("")
+        self.assert_error(self.start(transcript=path), "AF-LLM-20")
+
+    def test_an_answer_that_is_missing_pauses_the_task_and_names_the_step(self):
+        transcript = load_transcript()
+        transcript["entries"] = [e for e in transcript["entries"] if e["stage"] != "analyze"]
+        outcome = self.assert_error(self.start("--exit-after", "analyze", transcript=transcript), "AF-LLM-201", "'analyze'", "step 1")
+        self.assertIn("resume", outcome.out)
+        # With the whole transcript in the same place, the task goes on from there.
+        (self.folder / "transcript.yaml").write_text(yaml.safe_dump(load_transcript(), allow_unicode=True), encoding="utf-8")
+        self.assert_code(self.run_program("resume", self.task()), 0)
+        self.assertEqual([s["step"] for s in self.steps()], [1, 2, 3, 4, 5, 6])
+
+
+if __name__ == "__main__":
+    main()

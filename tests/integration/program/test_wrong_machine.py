@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What machines do to their users: parts that are missing, disks, limits, folders, terminals. Named, and nothing is lost."""
+
+import os
+import signal
+import subprocess
+
+from harness import ERROR, PROGRAM, REQUEST, SOURCE, TRANSCRIPT, Outcome, ProgramTest, main
+from terminal import Terminal
+from untouched import Untouched
+
+
+class TestInstallation(ProgramTest):
+    """Parts of the program that are missing, and readers that went away."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def installation(self, *parts):
+        """A copy of the installation with only these parts."""
+        build = os.path.dirname(os.path.dirname(PROGRAM))
+        home = self.folder / "installed"
+        (home / "bin").mkdir(parents=True)
+        if "config" in parts:
+            (home / "config").symlink_to(SOURCE / "config")
+        if "plugins" in parts:
+            (home / "plugins").symlink_to(os.path.join(build, "plugins"))
+        if "exec" in parts:
+            (home / "bin" / "agentforge-exec").symlink_to(os.path.join(build, "libexec", "agentforge-exec"))
+        return dict(self.environment, AGENTFORGE_HOME=str(home))
+
+    def test_a_whole_installation_elsewhere_works(self):
+        self.assert_code(self.start("--exit-after", "intake", environment=self.installation("config", "plugins", "exec")), 0)
+
+    def test_missing_plugins_are_named_before_a_task_exists(self):
+        outcome = self.start("--exit-after", "intake", environment=self.installation("config", "exec"))
+        self.assertEqual(outcome.code, 1, outcome)
+        self.assertRegex(outcome.err, ERROR)
+        self.assertIn("plugins", outcome.err)
+        self.assertEqual(self.tasks(), [])
+
+    def test_missing_configuration_is_named(self):
+        outcome = self.start("--exit-after", "intake", environment=self.installation("plugins", "exec"))
+        self.assertEqual(outcome.code, 1, outcome)
+        self.assertRegex(outcome.err, ERROR)
+        self.assertIn("config", outcome.err)
+
+    def test_a_plugin_folder_of_the_user_that_is_missing_is_named(self):
+        outcome = self.start("--exit-after", "intake", environment=dict(self.environment, AGENTFORGE_PLUGIN_PATH=str(self.folder / "no-plugins")))
+        self.assertIn("no-plugins", outcome.err)
+
+    def test_a_reader_that_goes_away_does_no_harm(self):
+        self.start("--exit-after", "spec")
+        done = subprocess.run(["/bin/bash", "-c", f'set -o pipefail; "{PROGRAM}" inspect {self.task()} --json | head -n 1'], cwd=self.repository,
+                              env=self.environment, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "{\n", ""))
+
+    def test_a_closed_standard_output_does_no_harm_to_the_task(self):
+        done = subprocess.run(["/bin/sh", "-c", f'exec "{PROGRAM}" start --transcript "{TRANSCRIPT}" --exit-after intake "{REQUEST}" >&-'],
+                              cwd=self.repository, env=self.environment, capture_output=True, text=True, check=False)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertEqual(self.run_program("status", self.task(), "--json").json["status"], "completed")
+
+    def test_a_full_disk_for_the_output_is_an_error(self):
+        done = subprocess.run(["/bin/sh", "-c", f'exec "{PROGRAM}" status > /dev/full'], cwd=self.repository, env=self.environment,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("AF-CLI-004", done.stderr)
+
+
+def within_mounts(script):
+    """A shell that may mount, and whose mounts go with it."""
+    return ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"]), "/bin/bash", "-euc", script]
+
+
+class TestFullDisk(Untouched):
+    """A disk of its own for `.agentforge`, and what happens when it is full."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        (self.repository / ".agentforge").mkdir()
+
+    def run_on_a_small_disk(self, script):
+        """The parts of what `script` printed, which lie between lines of `==`."""
+        script = f'mount -t tmpfs -o size=3m small .agentforge\nagentforge() {{ "{PROGRAM}" "$@" 2>&1 || echo "exit $?"; }}\n' + script
+        done = subprocess.run(within_mounts(script), cwd=self.repository, env=self.environment, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout.split("==\n")
+
+    def test_no_task_is_begun_on_it(self):
+        out, left = self.run_on_a_small_disk(f"""
+            head -c 4m /dev/zero > .agentforge/filler || true
+            agentforge start --transcript "{TRANSCRIPT}" "{REQUEST}"
+            echo ==
+            ls -A .agentforge""")
+        self.assertIn("AF-CLI-134", out)
+        self.assertIn("exit 1", out)
+        self.assertNotIn("tasks", left.split())
+
+    def test_a_task_that_meets_it_loses_nothing_and_goes_on_when_there_is_room(self):
+        begun, full, listed, verified, resumed = self.run_on_a_small_disk(f"""
+            agentforge start --transcript "{TRANSCRIPT}" --approve intake --exit-after analyze "{REQUEST}"
+            id=$(ls .agentforge/tasks)
+            echo ==
+            head -c 4m /dev/zero > .agentforge/filler || true
+            agentforge approve "$id"
+            echo ==
+            agentforge status "$id" --json
+            echo ==
+            rm .agentforge/filler
+            agentforge inspect "$id" --json > /dev/null && echo verified
+            echo ==
+            agentforge approve "$id" || true""")
+        self.assertIn("exit 22", begun)
+        self.assertRegex(full, r"AF-[A-Z]+-\d{3}: .*No space left on device")
+        self.assertIn("exit 1", full)
+        self.assertNotIn('"completed"', listed)
+        self.assertEqual(verified, "verified\n")
+        self.assertIn("ended after stage analyze", resumed)
+        self.assertNotIn("exit", resumed.replace("exit_", ""))
+
+
+class TestLimits(Untouched):
+    """Limits and folders of the machine that are too small, missing or not to be written."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def start_under(self, limit, *arguments, environment=None):
+        done = subprocess.run(["/bin/bash", "-c", f'{limit} && exec "$@"', "bash", *map(str, self.command("start", "--transcript", TRANSCRIPT, *arguments, REQUEST))],
+                              cwd=self.repository, env=environment or self.environment, capture_output=True, text=True, check=False)
+        return Outcome(("start", *arguments), done.returncode, done.stdout, done.stderr)
+
+    def test_too_few_open_files(self):
+        self.assert_refused(lambda: self.start_under("ulimit -n 40"), "AF-CLI-133", "ulimit -n 1024")
+
+    def test_a_low_soft_limit_on_open_files_is_raised(self):
+        self.assert_code(self.start_under("ulimit -Sn 20", "--exit-after", "intake"), 0)
+
+    def test_a_limit_on_the_size_of_files_is_an_error_and_no_signal(self):
+        outcome = self.start_under("ulimit -f 4")
+        self.assertEqual(outcome.code, 1, outcome)
+        self.assertIn("File too large", outcome.err)
+        self.assertEqual(self.tasks(), [])
+
+    def test_a_strict_umask_is_taken(self):
+        self.assert_code(self.start_under("umask 077", "--exit-after", "intake"), 0)
+        self.assertEqual((self.repository / ".agentforge").stat().st_mode & 0o077, 0)
+
+    def test_a_temporary_folder_that_is_missing(self):
+        outcome = self.assert_refused(lambda: self.start("--include-uncommitted", environment=dict(self.environment, TMPDIR="/nowhere")), "AF-BASE-015", "TMPDIR")
+        self.assertNotIn("Aborted", outcome.err)
+
+    def test_a_state_folder_that_cannot_be_made(self):
+        (self.folder / "file").write_text("x")
+        for folder, code in ((self.folder / "file" / "state", "AF-CLI-132"), ("state", "AF-CLI-131"), (self.repository / "state", "AF-CLI-138")):
+            with self.subTest(str(folder)):
+                self.assert_refused(lambda: self.start(environment=dict(self.environment, AGENTFORGE_STATE_HOME=str(folder))), code)
+
+    def test_a_home_that_is_no_absolute_path(self):
+        environment = {k: v for k, v in self.environment.items() if k not in ("AGENTFORGE_STATE_HOME", "XDG_STATE_HOME")}
+        self.assert_refused(lambda: self.start(environment=dict(environment, HOME="here")), "AF-CLI-131", "HOME")
+
+    def test_no_search_path_at_all(self):
+        environment = {k: v for k, v in self.environment.items() if k != "PATH"}
+        self.assert_code(self.start("--exit-after", "intake", environment=environment), 0)
+
+    def test_without_git_a_checkout_that_is_to_be_taken_along_is_refused_by_that_name(self):
+        outcome = self.assert_refused(lambda: self.start("--include-uncommitted", "--exit-after", "intake", environment=dict(self.environment, PATH="/nowhere")), "AF-", "git")
+        self.assertIn("not", outcome.err)
+
+
+class TestTerminalThatDies(ProgramTest):
+    def test_the_task_is_saved_and_goes_on_elsewhere(self):
+        self.make_repository()
+        terminal = Terminal(self, "start", "--transcript", TRANSCRIPT, "--exit-after", "spec", REQUEST)
+        terminal.wait_for("step 1")
+        os.killpg(terminal.process.pid, signal.SIGHUP)       # What the kernel sends when a terminal is closed.
+        terminal.process.wait()
+        self.assertLess(terminal.process.returncode, 128)
+        self.assertGreaterEqual(terminal.process.returncode, 0)
+        self.assert_journal_verifies()
+        if self.run_program("status", self.task(), "--json").json["status"] != "completed":
+            self.assert_code(self.run_program("resume", self.task()), 0)
+        self.assertEqual(self.run_program("status", self.task(), "--json").json["status"], "completed")
+
+
+class TestOddNames(Untouched):
+    """File names that are no text, or more than that, in the repository."""
+
+    def test_the_gates_run_all_the_same(self):
+        path = self.make_repository()
+        odd = path / "odd"
+        for name in (b"bytes\xff\xfe.py", b"new\nline", b"tab\there", b"quote\"'", b"$(touch pwned)", b"-rf", b"back\\slash", b"\x1b[31m", "\u202e.py".encode(), b"n" * 255):
+            file = os.fsencode(odd) + b"/" + name
+            os.makedirs(os.path.dirname(file), exist_ok=True)
+            with open(file, "wb") as stream:
+                stream.write(b"x = 1\n")
+        with open(os.fsencode(path / "tests") + b"/test_\xff.py", "w", encoding="utf-8") as stream:
+            stream.write("import unittest\n\n\nclass T(unittest.TestCase):\n    def test_x(self):\n        self.assertTrue(True)\n")
+        (odd / "self").symlink_to(".")
+        (odd / "loop").symlink_to("loop")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "Odd names")
+        os.mkfifo(path / "pipe")
+        self.assert_code(self.start("--exit-after", "green"), 0)
+        self.assertFalse((path / "pwned").exists())
+
+
+if __name__ == "__main__":
+    main()

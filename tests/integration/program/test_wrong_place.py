@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places where there is nothing to work on, or not as it should be: named, with a way out, and nothing is touched."""
+
+import os
+import shutil
+import subprocess
+import unittest
+
+from harness import PROGRAM, REQUEST, TRANSCRIPT, main
+from untouched import Untouched
+
+
+class TestPlaceOfWork(Untouched):
+    """Where there is nothing to work on."""
+
+    def test_outside_a_repository(self):
+        for command in (("start", "x"), ("status",), ("init",), ("escalations", "list"), ("plugins", "list"), ("inspect", "x"), ("resume", "x"),
+                        ("approve", "x"), ("resolve", "x", "y"), ("abort", "x")):
+            with self.subTest(command):
+                self.assert_refused(lambda: self.run_program(*command), "AF-GIT-001", "git init")
+
+    def test_a_bare_repository(self):
+        self.git("init", "-q", "--bare", "bare.git", cwd=self.folder)
+        for command in (("start", "x"), ("status",), ("init",)):
+            with self.subTest(command):
+                self.assert_refused(lambda: self.run_program(*command, cwd=self.folder / "bare.git"), "AF-GIT-003", "Clone it")
+
+    def test_a_repository_without_a_commit(self):
+        self.git("init", "-q", "empty", cwd=self.folder)
+        self.repository = self.folder / "empty"
+        self.assert_refused(self.start, "AF-GIT-005", "git commit")
+
+    def test_a_folder_that_is_not_there(self):
+        outcome = self.run_program("-C", self.folder / "nowhere", "status")
+        self.assertEqual(outcome.code, 1)
+        self.assertIn("nowhere", outcome.err)
+
+    def test_a_current_folder_that_was_removed(self):
+        gone = self.folder / "gone"
+        gone.mkdir()
+        done = subprocess.run(["/bin/sh", "-c", f'cd "{gone}" && rmdir "{gone}" && exec "{PROGRAM}" status'], env=self.environment,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("AF-CLI-002", done.stderr)
+
+    @unittest.skipIf(os.geteuid() == 0 and not shutil.which("setpriv"), "root needs setpriv to give up its rights")
+    def test_a_repository_that_may_not_be_written(self):
+        self.make_repository()
+        nobody = 65534 if os.geteuid() == 0 else os.geteuid()
+        for path in [self.repository, *self.repository.rglob("*")]:
+            os.chown(path, nobody, -1)
+            path.chmod(0o555 if path.is_dir() else path.stat().st_mode & 0o555 | 0o444)
+        self.folder.chmod(0o755)
+        drop = ["setpriv", "--reuid=65534", "--clear-groups", "--"] if os.geteuid() == 0 else []
+        before = self.picture()
+        done = subprocess.run([*drop, *self.command("start", "--transcript", TRANSCRIPT, REQUEST)], cwd=self.repository, env=self.environment,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(self.picture(), before)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("AF-CLI-132", done.stderr)
+
+    def test_without_a_home_the_state_folder_is_enough(self):
+        self.make_repository()
+        environment = {k: v for k, v in self.environment.items() if k not in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")}
+        self.assert_code(self.start("--exit-after", "intake", environment=environment), 0)
+
+    def test_without_a_home_and_a_state_folder_it_says_what_to_set(self):
+        self.make_repository()
+        environment = {"PATH": self.environment["PATH"]}
+        self.assert_refused(lambda: self.start(environment=environment), "AF-CLI-003", "AGENTFORGE_STATE_HOME")
+
+    def test_a_branch_without_a_commit_where_others_have_some(self):
+        self.make_repository()
+        self.git("checkout", "-q", "--orphan", "fresh")
+        self.assert_refused(self.start, "AF-GIT-005", "`fresh`", "git switch")
+
+    def test_a_detached_head_is_taken_and_stays_where_it_is(self):
+        self.make_repository()
+        self.git("checkout", "-q", "--detach")
+        before = self.git("rev-parse", "HEAD")
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+        self.assertEqual((self.git("rev-parse", "HEAD"), self.git("symbolic-ref", "-q", "HEAD", check=False).returncode), (before, 1))
+
+    def test_a_head_that_leads_to_no_branch(self):
+        self.make_repository()
+        (self.repository / ".git" / "HEAD").write_text("ref: refs/heads/../../x\n")
+        self.assert_refused(self.start, "AF-GIT-008", "../../x")
+
+    def test_a_git_file_that_leads_to_nothing(self):
+        self.make_repository()
+        shutil.rmtree(self.repository / ".git")
+        (self.repository / ".git").write_text("gitdir: /nowhere/worktrees/gone\n")
+        self.assert_refused(self.start, "AF-GIT-008", "/nowhere/worktrees/gone", "git worktree repair")
+
+    def test_a_branch_that_is_in_the_way_of_the_delivery_is_told_before_the_work(self):
+        self.make_repository()
+        self.git("branch", "agentforge")
+        self.assert_refused(self.start, "AF-CLI-137", "`agentforge`", "git branch -m")
+
+    def test_a_lost_git_file_does_not_lead_to_the_repository_above_it(self):
+        self.make_repository()
+        inner = self.repository / "vendor"
+        inner.mkdir()
+        (inner / ".git").write_text("gitdir: /nowhere\n")
+        self.assert_refused(lambda: self.start(cwd=inner), "AF-GIT-008", "/nowhere")
+
+    @unittest.skipIf(os.geteuid() != 0, "only root can give a repository to somebody else")
+    def test_a_repository_of_somebody_else(self):
+        self.make_repository()
+        for path in [self.repository, *self.repository.rglob("*")]:
+            os.chown(path, 65533, 65533, follow_symlinks=False)
+        for command in (("start", REQUEST), ("status",), ("init",)):
+            with self.subTest(command):
+                self.assert_refused(lambda: self.run_program(*command), "AF-GIT-002", "safe.directory")
+
+    def test_own_folders_that_are_links_are_written_by_no_command(self):
+        self.make_repository()
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        (self.repository / ".agentforge").symlink_to(elsewhere)
+        for command in (("start", REQUEST), ("init",), ("status",), ("resume", "x"), ("doctor",)):
+            with self.subTest(command):
+                before = self.picture()
+                outcome = self.run_program(*command)
+                self.assertEqual(outcome.code, 1, outcome)
+                self.assertIn("AF-CLI-130", outcome.all)
+                self.assertEqual(self.picture(), before)
+
+    def test_a_folder_of_definitions_with_a_name_that_is_nearly_right_is_named(self):
+        self.make_repository()
+        (self.repository / ".agentforge" / "agent").mkdir(parents=True)
+        self.assertIn("did you mean .agentforge/agents?", self.assert_code(self.start("--exit-after", "intake"), 0).err)
+
+    def test_a_repository_that_git_s_own_variables_name_is_not_taken_in_silence(self):
+        self.make_repository()
+        other = self.make_repository("other")
+        outcome = self.assert_code(self.start("--exit-after", "intake", environment=dict(self.environment, GIT_DIR=str(other / ".git"))), 0)
+        self.assertIn("GIT_DIR is set and not followed", outcome.err)
+        self.assertFalse((other / ".agentforge").exists())
+
+
+if __name__ == "__main__":
+    main()
