@@ -42,13 +42,13 @@ std::size_t answer_bytes(const Completion& answer) {
 /// Hands the parts of an answer on to whoever watches the call.
 class Listener final : public StreamSink {
 public:
-    explicit Listener(ModelCallContext* context) : context_(context) {}
+    explicit Listener(ModelCall* context) : context_(context) {}
     void text(std::string_view part) override {
         if (context_ != nullptr) { context_->answering(part); }
     }
 
 private:
-    ModelCallContext* context_;
+    ModelCall* context_;
 };
 
 class Client final : public ModelClient {
@@ -62,7 +62,7 @@ public:
     Result<Completion> complete(CompletionRequest request, CallContext& context) override {
         if (request.frame_hash.empty()) { request.frame_hash = frame_hash(request); }
         if (request.context_hash.empty()) { request.context_hash = context_hash(request); }
-        auto* const kept = dynamic_cast<ModelCallContext*>(&context);
+        ModelCall* const kept = model_call(context);
         SpentAttempts spent = kept != nullptr ? kept->spent() : SpentAttempts();
         const unsigned attempts = std::max(1U, retries_.attempts);
         std::chrono::milliseconds delay = retries_.first_delay;
@@ -124,7 +124,7 @@ private:
         return std::chrono::milliseconds(static_cast<std::chrono::milliseconds::rep>(static_cast<double>(delay.count()) * (1 - retries_.random() / 4)));
     }
 
-    Result<Completion> one_attempt(const CompletionRequest& request, ModelCallContext* kept, CallContext& context) {
+    Result<Completion> one_attempt(const CompletionRequest& request, ModelCall* kept, CallContext& context) {
         Listener listener(kept);
         try {
             return backend_->complete(request, &listener, context);

@@ -59,9 +59,9 @@ struct SpentAttempts {
     static constexpr unsigned most_of_task = 12;        ///< With more, no attempt that fails is repeated.
 };
 
-/// A call's context that keeps count of its attempts and hears the answer come. Where a call gets another context, attempts before are
-/// unknown, and none are kept.
-class ModelCallContext : public CallContext {
+/// What a call's context may be besides: it keeps count of the call's attempts and hears the answer come. Where a context is none,
+/// attempts before are unknown, and none are kept.
+class ModelCall {
 public:
     [[nodiscard]] virtual SpentAttempts spent() = 0;
     /// Keeps one more that failed, before the next one is waited for. Errors end the call.
@@ -70,13 +70,21 @@ public:
     virtual void answering(std::string_view part) = 0;
 
 protected:
+    ~ModelCall() = default;
+};
+
+class ModelCallContext : public CallContext, public ModelCall {
+protected:
     ~ModelCallContext() = default;
 };
+
+/// The same context as what it is where it keeps attempts; null otherwise.
+[[nodiscard]] inline ModelCall* model_call(CallContext& context) { return dynamic_cast<ModelCall*>(&context); }
 
 /// Passes everything on to the context of a call; who wraps a client overrides what it wants to see. `inner` outlives it.
 class ForwardingCallContext : public ModelCallContext {
 public:
-    explicit ForwardingCallContext(CallContext& inner) : inner_(inner), model_(dynamic_cast<ModelCallContext*>(&inner)) {}
+    explicit ForwardingCallContext(CallContext& inner) : inner_(inner), model_(model_call(inner)) {}
     [[nodiscard]] bool cancelled() const noexcept override { return inner_.cancelled(); }
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return inner_.deadline(); }
     void log(LogLevel level, std::string_view message, const json::object& fields) override { inner_.log(level, message, fields); }
@@ -95,7 +103,20 @@ protected:
 
 private:
     CallContext& inner_;
-    ModelCallContext* model_;
+    ModelCall* model_;
+};
+
+/// The kernel's own AgenticContext, which can also say what a call did, so that it can be recorded.
+class ObservedAgenticContext : public AgenticContext {
+public:
+    /// `changes` and `artifact`, as an entry of a transcript has them under `workspace` (docs/agents.md); nothing where no command was
+    /// run. Before what it did is judged. Errors: AF-LLM-314 it is too large to be recorded, AF-GIT-….
+    [[nodiscard]] virtual Result<std::optional<json::object>> work() = 0;
+    /// Those that were tried again, in order.
+    [[nodiscard]] virtual const std::vector<Error>& failed_attempts() const noexcept = 0;
+
+protected:
+    ~ObservedAgenticContext() = default;
 };
 
 /// What a wrapped client is given: `wrapping`, but an AgenticContext as it is, for the backend must see that it is one.

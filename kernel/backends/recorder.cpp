@@ -202,8 +202,18 @@ public:
         CompletionRequest asked = request;
         RecordingContext call(context);
         Result<Completion> answer = inner_->complete(std::move(request), unless_agentic(context, call));
+        auto* const place = dynamic_cast<ObservedAgenticContext*>(&context);
+        if (place != nullptr) {
+            for (const Error& error : place->failed_attempts()) { call.failed.push_back(to_json(error)); }
+        }
         if (answer.ok()) {
-            AF_CHECK(recording_->record(entry_of(asked, call.failed, answer.value()), !info().native_tool_calls));
+            json::object entry = entry_of(asked, call.failed, answer.value());
+            // What a command did to the files belongs to its answer.
+            if (place != nullptr) {
+                AF_TRY(auto work, place->work());
+                if (work) { entry["workspace"] = *std::move(work); }
+            }
+            AF_CHECK(recording_->record(entry, !info().native_tool_calls));
         } else if (told_to_model(answer.error())) {
             AF_CHECK(recording_->record(entry_of(asked, call.failed, answer.error()), !info().native_tool_calls));
         }

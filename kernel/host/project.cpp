@@ -357,11 +357,11 @@ Result<json::object> Project::backend_config(const std::string& name, const std:
     }
     if (name != "replay" && !model_name.empty()) { config["model"] = model_name; }
     if (chosen.mode == "agentic") {
-        if (name == "replay" || name == "anthropic" || name == "openai") {
+        if (name == "anthropic" || name == "openai") {
             return Error{"AF-LLM-313", "the backend `" + name + "` has no agentic mode: it answers, and works in no folder", "llm.mode",
                          "Set `llm.mode: plain`, or `llm.backend: cli`.", ErrorKind::unavailable};
         }
-        config["mode"] = "agentic";
+        if (name != "replay") { config["mode"] = "agentic"; }       // What was recorded says by itself how it came about.
     }
     return config;
 }
@@ -442,10 +442,6 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
     AF_TRY(const ModelSettings chosen, settled(read_model_settings(*settings_, agent.role)));
     AF_TRY(const json::object config, backend_config(chosen.backend, chosen.model, chosen, agent.role));
     const std::string record = from_here(chosen.record);
-    if (chosen.mode == "agentic" && !record.empty()) {
-        return Error{"AF-LLM-313", "role `" + agent.role + "` works agentically, and that cannot be recorded: what a command does to the files is not in its answer", "llm.record",
-                     "Leave llm.record unset, or set `llm.mode: plain`.", ErrorKind::unavailable};
-    }
     const std::string key = chosen.backend + "\n" + json::serialize(config) + "\n" + record;
     if (const auto known = models_.find(key); known != models_.end()) { return known->second.get(); }
     AF_TRY(std::shared_ptr<LLMBackend> plugin, make_backend(chosen.backend, config));

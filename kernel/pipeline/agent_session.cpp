@@ -10,6 +10,7 @@
 #include "config/verification.hpp"
 #include "pipeline/agent_tools.hpp"
 #include "pipeline/agentic.hpp"
+#include "pipeline/agentic_recording.hpp"
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
 #include "secrets/restore.hpp"
@@ -490,6 +491,19 @@ public:
         return result_of(outcome, services_.redactor);
     }
 
+    [[nodiscard]] Result<json::object> work() override {
+        AF_TRY(const std::string after, workshop_.snapshot({}));
+        AF_TRY(const auto changes, workshop_.diff(tree_, after));
+        std::set<std::string> paths;
+        for (const TreeChange& change : changes) {
+            paths.insert(change.path);
+            if (!change.old_path.empty()) { paths.insert(change.old_path); }
+        }
+        for (std::string& path : workshop_.touched_in_submodules()) { paths.insert(std::move(path)); }
+        if (!git_link_is_whole()) { paths.insert(".git"); }
+        return recorded_work(workshop_.root(), paths, artifact_file(agentic_scratch_), services_.redactor);
+    }
+
     [[nodiscard]] Result<std::string> settle() override {
         json::array touched;
         AF_TRY(const bool mended, mend_git_link());
@@ -554,14 +568,19 @@ private:
     static constexpr std::uint64_t most_link_bytes = 64UL * 1024;
     [[nodiscard]] std::filesystem::path git_link() const { return std::filesystem::path(workshop_.root()) / ".git"; }
 
+    /// Whether the checkout's `.git` file is as it was at `begin`.
+    [[nodiscard]] bool git_link_is_whole() const {
+        if (git_link_text_.empty()) { return true; }
+        std::error_code none;
+        if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(git_link(), none))) { return false; }
+        const auto now = read_file(git_link(), most_link_bytes);
+        return now.ok() && *now == git_link_text_;
+    }
+
     /// Writes the checkout's `.git` file again where the command changed or removed it.
     Result<bool> mend_git_link() {
-        if (git_link_text_.empty()) { return false; }
+        if (git_link_is_whole()) { return false; }
         std::error_code none;
-        if (std::filesystem::is_regular_file(std::filesystem::symlink_status(git_link(), none))) {
-            const auto now = read_file(git_link(), most_link_bytes);
-            if (now.ok() && *now == git_link_text_) { return false; }
-        }
         std::filesystem::remove_all(git_link(), none);
         AF_CHECK(write_file_atomic(git_link(), git_link_text_, Durability::cached));
         return true;
@@ -778,7 +797,7 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
         const std::string inputs = workshop.scratch() + "/inputs";
         AF_CHECK(artifacts_as_paths(spec.run.state, host.artifacts(), inputs));
         spec.run.instructions += agentic_instructions(agent, writes, locked, host.scratch(), host.workspace().symbols());
-        commanded = make_redacting_client(make_agentic_client(*model, host), services.redactor);
+        commanded = make_redacting_client(make_agentic_client(*model, host, services.redactor), services.redactor);
     }
 
     ToolBridge bridge(agent, std::move(tools), host.workspace(), host, contract ? contract->model_schema() : json::object());

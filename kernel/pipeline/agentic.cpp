@@ -15,9 +15,9 @@ namespace {
 constexpr std::uint64_t most_artifact_bytes = 1UL << 20U;
 
 /// The loop's context for the backend, with a workspace to work in.
-class Context final : public AgenticContext {
+class Context final : public ObservedAgenticContext, public ModelCall {
 public:
-    Context(CallContext& outer, AgenticPlace& place) : outer_(outer), place_(place) {}
+    Context(CallContext& outer, AgenticPlace& place, const Redactor& redactor) : outer_(outer), attempts_(model_call(outer)), place_(place), redactor_(redactor) {}
     [[nodiscard]] bool cancelled() const noexcept override { return outer_.cancelled(); }
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return outer_.deadline(); }
     void log(LogLevel level, std::string_view message, const json::object& fields) override { outer_.log(level, message, fields); }
@@ -36,22 +36,39 @@ public:
         outcome.artifact = std::filesystem::exists(std::filesystem::symlink_status(artifact_file(place_.scratch()), none));
         return outcome;
     }
+    [[nodiscard]] Result<std::optional<json::object>> work() override {
+        if (!ran_) { return std::optional<json::object>(); }
+        AF_TRY(json::object done, place_.work());
+        return std::optional(std::move(done));
+    }
+    [[nodiscard]] const std::vector<Error>& failed_attempts() const noexcept override { return failed_; }
+    [[nodiscard]] SpentAttempts spent() override { return attempts_ != nullptr ? attempts_->spent() : SpentAttempts(); }
+    [[nodiscard]] Result<void> attempt_failed(unsigned attempt, const Error& error) override {
+        failed_.push_back(redactor_.redact(error));
+        return attempts_ != nullptr ? attempts_->attempt_failed(attempt, error) : Result<void>();
+    }
+    void answering(std::string_view part) override {
+        if (attempts_ != nullptr) { attempts_->answering(part); }
+    }
     [[nodiscard]] bool ran() const noexcept { return ran_; }
 
 private:
     CallContext& outer_;
+    ModelCall* attempts_;
     AgenticPlace& place_;
+    const Redactor& redactor_;
+    std::vector<Error> failed_;
     bool ran_ = false;
 };
 
 class AgenticClient final : public ModelClient {
 public:
-    AgenticClient(ModelClient& model, AgenticPlace& place) : model_(model), place_(place) {}
+    AgenticClient(ModelClient& model, AgenticPlace& place, const Redactor& redactor) : model_(model), place_(place), redactor_(redactor) {}
     [[nodiscard]] const BackendInfo& info() const noexcept override { return model_.info(); }
 
     [[nodiscard]] Result<Completion> complete(CompletionRequest request, CallContext& outer) override {
         AF_CHECK(place_.begin());
-        Context context(outer, place_);
+        Context context(outer, place_, redactor_);
         auto answer = model_.complete(std::move(request), context);
         if (!answer.ok()) {
             if (context.ran()) { AF_CHECK(place_.take_back()); }
@@ -75,6 +92,7 @@ public:
 private:
     ModelClient& model_;
     AgenticPlace& place_;
+    const Redactor& redactor_;
 };
 
 }  // namespace
@@ -100,7 +118,9 @@ Result<std::optional<json::object>> collect_artifact(const std::string& scratch)
     return std::optional(std::move(document->value.get_object()));
 }
 
-std::unique_ptr<ModelClient> make_agentic_client(ModelClient& model, AgenticPlace& place) { return std::make_unique<AgenticClient>(model, place); }
+std::unique_ptr<ModelClient> make_agentic_client(ModelClient& model, AgenticPlace& place, const Redactor& redactor) {
+    return std::make_unique<AgenticClient>(model, place, redactor);
+}
 
 std::string agentic_instructions(const AgentDefinition& agent, bool writes, const std::vector<std::string>& locked, const std::string& scratch,
                                  const std::shared_ptr<const PathSymbols>& symbols) {

@@ -15,6 +15,7 @@
 
 #include "backends/client.hpp"
 #include "config/agents.hpp"
+#include "secrets/redactor.hpp"
 #include "tools/path_rules.hpp"
 
 namespace agentforge::kernel {
@@ -29,6 +30,8 @@ public:
     [[nodiscard]] virtual Result<void> begin() = 0;
     /// Runs the command with the role's rights.
     [[nodiscard]] virtual Result<ProcessResult> run(const AgenticCommand& command) = 0;
+    /// What was written since `begin`, for a recording: `changes` and `artifact`.
+    [[nodiscard]] virtual Result<json::object> work() = 0;
     /// Checks what was written against the role and records it. Returns the tree. Errors: AF-ORCH-026, everything was taken back.
     [[nodiscard]] virtual Result<std::string> settle() = 0;
     /// The workspace is again what it was at `begin`.
@@ -45,8 +48,9 @@ protected:
 [[nodiscard]] Result<std::optional<json::object>> collect_artifact(const std::string& scratch);
 
 /// Wraps `model`: gives its backend an AgenticContext, settles what the command wrote, collects the artifact. A call that fails leaves the
-/// workspace as it was. `diagnostics.workspace_tree` names the tree with the command's work. `place` outlives the client.
-[[nodiscard]] std::unique_ptr<ModelClient> make_agentic_client(ModelClient& model, AgenticPlace& place);
+/// workspace as it was. `diagnostics.workspace_tree` names the tree with the command's work. Attempts that fail
+/// reach the call's context as they are and a recorder without secrets. All three outlive the client.
+[[nodiscard]] std::unique_ptr<ModelClient> make_agentic_client(ModelClient& model, AgenticPlace& place, const Redactor& redactor);
 
 /// What the command is told of how to work, for the run's instructions. `patterns`: the role's path rules; `writes`: it may write at all.
 [[nodiscard]] std::string agentic_instructions(const AgentDefinition& agent, bool writes, const std::vector<std::string>& locked, const std::string& scratch,

@@ -112,6 +112,12 @@ Result<Completion> ReplayBackend::complete(const CompletionRequest& request, age
         }
         answer.diagnostics["context_mismatch"] = json::object{{"recorded", entry->context_hash}, {"actual", request.context_hash}};
     }
+    agentforge::AgenticContext* const place = agentforge::agentic_context(context);
+    if ((place != nullptr) != entry->work.has_value()) {
+        return Error{"AF-LLM-207", place != nullptr ? "the answer was recorded in plain mode, and the role works agentically" : "the answer was recorded in agentic mode, and the role works in plain mode",
+                     where, place != nullptr ? "Set `llm.mode: plain` for the role." : "Set `llm.mode: agentic` for the role.", ErrorKind::unavailable};
+    }
+    if (place != nullptr) { AF_CHECK(redo(*entry->work, *place)); }
     if (sink != nullptr && !answer.text.empty()) { sink->text(answer.text); }
     return answer;
 }

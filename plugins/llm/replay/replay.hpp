@@ -5,7 +5,8 @@
 // entry carries a frame hash (what was asked, by whom, with which tools) another one is AF-LLM-202: the answer was given to
 // another question. The context hash may differ where the repository does; `match: strict` makes that AF-LLM-203, otherwise
 // the answer's diagnostics name it (`context_mismatch`). An entry with an error gives that error, as the recorded backend did. Its failed attempts come
-// first, one a call, once in the life of this object.
+// first, one a call, once in the life of this object. An entry with `workspace` was a command's work (`llm.mode: agentic`): it is done
+// again before the answer is given. In the other mode than it was recorded in, an answer is AF-LLM-207.
 //
 // Backends for several roles share one reading of a transcript, for as long as one of them lives.
 #pragma once
@@ -26,7 +27,7 @@ public:
     explicit ReplayBackend(const agentforge::json::object& settings);
 
     [[nodiscard]] agentforge::BackendInfo info() const override;
-    /// Reads the transcript at the first call. Errors: AF-LLM-201…205, cancelled.
+    /// Reads the transcript at the first call. Errors: AF-LLM-201…207, cancelled.
     [[nodiscard]] agentforge::Result<agentforge::Completion> complete(const agentforge::CompletionRequest& request, agentforge::StreamSink* sink,
                                                                       agentforge::CallContext& context) override;
     [[nodiscard]] agentforge::Result<std::string> check(agentforge::CallContext& context) override;

@@ -136,9 +136,49 @@ Error error_of(const YAML::Node& node, const std::string& what) {
     return error;
 }
 
+WorkFile file_of(const YAML::Node& node, bool with_path) {
+    std::set<std::string> known{"text", "base64", "link", "folder", "deleted", "executable"};
+    if (with_path) { known.insert("path"); } else { known.erase("deleted"); }
+    const std::string what = with_path ? "a change" : "the artifact";
+    const auto fields = fields_of(node, what, known);
+    WorkFile file;
+    unsigned kinds = 0;
+    for (const auto& [name, value] : fields) {
+        if (name == "path") {
+            file.path = text_of(value, name);
+            if (!stays_inside(file.path)) { fail(value, "the path '" + file.path + "' is absolute, empty or leads out of the workspace"); }
+        } else if (name == "executable") {
+            file.executable = flag_of(value, name);
+        } else {
+            ++kinds;
+            if (name == "text" || name == "base64" || name == "link") {
+                file.kind = name == "text" ? WorkFile::Kind::text : name == "base64" ? WorkFile::Kind::base64 : WorkFile::Kind::link;
+                file.content = text_of(value, name);
+            } else {
+                if (!flag_of(value, name)) { fail(value, name + " is not true"); }
+                file.kind = name == "folder" ? WorkFile::Kind::folder : WorkFile::Kind::deleted;
+            }
+        }
+    }
+    if (with_path && file.path.empty()) { fail(node, "the change has no path"); }
+    if (kinds != 1) { fail(node, what + " needs one of text, base64, link" + (with_path ? ", folder and deleted" : " and folder") + ", and has " + std::to_string(kinds)); }
+    if (file.executable && file.kind != WorkFile::Kind::text && file.kind != WorkFile::Kind::base64) { fail(node, "what is executable is not a file"); }
+    return file;
+}
+
+Work work_of(const YAML::Node& node) {
+    const auto fields = fields_of(node, "workspace", {"changes", "artifact"});
+    Work work;
+    const auto changes = fields.find("changes");
+    if (changes == fields.end() || !changes->second.IsSequence()) { fail(node, "workspace has no list `changes`"); }
+    for (const YAML::Node& change : changes->second) { work.changes.push_back(file_of(change, true)); }
+    if (const auto artifact = fields.find("artifact"); artifact != fields.end()) { work.artifact = file_of(artifact->second, false); }
+    return work;
+}
+
 Entry entry_of(const YAML::Node& node) {
     static const std::set<std::string> known{"stage", "role", "visit", "run", "step", "frame_hash", "context_hash", "text", "tool_calls", "usage",
-                                             "stop_reason", "model", "session_id", "diagnostics", "error", "failed_attempts"};
+                                             "stop_reason", "model", "session_id", "diagnostics", "error", "failed_attempts", "workspace"};
     const auto fields = fields_of(node, "an entry", known);
     Entry entry;
     entry.line = static_cast<unsigned>(node.Mark().line) + 1;
@@ -165,7 +205,7 @@ Entry entry_of(const YAML::Node& node) {
         }
     }
     if (const auto* error = field("error")) {
-        for (const char* name : {"text", "tool_calls", "usage", "stop_reason", "model", "session_id", "diagnostics"}) {
+        for (const char* name : {"text", "tool_calls", "usage", "stop_reason", "model", "session_id", "diagnostics", "workspace"}) {
             if (const auto* other = field(name)) { fail(*other, std::string(name) + " stands beside error"); }
         }
         entry.error = error_of(*error, "the error");
@@ -211,6 +251,7 @@ Entry entry_of(const YAML::Node& node) {
         if (!read.is_object()) { fail(*value, "diagnostics is not a mapping"); }
         entry.answer.diagnostics = std::move(read.get_object());
     }
+    if (const auto* value = field("workspace")) { entry.work = work_of(*value); }
     return entry;
 }
 

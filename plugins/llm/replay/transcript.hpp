@@ -22,12 +22,18 @@
 //       session_id: "…"               # optional
 //       diagnostics: {…}              # optional
 //       failed_attempts: [{code: AF-LLM-409, message: "…"}]     # optional: what the backend failed with before it answered
+//       workspace:                    # where `llm.mode` was agentic: what the command did, see work.hpp
+//         changes:
+//           - {path: a.py, text: "x = 1"}
+//         artifact: {text: "…"}
 //     - stage: green
 //       step: 3
 //       error: {code: AF-LLM-105, message: "…", remedy: "…"}     # an answer that could not be used; then nothing else but failed_attempts
 #pragma once
 
 #include <agentforge/llm_backend.hpp>
+
+#include "work.hpp"
 
 #include <map>
 #include <optional>
@@ -43,6 +49,7 @@ struct Entry {
     agentforge::Completion answer;
     std::optional<agentforge::Error> error;     ///< In place of an answer.
     std::vector<agentforge::Error> failed_attempts;     ///< `transient`, in order.
+    std::optional<Work> work;       ///< The answer of an agentic call.
     unsigned line = 0;
 };
 

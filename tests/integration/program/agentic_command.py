@@ -59,6 +59,15 @@ def do(fault):
     elif fault == "link":
         os.symlink("/etc/passwd", os.environ["AGENTFORGE_ARTIFACT"])
         sys.exit(0)
+    elif fault == "odd":
+        folder = pathlib.Path("textkit/odd")
+        folder.mkdir()
+        (folder / "latin'1 name.bin").write_bytes(b"\xe9\r\n\0 no last line end")
+        (folder / "run").write_text("#!/bin/sh\n", encoding="utf-8")
+        (folder / "run").chmod(0o755)
+        (folder / "to").symlink_to("run")
+        print("left odd files")
+        sys.exit(0)
     elif fault == "silent":
         sys.exit(0)
 

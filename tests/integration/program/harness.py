@@ -296,6 +296,34 @@ class ProgramTest(unittest.TestCase):
         return self.git("rev-parse", f"agentforge/{task or self.task()}^{{tree}}").strip()
 
 
+def trace(run):
+    """Journal and artifacts of the only task, with names in place of times, ids and what is a hash of them; the blobs in place of their hashes."""
+    if not run.tasks():
+        return None
+    task, folder = run.task(), run.task_folder()
+    blobs = {blob["sha256"]: blob.get("text", blob) for blob in yaml.safe_load((folder / "artifacts" / "blobs" / "blobs.yaml").read_text())["blobs"]}
+    commits = {run.git("rev-parse", name).strip() for name in ("main", f"agentforge/{task}") if run.git("rev-parse", "-q", "--verify", name, check=False).returncode == 0}
+
+    def settled(text):
+        text = text.replace(task, "<task>").replace(task.removeprefix("task-"), "<id>")
+        for commit in commits:
+            text = text.replace(commit, "<commit>").replace(commit[:12], "<commit>")
+        text = re.sub(r"(?<=/worktrees/)[0-9a-f]{12}(?=/)", "<repository>", text)
+        text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "<time>", text)
+        text = re.sub(r"\b\d+(\.\d+)? ?m?s\b|(?<=\"duration_ms\":)\d+", "<duration>", text)
+        return re.sub(r"\b[0-9a-f]{64}\b", lambda found: settled(str(blobs[found.group()])) if found.group() in blobs else "<hash>", text)
+
+    def timeless(value):
+        if isinstance(value, dict):
+            return {key: timeless(item) for key, item in value.items() if key not in ("seq", "prev", "hash", "duration_ms", "configuration")}
+        return [timeless(item) for item in value] if isinstance(value, list) else settled(value) if isinstance(value, str) else value
+
+    artifacts = {str(path.relative_to(folder)): settled(path.read_text()) for path in sorted((folder / "artifacts").rglob("*"))
+                 if path.is_file() and path.parent.name != "blobs"}
+    journal = [timeless(record) for record in run.journal()]
+    return {"tree": run.delivered_tree(), "artifacts": artifacts, "journal": journal} if commits else None
+
+
 def main():
     if not PROGRAM or not os.access(PROGRAM, os.X_OK):
         raise SystemExit("AGENTFORGE_PROGRAM must name the agentforge program")

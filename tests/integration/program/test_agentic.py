@@ -9,7 +9,7 @@ import signal
 
 import yaml
 
-from harness import REQUEST, SOURCE, ProgramTest, main, short_transcript, wait_until
+from harness import REQUEST, SOURCE, ProgramTest, main, short_transcript, trace, wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -27,6 +27,8 @@ def replayed_tree():
 
 
 class AgenticTest(ProgramTest):
+    maxDiff = None
+
     def setUp(self):
         super().setUp()
         self.make_repository()
@@ -104,10 +106,41 @@ class TestAgentic(AgenticTest):
     def test_what_cannot_be_is_said_before_anything_is_done(self):
         missing = ["--set", "llm.backend=cli", "--set", "llm.command=[/nowhere/agent]", "--set", "llm.mode=agentic"]
         other = ["--set", "llm.backend=anthropic", "--set", "llm.mode=agentic"]
-        recorded = [*self.arguments(), "--set", f"llm.record={self.folder / 'record.yaml'}"]
-        for code, arguments in (("AF-LLM-301", missing), ("AF-LLM-313", other), ("AF-LLM-313", recorded)):
+        for code, arguments in (("AF-LLM-301", missing), ("AF-LLM-313", other)):
             outcome = self.run_program("start", *arguments, REQUEST)
             self.assertIn(code, outcome.err, outcome)
+        self.assert_nothing_delivered()
+
+
+class TestRecordedAgenticRun(AgenticTest):
+    def record(self, *faults):
+        self.recording = self.folder / "recording.yaml"
+        self.assert_code(self.work(",".join(faults), "--record", self.recording), 0)
+        return trace(self)
+
+    def replay(self, *more):
+        self.repository = None
+        self.make_repository("again")
+        return self.run_program("start", "--set", "llm.backend=replay", "--set", f"llm.transcript={self.recording}", "--set", "llm.replay.match=strict", *more, REQUEST)
+
+    def test_makes_the_same_journal_artifacts_and_tree_without_the_command(self):
+        recorded = self.record("not_a_mapping", "tests", "link", "delete", "odd")
+        self.log.unlink()
+        self.assert_code(self.replay("--set", "llm.mode=agentic"), 0)
+        replayed = trace(self)
+        self.assertFalse(self.log.exists(), "the command was run")
+        self.assertEqual(len(self.records("violation")), 2)
+        self.assertIn("textkit/odd/latin'1 name.bin", self.git("ls-tree", "-r", "--name-only", replayed["tree"]))
+        self.assertEqual(recorded["tree"], replayed["tree"])
+        self.assertEqual(recorded["artifacts"], replayed["artifacts"])
+        self.assertEqual(len(recorded["journal"]), len(replayed["journal"]))
+        for one, other in zip(recorded["journal"], replayed["journal"]):
+            self.assertEqual(one, other)
+
+    def test_is_not_replayed_in_the_other_mode(self):
+        self.record()
+        refused = self.replay()
+        self.assertIn("AF-LLM-2", refused.err, refused)
         self.assert_nothing_delivered()
 
 

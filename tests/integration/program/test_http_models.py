@@ -7,7 +7,7 @@ import re
 
 import yaml
 
-from harness import REQUEST, SOURCE, ProgramTest, call, entry, insert, load_transcript, main, short_transcript
+from harness import REQUEST, SOURCE, ProgramTest, call, entry, insert, load_transcript, main, short_transcript, trace
 from model_server import CACHED_TOKENS, INPUT_TOKENS, KEY, OUTPUT_TOKENS, ModelServer
 
 
@@ -183,12 +183,12 @@ class TestRecordedRun(HttpModel):
         recording = shared.folder / "recording.yaml"
         shared.make_repository()
         cls.recorded = shared.run_program("start", *shared.model(server, "anthropic"), "--record", recording, REQUEST)
-        cls.first = cls.trace(shared)
+        cls.first = trace(shared)
         server.close()
         shared.repository = None
         shared.make_repository("again")
         cls.replayed = shared.start("--set", "llm.replay.match=strict", transcript=recording)
-        cls.second = cls.trace(shared)
+        cls.second = trace(shared)
 
     @classmethod
     def tearDownClass(cls):
@@ -199,33 +199,6 @@ class TestRecordedRun(HttpModel):
         super().setUp()
         self.assert_code(self.recorded, 0)
         self.assert_code(self.replayed, 0)
-
-    @staticmethod
-    def trace(run):
-        """Journal and artifacts of the only task, with names in place of times, ids and what is a hash of them; the blobs in place of their hashes."""
-        if not run.tasks():
-            return None
-        task, folder = run.task(), run.task_folder()
-        blobs = {blob["sha256"]: blob.get("text", blob) for blob in yaml.safe_load((folder / "artifacts" / "blobs" / "blobs.yaml").read_text())["blobs"]}
-        commits = {run.git("rev-parse", name).strip() for name in ("main", f"agentforge/{task}") if run.git("rev-parse", "-q", "--verify", name, check=False).returncode == 0}
-
-        def settled(text):
-            text = text.replace(task, "<task>").replace(task.removeprefix("task-"), "<id>")
-            for commit in commits:
-                text = text.replace(commit, "<commit>").replace(commit[:12], "<commit>")
-            text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "<time>", text)
-            text = re.sub(r"\b\d+(\.\d+)? ?m?s\b|(?<=\"duration_ms\":)\d+", "<duration>", text)
-            return re.sub(r"\b[0-9a-f]{64}\b", lambda found: settled(str(blobs[found.group()])) if found.group() in blobs else "<hash>", text)
-
-        def timeless(value):
-            if isinstance(value, dict):
-                return {key: timeless(item) for key, item in value.items() if key not in ("seq", "prev", "hash", "duration_ms", "configuration")}
-            return [timeless(item) for item in value] if isinstance(value, list) else settled(value) if isinstance(value, str) else value
-
-        artifacts = {str(path.relative_to(folder)): settled(path.read_text()) for path in sorted((folder / "artifacts").rglob("*"))
-                     if path.is_file() and path.parent.name != "blobs"}
-        journal = [timeless(record) for record in run.journal()]
-        return {"tree": run.delivered_tree(), "artifacts": artifacts, "journal": journal} if commits else None
 
     def test_makes_the_same_tree(self):
         self.assertEqual(self.first["tree"], self.second["tree"])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agentic mode without a task: what a call does with its place, and what is collected.
 #include "pipeline/agentic.hpp"
+#include "pipeline/agentic_recording.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -36,6 +37,10 @@ public:
         ProcessResult result;
         result.exit_code = 0;
         return result;
+    }
+    [[nodiscard]] Result<json::object> work() override {
+        did.emplace_back("work");
+        return json::object{{"changes", json::array()}};
     }
     [[nodiscard]] Result<std::string> settle() override {
         did.emplace_back("settle");
@@ -91,10 +96,68 @@ private:
 
 class AgenticCall : public testing::Test {
 protected:
-    Result<Completion> call(Model& model) { return make_agentic_client(model, place_)->complete({}, context_); }
+    Result<Completion> call(Model& model) { return make_agentic_client(model, place_, redactor_)->complete({}, context_); }
     Place place_;
     Plain context_;
+    Redactor redactor_{{{"SHOP_KEY", "sk-live-0123456789abcdef"}}, {}, "k"};
 };
+
+/// A plain context that keeps attempts.
+class Keeping final : public ModelCallContext {
+public:
+    [[nodiscard]] bool cancelled() const noexcept override { return false; }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return std::nullopt; }
+    void log(LogLevel, std::string_view, const json::object&) override {}
+    void progress(std::string_view) override {}
+    [[nodiscard]] std::chrono::system_clock::time_point now() override { return {}; }
+    [[nodiscard]] SpentAttempts spent() override { return {2, 3, std::nullopt}; }
+    [[nodiscard]] Result<void> attempt_failed(unsigned attempt, const Error& error) override {
+        attempts.emplace_back(attempt, error.code);
+        return {};
+    }
+    void answering(std::string_view part) override { heard += part; }
+    std::vector<std::pair<unsigned, std::string>> attempts;
+    std::string heard;
+};
+
+/// A model that tells of two attempts that failed before it works.
+class TryingAgain final : public ModelClient {
+public:
+    [[nodiscard]] Result<Completion> complete(CompletionRequest, CallContext& context) override {
+        ModelCall* const kept = model_call(context);
+        if (kept == nullptr) { return Error{"NONE", "attempts are not kept", "", "", ErrorKind::invalid}; }
+        spent = kept->spent().here;
+        AF_CHECK(kept->attempt_failed(3, Error{"AF-LLM-302", "busy with sk-live-0123456789abcdef", "", "", ErrorKind::transient}));
+        kept->answering("part");
+        AgenticCommand command;
+        command.argv = {"/bin/agent"};
+        AF_CHECK(agentic_context(context)->run_command(command));
+        failed = dynamic_cast<ObservedAgenticContext&>(context).failed_attempts();
+        return Completion{};
+    }
+    [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+    unsigned spent = 0;
+    std::vector<Error> failed;
+
+private:
+    BackendInfo info_;
+};
+
+TEST_F(AgenticCall, attempts_of_earlier_processes_count_and_new_ones_are_kept) {
+    Keeping context;
+    TryingAgain model;
+    ASSERT_TRUE(make_agentic_client(model, place_, redactor_)->complete({}, context).ok());
+    EXPECT_EQ(model.spent, 2U);
+    EXPECT_THAT(context.attempts, ElementsAre(std::pair(3U, std::string("AF-LLM-302"))));
+    EXPECT_EQ(context.heard, "part");
+}
+
+TEST_F(AgenticCall, a_recorder_hears_of_failed_attempts_without_secrets) {
+    TryingAgain model;
+    ASSERT_TRUE(make_agentic_client(model, place_, redactor_)->complete({}, context_).ok());
+    ASSERT_EQ(model.failed.size(), 1U);
+    EXPECT_THAT(model.failed.front().message, Not(HasSubstr("sk-live")));
+}
 
 TEST_F(AgenticCall, begins_runs_and_settles) {
     Model model(1);
@@ -171,6 +234,53 @@ TEST_F(Collecting, no_file_is_no_artifact) {
 TEST_F(Collecting, anything_but_one_mapping_is_refused) {
     for (const std::string text : {"", "- a\n", "just words", "a: 1\n---\nb: 2\n", "a: [\n", "a: 1\na: 2\n", "\xFF\xFE", "!!python/object:os.system {}"}) { EXPECT_EQ(left(text), "AF-LLM-311") << text; }
     EXPECT_EQ(left(std::string(2UL << 20U, 'a')), "AF-LLM-311");
+}
+
+class RecordingWork : public Collecting {
+protected:
+    json::object recorded(const std::string& path) {
+        const auto work = recorded_work(place_.scratch(), {path}, artifact_file(place_.scratch()), redactor_);
+        if (!work.ok()) { return {{"error", work.error().code}}; }
+        return work->at("changes").as_array().at(0).as_object();
+    }
+    void put(const std::string& path, const std::string& text) { std::ofstream(place_.scratch() + "/" + path, std::ios::binary) << text; }
+    Redactor redactor_{{{"SHOP_KEY", "sk-live-0123456789abcdef"}}, {}, "k"};
+};
+
+TEST_F(RecordingWork, text_is_shown_and_other_bytes_are_encoded) {
+    put("a.py", "x = 1\n\ty\n");
+    EXPECT_EQ(recorded("a.py"), (json::object{{"path", "a.py"}, {"text", "x = 1\n\ty\n"}}));
+    put("a.bin", "\xe9\r\n");
+    EXPECT_EQ(recorded("a.bin"), (json::object{{"path", "a.bin"}, {"base64", "6Q0K"}}));
+    put("crlf", "a\r\n");
+    EXPECT_EQ(recorded("crlf"), (json::object{{"path", "crlf"}, {"base64", "YQ0K"}}));
+}
+
+TEST_F(RecordingWork, file_that_is_gone_is_deleted) { EXPECT_EQ(recorded("gone"), (json::object{{"path", "gone"}, {"deleted", true}})); }
+
+TEST_F(RecordingWork, link_is_recorded_and_not_followed) {
+    fs::create_symlink("/etc/hostname", place_.scratch() + "/link");
+    EXPECT_EQ(recorded("link"), (json::object{{"path", "link"}, {"link", "/etc/hostname"}}));
+}
+
+TEST_F(RecordingWork, secrets_are_not_recorded) {
+    put("key.txt", "key = sk-live-0123456789abcdef\n");
+    const std::string text(recorded("key.txt").at("text").as_string());
+    EXPECT_THAT(text, Not(HasSubstr("sk-live")));
+}
+
+TEST_F(RecordingWork, what_is_too_large_is_an_error) {
+    put("large", "");
+    fs::resize_file(place_.scratch() + "/large", (16UL << 20U) + 1);
+    EXPECT_EQ(recorded("large"), (json::object{{"error", "AF-LLM-314"}}));
+}
+
+TEST_F(RecordingWork, artifact_is_recorded_where_one_was_left) {
+    const auto nothing = recorded_work(place_.scratch(), {}, artifact_file(place_.scratch()), redactor_);
+    EXPECT_FALSE(nothing->contains("artifact"));
+    put("artifact.yaml", "a: 1\n");
+    const auto left = recorded_work(place_.scratch(), {}, artifact_file(place_.scratch()), redactor_);
+    EXPECT_EQ(left->at("artifact"), json::value(json::object{{"text", "a: 1\n"}}));
 }
 
 TEST_F(Collecting, link_and_folder_are_refused) {
