@@ -115,7 +115,10 @@ const GateReport* newest_of(const std::vector<GateReport>& reports, std::initial
 json::object tests_status(const GateReport& report) {
     const auto counts = count_tests(report.tests);
     const auto before = fact_texts(report.facts, "failed_before");
-    const auto flaky = fact_texts(report.facts, "flaky");
+    auto flaky = fact_texts(report.facts, "flaky");
+    for (auto& id : fact_texts(report.facts, "flaky_since")) {
+        if (std::find(flaky.begin(), flaky.end(), id) == flaky.end()) { flaky.push_back(std::move(id)); }
+    }
     const std::set<std::string> excused(before.begin(), before.end());
     const std::set<std::string> unsteady(flaky.begin(), flaky.end());
     json::array failures;

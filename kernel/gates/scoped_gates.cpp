@@ -13,8 +13,9 @@ namespace agentforge::kernel {
 namespace {
 
 /// Facts that are lists of test ids or paths.
-constexpr std::array<std::string_view, 10> id_lists{"failing_tests", "new_tests",     "guard_tests", "removed_tests",  "passing_tests",
-                                                    "failed_before", "flaky_tests",   "flaky",       "skeleton_files", "test_files"};
+constexpr std::array<std::string_view, 12> id_lists{"failing_tests", "new_tests",     "guard_tests", "removed_tests",  "passing_tests",
+                                                    "failed_before", "flaky_tests",   "flaky",       "skeleton_files", "test_files",
+                                                    "flaky_since",   "special_casing"};
 
 std::string text_in(const json::object& value, const char* key) {
     const auto* found = value.if_contains(key);
@@ -137,6 +138,8 @@ json::value whole_value(std::string_view name, const json::value& value, const S
 void add(json::value& sum, const json::value& value, std::string_view name) {
     if (sum.is_bool() && value.is_bool()) {
         sum = name == "tests_found" ? sum.get_bool() || value.get_bool() : sum.get_bool() && value.get_bool();
+    } else if (sum.is_int64() && value.is_int64() && name == "coverage_percent") {
+        sum = std::min(sum.get_int64(), value.get_int64());     // Each project is held to it.
     } else if (sum.is_int64() && value.is_int64()) {
         sum = sum.get_int64() + value.get_int64();
     } else if (sum.is_array() && value.is_array()) {

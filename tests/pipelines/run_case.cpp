@@ -356,6 +356,10 @@ void run(const Case& test) {
     options.gates.conformance_directories = {product().paths.config + "/conformance"};
     options.gates.environment = environment_of_cases();
     options.gates.settings = test.settings;
+    if (const auto* language = test.settings.if_contains("language")) {
+        options.gates.language = std::string(language->as_string());
+        options.gates.settings.erase("language");
+    }
     if (const auto* runs = test.settings.if_contains("baseline_runs")) {
         options.gates.baseline_runs = runs->as_int64();
         options.gates.settings.erase("baseline_runs");

@@ -2,6 +2,7 @@
 # cmake -DROOT=… -DBUILD=… -DRESULTS=… -DJOBS=… -P coverage.cmake: builds the tree with GCC's counters, runs its tests, and writes what gcov
 # says to RESULTS/gcov.json, one JSON object a line. Tests that fail ran what they ran all the same.
 set(COVERAGE ON)
+unset(ENV{AGENTFORGE_RECORD})       # Programs run here, and while they are built, tell nothing.
 include("${CMAKE_CURRENT_LIST_DIR}/build.cmake")
 file(READ "${BUILD}/agentforge/compiler.txt" compiler)
 if(NOT compiler MATCHES "^GNU ([0-9]+)[^ ]* ([^\n]+)")
@@ -18,7 +19,6 @@ file(GLOB_RECURSE counters "${BUILD}/*.gcda")
 if(counters)
   file(REMOVE ${counters})
 endif()
-unset(ENV{AGENTFORGE_RECORD})
 execute_process(COMMAND "${CMAKE_CTEST_COMMAND}" --test-dir "${BUILD}" --parallel "${JOBS}" --timeout 300 -E "^agentforge-canary-" OUTPUT_QUIET ERROR_QUIET)
 # Objects that no test ran have no counters, and count as not run.
 file(GLOB_RECURSE notes "${BUILD}/*.gcno")

@@ -64,8 +64,11 @@ static int plain(void)
     while (1) { if (done()) break; }
     return 0;
 }
+struct point where(int x) {
+    switch (x) { case 1: if (x) { return a; } default: if constexpr (y) { return b; } }
+}
 )text";
-    EXPECT_THAT(complexities("cpp", text), ElementsAre(Pair("Box", 2), Pair("operator==", 2), Pair("~Box", 1), Pair("Parser::parse", 7), Pair("plain", 3)));
+    EXPECT_THAT(complexities("cpp", text), ElementsAre(Pair("Box", 2), Pair("operator==", 2), Pair("~Box", 1), Pair("Parser::parse", 7), Pair("plain", 3), Pair("where", 4)));
 }
 
 TEST(SourceText, functions_of_go_are_those_with_names) {
@@ -83,9 +86,9 @@ TEST(SourceText, functions_of_rust_are_told_from_lifetimes_characters_and_raw_te
 
 TEST(SourceText, functions_of_java_are_methods_constructors_and_those_of_anonymous_classes) {
     const auto text = "package a;\n@Deprecated(since = \"1\")\npublic class A<T extends B<?>> {\n    private final Runnable later = () -> { if (true) {} };\n    static { if (x) {} }\n"
-                      "    @Override public <K> Map<K, ? extends V> get(@Nonnull(\"{\") K key) throws E, F {\n        try { return key == null || other ? null : map; } catch (E e) { throw e; }\n    }\n"
+                      "    @Override public <K> Map<K, ? extends V> get(@Nonnull(\"{\") K key) throws E, F {\n        try { return key == null || other ? null : map; } catch (E e) { throw e; }\n        all: for (K k : ks) { continue all; }\n    }\n"
                       "    A() { run(new Runnable() { public void run() { while (true) {} } }); }\n}\n";
-    EXPECT_THAT(complexities("java", text), ElementsAre(Pair("get", 4), Pair("run", 2), Pair("A", 1)));
+    EXPECT_THAT(complexities("java", text), ElementsAre(Pair("get", 5), Pair("run", 2), Pair("A", 1)));
 }
 
 TEST(SourceText, braces_that_do_not_match_are_no_reason_to_stop) {
