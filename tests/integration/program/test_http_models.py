@@ -139,16 +139,22 @@ class TestHttpTrouble(HttpModel):
         self.assertEqual({body["stream"] for _, _, body in server.requests}, {False})
         self.assertEqual(self.delivered_tree(), replayed_tree())
 
-    def test_a_missing_key_pauses_the_task_and_the_key_lets_it_go_on(self):
+    def test_a_missing_key_begins_no_task_and_lets_one_that_lost_it_go_on_when_it_is_back(self):
         server = self.serve()
         self.model(server, "anthropic")
         del self.environment["SCRIPTED_MODEL_KEY"]
         arguments = ["--set", "llm.backend=anthropic", "--set", "llm.model=scripted", "--set", f"llm.base_url={server.url}",
-                     "--set", "llm.api_key_env=SCRIPTED_MODEL_KEY"]
+                     "--set", "llm.api_key_env=SCRIPTED_MODEL_KEY", "--approve", "intake"]
         outcome = self.run_program("start", *arguments, REQUEST)
         self.assertIn("AF-LLM-401", outcome.err, outcome)
         self.assertIn("SCRIPTED_MODEL_KEY", outcome.err, outcome)
-        self.assertEqual(server.requests, [])
+        self.assertEqual((server.requests, self.tasks()), ([], []))
+        self.environment["SCRIPTED_MODEL_KEY"] = KEY
+        self.assert_code(self.run_program("start", *arguments, REQUEST), 22)
+        seen = len(server.requests)
+        del self.environment["SCRIPTED_MODEL_KEY"]
+        self.assertIn("AF-LLM-401", self.run_program("approve", self.task()).err)
+        self.assertEqual(len(server.requests), seen)
         self.environment["SCRIPTED_MODEL_KEY"] = KEY
         # The address and the name of the variable are the task's: `resume` needs no flags.
         self.assert_code(self.run_program("resume", self.task()), 0)
