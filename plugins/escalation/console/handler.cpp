@@ -179,8 +179,10 @@ Result<std::optional<Approval>> ConsoleHandler::wait_for_approval(const Approval
             continue;
         }
         if (said == "e" && action) {
-            json::object part = shown_part(request);
-            part.erase("role");
+            json::object part;
+            for (const char* key : {"tool", "arguments"}) {
+                if (const json::value* value = request.artifact.if_contains(key)) { part[key] = *value; }
+            }
             const auto draft = drafts_.find(request.id);
             const std::string before = draft == drafts_.end() ? readable(part) : draft->second;
             const auto edited = terminal->edit(before, request.id + ".yaml", editor_.empty() ? editor_of_environment() : editor_, context);

@@ -174,7 +174,7 @@ protected:
 
 TEST_F(ActionAtTheConsole, is_shown_with_its_text_in_lines) {
     EXPECT_TRUE((*decided("y\n"))->approved);
-    EXPECT_THAT(screen_, HasSubstr("|     return 1"));
+    EXPECT_THAT(screen_, HasSubstr("|         return 1\r\n"));
     EXPECT_THAT(screen_, HasSubstr("src/x.py"));
 }
 
@@ -204,6 +204,7 @@ TEST_F(ActionAtTheConsole, the_end_of_the_wait_ends_the_editor) {
 TEST_F(ActionAtTheConsole, a_change_that_was_refused_is_opened_again_as_it_was_left) {
     editor("sed -i s/return.*/&0/");
     ASSERT_TRUE((*decided("e\n"))->feedback.has_value());
+    screen_.clear();
     EXPECT_THAT(*(*decided("e\n"))->feedback, HasSubstr("return 100"));
 }
 
