@@ -125,9 +125,9 @@ std::optional<std::string> read_answer(const CancelToken* cancel) {
 
 /// Commands that run what a project names, and that a person waits for.
 bool may_ask(const Program& program) {
-    static constexpr std::array commands{"start", "resume", "approve", "feedback", "resolve", "rebase", "setup"};
+    static constexpr std::array asking{"start", "resume", "approve", "feedback", "resolve", "rebase", "setup"};
     return program.in_is_terminal && program.err_is_terminal && !program.json_output && !program.stream_output && !program.quiet && program.detached < 0 &&
-           std::ranges::find(commands, program.command_name) != commands.end();
+           std::ranges::find(asking, program.command_name) != asking.end();
 }
 
 int run_trust(Program& program, const TrustArguments& arguments) {

@@ -10,7 +10,7 @@ namespace agentforge::kernel {
 namespace {
 
 AgentSet shipped_agents() {
-    auto loaded = AgentSet::load(product + "/agents", "", contracts());
+    auto loaded = AgentSet::load(shipped_config + "/agents", "", contracts());
     if (!loaded.ok()) { ADD_FAILURE() << loaded.error().to_string(); return {}; }
     return std::move(loaded).value();
 }
@@ -21,7 +21,7 @@ AgentDefinition agent(std::string_view role) { return shipped_agents().get(role)
 Result<AgentSet> with_project(const std::string& name, const std::string& text) {
     const Folder folder;
     folder.write(name, text);
-    return AgentSet::load(product + "/agents", folder.path(), contracts());
+    return AgentSet::load(shipped_config + "/agents", folder.path(), contracts());
 }
 
 }  // namespace
@@ -138,7 +138,7 @@ TEST(Agents, a_weakened_meta_contract_does_not_end_the_program) {
     const Folder folder;
     folder.write("contracts/a.yaml", "contract: agent_definition\nversion: \"1.0\"\ndescription: d\nadditionalProperties: true\nschema: {x: {type: string}}\n");
     folder.write("agents/mine.yaml", "y: 1\n");
-    const auto weak = ContractSet::load({product + "/contracts", folder.path() + "/contracts"});
+    const auto weak = ContractSet::load({shipped_config + "/contracts", folder.path() + "/contracts"});
     EXPECT_EQ(AgentSet::load("", folder.path() + "/agents", *weak).error().code, "AF-AGENT-009");
 }
 

@@ -13,10 +13,10 @@
 
 namespace agentforge::kernel {
 
-inline const std::string product = std::string(AGENTFORGE_SOURCE_DIR) + "/config";
+inline const std::string shipped_config = std::string(AGENTFORGE_SOURCE_DIR) + "/config";
 
 inline const ContractSet& contracts() {
-    static const ContractSet set = ContractSet::load({product + "/contracts"}).value();
+    static const ContractSet set = ContractSet::load({shipped_config + "/contracts"}).value();
     return set;
 }
 

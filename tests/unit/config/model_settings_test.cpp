@@ -11,7 +11,7 @@ ModelSettings of(const std::string& role, const std::string& text) {
     const Folder folder;
     Settings::Sources sources;
     sources.project_file = folder.write("settings.yaml", text);
-    auto loaded = Settings::load(product, sources);
+    auto loaded = Settings::load(shipped_config, sources);
     if (!loaded.ok()) {
         ADD_FAILURE() << loaded.error().to_string();
         return {};

@@ -9,10 +9,10 @@ namespace agentforge::kernel {
 
 namespace {
 
-const std::string orchestration = product + "/orchestration/pipeline.yaml";
+const std::string orchestration = shipped_config + "/orchestration/pipeline.yaml";
 
 PipelineSet shipped_pipelines() {
-    auto loaded = PipelineSet::load(product + "/pipelines", "", orchestration, contracts());
+    auto loaded = PipelineSet::load(shipped_config + "/pipelines", "", orchestration, contracts());
     if (!loaded.ok()) { ADD_FAILURE() << loaded.error().to_string(); return {}; }
     return std::move(loaded).value();
 }
@@ -20,7 +20,7 @@ PipelineSet shipped_pipelines() {
 Result<PipelineSet> with_project(const std::string& name, const std::string& text) {
     const Folder folder;
     folder.write(name, text);
-    return PipelineSet::load(product + "/pipelines", folder.path(), orchestration, contracts());
+    return PipelineSet::load(shipped_config + "/pipelines", folder.path(), orchestration, contracts());
 }
 
 std::string mine(const std::string& stages) { return "pipeline:\n  name: mine\n  description: d\n  goal_type: g\n" + stages; }
@@ -220,7 +220,7 @@ TEST(Pipelines, an_agent_that_a_project_template_names_holds) {
 TEST(Pipelines, the_mapping_of_stages_to_agents_is_laid_over_shipped_templates) {
     const Folder folder;
     const auto file = folder.write("pipeline.yaml", "pipeline: {stages: {green: {primary: my_developer, reviewers: [security_architect], review_mode: advisory}}}\n");
-    const auto set = PipelineSet::load(product + "/pipelines", "", file, contracts());
+    const auto set = PipelineSet::load(shipped_config + "/pipelines", "", file, contracts());
     ASSERT_TRUE(set.ok()) << set.error().to_string();
     const auto implement = set->get("implement");
     const auto& green = implement->stages[*implement->index_of("green")];
@@ -231,7 +231,7 @@ TEST(Pipelines, the_mapping_of_stages_to_agents_is_laid_over_shipped_templates) 
 TEST(Pipelines, the_mapping_may_not_name_a_stage_that_is_nowhere) {
     const Folder folder;
     const auto file = folder.write("pipeline.yaml", "pipeline: {stages: {gren: {primary: x}}}\n");
-    const auto set = PipelineSet::load(product + "/pipelines", "", file, contracts());
+    const auto set = PipelineSet::load(shipped_config + "/pipelines", "", file, contracts());
     EXPECT_EQ(set.error().code, "AF-PIPE-007");
     EXPECT_EQ(set.error().remedy, "Did you mean green?");
 }
@@ -239,7 +239,7 @@ TEST(Pipelines, the_mapping_may_not_name_a_stage_that_is_nowhere) {
 TEST(Pipelines, the_mapping_may_not_hold_unknown_fields) {
     const Folder folder;
     const auto file = folder.write("pipeline.yaml", "pipeline: {stages: {green: {primry: x}}}\n");
-    EXPECT_EQ(PipelineSet::load(product + "/pipelines", "", file, contracts()).error().code, "AF-PIPE-007");
+    EXPECT_EQ(PipelineSet::load(shipped_config + "/pipelines", "", file, contracts()).error().code, "AF-PIPE-007");
 }
 
 TEST(Pipelines, an_unknown_condition_names_the_nearest) {
@@ -256,7 +256,7 @@ TEST(Pipelines, a_weakened_meta_contract_does_not_end_the_program) {
     const Folder folder;
     folder.write("contracts/p.yaml", "contract: pipeline_template\nversion: \"1.0\"\ndescription: d\nadditionalProperties: true\nschema: {x: {type: string}}\n");
     folder.write("pipelines/mine.yaml", "y: 1\n");
-    const auto weak = ContractSet::load({product + "/contracts", folder.path() + "/contracts"});
+    const auto weak = ContractSet::load({shipped_config + "/contracts", folder.path() + "/contracts"});
     EXPECT_EQ(PipelineSet::load("", folder.path() + "/pipelines", "", *weak).error().code, "AF-PIPE-012");
 }
 

@@ -7,7 +7,7 @@ namespace agentforge::kernel {
 namespace {
 
 Settings load(const Settings::Sources& sources) {
-    auto loaded = Settings::load(product, sources);
+    auto loaded = Settings::load(shipped_config, sources);
     if (!loaded.ok()) { ADD_FAILURE() << loaded.error().to_string(); }
     return std::move(loaded).value();
 }
@@ -16,7 +16,7 @@ Result<Settings> project(const std::string& text) {
     const Folder folder;
     Settings::Sources sources;
     sources.project_file = folder.write("settings.yaml", text);
-    return Settings::load(product, sources);
+    return Settings::load(shipped_config, sources);
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ TEST(Settings, text_from_the_environment_is_not_taken_for_yaml) {
 TEST(Settings, a_wrong_variable_is_named) {
     Settings::Sources sources;
     sources.environment["AGENTFORGE_LLM_TIMEOUT_SECONDS"] = "soon";
-    EXPECT_EQ(Settings::load(product, sources).error().where, "environment AGENTFORGE_LLM_TIMEOUT_SECONDS");
+    EXPECT_EQ(Settings::load(shipped_config, sources).error().where, "environment AGENTFORGE_LLM_TIMEOUT_SECONDS");
 }
 
 TEST(Settings, variables_that_mean_nothing_are_named) {
@@ -139,13 +139,13 @@ TEST(Settings, variables_that_mean_nothing_are_named) {
 TEST(Settings, an_unknown_flag_is_refused) {
     Settings::Sources sources;
     sources.flags.emplace_back("llm.modell", "x");
-    EXPECT_EQ(Settings::load(product, sources).error().remedy, "Did you mean llm.model?");
+    EXPECT_EQ(Settings::load(shipped_config, sources).error().remedy, "Did you mean llm.model?");
 }
 
 TEST(Settings, a_flag_without_a_name_is_refused) {
     Settings::Sources sources;
     sources.flags.emplace_back("", "x");
-    EXPECT_EQ(Settings::load(product, sources).error().code, "AF-CONF-020");
+    EXPECT_EQ(Settings::load(shipped_config, sources).error().code, "AF-CONF-020");
 }
 
 TEST(Settings, the_origin_names_layer_and_place) {

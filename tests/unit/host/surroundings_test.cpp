@@ -28,8 +28,6 @@ struct Surroundings {
 
 std::string code_of(const Result<void>& result) { return result.ok() ? "" : result.error().code; }
 
-}  // namespace
-
 TEST(Surroundings, that_fit_are_taken_and_nothing_is_made) {
     const Surroundings place;
     EXPECT_EQ(code_of(place.check()), "");
@@ -60,7 +58,7 @@ TEST(Surroundings, a_state_folder_that_is_a_file_is_refused_by_what_it_is) {
     place.folder.write("state", "x");
     const auto result = place.check();
     ASSERT_EQ(code_of(result), "AF-CLI-132");
-    EXPECT_THAT(result.error().message, testing::HasSubstr("it is a file"));
+    EXPECT_THAT(result.error().message, ::testing::HasSubstr("it is a file"));
     EXPECT_EQ(result.error().where, place.state.string());
 }
 
@@ -70,7 +68,7 @@ TEST(Surroundings, a_state_folder_below_a_file_is_refused_and_names_the_file) {
     place.state /= "deeper/still";
     const auto result = place.check();
     ASSERT_EQ(code_of(result), "AF-CLI-132");
-    EXPECT_THAT(result.error().where, testing::EndsWith("/state"));
+    EXPECT_THAT(result.error().where, ::testing::EndsWith("/state"));
 }
 
 TEST(Surroundings, a_state_folder_behind_a_link_to_nothing_is_refused) {
@@ -105,7 +103,7 @@ TEST(OwnFolder, with_a_link_among_the_folders_that_are_written_is_refused_by_its
         fs::create_symlink("/tmp", place.agentforge / name);
         const auto result = check_own_folder(place.agentforge);
         ASSERT_EQ(code_of(result), "AF-CLI-130") << name;
-        EXPECT_THAT(result.error().message, testing::HasSubstr(name));
+        EXPECT_THAT(result.error().message, ::testing::HasSubstr(name));
     }
 }
 
@@ -131,7 +129,7 @@ TEST(Request, that_names_what_is_there_is_refused_and_told_how_to_be_read) {
         EXPECT_EQ(code_of(result), "AF-CLI-135") << request;
     }
     const auto result = check_request_is_no_path("docs/TASK 1.md", {place.root});
-    EXPECT_THAT(result.error().remedy, testing::HasSubstr("start - < docs/TASK 1.md"));
+    EXPECT_THAT(result.error().remedy, ::testing::HasSubstr("start - < docs/TASK 1.md"));
 }
 
 TEST(Request, that_is_written_like_a_path_is_refused_though_nothing_is_there) {
@@ -151,7 +149,7 @@ TEST(Misnamed, folders_and_files_are_told_with_what_was_meant) {
     place.folder.write("project/.agentforge/agent/x.yaml", "");
     place.folder.write("project/.agentforge/config/setting.yaml", "");
     place.folder.write("project/.agentforge/orchestration/pipelines.yaml", "");
-    EXPECT_THAT(misnamed(place.agentforge), testing::ElementsAre(
+    EXPECT_THAT(misnamed(place.agentforge), ::testing::ElementsAre(
         ".agentforge/agent is not read; did you mean .agentforge/agents?",
         ".agentforge/config/setting.yaml is not read; did you mean .agentforge/config/settings.yaml?",
         ".agentforge/orchestration/pipelines.yaml is not read; did you mean .agentforge/orchestration/pipeline.yaml?"));
@@ -160,18 +158,19 @@ TEST(Misnamed, folders_and_files_are_told_with_what_was_meant) {
 TEST(Misnamed, what_is_read_and_what_is_the_users_own_is_not_told) {
     const Surroundings place;
     for (const char* name : {"agents/x.yaml", "config/settings.yaml", "transcripts/x.yaml", "plugins/x", ".gitignore", "tasks/x"}) { place.folder.write(std::string("project/.agentforge/") + name, ""); }
-    EXPECT_THAT(misnamed(place.agentforge), testing::IsEmpty());
+    EXPECT_THAT(misnamed(place.agentforge), ::testing::IsEmpty());
 }
 
 TEST(Variables, of_git_that_lead_elsewhere_are_told) {
     const Surroundings place;
-    EXPECT_THAT(variables_not_followed({{"GIT_DIR", "/nowhere"}}, place.root), testing::ElementsAre(testing::HasSubstr("GIT_DIR is set and not followed")));
-    EXPECT_THAT(variables_not_followed({{"GIT_WORK_TREE", "/tmp"}}, place.root), testing::SizeIs(1));
+    EXPECT_THAT(variables_not_followed({{"GIT_DIR", "/nowhere"}}, place.root), ::testing::ElementsAre(::testing::HasSubstr("GIT_DIR is set and not followed")));
+    EXPECT_THAT(variables_not_followed({{"GIT_WORK_TREE", "/tmp"}}, place.root), ::testing::SizeIs(1));
 }
 
 TEST(Variables, of_git_that_mean_this_repository_are_not_told) {
     const Surroundings place;
-    EXPECT_THAT(variables_not_followed({{"GIT_DIR", place.git.string()}, {"GIT_WORK_TREE", place.root.string()}, {"GIT_EDITOR", "vi"}}, place.root), testing::IsEmpty());
+    EXPECT_THAT(variables_not_followed({{"GIT_DIR", place.git.string()}, {"GIT_WORK_TREE", place.root.string()}, {"GIT_EDITOR", "vi"}}, place.root), ::testing::IsEmpty());
 }
 
+}  // namespace
 }  // namespace agentforge::kernel

@@ -38,24 +38,24 @@ const std::vector<WrittenFile>& kinds_of_files() {
         {"settings", "settings.yaml", [](const std::string& folder) {
              Settings::Sources sources;
              sources.project_file = folder + "/settings.yaml";
-             return verdict(Settings::load(product, sources));
+             return verdict(Settings::load(shipped_config, sources));
          }},
         {"user_settings", "config.yaml", [](const std::string& folder) {
              Settings::Sources sources;
              sources.user_file = folder + "/config.yaml";
-             return verdict(Settings::load(product, sources));
+             return verdict(Settings::load(shipped_config, sources));
          }},
-        {"agent", "agents/mine.yaml", [](const std::string& folder) { return verdict(AgentSet::load(product + "/agents", folder + "/agents", contracts())); }},
-        {"contract", "contracts/mine.yaml", [](const std::string& folder) { return verdict(ContractSet::load({product + "/contracts", folder + "/contracts"})); }},
+        {"agent", "agents/mine.yaml", [](const std::string& folder) { return verdict(AgentSet::load(shipped_config + "/agents", folder + "/agents", contracts())); }},
+        {"contract", "contracts/mine.yaml", [](const std::string& folder) { return verdict(ContractSet::load({shipped_config + "/contracts", folder + "/contracts"})); }},
         {"pipeline", "pipelines/mine.yaml", [](const std::string& folder) {
-             return verdict(PipelineSet::load(product + "/pipelines", folder + "/pipelines", folder + "/pipeline.yaml", contracts()));
+             return verdict(PipelineSet::load(shipped_config + "/pipelines", folder + "/pipelines", folder + "/pipeline.yaml", contracts()));
          }},
         {"orchestration", "pipeline.yaml", [](const std::string& folder) {
-             return verdict(PipelineSet::load(product + "/pipelines", folder + "/pipelines", folder + "/pipeline.yaml", contracts()));
+             return verdict(PipelineSet::load(shipped_config + "/pipelines", folder + "/pipelines", folder + "/pipeline.yaml", contracts()));
          }},
         {"language", "languages/mine.yaml", [](const std::string& folder) { return verdict(load_language(folder + "/languages", "mine")); }},
-        {"conformance", "conformance/mine.yaml", [](const std::string& folder) { return verdict(load_checks({product + "/conformance", folder + "/conformance"}, {})); }},
-        {"prices", "prices.yaml", [](const std::string& folder) { return verdict(PriceTable::load(product + "/prices.yaml", folder + "/prices.yaml", "cost.prices")); }},
+        {"conformance", "conformance/mine.yaml", [](const std::string& folder) { return verdict(load_checks({shipped_config + "/conformance", folder + "/conformance"}, {})); }},
+        {"prices", "prices.yaml", [](const std::string& folder) { return verdict(PriceTable::load(shipped_config + "/prices.yaml", folder + "/prices.yaml", "cost.prices")); }},
     };
     return kinds;
 }
@@ -94,7 +94,7 @@ const std::vector<Fault>& faults_of_yaml() {
     return faults;
 }
 
-class EveryFile : public testing::TestWithParam<WrittenFile> {
+class EveryFile : public ::testing::TestWithParam<WrittenFile> {
 protected:
     Result<void> read(const std::string& text) {
         folder_.write(GetParam().file, text);
@@ -104,16 +104,14 @@ protected:
     Folder folder_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, EveryFile, testing::ValuesIn(kinds_of_files()), [](const auto& kind) { return kind.param.name; });
-
-}  // namespace
+INSTANTIATE_TEST_SUITE_P(Kinds, EveryFile, ::testing::ValuesIn(kinds_of_files()), [](const auto& kind) { return kind.param.name; });
 
 TEST_P(EveryFile, is_refused_with_code_and_place_whatever_is_wrong_with_its_yaml) {
     for (const Fault& fault : faults_of_yaml()) {
         const auto result = read(fault.text);
         ASSERT_FALSE(result.ok()) << fault.name;
         EXPECT_EQ(result.error().code, fault.code) << fault.name << ": " << result.error().to_string();
-        EXPECT_THAT(result.error().where, testing::HasSubstr(GetParam().file + fault.place)) << fault.name;
+        EXPECT_THAT(result.error().where, ::testing::HasSubstr(GetParam().file + fault.place)) << fault.name;
         EXPECT_FALSE(result.error().remedy.empty()) << fault.name;
     }
 }
@@ -121,20 +119,20 @@ TEST_P(EveryFile, is_refused_with_code_and_place_whatever_is_wrong_with_its_yaml
 TEST_P(EveryFile, is_refused_with_its_place_for_an_unknown_key) {
     const auto result = read("agentforg: 1\n");
     ASSERT_FALSE(result.ok());
-    EXPECT_THAT(result.error().where, testing::HasSubstr(GetParam().file + ":1:")) << result.error().to_string();
-    EXPECT_THAT(result.error().message, testing::HasSubstr("agentforg"));
+    EXPECT_THAT(result.error().where, ::testing::HasSubstr(GetParam().file + ":1:")) << result.error().to_string();
+    EXPECT_THAT(result.error().message, ::testing::HasSubstr("agentforg"));
 }
 
 TEST_P(EveryFile, is_refused_where_it_is_a_list) {
     const auto result = read("- 1\n");
     ASSERT_FALSE(result.ok());
-    EXPECT_THAT(result.error().where, testing::HasSubstr(GetParam().file)) << result.error().to_string();
+    EXPECT_THAT(result.error().where, ::testing::HasSubstr(GetParam().file)) << result.error().to_string();
 }
 
 TEST_P(EveryFile, is_refused_where_it_is_a_single_word) {
     const auto result = read("word\n");
     ASSERT_FALSE(result.ok());
-    EXPECT_THAT(result.error().where, testing::HasSubstr(GetParam().file)) << result.error().to_string();
+    EXPECT_THAT(result.error().where, ::testing::HasSubstr(GetParam().file)) << result.error().to_string();
 }
 
 TEST_P(EveryFile, shows_nothing_raw_that_acts_on_a_terminal) {
@@ -149,7 +147,7 @@ TEST_P(EveryFile, is_refused_where_a_folder_stands_in_its_place) {
     std::filesystem::create_directories(folder_.path() + "/" + GetParam().file);
     const auto result = GetParam().read(folder_.path());
     ASSERT_FALSE(result.ok());
-    EXPECT_THAT(result.error().to_string(), testing::AllOf(testing::HasSubstr("AF-BASE-011"), testing::HasSubstr(GetParam().file)));
+    EXPECT_THAT(result.error().to_string(), ::testing::AllOf(::testing::HasSubstr("AF-BASE-011"), ::testing::HasSubstr(GetParam().file)));
 }
 
 TEST_P(EveryFile, is_refused_where_a_pipe_stands_in_its_place_and_is_not_waited_for) {
@@ -158,7 +156,7 @@ TEST_P(EveryFile, is_refused_where_a_pipe_stands_in_its_place_and_is_not_waited_
     ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
     const auto result = GetParam().read(folder_.path());
     ASSERT_FALSE(result.ok());
-    EXPECT_THAT(result.error().to_string(), testing::AllOf(testing::HasSubstr("AF-BASE-011"), testing::HasSubstr(GetParam().file)));
+    EXPECT_THAT(result.error().to_string(), ::testing::AllOf(::testing::HasSubstr("AF-BASE-011"), ::testing::HasSubstr(GetParam().file)));
 }
 
 TEST_P(EveryFile, is_refused_where_it_links_to_itself) {
@@ -167,7 +165,7 @@ TEST_P(EveryFile, is_refused_where_it_links_to_itself) {
     std::filesystem::create_symlink(file.filename(), file);
     const auto result = GetParam().read(folder_.path());
     ASSERT_FALSE(result.ok());
-    EXPECT_THAT(result.error().to_string(), testing::AllOf(testing::HasSubstr("AF-BASE-011"), testing::HasSubstr(GetParam().file)));
+    EXPECT_THAT(result.error().to_string(), ::testing::AllOf(::testing::HasSubstr("AF-BASE-011"), ::testing::HasSubstr(GetParam().file)));
 }
 
 TEST_P(EveryFile, is_refused_where_it_links_to_nothing) {
@@ -176,13 +174,13 @@ TEST_P(EveryFile, is_refused_where_it_links_to_nothing) {
     std::filesystem::create_symlink("/nowhere/at/all", file);
     const auto result = GetParam().read(folder_.path());
     ASSERT_FALSE(result.ok());
-    EXPECT_THAT(result.error().to_string(), testing::HasSubstr(GetParam().file));
+    EXPECT_THAT(result.error().to_string(), ::testing::HasSubstr(GetParam().file));
 }
 
 TEST_P(EveryFile, is_refused_where_it_has_more_than_its_bytes) {
     const auto result = read("a: " + std::string(9U << 20U, 'x') + "\n");
     ASSERT_FALSE(result.ok());
-    EXPECT_THAT(result.error().message, testing::HasSubstr("larger than"));
+    EXPECT_THAT(result.error().message, ::testing::HasSubstr("larger than"));
 }
 
 TEST(WrongPlaces, other_files_among_definitions_are_refused_by_name) {
@@ -191,7 +189,7 @@ TEST(WrongPlaces, other_files_among_definitions_are_refused_by_name) {
         folder.write(name, "x: 1\n");
         const auto files = yaml_files_of(folder.path());
         ASSERT_FALSE(files.ok()) << name;
-        EXPECT_THAT(files.error().where, testing::EndsWith(name));
+        EXPECT_THAT(files.error().where, ::testing::EndsWith(name));
     }
 }
 
@@ -201,7 +199,7 @@ TEST(WrongPlaces, a_folder_among_definitions_is_refused_by_name) {
     const auto files = yaml_files_of(folder.path());
     ASSERT_FALSE(files.ok());
     EXPECT_EQ(files.error().code, "AF-CONF-080");
-    EXPECT_THAT(files.error().message, testing::HasSubstr("folder"));
+    EXPECT_THAT(files.error().message, ::testing::HasSubstr("folder"));
 }
 
 TEST(WrongPlaces, notes_and_what_editors_leave_are_passed_over) {
@@ -231,7 +229,7 @@ TEST(WrongManifests, each_fault_is_refused_with_its_place) {
         const auto result = read_manifest(folder.write("plugin.json", fault.text));
         ASSERT_FALSE(result.ok()) << fault.name;
         EXPECT_EQ(result.error().code, fault.code) << fault.name << ": " << result.error().to_string();
-        EXPECT_THAT(result.error().where, testing::HasSubstr("plugin.json" + fault.place)) << fault.name;
+        EXPECT_THAT(result.error().where, ::testing::HasSubstr("plugin.json" + fault.place)) << fault.name;
     }
 }
 
@@ -242,7 +240,8 @@ TEST(WrongAgents, a_cycle_of_extends_is_refused_by_both_names) {
     const auto result = AgentSet::load(folder.path() + "/product", folder.path() + "/own", contracts());
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.error().code, "AF-AGENT-005") << result.error().to_string();
-    EXPECT_THAT(result.error().where, testing::HasSubstr(".yaml:1:"));
+    EXPECT_THAT(result.error().where, ::testing::HasSubstr(".yaml:1:"));
 }
 
+}  // namespace
 }  // namespace agentforge::kernel
