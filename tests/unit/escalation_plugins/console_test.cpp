@@ -202,7 +202,7 @@ TEST_F(ActionAtTheConsole, the_end_of_the_wait_ends_the_editor) {
 }
 
 TEST_F(ActionAtTheConsole, a_change_that_was_refused_is_opened_again_as_it_was_left) {
-    editor("sed -i s/return.*/&0/");
+    editor("sed -i 's/return.*/&0/'");
     ASSERT_TRUE((*decided("e\n"))->feedback.has_value());
     screen_.clear();
     EXPECT_THAT(*(*decided("e\n"))->feedback, HasSubstr("return 100"));
