@@ -110,7 +110,7 @@ void add_decisions(CLI::App& app, Program& program) {
                                          "  agentforge approve ACT-20260102-add-oauth2-1f2e3d4c-green-7\n"
                                          "  agentforge approve ACT-20260102-add-oauth2-1f2e3d4c-green-7 --edited action.yaml", true);
     const Option edit = add_flag(approve, "--edit", approved->edit, "Change the action in your editor first (VISUAL, EDITOR, or vi)");
-    add_option(approve, "--edited", approved->edited, "Do this in place of the action: a YAML or JSON file with its `tool` and `arguments`; `-` is standard input")->type_name("FILE")->excludes(edit);
+    add_option(approve, "--edited", approved->edited, "Do this instead: a YAML or JSON file with an action's `tool` and `arguments`; `-` is standard input")->type_name("FILE")->excludes(edit);
     finish(approve, approved);
     const auto [reject, rejected] = add("reject", "Refuse what the task shows: an artifact's task ends, an action is not done",
                                         "Examples:\n"

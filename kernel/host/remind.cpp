@@ -111,7 +111,7 @@ void add_remind(CLI::App& app, Program& program) {
     add_option(*command, "task", arguments->task, "Only this task's questions, and at once: its id, or enough of it")->type_name("TASK");
     const Option go_on = add_flag(*command, "--resume", arguments->go_on, "Go on with the tasks whose question was answered by its deadline");
     add_flag(*command, "--json", program.json_output, "Answer as JSON")->excludes(go_on);
-    add_flag(*command, "--quiet", program.quiet, "Say nothing where nothing was done");
+    add_flag(*command, "-q,--quiet", program.quiet, "Say nothing where nothing was done");
     command->footer("Example:  agentforge remind --quiet        (every ten minutes from cron, see docs/escalation.md)");
     command->callback([&program, arguments] { program.command = [&program, arguments] { return run_remind(program, *arguments); }; });
 }

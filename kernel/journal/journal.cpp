@@ -191,7 +191,7 @@ Result<Contents> parse_journal(std::string_view bytes, const fs::path& path) {
     Contents contents;
     constexpr std::string_view mark = "agentforge_journal: ";
     if (const auto line = bytes.substr(0, bytes.find('\n')); !bytes.starts_with(format_line) && line.starts_with(mark) && line.size() > mark.size() && line.size() < mark.size() + 10 &&
-                                                             line.find_first_not_of("0123456789", mark.size()) == std::string_view::npos) {
+                                                             line.find_first_not_of("0123456789", mark.size()) == std::string_view::npos && line[mark.size()] != '0') {
         return Error{"AF-JRNL-008", "The journal is of format " + std::string(line.substr(mark.size())) + ", and this version of agentforge knows format 1", path.string() + ":1",
                      "Use the version of agentforge that wrote it, or a newer one; nothing was changed.", ErrorKind::unavailable};
     }

@@ -109,7 +109,7 @@ class Project:
         (self.home / ".agentforge" / "config.yaml").write_text(yaml.safe_dump({
             "plugins": {"paths": [str(self.plugins)]},
             "llm": {"backend": KINDS["llm"], "settings": {"command": ["/usr/bin/python3", "-B", str(model)]}},
-            "escalation": {"handler": KINDS["escalation"]}}))
+            "escalation": {"handlers": [KINDS["escalation"]]}}))
         (self.root / "notes.md").write_text("# Notes\nTODO: the number of the next release\n")
         run("cp", "-r", f"{WORK / KINDS['stage'] / 'project'}/.", self.root / ".agentforge")
         (self.root / ".agentforge" / "agents").mkdir()

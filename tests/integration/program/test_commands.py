@@ -369,7 +369,7 @@ class TestLooking(ProgramTest):
 
     def test_escalations_list_shows_the_approval(self):
         outcome = self.assert_code(self.run_program("escalations", "list"), 0)
-        self.assertIn("approve | feedback | reject " + self.waiting, outcome.out)
+        self.assertIn(f"approve | feedback | reject APR-{self.waiting}-intake-1", outcome.out)
 
     def test_escalations_list_as_json(self):
         items = self.run_program("escalations", "list", "--json").json["escalations"]

@@ -38,6 +38,7 @@ class TestEveryCommand(ProgramTest):
             "start": (("--dry-run", REQUEST), 0),
             "status": ((), 0),
             "resume": ((self.done,), 0),
+            "remind": ((), 0),
             "pause": ((self.done,), 1),
             "abort": ((self.done,), 1),
             "approve": ((self.done,), 1),

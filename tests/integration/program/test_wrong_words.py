@@ -130,7 +130,7 @@ class TestWords(Untouched):
 
     def test_unknown_names_are_refused_where_settings_give_them(self):
         for key, value, code, word in (("agents.software_develper.llm.model", "x", "AF-CONF-081", "`software_developer`"), ("plugins.enable", "[org.agentforge.nothing]", "AF-PLUG-036", "org.agentforge.nothing"),
-                                       ("limits.stages.grene.max_steps", "3", "AF-COST-003", "`green`"), ("escalation.handler", "consol", "AF-PLUG-010", "console")):
+                                       ("limits.stages.grene.max_steps", "3", "AF-COST-003", "`green`"), ("escalation.handlers", "[consol]", "AF-PLUG-010", "console")):
             with self.subTest(key):
                 self.assert_refused(lambda: self.start("--set", f"{key}={value}"), code, word)
 

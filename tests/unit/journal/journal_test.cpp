@@ -328,11 +328,17 @@ TEST_F(JournalFile, notices_another_header_even_of_a_valid_form) {
 }
 
 TEST_F(JournalFile, refuses_files_that_are_no_journal) {
-    for (const std::string& text : {std::string(), std::string("actions:\n"), std::string("agentforge_journal: 2\nactions:\n"), std::string("agentforge_journal: 1\n"), std::string("agentforge_journal: 1\nactions:"),
+    for (const std::string& text : {std::string(), std::string("actions:\n"), std::string("agentforge_journal: 0\nactions:\n"), std::string("agentforge_journal: 1\n"), std::string("agentforge_journal: 1\nactions:"),
                                     std::string("agentforge_journal: 1\na: b\nactions:\n"), std::string("agentforge_journal: 1\na: 1\na: 2\nactions:\n"), std::string(1000, '\0')}) {
         put(text);
         EXPECT_EQ(Journal::open(path_).error().code, "AF-JRNL-002") << text;
     }
+}
+
+TEST_F(JournalFile, names_a_format_that_is_newer_than_it_knows) {
+    put("agentforge_journal: 2\nactions:\n");
+    EXPECT_EQ(Journal::open(path_).error().code, "AF-JRNL-008");
+    EXPECT_EQ(bytes(), "agentforge_journal: 2\nactions:\n");
 }
 
 TEST_F(JournalFile, goes_on_through_interrupted_and_short_writes) {

@@ -663,13 +663,23 @@ TEST_F(ControllerTest, a_clock_that_jumps_back_and_forth_changes_no_outcome) {
 }
 
 TEST_F(ControllerTest, a_disk_that_is_full_pauses_the_task_and_asks_no_model_again) {
-    unsigned entered = 0;
-    bench.stage("a", [&](StageContext&) {
-        return ++entered == 1 ? StageResult::failed(Error{"AF-BASE-013", "The file could not be written: No space left on device", "x", "Free some space, then try again.", ErrorKind::io}) : note();
+    unsigned asked = 0;
+    bench.stage("a", [](StageContext& context) {
+        AgentRun run;
+        run.objective = "Say something";
+        run.text_answer = true;
+        const auto outcome = context.run_agent(run);
+        return outcome.ok() ? note(outcome->text) : StageResult::failed(outcome.error());
     });
-    const auto paused = bench.start(Bench::with({"a"}));
+    bench.answers([&](const CompletionRequest&) -> Result<Completion> {
+        if (++asked == 1) { return Error{"AF-BASE-013", "The file could not be written: No space left on device", "x", "Free some space, then try again.", ErrorKind::io}; }
+        return say("hello");
+    });
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].agent = "requirements_analyst";
+    const auto paused = bench.start(options);
     EXPECT_EQ(paused.status, TaskStatus::paused);
-    EXPECT_EQ(entered, 1U);
+    EXPECT_EQ(asked, 1U);
     ASSERT_TRUE(paused.error.has_value());
     EXPECT_EQ(paused.error->code, "AF-BASE-013");
     EXPECT_TRUE(bench.resume(paused.task_id).success);
