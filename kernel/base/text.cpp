@@ -241,6 +241,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
     if (word.size() > longest) { return {}; }
     std::string best;
     std::size_t best_distance = word.size() / 3 + 2;
+    std::vector<std::size_t> earlier(word.size() + 1);
     std::vector<std::size_t> before(word.size() + 1);
     std::vector<std::size_t> current(word.size() + 1);
     for (const auto& candidate : candidates) {
@@ -250,7 +251,10 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
             current[0] = j;
             for (std::size_t i = 1; i <= word.size(); ++i) {
                 current[i] = std::min({before[i] + 1, current[i - 1] + 1, before[i - 1] + (word[i - 1] == candidate[j - 1] ? 0U : 1U)});
+                // Two letters in the wrong order are one slip of the hand.
+                if (i > 1 && j > 1 && word[i - 1] == candidate[j - 2] && word[i - 2] == candidate[j - 1]) { current[i] = std::min(current[i], earlier[i - 2] + 1); }
             }
+            std::swap(earlier, before);
             std::swap(before, current);
         }
         if (before[word.size()] < best_distance) {

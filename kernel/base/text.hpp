@@ -20,7 +20,7 @@ namespace agentforge::kernel {
 [[nodiscard]] std::string ellipsis(std::string_view text, std::size_t max_bytes);
 /// The first line without its line end.
 [[nodiscard]] std::string first_line(std::string_view text);
-/// The candidate with the smallest edit distance, or empty where none is near (distance > 1/3 of the length + 1).
+/// The candidate with the smallest edit distance (two neighbours swapped count as one), or empty where none is near (distance > 1/3 of the length + 1).
 [[nodiscard]] std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 /// One line that every JSON and every YAML 1.1/1.2 reader reads to the same value. `", "` and `": "`

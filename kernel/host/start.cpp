@@ -312,6 +312,8 @@ int run_start(Program& program, const StartArguments& arguments) {
     if (arguments.wait) { program.settings.emplace_back("escalation.wait_seconds", "604800"); }
     const auto request = request_of(program, arguments);
     if (!request.ok()) { return program.fail(request.error()); }
+    // What is wrong with the words themselves is said whatever else is missing.
+    if (const auto words = check_request(*request); !words.ok()) { return program.fail(words.error()); }
     const auto work = [&] { return start_task(program, arguments, *request); };
     return arguments.detach ? detach(program, work) : work();
 }

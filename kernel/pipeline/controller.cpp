@@ -1129,7 +1129,7 @@ Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std:
 
 PipelineController::PipelineController(ControllerSetup setup) : setup_(std::move(setup)) {}
 
-Result<PipelineResult> PipelineController::execute(std::string_view request, const StartOptions& options) {
+Result<void> check_request(std::string_view request) {
     if (request.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         return broken_rule("AF-ORCH-040", "the request is empty", "say what is to be done, e.g. agentforge start \"Add a --version flag\"");
     }
@@ -1141,6 +1141,11 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
         return broken_rule("AF-ORCH-040", "the request holds a zero byte: it is no text", "give it as text in UTF-8");
     }
     if (!is_valid_utf8(request)) { return broken_rule("AF-ORCH-040", "the request is not valid UTF-8", "give it in UTF-8"); }
+    return {};
+}
+
+Result<PipelineResult> PipelineController::execute(std::string_view request, const StartOptions& options) {
+    AF_CHECK(check_request(request));
     for (const std::string& stage : options.approve_stages) {
         if (!options.pipeline.index_of(stage)) {
             return broken_rule("AF-ORCH-041", "pipeline `" + options.pipeline.name + "` has no stage `" + stage + "` to approve", "name one of its stages");

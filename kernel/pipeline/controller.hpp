@@ -101,6 +101,9 @@ struct PersonDecision {
     std::string hash = {};
 };
 
+/// Whether a task can be made of these words. Errors: AF-ORCH-040 empty, too long, or no text.
+[[nodiscard]] Result<void> check_request(std::string_view request);
+
 class PipelineController {
 public:
     explicit PipelineController(ControllerSetup setup);

@@ -47,6 +47,7 @@ class TestWords(Untouched):
     def test_an_empty_request_makes_nothing(self):
         for request in ("", "  \n\t"):
             self.assert_refused(lambda: self.start(request=request), "AF-ORCH-040", "empty")
+            self.assert_refused(lambda: self.run_program("start", "--dry-run", request), "AF-ORCH-040", "empty")
 
     def test_a_request_of_300_kilobytes_is_refused_with_its_size(self):
         outcome = self.assert_refused(lambda: self.run_program("start", "--transcript", TRANSCRIPT, "-", text_input="a" * 300_000), "AF-ORCH-040", "262144")

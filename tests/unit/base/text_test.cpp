@@ -119,6 +119,7 @@ TEST(Nearest, finds_the_likely_meaning_or_nothing) {
     const std::vector<std::string> words{"pipeline", "stage", "status", "request"};
     EXPECT_EQ(nearest("pipelne", words), "pipeline");
     EXPECT_EQ(nearest("staus", words), "status");
+    EXPECT_EQ(nearest("stauts", {"start", "status"}), "status");
     EXPECT_EQ(nearest("zebra", words), "");
     EXPECT_EQ(nearest("x", {}), "");
     EXPECT_EQ(nearest(std::string(1'000'000, 'x'), words), "");
