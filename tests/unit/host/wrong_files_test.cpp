@@ -100,6 +100,18 @@ protected:
         folder_.write(GetParam().file, text);
         return GetParam().read(folder_.path());
     }
+    /// Where the file would stand; its folder is there.
+    [[nodiscard]] std::filesystem::path place() const {
+        const std::filesystem::path file = std::filesystem::path(folder_.path()) / GetParam().file;
+        std::filesystem::create_directories(file.parent_path());
+        return file;
+    }
+    /// That what stands in the file's place is refused, and named.
+    void expect_refused(const std::string& code = {}) const {
+        const auto result = GetParam().read(folder_.path());
+        ASSERT_FALSE(result.ok());
+        EXPECT_THAT(result.error().to_string(), ::testing::AllOf(::testing::HasSubstr(code), ::testing::HasSubstr(GetParam().file)));
+    }
 
     Folder folder_;
 };
@@ -145,36 +157,23 @@ TEST_P(EveryFile, shows_nothing_raw_that_acts_on_a_terminal) {
 
 TEST_P(EveryFile, is_refused_where_a_folder_stands_in_its_place) {
     std::filesystem::create_directories(folder_.path() + "/" + GetParam().file);
-    const auto result = GetParam().read(folder_.path());
-    ASSERT_FALSE(result.ok());
-    EXPECT_THAT(result.error().to_string(), ::testing::AllOf(::testing::HasSubstr("AF-BASE-011"), ::testing::HasSubstr(GetParam().file)));
+    expect_refused("AF-BASE-011");
 }
 
 TEST_P(EveryFile, is_refused_where_a_pipe_stands_in_its_place_and_is_not_waited_for) {
-    const std::string file = folder_.path() + "/" + GetParam().file;
-    std::filesystem::create_directories(std::filesystem::path(file).parent_path());
-    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
-    const auto result = GetParam().read(folder_.path());
-    ASSERT_FALSE(result.ok());
-    EXPECT_THAT(result.error().to_string(), ::testing::AllOf(::testing::HasSubstr("AF-BASE-011"), ::testing::HasSubstr(GetParam().file)));
+    ASSERT_EQ(::mkfifo(place().c_str(), 0600), 0);
+    expect_refused("AF-BASE-011");
 }
 
 TEST_P(EveryFile, is_refused_where_it_links_to_itself) {
-    const std::filesystem::path file = folder_.path() + "/" + GetParam().file;
-    std::filesystem::create_directories(file.parent_path());
+    const auto file = place();
     std::filesystem::create_symlink(file.filename(), file);
-    const auto result = GetParam().read(folder_.path());
-    ASSERT_FALSE(result.ok());
-    EXPECT_THAT(result.error().to_string(), ::testing::AllOf(::testing::HasSubstr("AF-BASE-011"), ::testing::HasSubstr(GetParam().file)));
+    expect_refused("AF-BASE-011");
 }
 
 TEST_P(EveryFile, is_refused_where_it_links_to_nothing) {
-    const std::filesystem::path file = folder_.path() + "/" + GetParam().file;
-    std::filesystem::create_directories(file.parent_path());
-    std::filesystem::create_symlink("/nowhere/at/all", file);
-    const auto result = GetParam().read(folder_.path());
-    ASSERT_FALSE(result.ok());
-    EXPECT_THAT(result.error().to_string(), ::testing::HasSubstr(GetParam().file));
+    std::filesystem::create_symlink("/nowhere/at/all", place());
+    expect_refused();
 }
 
 TEST_P(EveryFile, is_refused_where_it_has_more_than_its_bytes) {

@@ -103,13 +103,9 @@ protected:
 };
 
 /// A plain context that keeps attempts.
-class Keeping final : public ModelCallContext {
+class Keeping final : public ForwardingCallContext {
 public:
-    [[nodiscard]] bool cancelled() const noexcept override { return false; }
-    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return std::nullopt; }
-    void log(LogLevel, std::string_view, const json::object&) override {}
-    void progress(std::string_view) override {}
-    [[nodiscard]] std::chrono::system_clock::time_point now() override { return {}; }
+    using ForwardingCallContext::ForwardingCallContext;
     [[nodiscard]] SpentAttempts spent() override { return {2, 3, std::nullopt}; }
     [[nodiscard]] Result<void> attempt_failed(unsigned attempt, const Error& error) override {
         attempts.emplace_back(attempt, error.code);
@@ -144,7 +140,7 @@ private:
 };
 
 TEST_F(AgenticCall, attempts_of_earlier_processes_count_and_new_ones_are_kept) {
-    Keeping context;
+    Keeping context(context_);
     TryingAgain model;
     ASSERT_TRUE(make_agentic_client(model, place_, redactor_)->complete({}, context).ok());
     EXPECT_EQ(model.spent, 2U);

@@ -662,15 +662,17 @@ TEST_F(ControllerTest, a_clock_that_jumps_back_and_forth_changes_no_outcome) {
     EXPECT_TRUE(Journal::open(bench.store.paths(paused.task_id).journal()).ok()) << "it verifies";
 }
 
+StageResult says_what_its_agent_says(StageContext& context) {
+    AgentRun run;
+    run.objective = "Say something";
+    run.text_answer = true;
+    const auto outcome = context.run_agent(run);
+    return outcome.ok() ? note(outcome->text) : StageResult::failed(outcome.error());
+}
+
 TEST_F(ControllerTest, a_disk_that_is_full_pauses_the_task_and_asks_no_model_again) {
     unsigned asked = 0;
-    bench.stage("a", [](StageContext& context) {
-        AgentRun run;
-        run.objective = "Say something";
-        run.text_answer = true;
-        const auto outcome = context.run_agent(run);
-        return outcome.ok() ? note(outcome->text) : StageResult::failed(outcome.error());
-    });
+    bench.stage("a", says_what_its_agent_says);
     bench.answers([&](const CompletionRequest&) -> Result<Completion> {
         if (++asked == 1) { return Error{"AF-BASE-013", "The file could not be written: No space left on device", "x", "Free some space, then try again.", ErrorKind::io}; }
         return say("hello");
@@ -691,11 +693,7 @@ TEST_F(ControllerTest, unavailable_pauses_and_resumes_inside_the_same_visit) {
     bench.stage("a", [&](StageContext& context) {
         ++entered;
         EXPECT_TRUE(context.run_gate(GateRequest{"types", {}, {}}).ok());
-        AgentRun run;
-        run.objective = "Say something";
-        run.text_answer = true;
-        const auto outcome = context.run_agent(run);
-        return outcome.ok() ? note(outcome->text) : StageResult::failed(outcome.error());
+        return says_what_its_agent_says(context);
     });
     bench.answers([&](const CompletionRequest&) -> Result<Completion> {
         if (!there) { return Error{"AF-LLM-003", "the model is away", "", "", ErrorKind::unavailable}; }

@@ -85,6 +85,19 @@ protected:
         group_ = std::make_unique<HandlerGroup>(std::vector<GroupedHandler>{{"first", first_}, {"second", second_}}, options);
         return *group_;
     }
+    /// A question for an approval that nobody answered within its hour.
+    ApprovalRequest overdue_approval(const std::string& action, const std::string& answer) {
+        static_cast<void>(group());
+        ApprovalRequest request;
+        request.id = "APR-task-1-spec-1";
+        request.task_id = "task-1";
+        request.stage = "spec";
+        request.artifact_hash = std::string(64, 'a');
+        request.created_at = format_time(clock_.now());
+        EXPECT_TRUE(store_.record(request, AnswerRule{std::chrono::hours(1), action, answer}.of(request.created_at, {}, true)).ok());
+        clock_.advance(std::chrono::hours(1));
+        return request;
+    }
     [[nodiscard]] json::object told_file() const {
         const auto text = read_file(ToldLedger(store_.directory()).file(id));
         return text.ok() ? json::parse(*text).as_object() : json::object();
@@ -209,29 +222,13 @@ TEST_F(HandlerGroupTest, ADeadlineThatPausesLeavesTheQuestionOpenAndSaysSo) {
 }
 
 TEST_F(HandlerGroupTest, AnApprovalIsNeverGivenByADeadline) {
-    static_cast<void>(group());
-    ApprovalRequest request;
-    request.id = "APR-task-1-spec-1";
-    request.task_id = "task-1";
-    request.stage = "spec";
-    request.artifact_hash = std::string(64, 'a');
-    request.created_at = format_time(clock_.now());
-    ASSERT_TRUE(store_.record(request, AnswerRule{std::chrono::hours(1), "default", "yes"}.of(request.created_at, {}, true)).ok());
-    clock_.advance(std::chrono::hours(1));
+    const ApprovalRequest request = overdue_approval("default", "yes");
     EXPECT_TRUE(group_->tend(request.id, context_, false).overdue);
     EXPECT_FALSE(store_.answer_version(request.id));
 }
 
 TEST_F(HandlerGroupTest, AnApprovalIsRefusedByADeadlineThatAborts) {
-    static_cast<void>(group());
-    ApprovalRequest request;
-    request.id = "APR-task-1-spec-1";
-    request.task_id = "task-1";
-    request.stage = "spec";
-    request.artifact_hash = std::string(64, 'a');
-    request.created_at = format_time(clock_.now());
-    ASSERT_TRUE(store_.record(request, AnswerRule{std::chrono::hours(1), "abort", ""}.of(request.created_at, {}, true)).ok());
-    clock_.advance(std::chrono::hours(1));
+    const ApprovalRequest request = overdue_approval("abort", "");
     EXPECT_EQ(group_->tend(request.id, context_, false).settled, "abort");
     const auto decision = store_.decision(request.id);
     ASSERT_TRUE(decision.ok() && decision->has_value());

@@ -89,6 +89,20 @@ protected:
 
     Result<ProcessOutcome> run(const ProcessRequest& request, const Stop& stop = {}) { return runner_->run(request, stop); }
 
+    /// That a child which `host` starts, and which writes its number to `pid`, is gone after the process that runs `host` was killed.
+    template <class Host>
+    void expect_death_with(Host host) const {
+        const pid_t process = ::fork();
+        ASSERT_GE(process, 0);
+        if (process == 0) { ::_exit(host() ? 0 : 1); }
+        const bool up = comes_true([this] { return fs::exists(inside() / "pid"); });
+        ::kill(process, SIGKILL);
+        ::waitpid(process, nullptr, 0);
+        ASSERT_TRUE(up);
+        const pid_t child = std::stoi(read_all(inside() / "pid"));
+        EXPECT_TRUE(comes_true([child] { return !alive(child); }));
+    }
+
     fs::path root_;
     std::unique_ptr<ProcessRunner> runner_ = make_process_runner(AGENTFORGE_EXEC);
 };
@@ -303,34 +317,15 @@ TEST_F(Sandbox, cancel_ends_a_blocked_program_soon) {
 }
 
 TEST_F(Sandbox, the_tree_dies_with_a_host_that_is_killed) {
-    const pid_t host = ::fork();
-    ASSERT_GE(host, 0);
-    if (host == 0) {
-        auto ignored = run(python(std::string(daemon_script) + "time.sleep(1000)\n"));
-        ::_exit(ignored.ok() ? 0 : 1);
-    }
-    const bool up = comes_true([this] { return fs::exists(inside() / "pid"); });
-    ::kill(host, SIGKILL);
-    ::waitpid(host, nullptr, 0);
-    ASSERT_TRUE(up);
-    const pid_t grandchild = std::stoi(read_all(inside() / "pid"));
-    EXPECT_TRUE(comes_true([grandchild] { return !alive(grandchild); }));
+    expect_death_with([this] { return run(python(std::string(daemon_script) + "time.sleep(1000)\n")).ok(); });
 }
 
 TEST_F(Sandbox, a_program_that_is_talked_to_dies_with_a_host_that_is_killed) {
-    const pid_t host = ::fork();
-    ASSERT_GE(host, 0);
-    if (host == 0) {
+    expect_death_with([this] {
         const auto talk = begin_talk(AGENTFORGE_EXEC, python(std::string(daemon_script) + "time.sleep(1000)\n"));
         while (talk.ok()) { ::pause(); }
-        ::_exit(1);
-    }
-    const bool up = comes_true([this] { return fs::exists(inside() / "pid"); });
-    ::kill(host, SIGKILL);
-    ::waitpid(host, nullptr, 0);
-    ASSERT_TRUE(up);
-    const pid_t grandchild = std::stoi(read_all(inside() / "pid"));
-    EXPECT_TRUE(comes_true([grandchild] { return !alive(grandchild); }));
+        return false;
+    });
 }
 
 /// The plain runner in a process whose environment names the helper, as in the program `agentforge`.
@@ -374,18 +369,7 @@ TEST_F(PlainRunner, a_script_without_its_interpreter_cannot_be_executed_by_a_sup
 TEST_F(PlainRunner, its_environment_is_that_of_the_command_alone) { EXPECT_EQ(process::run(plain("/usr/bin/env", {"env"}), {})->out, "PATH=/usr/local/bin:/usr/bin:/bin\n"); }
 
 TEST_F(PlainRunner, its_tree_dies_with_a_host_that_is_killed) {
-    const pid_t host = ::fork();
-    ASSERT_GE(host, 0);
-    if (host == 0) {
-        const auto ignored = process::run(plain("/usr/bin/python3", {"python3", "-I", "-c", std::string(daemon_script) + "time.sleep(1000)\n"}), {});
-        ::_exit(ignored.ok() ? 0 : 1);
-    }
-    const bool up = comes_true([this] { return fs::exists(inside() / "pid"); });
-    ::kill(host, SIGKILL);
-    ::waitpid(host, nullptr, 0);
-    ASSERT_TRUE(up);
-    const pid_t grandchild = std::stoi(read_all(inside() / "pid"));
-    EXPECT_TRUE(comes_true([grandchild] { return !alive(grandchild); }));
+    expect_death_with([this] { return process::run(plain("/usr/bin/python3", {"python3", "-I", "-c", std::string(daemon_script) + "time.sleep(1000)\n"}), {}).ok(); });
 }
 
 TEST_F(PlainRunner, who_cancels_does_not_wait_for_the_grace) {
