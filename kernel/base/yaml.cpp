@@ -18,6 +18,7 @@
 #include <yaml-cpp/parser.h>
 
 #include "base/files.hpp"
+#include "base/precompiled_yaml.hpp"
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
@@ -448,6 +449,9 @@ Result<YamlDocument> parse_yaml(std::string_view text, std::string_view source, 
     if (text.size() > limits.max_bytes) {
         return Error{too_much, "The document is larger than the " + std::to_string(limits.max_bytes) + " bytes allowed here", std::string(source),
                      "Make it smaller or split it.", ErrorKind::invalid};
+    }
+    if (limits == YamlLimits()) {
+        if (auto known = find_precompiled_yaml(text, source)) { return std::move(*known); }
     }
     YamlDocument document;
     document.source = source;

@@ -27,6 +27,7 @@ struct YamlLimits {
     std::size_t max_bytes = 1UL << 20U;
     std::size_t max_nodes = 200'000;        ///< Counted after aliases are expanded; texts may then take 4 × max_bytes.
     std::size_t max_depth = 100;            ///< At most 400.
+    bool operator==(const YamlLimits&) const = default;
 };
 
 /// Reads one document by these rules: `true`/`false` are the only booleans; `null`, `Null`, `NULL`, `~`

@@ -13,6 +13,7 @@
 
 #include <agentforge/process.hpp>
 
+#include "config/precompiled_definitions.hpp"
 #include "config/settings.hpp"
 #include "host/program.hpp"
 #include "host/terminal.hpp"
@@ -77,6 +78,7 @@ int main(int argc, char** argv) {
     install_signal_handlers();
     // Large buffers go back to the system when they are freed. Left to itself the library raises this limit with the largest one freed, and keeps the holes.
     ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
+    agentforge::kernel::use_precompiled_yaml(agentforge::kernel::precompiled_definitions());
     std::error_code error;
     const auto directory = std::filesystem::current_path(error);
     agentforge::kernel::Program program{.out = std::cout,

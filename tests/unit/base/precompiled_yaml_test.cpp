@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/precompiled_yaml.hpp"
+
+#include <array>
+
+#include <gtest/gtest.h>
+
+namespace agentforge::kernel {
+namespace {
+
+/// Says something else than its text, so that one sees which of the two was taken.
+constexpr std::array<PrecompiledYaml, 1> told_otherwise{{{"a: 1\n", R"({"a": 2})", std::string_view("\1\1\1\4", 4)}}};
+
+class PrecompiledYamlTest : public ::testing::Test {
+protected:
+    PrecompiledYamlTest() { use_precompiled_yaml(told_otherwise); }
+    ~PrecompiledYamlTest() override { use_precompiled_yaml({}); }
+};
+
+TEST_F(PrecompiledYamlTest, a_text_that_was_read_before_is_not_read_again) {
+    const auto document = parse_yaml("a: 1\n", "f.yaml");
+    ASSERT_TRUE(document.ok());
+    EXPECT_EQ(document->value, (json::value{{"a", 2}}));
+    EXPECT_EQ(document->where("/a"), "f.yaml:1:4");
+}
+
+TEST_F(PrecompiledYamlTest, a_text_that_differs_by_one_byte_is_read) {
+    const auto document = parse_yaml("a: 3\n", "f.yaml");
+    ASSERT_TRUE(document.ok());
+    EXPECT_EQ(document->value, (json::value{{"a", 3}}));
+}
+
+TEST_F(PrecompiledYamlTest, under_other_limits_the_text_is_read) {
+    const auto document = parse_yaml("a: 1\n", "f.yaml", YamlLimits{.max_nodes = 10});
+    ASSERT_TRUE(document.ok());
+    EXPECT_EQ(document->value, (json::value{{"a", 1}}));
+}
+
+TEST(PositionsOfYaml, are_those_of_the_document_again) {
+    constexpr std::string_view text = "a~/b: &x {k: [1, 'two']}\nc: *x\n" "é:\n  - long\n";
+    const auto document = parse_yaml(text, "f.yaml");
+    ASSERT_TRUE(document.ok());
+    const std::string value = json::serialize(document->value);
+    const std::string positions = positions_of(*document);
+    const std::array<PrecompiledYaml, 1> documents{{{text, value, positions}}};
+    use_precompiled_yaml(documents);
+    const auto again = find_precompiled_yaml(text, "f.yaml");
+    use_precompiled_yaml({});
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->value, document->value);
+    ASSERT_EQ(again->positions.size(), document->positions.size());
+    for (const auto& [pointer, position] : document->positions) { EXPECT_EQ(again->where(pointer), document->where(pointer)) << pointer; }
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
