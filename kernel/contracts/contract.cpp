@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/contract.hpp"
 
+#include <mutex>
+#include <optional>
 #include <set>
 
 #include "base/text.hpp"
@@ -50,12 +52,34 @@ void set_at(json::object& object, std::string_view pointer, const json::value& v
 
 }  // namespace
 
+namespace {
+
+/// A check that is made when something is first checked: most commands load every contract and check with one or none.
+class LaterCheck {
+public:
+    void check(const json::object& schema, const json::object& value, ViolationList& violations) const {
+        std::call_once(once_, [&] { check_.emplace(SchemaCheck::make(schema)); });
+        if (check_->ok()) { check_->value().check(value, violations); }
+        else { violations.add({}, "schema", "the artifact could not be checked: " + check_->error().message); }
+    }
+
+private:
+    mutable std::once_flag once_;
+    mutable std::optional<Result<SchemaCheck>> check_;
+};
+
+}  // namespace
+
 struct Contract::Data {
+    Data(CompiledContract the_compiled, std::string the_source) : compiled(std::move(the_compiled)), source(std::move(the_source)) {
+        for (const auto* rule : compiled.rules) { rule_texts.emplace_back(rule->text); }
+    }
+
     CompiledContract compiled;
     std::string source;
     std::vector<std::string> rule_texts;
-    SchemaCheck full;
-    SchemaCheck model;
+    LaterCheck full;
+    LaterCheck model;
 };
 
 std::vector<std::string> ContractVerdict::messages() const {
@@ -76,7 +100,7 @@ const std::vector<std::string>& Contract::rules() const noexcept { return data_-
 ContractVerdict Contract::validate(const json::object& artifact, const RuleContext& context) const {
     ViolationList violations;
     if (!within_limits(artifact, {}, violations)) { return std::move(violations).verdict(); }
-    data_->full.check(artifact, violations);
+    data_->full.check(data_->compiled.schema, artifact, violations);
     for (const auto* rule : data_->compiled.rules) { rule->check(*rule, artifact, context, violations); }
     return std::move(violations).verdict();
 }
@@ -87,7 +111,7 @@ ContractVerdict Contract::validate_answer(const json::object& answer, const Rule
     json::object asked(answer);
     for (const auto& pointer : data_->compiled.not_asked) { erase_at(asked, pointer); }
     for (const auto key : envelope_keys) { asked.erase(key); }
-    data_->model.check(asked, violations);
+    data_->model.check(data_->compiled.model_schema, asked, violations);
     for (const auto* rule : data_->compiled.rules) {
         if (!rule->needs_measured) { rule->check(*rule, asked, context, violations); }
     }
@@ -104,15 +128,7 @@ void Contract::fill_measured(json::object& artifact, const json::object& facts) 
 
 Result<Contract> compile_contract(const YamlDocument& document) {
     AF_TRY(CompiledContract compiled, compile_language(document));
-    const auto with_source = [&](Error error) { error.where = document.source; return error; };
-    auto full = SchemaCheck::make(compiled.schema);
-    if (!full.ok()) { return with_source(std::move(full).error()); }
-    auto model = SchemaCheck::make(compiled.model_schema);
-    if (!model.ok()) { return with_source(std::move(model).error()); }
-    std::vector<std::string> texts;
-    for (const auto* rule : compiled.rules) { texts.emplace_back(rule->text); }
-    return Contract(std::make_shared<const Contract::Data>(Contract::Data{
-        std::move(compiled), document.source, std::move(texts), std::move(full).value(), std::move(model).value()}));
+    return Contract(std::make_shared<const Contract::Data>(std::move(compiled), document.source));
 }
 
 Result<ContractSet> ContractSet::load(const std::vector<std::string>& directories) {
