@@ -58,14 +58,13 @@ void walk(const json::value& value, std::string& pointer, Visit& visit) {
 
 }  // namespace
 
-std::string positions_of(const YamlDocument& document) {
+std::string places_of(const YamlDocument& document) {
     std::string out;
     std::string pointer;
     const auto visit = [&](const std::string& at) {
-        const auto found = document.positions.find(at);
-        const SourcePosition position = found == document.positions.end() ? SourcePosition{} : found->second;
-        append_number(out, position.line);
-        append_number(out, position.column);
+        const auto found = document.places.find(at);
+        const YamlPlace place = found == document.places.end() ? YamlPlace{} : found->second;
+        for (const unsigned number : {place.value.line, place.value.column, place.key.line, place.key.column}) { append_number(out, number); }
     };
     walk(document.value, pointer, visit);
     return out;
@@ -80,11 +79,11 @@ std::optional<YamlDocument> find_precompiled_yaml(std::string_view text, std::st
         document.value = json::parse(known.value);
         document.source = source;
         std::string pointer;
-        std::string_view rest = known.positions;
+        std::string_view rest = known.places;
         const auto visit = [&](const std::string& at) {
-            const unsigned line = take_number(rest);
-            const unsigned column = take_number(rest);
-            if (line != 0) { document.positions.emplace(at, SourcePosition{line, column}); }
+            YamlPlace place;
+            for (unsigned* number : {&place.value.line, &place.value.column, &place.key.line, &place.key.column}) { *number = take_number(rest); }
+            if (place.value.line != 0) { document.places.emplace(at, place); }
         };
         walk(document.value, pointer, visit);
         return document;

@@ -15,11 +15,11 @@ namespace agentforge::kernel {
 struct PrecompiledYaml {
     std::string_view text;          ///< The file's bytes.
     std::string_view value;         ///< What it says, as one line of JSON.
-    std::string_view positions;     ///< As positions_of gives them.
+    std::string_view places;        ///< As places_of gives them.
 };
 
-/// Line and column of each value, parents first, as pairs of LEB128 numbers; 0 0 where only the value around it has a place.
-[[nodiscard]] std::string positions_of(const YamlDocument& document);
+/// Line and column of each value and of its key, parents first, as LEB128 numbers; four times 0 where only what is around it has a place.
+[[nodiscard]] std::string places_of(const YamlDocument& document);
 
 /// What parse_yaml may take from now on. The span and all it names outlive every call of parse_yaml. Before there are threads.
 void use_precompiled_yaml(std::span<const PrecompiledYaml> documents) noexcept;

@@ -183,8 +183,13 @@ private:
         std::size_t bytes = 0;              ///< Of its keys and texts.
         YAML::Mark mark;
         std::string key;
+        SourcePosition key_position;
         bool has_key = false;
     };
+
+    static SourcePosition position_of(const YAML::Mark& mark) {
+        return {static_cast<unsigned>(std::max(mark.line, 0)) + 1, static_cast<unsigned>(std::max(mark.column, 0)) + 1};
+    }
 
     [[noreturn]] static void refuse(const char* code, std::string message, std::string remedy, const YAML::Mark& mark) {
         throw Refusal{code, std::move(message), std::move(remedy), static_cast<std::size_t>(std::max(mark.line, 0)),
@@ -220,6 +225,7 @@ private:
         count(0, key.size(), mark);
         level.bytes += key.size();
         level.key = key;
+        level.key_position = position_of(mark);
         level.has_key = true;
     }
 
@@ -241,7 +247,9 @@ private:
         // Long keys above many values would make the pointers larger than any document: those go by the nearest.
         if (pointer_.size() > longest_pointer || position_bytes_ > most_position_bytes) { return; }
         position_bytes_ += pointer_.size() + 100;
-        document_.positions.emplace(pointer_, SourcePosition{static_cast<unsigned>(std::max(mark.line, 0)) + 1, static_cast<unsigned>(std::max(mark.column, 0)) + 1});
+        const SourcePosition value = position_of(mark);
+        const bool member = !stack_.empty() && stack_.back().value.is_object();
+        document_.places.emplace(pointer_, YamlPlace{value, member ? stack_.back().key_position : value});
     }
 
     void finish_scalar(json::value value, std::size_t bytes, YAML::anchor_t anchor) {
@@ -435,9 +443,12 @@ std::string normalise(std::string_view text) {
 }  // namespace
 
 std::string YamlDocument::where(std::string_view pointer) const {
+    const auto at = [this](const SourcePosition& position) { return source + ":" + std::to_string(position.line) + ":" + std::to_string(position.column); };
     for (;;) {
-        if (const auto found = positions.find(pointer); found != positions.end()) {
-            return source + ":" + std::to_string(found->second.line) + ":" + std::to_string(found->second.column);
+        if (const auto found = places.find(pointer); found != places.end()) { return at(found->second.value); }
+        if (pointer.ends_with('#')) {
+            pointer.remove_suffix(1);
+            if (const auto found = places.find(pointer); found != places.end()) { return at(found->second.key); }
         }
         const auto slash = pointer.rfind('/');
         if (slash == std::string_view::npos) { return source; }
@@ -468,10 +479,12 @@ Result<YamlDocument> parse_yaml(std::string_view text, std::string_view source, 
         Builder builder(normal, limits, document);
         while (parser.HandleNextDocument(builder)) {}
         document.value = builder.take();
-        for (auto& [pointer, position] : document.positions) {
-            position.column = static_cast<unsigned>(columns.characters(position.line - 1, position.column - 1)) + 1;
+        for (auto& [pointer, place] : document.places) {
+            for (SourcePosition* position : {&place.value, &place.key}) {
+                position->column = static_cast<unsigned>(columns.characters(position->line - 1, position->column - 1)) + 1;
+            }
         }
-        if (document.positions.empty()) { document.positions.emplace("", SourcePosition{1, 1}); }
+        if (document.places.empty()) { document.places.emplace("", YamlPlace{{1, 1}, {1, 1}}); }
         return document;
     } catch (const Refusal& refusal) {
         return Error{refusal.code, refusal.message, place_of(source, refusal.line, columns.characters(refusal.line, refusal.column)), refusal.remedy, ErrorKind::invalid};

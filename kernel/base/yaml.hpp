@@ -13,13 +13,18 @@ namespace agentforge::kernel {
 
 struct SourcePosition { unsigned line = 0; unsigned column = 0; };    ///< From 1.
 
+struct YamlPlace {
+    SourcePosition value;
+    SourcePosition key;         ///< Of a map's member; of all else the same as `value`.
+};
+
 /// A document and where each of its values stands.
 struct YamlDocument {
     json::value value;
     std::string source;                                 ///< File name, for messages.
-    std::map<std::string, SourcePosition, std::less<>> positions;   ///< By JSON pointer (`/stages/0/name`).
-    /// `file:line:column` of the value, or of the nearest one around it. Inside an alias and under
-    /// pointers of more than 1,000 bytes only the value around it is known.
+    std::map<std::string, YamlPlace, std::less<>> places;   ///< By JSON pointer (`/stages/0/name`).
+    /// `file:line:column` of the value, or of the nearest one around it; of its key where the pointer ends in `#`
+    /// (`/stages/0/nmae#`). Inside an alias and under pointers of more than 1,000 bytes only what is around is known.
     [[nodiscard]] std::string where(std::string_view pointer) const;
 };
 

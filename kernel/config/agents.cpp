@@ -143,10 +143,10 @@ public:
     std::map<std::string, YamlDocument> project;
 };
 
-/// Where a field stands: in the nearest file that has it, or has what is around it.
-std::string where_of(const Loader::Resolved& resolved, const std::string& pointer) {
+/// Where a field (its key, where that is what is wrong) stands: in the nearest file that has it, or has what is around it.
+std::string where_of(const Loader::Resolved& resolved, const std::string& pointer, bool of_key = false) {
     for (std::string at = pointer;;) {
-        for (const auto* document : resolved.documents) { if (document->positions.contains(at)) { return document->where(at); } }
+        for (const auto* document : resolved.documents) { if (document->places.contains(at)) { return document->where(of_key && at == pointer ? at + "#" : at); } }
         if (at.empty()) { return resolved.documents.front()->where(""); }
         at.resize(at.rfind('/'));
     }
@@ -185,7 +185,7 @@ Result<Agents> load_agents(const std::string& product_directory, const std::stri
         const auto verdict = contract.validate(resolved.value, context);
         if (!verdict.valid()) {
             const auto& first = verdict.violations.front();
-            return Error{"AF-AGENT-001", "the agent definition " + stem + " breaks its contract: " + first.message + others(verdict), where_of(resolved, first.path),
+            return Error{"AF-AGENT-001", "the agent definition " + stem + " breaks its contract: " + first.message + others(verdict), where_of(resolved, first.path, first.rule == "additionalProperties"),
                          "Mend the field; docs/contracts.md describes agent_definition.", ErrorKind::invalid};
         }
         AgentDefinition agent;

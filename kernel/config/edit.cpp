@@ -137,15 +137,16 @@ private:
 
     /// Offset of the value's first byte; npos where it has none.
     [[nodiscard]] std::size_t offset_of(const std::string& pointer) const {
-        const auto found = document_.positions.find(pointer);
-        if (found == document_.positions.end() || found->second.line == 0) { return std::string::npos; }
+        const auto found = document_.places.find(pointer);
+        if (found == document_.places.end()) { return std::string::npos; }
+        const SourcePosition& place = found->second.value;
         std::size_t at = text_.starts_with("\xEF\xBB\xBF") ? 3 : 0;
-        for (unsigned line = 1; line < found->second.line; ++line) {
+        for (unsigned line = 1; line < place.line; ++line) {
             const auto end = text_.find('\n', at);
             if (end == std::string_view::npos) { return std::string::npos; }
             at = end + 1;
         }
-        for (unsigned column = 1; column < found->second.column && at < text_.size(); ++column) {
+        for (unsigned column = 1; column < place.column && at < text_.size(); ++column) {
             ++at;
             while (at < text_.size() && (static_cast<unsigned char>(text_[at]) & 0xC0U) == 0x80U) { ++at; }
         }

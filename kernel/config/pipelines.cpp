@@ -320,7 +320,7 @@ Result<std::map<std::string, Mapping>> read_orchestration(const YamlDocument& do
     const auto* top = document.value.if_object();
     if (top != nullptr) {
         for (const auto& [key, unused] : *top) {
-            if (key != "pipeline") { return fail("/" + std::string(key), "`" + ellipsis(key, 60) + "` is no field of the mapping of stages to agents", "It holds pipeline: {stages: {…}} and nothing else."); }
+            if (key != "pipeline") { return fail("/" + std::string(key) + "#", "`" + ellipsis(key, 60) + "` is no field of the mapping of stages to agents", "It holds pipeline: {stages: {…}} and nothing else."); }
         }
     }
     const auto* pipeline = top == nullptr || top->size() != 1 ? nullptr : top->if_contains("pipeline");
@@ -371,7 +371,7 @@ Result<PipelineTemplate> read_file_template(const YamlDocument& document, const 
     const auto verdict = contract.validate(*top, {});
     if (!verdict.valid()) {
         const auto& first = verdict.violations.front();
-        return placed(wrong(first.path, "the pipeline template breaks its contract: " + first.message + others(verdict), "docs/contracts.md describes pipeline_template."));
+        return placed(wrong(first.path + (first.rule == "additionalProperties" ? "#" : ""), "the pipeline template breaks its contract: " + first.message + others(verdict), "docs/contracts.md describes pipeline_template."));
     }
     json::object value;
     std::vector<std::set<std::string, std::less<>>> own;

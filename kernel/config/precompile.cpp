@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
             std::cerr << document.error().to_string() << '\n';
             return 1;
         }
-        out += "    {" + view(*text) + ",\n    " + view(to_json_line(document->value)) + ",\n    " + view(positions_of(*document)) + "},\n";
+        out += "    {" + view(*text) + ",\n    " + view(to_json_line(document->value)) + ",\n    " + view(places_of(*document)) + "},\n";
     }
     out += "    };\n    return documents;\n}\n\n}  // namespace agentforge::kernel\n";
     std::ofstream file(argv[1], std::ios::binary | std::ios::trunc);

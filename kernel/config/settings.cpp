@@ -135,7 +135,7 @@ Result<void> flatten(const SettingsSchema& schema, const YamlDocument& document,
                 return Error{"AF-CONF-021", join_key(segments) + " must be a map of settings", document.where(at), "Put the settings below it, indented.", ErrorKind::invalid};
             }
         } else {
-            return unknown_key(schema, segments, document.where(at));
+            return unknown_key(schema, segments, document.where(at + "#"));
         }
         segments.pop_back();
     }

@@ -70,7 +70,7 @@ public:
         for (const auto& [key, value] : *top) {
             const std::string_view name(key.data(), key.size());
             if (std::find(contract_keys.begin(), contract_keys.end(), name) == contract_keys.end()) {
-                return fail("AF-CONT-003", "/" + pointer_token(name), "`" + std::string(name) + "` is no keyword of a contract",
+                return fail("AF-CONT-003", "/" + pointer_token(name) + "#", "`" + std::string(name) + "` is no keyword of a contract",
                             did_you_mean(name, contract_keys, "A contract has"));
             }
         }
@@ -241,7 +241,7 @@ private:
             if (found == std::end(keywords)) {
                 std::vector<std::string> known;
                 for (const auto& each : keywords) { known.emplace_back(each.name); }
-                return fail("AF-CONT-003", pointer, "`" + ellipsis(name, 60) + "` is no keyword of a property", did_you_mean(name, known, "Keywords are"));
+                return fail("AF-CONT-003", pointer + "#", "`" + ellipsis(name, 60) + "` is no keyword of a property", did_you_mean(name, known, "Keywords are"));
             }
             if (!found->types.empty() && std::none_of(types.begin(), types.end(), [&](const std::string& type) {
                     return (" " + std::string(found->types) + " ").find(" " + type + " ") != std::string::npos; })) {

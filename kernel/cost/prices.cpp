@@ -95,7 +95,7 @@ Result<void> PriceTable::add(const std::string& file, const std::string& named_a
     const auto* top = document.value.if_object();
     if (top != nullptr) {
         for (const auto& [key, unused] : *top) {
-            if (key != "prices") { return wrong("/" + std::string(key), "`" + ellipsis(key, 60) + "` is no field of it; it holds `prices:` and nothing else", "Write it as config/prices.yaml is written."); }
+            if (key != "prices") { return wrong("/" + std::string(key) + "#", "`" + ellipsis(key, 60) + "` is no field of it; it holds `prices:` and nothing else", "Write it as config/prices.yaml is written."); }
         }
     }
     const json::value* prices = top == nullptr ? nullptr : top->if_contains("prices");

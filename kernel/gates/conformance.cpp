@@ -41,7 +41,7 @@ Result<void> merge_file(const std::string& path, std::vector<Declaration>& decla
             checks = field.value().if_array();
             if (checks == nullptr) { return wrong(where, "`checks` must be a list"); }
         } else {
-            return wrong(where, "unknown key `" + std::string(field.key()) + "`");
+            return wrong(document.where("/" + std::string(field.key()) + "#"), "unknown key `" + std::string(field.key()) + "`");
         }
     }
     if (!versioned) { return wrong(path, "`agentforge_conformance: 1` is missing"); }

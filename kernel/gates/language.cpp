@@ -37,7 +37,7 @@ public:
             const std::string key(field.key());
             if (std::find(known.begin(), known.end(), key) == known.end()) {
                 const auto near = nearest(key, known);
-                fail(pointer + "/" + key, "unknown key `" + key + "`.", near.empty() ? "" : "Did you mean `" + near + "`?");
+                fail(pointer + "/" + key + "#", "unknown key `" + key + "`.", near.empty() ? "" : "Did you mean `" + near + "`?");
             }
         }
     }

@@ -82,7 +82,7 @@ private:
         for (const auto& [key, value] : object) {
             if (std::ranges::find(known, std::string_view(key)) != known.end()) { continue; }
             const std::string near = nearest(key, known);
-            return wrong(at + "/" + std::string(key), "`" + ellipsis(key, 80) + "` is no field of it" + (near.empty() ? "" : "; did you mean `" + near + "`?"));
+            return wrong(at + "/" + std::string(key) + "#", "`" + ellipsis(key, 80) + "` is no field of it" + (near.empty() ? "" : "; did you mean `" + near + "`?"));
         }
         return {};
     }

@@ -9,7 +9,7 @@ namespace agentforge::kernel {
 namespace {
 
 /// Says something else than its text, so that one sees which of the two was taken.
-constexpr std::array<PrecompiledYaml, 1> told_otherwise{{{"a: 1\n", R"({"a": 2})", std::string_view("\1\1\1\4", 4)}}};
+constexpr std::array<PrecompiledYaml, 1> told_otherwise{{{"a: 1\n", R"({"a": 2})", std::string_view("\1\1\1\1\1\4\1\1", 8)}}};
 
 class PrecompiledYamlTest : public ::testing::Test {
 protected:
@@ -22,6 +22,7 @@ TEST_F(PrecompiledYamlTest, a_text_that_was_read_before_is_not_read_again) {
     ASSERT_TRUE(document.ok());
     EXPECT_EQ(document->value, (json::value{{"a", 2}}));
     EXPECT_EQ(document->where("/a"), "f.yaml:1:4");
+    EXPECT_EQ(document->where("/a#"), "f.yaml:1:1");
 }
 
 TEST_F(PrecompiledYamlTest, a_text_that_differs_by_one_byte_is_read) {
@@ -36,20 +37,23 @@ TEST_F(PrecompiledYamlTest, under_other_limits_the_text_is_read) {
     EXPECT_EQ(document->value, (json::value{{"a", 1}}));
 }
 
-TEST(PositionsOfYaml, are_those_of_the_document_again) {
+TEST(PlacesOfYaml, are_those_of_the_document_again) {
     constexpr std::string_view text = "a~/b: &x {k: [1, 'two']}\nc: *x\n" "é:\n  - long\n";
     const auto document = parse_yaml(text, "f.yaml");
     ASSERT_TRUE(document.ok());
     const std::string value = json::serialize(document->value);
-    const std::string positions = positions_of(*document);
-    const std::array<PrecompiledYaml, 1> documents{{{text, value, positions}}};
+    const std::string places = places_of(*document);
+    const std::array<PrecompiledYaml, 1> documents{{{text, value, places}}};
     use_precompiled_yaml(documents);
     const auto again = find_precompiled_yaml(text, "f.yaml");
     use_precompiled_yaml({});
     ASSERT_TRUE(again);
     EXPECT_EQ(again->value, document->value);
-    ASSERT_EQ(again->positions.size(), document->positions.size());
-    for (const auto& [pointer, position] : document->positions) { EXPECT_EQ(again->where(pointer), document->where(pointer)) << pointer; }
+    ASSERT_EQ(again->places.size(), document->places.size());
+    for (const auto& [pointer, place] : document->places) {
+        EXPECT_EQ(again->where(pointer), document->where(pointer)) << pointer;
+        EXPECT_EQ(again->where(pointer + "#"), document->where(pointer + "#")) << pointer;
+    }
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ TEST(ParseYaml, keeps_positions_small_under_long_keys) {
     for (int i = 0; i < 100'000; ++i) { text += ", 1"; }
     const auto result = parse_yaml(text + "]\n", "f.yaml");
     ASSERT_TRUE(result.ok()) << result.error().to_string();
-    EXPECT_LT(result->positions.size(), 10U);
+    EXPECT_LT(result->places.size(), 10U);
 }
 
 TEST(ParseYaml, holds_its_limits) {

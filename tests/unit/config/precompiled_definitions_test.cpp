@@ -21,8 +21,8 @@ TEST(PrecompiledDefinitions, say_what_reading_their_texts_says) {
         use_precompiled_yaml({});
         ASSERT_TRUE(found.ok());
         EXPECT_EQ(found->value, read->value) << known.text.substr(0, 80);
-        ASSERT_EQ(found->positions.size(), read->positions.size()) << known.text.substr(0, 80);
-        for (const auto& [pointer, position] : read->positions) { EXPECT_EQ(found->where(pointer), read->where(pointer)) << pointer; }
+        ASSERT_EQ(found->places.size(), read->places.size()) << known.text.substr(0, 80);
+        for (const auto& [pointer, place] : read->places) { EXPECT_EQ(found->where(pointer), read->where(pointer)) << pointer; }
     }
 }
 

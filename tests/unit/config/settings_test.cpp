@@ -71,8 +71,12 @@ TEST(Settings, dots_in_the_keys_of_a_free_map_are_kept) {
 TEST(Settings, an_unknown_key_names_place_and_nearest) {
     const auto settings = project("llm:\n  modell: x\n");
     EXPECT_EQ(settings.error().code, "AF-CONF-020");
-    EXPECT_THAT(settings.error().where, testing::HasSubstr("settings.yaml:2:11"));
+    EXPECT_THAT(settings.error().where, testing::HasSubstr("settings.yaml:2:3"));
     EXPECT_EQ(settings.error().remedy, "Did you mean llm.model?");
+}
+
+TEST(Settings, an_unknown_section_is_named_with_the_line_of_its_key) {
+    EXPECT_THAT(project("lmm:\n  model: x\n").error().where, testing::HasSubstr("settings.yaml:1:1"));
 }
 
 TEST(Settings, an_unknown_section_names_the_nearest) { EXPECT_EQ(project("lmm: {model: x}\n").error().remedy, "Did you mean llm?"); }

@@ -273,7 +273,7 @@ INSTANTIATE_TEST_SUITE_P(
     , BrokenLockFile,
     testing::Values(BrokenLock{"not_yaml", "agentforge_lock: [", "", ":1:1"}, BrokenLock{"a_list", "- 1\n", "must hold", ":1:1"},
                     BrokenLock{"empty", "", "must hold", ":1:1"},
-                    BrokenLock{"unknown_field", "agentforge_lock: 1\nplugin: []\n", "did you mean `plugins`", ":2:9"},
+                    BrokenLock{"unknown_field", "agentforge_lock: 1\nplugin: []\n", "did you mean `plugins`", ":2:1"},
                     BrokenLock{"no_version", "plugins: []\n", "`agentforge_lock` must be 1, found nothing", ":1:1"},
                     BrokenLock{"newer_version", "agentforge_lock: 2\nplugins: []\n", "found 2", ":1:18"},
                     BrokenLock{"no_list", "agentforge_lock: 1\nplugins: {}\n", "`plugins` must be a list", ":2:10"},
