@@ -104,7 +104,7 @@ void add_archive(CLI::App& app, Program& program) {
     });
     auto arguments = std::make_shared<ArchiveArguments>();
     const Command restore = add_subcommand(*group, "restore", "Write archived tasks back into .agentforge/tasks");
-    add_option(*restore, "task", arguments->tasks, "The ids of tasks, or enough of them");
+    add_option(*restore, "task", arguments->tasks, "The ids of tasks, or enough of them")->type_name("ARCHIVED_TASK");
     add_flag(*restore, "--all", arguments->all, "All whose folders are gone");
     add_flag(*restore, "--json", program.json_output, "Answer as JSON");
     restore->footer("Example:  agentforge archive restore --all");

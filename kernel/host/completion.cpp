@@ -4,6 +4,7 @@
 #include <ostream>
 #include <set>
 
+#include "git/archives.hpp"
 #include "host/command_line.hpp"
 #include "host/definitions.hpp"
 #include "host/grammar.hpp"
@@ -24,6 +25,15 @@ std::vector<std::string> task_ids(const ProjectPlace& place) {
     std::vector<std::string> names;
     const auto listing = TaskStore(place.agentforge).list({}, most_tasks);
     if (listing.ok()) { for (const TaskSummary& task : listing->tasks) { names.push_back(task.task_id); } }
+    return names;
+}
+
+std::vector<std::string> archived_ids(const ProjectPlace& place) {
+    std::vector<std::string> names;
+    const TaskStore store(place.agentforge);
+    const auto archived = archived_tasks(place.root);
+    std::error_code error;
+    if (archived.ok()) { for (const ArchivedTask& task : *archived) { if (!std::filesystem::exists(store.paths(task.task_id).task(), error)) { names.push_back(task.task_id); } } }
     return names;
 }
 
@@ -61,6 +71,7 @@ std::vector<std::string> candidates(const Program& program, const std::string& k
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return {}; }
     if (kind == "tasks") { return task_ids(*place); }
+    if (kind == "archived") { return archived_ids(*place); }
     if (kind == "escalations") { return escalation_ids(*place); }
     if (kind == "settings") { return setting_names(program, *place, ""); }
     if (kind == "assignments") { return setting_names(program, *place, "="); }
@@ -110,7 +121,7 @@ void add_completion(CLI::App& app, Program& program) {
     const Command command = add_subcommand(app, "completion", "Print a script that completes commands, flags, tasks, stages and settings in your shell");
     add_option(*command, "shell", arguments->shell, "Your shell")->type_name("SHELL")->one_of({"bash", "zsh", "fish"});
     add_option(*command, "--candidates", arguments->candidates, "What the scripts ask")
-        ->one_of({"tasks", "escalations", "settings", "assignments", "plugins", "backends", "agents", "contracts", "pipelines", "stages", "statuses"})->hidden();
+        ->one_of({"tasks", "archived", "escalations", "settings", "assignments", "plugins", "backends", "agents", "contracts", "pipelines", "stages", "statuses"})->hidden();
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Examples:\n"
                     "  agentforge completion bash > ~/.local/share/bash-completion/completions/agentforge\n"

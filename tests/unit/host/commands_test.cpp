@@ -108,6 +108,8 @@ TEST(Grammar, EveryOptionSaysWhatItIsAndWhatItTakes) {
             EXPECT_FALSE(std::string_view(option.at("description").as_string()).ends_with('.')) << what;
             const std::string value(option.at("value").as_string());
             EXPECT_TRUE(value.find_first_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos) << what << " " << value;
+            // It is shown, and tells the completions what to offer; the parser's own word does neither.
+            EXPECT_FALSE(option.at("positional").as_bool() && value == "TEXT") << what << ": say what stands there (type_name)";
         }
     }
 }
