@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "base/text.hpp"
+#include "config/settings.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/event_stream.hpp"
@@ -47,6 +48,16 @@ std::vector<std::string> long_flags(const CLI::App& app) {
         }
     }
     return flags;
+}
+
+/// What --set, and the flags that stand for one, say is checked by itself: a command that reads no settings would pass a wrong one over.
+Result<void> check_given_settings(const Program& program) {
+    if (program.settings.empty()) { return {}; }
+    AF_TRY(const ProductPaths product, ProductPaths::find());
+    Settings::Sources given;
+    given.flags = program.settings;
+    AF_CHECK(Settings::load(product.config, given));
+    return {};
 }
 
 /// The word that stands where a group's command is expected; empty where a flag or nothing does.
@@ -263,6 +274,7 @@ int run_program(int argc, const char* const* argv, Program& program) {
         program.out << app.help();
         return usage_error;
     }
+    if (const auto given = check_given_settings(program); !given.ok()) { return program.fail(given.error()); }
     if (program.pages && program.out_is_terminal && !program.json_output) { return paged(program.out, program.environment, terminal_rows(), program.command); }
     return program.command();
 }

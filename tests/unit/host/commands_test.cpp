@@ -190,6 +190,19 @@ TEST(WrongUse, HasExitCodeTwoAndSaysSo) {
     }
 }
 
+TEST(WrongUse, OfASettingIsSaidByCommandsThatReadNone) {
+    for (const auto& words : std::vector<std::vector<std::string>>{{"status"}, {"inspect", "x"}, {"cost", "x"}, {"logs", "x"}, {"diff", "x"}, {"agents", "list"}, {"pipelines", "list"}, {"escalations", "list"}}) {
+        auto unknown = words;
+        unknown.insert(unknown.end(), {"--set", "llm.bakend=x"});
+        EXPECT_THAT(answer(unknown).err, HasSubstr("AF-CONF-020")) << words.front();
+        EXPECT_EQ(answer(unknown).code, 1) << words.front();
+        auto wrong = words;
+        wrong.insert(wrong.end(), {"--set", "log.level=bogus"});
+        EXPECT_THAT(answer(wrong).err, HasSubstr("AF-CONF-021")) << words.front();
+    }
+    EXPECT_THAT(answer({"status", "--set", "log.level=debug"}).err, Not(HasSubstr("AF-CONF")));
+}
+
 TEST(WrongUse, IsSaidInTheWordsOfTheHelp) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> said = {
         {{"resume"}, "`agentforge resume` needs TASK"},
