@@ -95,6 +95,7 @@ int restore_archive(Program& program, const ArchiveArguments& arguments) {
 void add_archive(CLI::App& app, Program& program) {
     const Command group = add_subcommand(app, "archive", "Tasks that ended, as the repository keeps them");
     group->require_subcommand();
+    group->footer("Examples:\n  agentforge archive list\n  agentforge archive restore --all");
     const Command list = add_subcommand(*group, "list", "List archived tasks, and whether their folders are there");
     list->footer("Example:  agentforge archive list");
     add_flag(*list, "--json", program.json_output, "Answer as JSON");

@@ -184,6 +184,7 @@ bool has_ended(const TaskStore& tasks, const std::string& task_id) {
 void add_escalations(CLI::App& app, Program& program) {
     const Command group = add_subcommand(app, "escalations", "What waits for a person");
     group->require_subcommand();
+    group->footer("Examples:\n  agentforge escalations list\n  agentforge escalations show ESC-20260102-add-oauth2-1f2e3d4c-clarify-1");
     const Command list = add_subcommand(*group, "list", "List open questions, approvals and actions");
     add_flag(*list, "--json", program.json_output, "Answer as JSON");
     list->footer("Example:  agentforge escalations list --json");

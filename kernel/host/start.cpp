@@ -333,7 +333,7 @@ void add_start(CLI::App& app, Program& program) {
     add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->repeatable();
     add_flag(*command, "--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
     add_option_function(*command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
-                                              "Model backend for this run: anthropic, openai, cli or replay")->type_name("BACKEND");
+                                              "Model backend for this run: anthropic, openai, cli or replay; auto takes the first that is reachable")->type_name("BACKEND");
     add_option_function(*command, "--model", [&program](const std::string& name) { program.settings.emplace_back("llm.model", name); },
                                               "Model name for this run")->type_name("NAME");
     add_option_function(*command, "--transcript",

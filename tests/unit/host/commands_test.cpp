@@ -100,6 +100,15 @@ TEST(Grammar, EveryCommandHasAnExampleThatBeginsWithItsName) {
     }
 }
 
+TEST(Grammar, EveryGroupHasAnExampleOfItsCommands) {
+    std::set<std::string> groups;
+    for (const json::object& command : leaves()) {
+        const auto words = words_of(name_of(command));
+        if (words.size() > 1) { groups.insert(words.front()); }
+    }
+    for (const std::string& group : groups) { EXPECT_THAT(answer({group, "--help"}).out, HasSubstr("Examples:\n  agentforge " + group + " ")) << group; }
+}
+
 TEST(Grammar, EveryOptionSaysWhatItIsAndWhatItTakes) {
     for (const json::object& command : leaves()) {
         for (const json::value& option : command.at("options").as_array()) {
