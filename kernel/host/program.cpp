@@ -113,7 +113,7 @@ std::string told(const CLI::App& command, const CLI::ParseError& problem) {
         for (const CLI::Option* option : command.get_options()) {
             if (option->get_single_name() == text.substr(0, text.size() - 12)) {
                 const std::string type = option->get_type_name();
-                return "`" + full_name(command) + "` needs " + (type.find_first_of(":{ ") == std::string::npos && !type.empty() ? type : option->get_single_name());
+                return "`" + full_name(command) + "` needs " + type.substr(0, type.find(':'));
             }
         }
     }

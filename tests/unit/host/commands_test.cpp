@@ -172,6 +172,24 @@ TEST(ManPage, HasTheSectionsOfAManual) {
     for (const char* section : {".SH COMMANDS", ".SH ENVIRONMENT", ".SH FILES", "AGENTFORGE_STATE_HOME", "Exit codes:"}) { EXPECT_THAT(whole, HasSubstr(section)); }
 }
 
+TEST(ManPage, CallsAnArgumentWhatItsSynopsisCallsIt) {
+    const std::string page = answer({"help", "feedback", "--man"}).out;
+    EXPECT_THAT(page, HasSubstr(" TASK COMMENT\n"));
+    EXPECT_THAT(page, HasSubstr(".TP\n\\fITASK\\fR\n"));
+    EXPECT_THAT(page, HasSubstr(".TP\n\\fICOMMENT\\fR\n"));
+}
+
+TEST(Completion, OffersWhatACommandTakes) {
+    const std::string script = answer({"completion", "bash"}).out;
+    for (const char* entry : {"'diff 1') echo 'tasks'", "'apply 1') echo 'tasks'", "'rebase 1') echo 'tasks'", "'archive restore '*) echo 'archived'", "'resolve 1') echo 'escalations'",
+                              "'escalations show 1') echo 'waiting'", "'plugins new 1') echo 'words:stage,tool,llm,escalation'", "'start --deliver') echo 'words:commit,branch,files,pr'",
+                              "'config set 2') echo 'values'", "'help plugins') printf "}) {
+        EXPECT_THAT(script, HasSubstr(entry));
+    }
+}
+
+TEST(Completion, NeedsTheNameOfTheShell) { EXPECT_THAT(answer({"completion"}).err, HasSubstr("`agentforge completion` needs SHELL")); }
+
 TEST(TypingError, NamesTheNearestCommand) {
     const Answer wrong = answer({"statsu"});
     EXPECT_EQ(wrong.code, 2);
