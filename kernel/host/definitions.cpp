@@ -62,7 +62,7 @@ void add_definition_commands(CLI::App& app, Program& program, const std::string&
     add_flag(*list, "--json", program.json_output, "Answer as JSON");
     list->footer("Example:  agentforge " + group_name + " list --json");
     list->callback([&program, with, group_name] {
-        program.pages = true;
+        program.pages = program.folds = true;
         program.command = [&program, with, group_name] {
             const auto definitions = load_definitions(program, group_name);
             return definitions.ok() ? with->list(*definitions) : program.fail(definitions.error());

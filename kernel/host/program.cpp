@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/program.hpp"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ostream>
@@ -11,6 +13,7 @@
 #include "host/display.hpp"
 #include "host/event_stream.hpp"
 #include "host/pager.hpp"
+#include "host/terminal.hpp"
 
 #ifndef AGENTFORGE_VERSION
 #error "the build defines AGENTFORGE_VERSION"
@@ -213,7 +216,8 @@ int run_program(int argc, const char* const* argv, Program& program) {
     CLI::App app{"Takes a request to a verified commit, stage by stage, with every step in a journal.", "agentforge"};
     app.set_version_flag("--version,-V", "agentforge " AGENTFORGE_VERSION);
     app.set_help_flag("-h,--help", "Print this help message and exit");
-    use_own_help(app);
+    const std::size_t columns = program.out_is_terminal ? terminal_columns(STDOUT_FILENO) : 80;
+    use_own_help(app, columns);
     app.require_subcommand(0, 1);
     app.fallthrough();
     app.footer("Start with:  agentforge init  and then  agentforge start \"Add a --version flag\"\n"
@@ -254,8 +258,8 @@ int run_program(int argc, const char* const* argv, Program& program) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& wanted) {  // --help, --version
-        const auto tell = [&] { return app.exit(wanted, program.out, program.err); };
-        return program.out_is_terminal ? paged(program.out, program.environment, terminal_rows(), tell) : tell();
+        const auto tell = [&] { return folded(program.out, columns, [&] { return app.exit(wanted, program.out, program.err); }); };
+        return program.out_is_terminal ? paged(program.out, program.environment, terminal_rows(), tell) : app.exit(wanted, program.out, program.err);
     } catch (const CLI::ParseError& problem) {
         const std::string word = first_word(argc, argv);
         const std::vector<std::string> names = command_names(app);
@@ -275,8 +279,9 @@ int run_program(int argc, const char* const* argv, Program& program) {
         return usage_error;
     }
     if (const auto given = check_given_settings(program); !given.ok()) { return program.fail(given.error()); }
-    if (program.pages && program.out_is_terminal && !program.json_output) { return paged(program.out, program.environment, terminal_rows(), program.command); }
-    return program.command();
+    if (!program.out_is_terminal || program.json_output) { return program.command(); }
+    const auto fitted = [&] { return program.folds ? folded(program.out, columns, program.command) : program.command(); };
+    return program.pages ? paged(program.out, program.environment, terminal_rows(), fitted) : fitted();
 }
 
 }  // namespace agentforge::kernel
