@@ -120,7 +120,7 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
 void add_apply(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ApplyArguments>();
     const Command command = add_subcommand(app, "apply", "Put the change that a task has delivered into your checkout: all of it or nothing");
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->required();
+    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
     add_flag(*command, "--check", arguments->check, "Only say whether it fits");
     add_flag(*command, "--index", arguments->index, "Stage it, too");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");

@@ -49,7 +49,11 @@ void add_run_output(const Command& command, Program& program) {
     add_flag(command, "--quiet,-q", program.quiet, "No progress");
 }
 
-void use_own_help(const Command& app) { app_of(app).formatter(std::make_shared<OwnHelp>()); }
+void use_own_help(const Command& app, std::size_t columns) {
+    const auto help = std::make_shared<OwnHelp>();
+    if (columns < 80) { help->column_width(columns / 3); }
+    app_of(app).formatter(help);
+}
 
 const Option* Option::required() const {
     option_->required();

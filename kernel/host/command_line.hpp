@@ -3,6 +3,7 @@
 // includes it compiles again. Handles are copied freely; what they stand for lives in the application.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -57,8 +58,8 @@ struct Program;
 /// --json, --output-format and --quiet, the same for every command that runs a task.
 void add_run_output(const Command& command, Program& program);
 
-/// Help in the program's own words: values by their names, choices spelled out, nothing of how the parser is made.
-void use_own_help(const Command& app);
+/// Help in the program's own words: values by their names, choices spelled out, nothing of how the parser is made. `columns`: of what shows it.
+void use_own_help(const Command& app, std::size_t columns);
 
 // A variable must live as long as the command line.
 Command add_subcommand(const Command& command, const std::string& name, const std::string& description);

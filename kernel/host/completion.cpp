@@ -4,9 +4,12 @@
 #include <ostream>
 #include <set>
 
+#include "config/settings_schema.hpp"
+#include "git/archives.hpp"
 #include "host/command_line.hpp"
 #include "host/definitions.hpp"
 #include "host/grammar.hpp"
+#include "host/outcome.hpp"
 #include "host/plugins.hpp"
 
 namespace agentforge::kernel {
@@ -27,20 +30,30 @@ std::vector<std::string> task_ids(const ProjectPlace& place) {
     return names;
 }
 
-std::vector<std::string> escalation_ids(const ProjectPlace& place) {
+std::vector<std::string> archived_ids(const ProjectPlace& place) {
     std::vector<std::string> names;
-    const auto pending = EscalationStore(place.agentforge).pending();
-    if (pending.ok()) { for (const PendingItem& item : pending->items) { names.push_back(item.id); } }
+    const TaskStore store(place.agentforge);
+    const auto archived = archived_tasks(place.root);
+    std::error_code error;
+    if (archived.ok()) { for (const ArchivedTask& task : *archived) { if (!std::filesystem::exists(store.paths(task.task_id).task(), error)) { names.push_back(task.task_id); } } }
     return names;
 }
 
-std::vector<std::string> setting_names(const Program& program, const ProjectPlace& place, std::string_view after) {
+/// What waits for a person; only questions, or approvals and actions, too.
+std::vector<std::string> waiting_ids(const ProjectPlace& place, bool only_questions) {
     std::vector<std::string> names;
-    const auto product = ProductPaths::find();
-    if (!product.ok()) { return names; }
-    const auto loaded = load_settings(program, place, *product);
-    if (!loaded.ok()) { return names; }
-    for (const json::value& entry : loaded->settings->known()) { names.push_back(std::string(entry.as_object().at("key").as_string()) + std::string(after)); }
+    const TaskStore tasks(place.agentforge);
+    const auto pending = EscalationStore(place.agentforge).pending();
+    if (!pending.ok()) { return names; }
+    for (const PendingItem& item : pending->items) {
+        if ((item.kind == PendingItem::Kind::escalation || !only_questions) && !has_ended(tasks, item.task_id)) { names.push_back(item.id); }
+    }
+    return names;
+}
+
+std::vector<std::string> setting_names(const SettingsSchema& schema, std::string_view after) {
+    std::vector<std::string> names;
+    for (const SettingKey& key : schema.keys()) { names.push_back(key.name + std::string(after)); }
     return names;
 }
 
@@ -55,20 +68,37 @@ std::vector<std::string> plugins_named(const Program& program, std::optional<Plu
     return {names.begin(), names.end()};
 }
 
+std::vector<std::string> backend_names(const Program& program) {
+    std::vector<std::string> names = plugins_named(program, PluginKind::llm);
+    names.emplace_back("auto");
+    return names;
+}
+
+/// Of what is to be chosen from; else empty.
+std::vector<std::string> setting_values(const Program& program, const SettingsSchema& schema, const std::string& name) {
+    const auto segments = split_key(name);
+    const SettingKey* key = segments.empty() ? nullptr : schema.find(segments);
+    if (key == nullptr) { return {}; }
+    if (key->type == SettingKey::Type::boolean) { return {"true", "false"}; }
+    return segments.back() == "backend" ? backend_names(program) : key->values;
+}
+
 /// Empty where it cannot be known: a shell that completes says nothing of problems.
 std::vector<std::string> candidates(const Program& program, const std::string& kind) {
     if (kind == "statuses") { return {"pending", "running", "paused", "awaiting_approval", "completed", "failed", "aborted"}; }
     const auto place = ProjectPlace::find(program);
-    if (!place.ok()) { return {}; }
+    const auto product = ProductPaths::find();
+    if (!place.ok() || !product.ok()) { return {}; }
     if (kind == "tasks") { return task_ids(*place); }
-    if (kind == "escalations") { return escalation_ids(*place); }
-    if (kind == "settings") { return setting_names(program, *place, ""); }
-    if (kind == "assignments") { return setting_names(program, *place, "="); }
+    if (kind == "archived") { return archived_ids(*place); }
+    if (kind == "escalations" || kind == "waiting") { return waiting_ids(*place, kind == "escalations"); }
     if (kind == "plugins") { return plugins_named(program, std::nullopt); }
-    if (kind == "backends") {
-        std::vector<std::string> names = plugins_named(program, PluginKind::llm);
-        names.emplace_back("auto");
-        return names;
+    if (kind == "backends") { return backend_names(program); }
+    constexpr std::string_view values = "values:";      // With the setting's name behind it.
+    if (kind == "settings" || kind == "assignments" || kind.starts_with(values)) {
+        const auto schema = SettingsSchema::load(product->config + "/settings_schema.yaml");
+        if (!schema.ok()) { return {}; }
+        return kind.starts_with(values) ? setting_values(program, *schema, kind.substr(values.size())) : setting_names(*schema, kind == "settings" ? "" : "=");
     }
     const auto definitions = load_definitions(program);
     if (!definitions.ok()) { return {}; }
@@ -89,11 +119,6 @@ int run_completion(Program& program, const CLI::App& app, const CompletionArgume
         for (const std::string& word : candidates(program, arguments.candidates)) { program.out << word << "\n"; }
         return 0;
     }
-    if (arguments.shell.empty()) {
-        program.fail(Error{"AF-CLI-001", "`agentforge completion` needs the name of the shell", "", "there is `agentforge completion bash`, `agentforge completion zsh`, `agentforge completion fish`",
-                           ErrorKind::invalid});
-        return 2;
-    }
     const std::string script = completion_script(read_grammar(app), arguments.shell);
     if (program.json_output) {
         program.print_json({{"shell", arguments.shell}, {"script", script}});
@@ -108,9 +133,8 @@ int run_completion(Program& program, const CLI::App& app, const CompletionArgume
 void add_completion(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<CompletionArguments>();
     const Command command = add_subcommand(app, "completion", "Print a script that completes commands, flags, tasks, stages and settings in your shell");
-    add_option(*command, "shell", arguments->shell, "Your shell")->type_name("SHELL")->one_of({"bash", "zsh", "fish"});
-    add_option(*command, "--candidates", arguments->candidates, "What the scripts ask")
-        ->one_of({"tasks", "escalations", "settings", "assignments", "plugins", "backends", "agents", "contracts", "pipelines", "stages", "statuses"})->hidden();
+    add_option(*command, "shell", arguments->shell, "Your shell: bash, zsh or fish")->type_name("SHELL")->one_of({"bash", "zsh", "fish"})->required();
+    add_option(*command, "--candidates", arguments->candidates, "What the scripts ask")->hidden();
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Examples:\n"
                     "  agentforge completion bash > ~/.local/share/bash-completion/completions/agentforge\n"

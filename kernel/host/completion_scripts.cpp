@@ -14,8 +14,9 @@ namespace {
 const std::map<std::string, std::string>& sources() {
     static const std::map<std::string, std::string> known{
         {"FILE", "files"},         {"DIR", "folders"},          {"TASK", "tasks"},         {"STAGE", "stages"},       {"PIPELINE", "pipelines"},
-        {"ROLE", "agents"},        {"CONTRACT", "contracts"},   {"KEY", "settings"},       {"KEY=VALUE", "assignments"}, {"ESCALATION", "escalations"},
-        {"PLUGIN", "plugins"},     {"BACKEND", "backends"},     {"STATUS", "statuses"}};
+        {"ROLE", "agents"},        {"CONTRACT", "contracts"},   {"KEY", "settings"},       {"KEY=VALUE", "assignments"}, {"ESCALATION", "escalations"}, {"ID", "waiting"},
+        {"PLUGIN", "plugins"},     {"BACKEND", "backends"},     {"STATUS", "statuses"},    {"ARCHIVED_TASK", "archived"},
+        {"VALUE", "values"}};
     return known;
 }
 
@@ -130,6 +131,7 @@ std::string bash_script(const GrammarCommand& top) {
            "    elif [[ $current == -* ]]; then want=options\n"
            "    elif [ -n \"$(_agentforge_commands \"$place\")\" ]; then want=commands\n"
            "    else want=$(_agentforge_argument \"$place\" $((number + 1))); fi\n"
+           "    [ \"$want\" != values ] || want=values:$word\n"
            "    local IFS=$'\\n'\n"
            "    case $want in\n"
            "        options | commands) for line in $(\"_agentforge_$want\" \"$place\"); do [[ ${line%%:*} != \"$current\"* ]] || COMPREPLY+=(\"${line%%:*} \"); done ;;\n"
@@ -137,7 +139,7 @@ std::string bash_script(const GrammarCommand& top) {
            "        files) compopt +o nospace 2>/dev/null; compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$current\")) ;;\n"
            "        folders) compopt +o nospace 2>/dev/null; compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- \"$current\")) ;;\n"
            "        none | '') ;;\n"
-           "        *) for line in $(\"${COMP_WORDS[0]}\" completion --candidates \"$want\" 2>/dev/null); do\n"
+           "        *) for line in $(\"${COMP_WORDS[0]}\" completion bash --candidates \"$want\" 2>/dev/null); do\n"
            "               [[ $line != \"$current\"* ]] || COMPREPLY+=(\"$line$([[ $line == *= ]] || echo ' ')\")\n"
            "           done ;;\n"
            "    esac\n"
@@ -152,10 +154,12 @@ std::string zsh_script(const GrammarCommand& top) {
            "    local want\n"
            "    typed=(\"${(@)words[2,CURRENT-1]}\")\n" +
            std::string(walk) +
+           "    if [[ $words[CURRENT] == --*=* ]]; then flag=${words[CURRENT]%%=*}; compset -P '*='; fi\n"
            "    if [[ -n $flag ]]; then want=$(_agentforge_value \"$place\" \"$flag\")\n"
            "    elif [[ $words[CURRENT] == -* ]]; then want=options\n"
            "    elif [[ -n $(_agentforge_commands \"$place\") ]]; then want=commands\n"
            "    else want=$(_agentforge_argument \"$place\" $((number + 1))); fi\n"
+           "    [[ $want != values ]] || want=values:$word\n"
            "    case $want in\n"
            "        options) found=(${(f)\"$(_agentforge_options \"$place\")\"}); _describe -o option found ;;\n"
            "        commands) found=(${(f)\"$(_agentforge_commands \"$place\")\"}); _describe command found ;;\n"
@@ -163,7 +167,7 @@ std::string zsh_script(const GrammarCommand& top) {
            "        files) _files ;;\n"
            "        folders) _files -/ ;;\n"
            "        none | '') _message 'a text' ;;\n"
-           "        *) found=(${(f)\"$($words[1] completion --candidates \"$want\" 2>/dev/null)\"}); compadd -a found ;;\n"
+           "        *) found=(${(f)\"$($words[1] completion zsh --candidates \"$want\" 2>/dev/null)\"}); compadd -a found ;;\n"
            "    esac\n"
            "}\n"
            "compdef _agentforge agentforge 2>/dev/null || true\n"
@@ -198,13 +202,14 @@ std::string fish_script(const GrammarCommand& top) {
                          "    echo $path\n"
                          "end\n"
                          "function __agentforge_at; test (__agentforge_path) = \"$argv\"; end\n"
-                         "function __agentforge_candidates; command agentforge completion --candidates $argv[1] 2>/dev/null; end\n"
+                         "function __agentforge_candidates; command agentforge completion fish --candidates $argv[1] 2>/dev/null; end\n"
                          "complete -c agentforge -f\n";
     const auto arguments_of = [](const GrammarOption& option) {
         if (!option.choices.empty()) { return " -a " + quoted(joined(option.choices), true); }
         const std::string source = source_of(option);
         if (source == "files") { return std::string(" -F"); }
         if (source == "folders") { return std::string(" -a '(__fish_complete_directories)'"); }
+        if (source == "values") { return std::string(" -a '(__agentforge_candidates values:(commandline -opc)[-1])'"); }
         return source.empty() ? std::string() : " -a '(__agentforge_candidates " + source + ")'";
     };
     for (const GrammarCommand* command : all) {
@@ -224,9 +229,23 @@ std::string fish_script(const GrammarCommand& top) {
     return script;
 }
 
+/// A command as `help` takes it: a word behind that one, with the flags of `help`.
+GrammarCommand explained(const GrammarCommand& command, const GrammarCommand& help) {
+    GrammarCommand out;
+    out.name = help.name + " " + path_of(command);
+    out.description = command.description;
+    for (const GrammarOption& option : help.options) { if (!option.positional) { out.options.push_back(option); } }
+    for (const GrammarCommand& each : command.commands) { out.commands.push_back(explained(each, help)); }
+    return out;
+}
+
 }  // namespace
 
-std::string completion_script(const GrammarCommand& top, std::string_view shell) {
+std::string completion_script(const GrammarCommand& program, std::string_view shell) {
+    GrammarCommand top = program;
+    for (GrammarCommand& help : top.commands) {
+        if (help.word() == "help") { for (const GrammarCommand& each : program.commands) { help.commands.push_back(explained(each, help)); } }
+    }
     if (shell == "bash") { return bash_script(top); }
     if (shell == "zsh") { return zsh_script(top); }
     return fish_script(top);

@@ -160,12 +160,12 @@ int get_config(Program& program, const ConfigArguments& arguments) {
         const auto* object = value == nullptr ? nullptr : value->if_object();
         value = object == nullptr ? nullptr : object->if_contains(segment);
     }
-    if (program.json_output) {
-        program.print_json(setting_json(settings, arguments.key, value == nullptr ? json::value() : *value));
-        return value == nullptr ? 1 : 0;
-    }
     if (value == nullptr) {
         return program.fail(Error{"AF-CONF-041", arguments.key + " is not set and has no default", "", "set it with `agentforge config set " + arguments.key + " VALUE`", ErrorKind::not_found});
+    }
+    if (program.json_output) {
+        program.print_json(setting_json(settings, arguments.key, *value));
+        return 0;
     }
     if (const auto* list = value->if_array()) {
         for (const json::value& each : *list) { program.out << shown_value(each) << "\n"; }
@@ -355,6 +355,7 @@ void add_config(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ConfigArguments>();
     const Command group = add_subcommand(app, "config", "The settings: what is in force, where it comes from, and how to change it");
     group->require_subcommand();
+    group->footer("Examples:\n  agentforge config show --origin\n  agentforge config set llm.backend anthropic");
 
     const Command show = add_subcommand(*group, "show", "Show the settings in force, defaults included");
     add_option(*show, "key", arguments->key, "Only this setting, or this section")->type_name("KEY");

@@ -28,9 +28,9 @@ std::string shown_cost(const Spend& spend) {
 
 /// `model` is the field that is cut by; the models whose price is unknown are named where it is not.
 void show_groups(std::ostream& out, const char* title, const std::vector<Group>& groups) {
-    out << fmt::format("\n  {:<28} {:>6} {:>11} {:>11} {:>10}   {}\n", title, "calls", "input", "cached", "output", "cost");
+    out << fmt::format("\n  {:<28} {:>6} {:>9} {:>9} {:>9}  {}\n", title, "calls", "input", "cached", "output", "cost");
     for (const auto& [name, spend] : groups) {
-        out << fmt::format("    {:<26} {:>6} {:>11} {:>11} {:>10}   {}\n", shown_name(name), spend.calls + spend.lost, spend.input_tokens, spend.cached_input_tokens,
+        out << fmt::format("    {:<26} {:>6} {:>9} {:>9} {:>9}  {}\n", shown_name(name), spend.calls + spend.lost, spend.input_tokens, spend.cached_input_tokens,
                            spend.output_tokens, shown_cost(spend));
     }
 }
@@ -159,7 +159,7 @@ void add_cost(CLI::App& app, Program& program) {
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge cost 1f2e3d4c");
     command->callback([&program, task] {
-        program.pages = true;
+        program.pages = program.folds = true;
         program.command = [&program, task] { return show_cost(program, *task); };
     });
 }

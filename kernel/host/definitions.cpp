@@ -56,12 +56,13 @@ void add_definition_commands(CLI::App& app, Program& program, const std::string&
     auto with = std::make_shared<DefinitionCommands>(std::move(commands));
     const Command group = add_subcommand(app, group_name, description);
     group->require_subcommand();
+    group->footer("Examples:\n  agentforge " + group_name + " list\n  agentforge " + group_name + " show " + example);
 
     const Command list = add_subcommand(*group, "list", "List the " + group_name + " in force, shipped and the project's own");
     add_flag(*list, "--json", program.json_output, "Answer as JSON");
     list->footer("Example:  agentforge " + group_name + " list --json");
     list->callback([&program, with, group_name] {
-        program.pages = true;
+        program.pages = program.folds = true;
         program.command = [&program, with, group_name] {
             const auto definitions = load_definitions(program, group_name);
             return definitions.ok() ? with->list(*definitions) : program.fail(definitions.error());

@@ -63,7 +63,7 @@ int run_diff(Program& program, const DiffArguments& arguments) {
 void add_diff(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<DiffArguments>();
     const Command command = add_subcommand(app, "diff", "Show what a task has changed, as a patch");
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->required();
+    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
     add_flag(*command, "--stat", arguments->stat, "Only the files, with the lines added and removed");
     add_flag(*command, "--json", program.json_output, "The files as JSON");
     command->footer("Examples:\n  agentforge diff 1f2e3d4c\n  agentforge diff 1f2e3d4c > change.patch");

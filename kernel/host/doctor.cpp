@@ -222,7 +222,10 @@ void add_doctor(CLI::App& app, Program& program) {
     const Command command = add_subcommand(app, "doctor", "Check what is needed: repository, sandbox, configuration, plugins, the project's own tools, model");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge doctor");
-    command->callback([&program] { program.command = [&program] { return run_doctor(program); }; });
+    command->callback([&program] {
+        program.folds = true;
+        program.command = [&program] { return run_doctor(program); };
+    });
 }
 
 }  // namespace agentforge::kernel

@@ -139,6 +139,7 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
         program.print_json(told);
         return 0;
     }
+    if (!how.empty() && has_ended(TaskStore(place->agentforge), std::string(told.at("task_id").as_string()))) { how = "not any more: its task has ended"; }
     program.out << printable(id, 300) << "\n";
     for (const auto& [name, value] : lines) {
         if (value.find('\n') != std::string::npos) {
@@ -184,6 +185,7 @@ bool has_ended(const TaskStore& tasks, const std::string& task_id) {
 void add_escalations(CLI::App& app, Program& program) {
     const Command group = add_subcommand(app, "escalations", "What waits for a person");
     group->require_subcommand();
+    group->footer("Examples:\n  agentforge escalations list\n  agentforge escalations show ESC-20260102-add-oauth2-1f2e3d4c-clarify-1");
     const Command list = add_subcommand(*group, "list", "List open questions, approvals and actions");
     add_flag(*list, "--json", program.json_output, "Answer as JSON");
     list->footer("Example:  agentforge escalations list --json");
@@ -195,7 +197,7 @@ void add_escalations(CLI::App& app, Program& program) {
     auto shown = std::make_shared<std::string>();
     const Command show = add_subcommand(*group, "show", "Show one question, approval or action with its context, its options and its answer");
     auto only_action = std::make_shared<bool>(false);
-    add_option(*show, "id", *shown, "The id (ESC-…, APR-… or ACT-…)")->type_name("ESCALATION")->required();
+    add_option(*show, "id", *shown, "The id (ESC-…, APR-… or ACT-…)")->type_name("ID")->required();
     add_flag(*show, "--json", program.json_output, "Answer as JSON");
     add_flag(*show, "--action", *only_action, "Only the tool and the arguments of an action, as YAML, to be changed and given to `approve --edited`");
     show->footer("Examples:\n  agentforge escalations show ESC-20260102-add-oauth2-1f2e3d4c-clarify-1\n  agentforge escalations show ACT-20260102-add-oauth2-1f2e3d4c-green-7 --action > action.yaml");

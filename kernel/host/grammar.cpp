@@ -64,9 +64,10 @@ std::string roff(std::string_view text) {
 }
 
 std::string option_heading(const GrammarOption& option) {
+    if (option.positional) { return "\\fI" + roff(option.value) + "\\fR"; }
     std::string text;
     for (const std::string& name : option.names) { text += (text.empty() ? "\\fB" : ", \\fB") + roff(name) + "\\fR"; }
-    if (!option.value.empty() && !option.positional) { text += " \\fI" + roff(option.value) + "\\fR"; }
+    if (!option.value.empty()) { text += " \\fI" + roff(option.value) + "\\fR"; }
     return text;
 }
 

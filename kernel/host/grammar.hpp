@@ -47,6 +47,6 @@ struct GrammarCommand {
 [[nodiscard]] std::string man_page(const GrammarCommand& command, const GrammarCommand& top, std::string_view version);
 
 /// A script that completes the program's words in this shell: bash, zsh or fish.
-[[nodiscard]] std::string completion_script(const GrammarCommand& top, std::string_view shell);
+[[nodiscard]] std::string completion_script(const GrammarCommand& program, std::string_view shell);
 
 }  // namespace agentforge::kernel

@@ -63,7 +63,7 @@ void add_help(CLI::App& app, Program& program) {
     add_flag(*command, "--json", program.json_output, "The grammar as JSON: names, values, descriptions and examples of all commands and flags");
     command->footer("Examples:\n  agentforge help start\n  agentforge help plugins list\n  agentforge help start --man | man -l -");
     command->callback([&program, &app, arguments] {
-        program.pages = !arguments->man;
+        program.pages = program.folds = !arguments->man;
         program.command = [&program, &app, arguments] { return run_help(program, app, *arguments, AGENTFORGE_VERSION); };
     });
 }

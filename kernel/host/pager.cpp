@@ -17,6 +17,8 @@
 
 #include <agentforge/process.hpp>
 
+#include "host/terminal.hpp"
+
 namespace agentforge::kernel {
 
 namespace {
@@ -86,6 +88,25 @@ bool show_by(const std::string& command, const std::map<std::string, std::string
     return !WIFEXITED(status) || (WEXITSTATUS(status) != not_found && WEXITSTATUS(status) != not_runnable);
 }
 
+/// Runs `command`, whose output is kept back in `text`.
+int keeping_back(std::ostream& out, std::string& text, const std::function<int()>& command) {
+    struct Redirected {
+        explicit Redirected(std::ostream& stream, std::streambuf* to) : stream_(stream), own_(stream.rdbuf(to)) {}
+        ~Redirected() { stream_.rdbuf(own_); }
+        Redirected(const Redirected&) = delete;
+        Redirected& operator=(const Redirected&) = delete;
+        std::ostream& stream_;
+        std::streambuf* own_;
+    };
+    std::ostringstream kept;
+    const int code = [&] {
+        const Redirected redirected(out, kept.rdbuf());
+        return command();
+    }();
+    text = std::move(kept).str();
+    return code;
+}
+
 }  // namespace
 
 std::string pager_command(const std::map<std::string, std::string>& environment) {
@@ -102,20 +123,16 @@ std::size_t terminal_rows() {
     return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 ? usual : size.ws_row;
 }
 
+int folded(std::ostream& out, std::size_t columns, const std::function<int()>& command) {
+    std::string text;
+    const int code = keeping_back(out, text, command);
+    out << folded_lines(text, columns);
+    return code;
+}
+
 int paged(std::ostream& out, const std::map<std::string, std::string>& environment, std::size_t rows, const std::function<int()>& command) {
-    std::ostringstream kept;
-    const int code = [&] {
-        struct Redirected {
-            explicit Redirected(std::ostream& stream, std::streambuf* to) : stream_(stream), own_(stream.rdbuf(to)) {}
-            ~Redirected() { stream_.rdbuf(own_); }
-            Redirected(const Redirected&) = delete;
-            Redirected& operator=(const Redirected&) = delete;
-            std::ostream& stream_;
-            std::streambuf* own_;
-        } redirected(out, kept.rdbuf());
-        return command();
-    }();
-    const std::string text = std::move(kept).str();
+    std::string text;
+    const int code = keeping_back(out, text, command);
     const std::string pager = pager_command(environment);
     const bool fits = static_cast<std::size_t>(std::ranges::count(text, '\n')) < rows;
     if (fits || pager.empty() || !show_by(pager, environment, text)) { out << text; }

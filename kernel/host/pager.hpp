@@ -17,6 +17,9 @@ namespace agentforge::kernel {
 /// `rows`: of the terminal.
 int paged(std::ostream& out, const std::map<std::string, std::string>& environment, std::size_t rows, const std::function<int()>& command);
 
+/// Runs `command` and writes its output to `out` in lines of at most `columns` (folded_lines). Returns what `command` returned.
+int folded(std::ostream& out, std::size_t columns, const std::function<int()>& command);
+
 /// The rows of standard output's terminal; 24 where it does not say.
 [[nodiscard]] std::size_t terminal_rows();
 

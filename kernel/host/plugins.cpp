@@ -68,6 +68,7 @@ json::object plugin_json(const PluginManifest& plugin, const PluginCondition& co
 void add_plugins(CLI::App& app, Program& program) {
     const Command group = add_subcommand(app, "plugins", "Stages, tools, model backends and escalation handlers");
     group->require_subcommand();
+    group->footer("Examples:\n  agentforge plugins list\n  agentforge plugins new tool word_count");
     add_plugins_list(*group, program);
     add_plugins_show(*group, program);
     add_plugins_lock(*group, program);

@@ -81,16 +81,6 @@ Result<fs::path> templates_folder() {
     return Error{"AF-PLUG-063", "the templates of plugins are not installed", (data / "templates").string(), "install AgentForge as a whole, its SDK included", ErrorKind::not_found};
 }
 
-std::vector<std::string> kinds_in(const fs::path& templates) {
-    std::vector<std::string> kinds;
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(templates, ignored)) {
-        if (entry.is_directory(ignored)) { kinds.push_back(entry.path().filename().string()); }
-    }
-    std::sort(kinds.begin(), kinds.end());
-    return kinds;
-}
-
 /// <prefix>/share/agentforge/templates → <prefix>; a word where the program was not installed.
 std::string prefix_of(const fs::path& templates) {
     const fs::path data = templates.parent_path();
@@ -142,21 +132,11 @@ Result<void> make_plugin(const fs::path& target, const std::map<std::string, std
 }
 
 int run_new(Program& program, const Wanted& wanted) {
-    const auto usage = [&](const Error& error) {
-        program.fail(error);
-        return 2;
-    };
     const auto templates = templates_folder();
     if (!templates.ok()) { return program.fail(templates.error()); }
-    const std::vector<std::string> kinds = kinds_in(*templates);
-    if (std::find(kinds.begin(), kinds.end(), wanted.kind) == kinds.end()) {
-        const std::string near = nearest(wanted.kind, kinds);
-        std::string known;
-        for (const std::string& kind : kinds) { known += (known.empty() ? "`" : ", `") + kind + "`"; }
-        return usage({"AF-PLUG-060", "there is no kind of plugin called `" + printable(wanted.kind, 80) + "`", "", (near.empty() ? "" : "did you mean `" + near + "`? ") + ("there is " + known), ErrorKind::invalid});
-    }
     if (const std::string problem = name_problem(wanted.name); !problem.empty()) {
-        return usage({"AF-PLUG-061", "`" + printable(wanted.name, 80) + "` is no name for a plugin: " + problem, "", "use small letters, digits and `_`, beginning with a letter, such as word_count", ErrorKind::invalid});
+        program.fail({"AF-PLUG-061", "`" + printable(wanted.name, 80) + "` is no name for a plugin: " + problem, "", "use small letters, digits and `_`, beginning with a letter, such as word_count", ErrorKind::invalid});
+        return 2;
     }
     const fs::path target = (program.directory / wanted.directory / wanted.name).lexically_normal();
     const std::string prefix = prefix_of(*templates);
@@ -185,7 +165,7 @@ int run_new(Program& program, const Wanted& wanted) {
 void add_plugins_new(CLI::App& group, Program& program) {
     const Command command = add_subcommand(group, "new", "Make a plugin's folder from a template: stage, tool, llm or escalation");
     const auto wanted = std::make_shared<Wanted>();
-    add_option(*command, "kind", wanted->kind, "stage, tool, llm or escalation")->type_name("KIND")->required();
+    add_option(*command, "kind", wanted->kind, "stage, tool, llm or escalation")->type_name("KIND")->one_of({"stage", "tool", "llm", "escalation"})->required();
     add_option(*command, "name", wanted->name, "Its name: small letters, digits and `_`")->type_name("NAME")->required();
     add_option(*command, "--directory", wanted->directory, "Make the folder in this one instead of the current one")->type_name("DIR");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");

@@ -10,7 +10,7 @@ namespace agentforge::kernel {
 /// `template_name` is the name, `TemplateName` its class, `AGENTFORGE_PLUGIN_FOLDER` the new folder and `AGENTFORGE_PREFIX` where this
 /// program is installed.
 /// It needs no repository, and writes nothing unless the folder is new.
-/// Errors: `invalid` AF-PLUG-060 unknown kind (nearest named), AF-PLUG-061 a name that does not serve; `conflict` AF-PLUG-062 the
+/// Errors: `invalid` AF-PLUG-061 a name that does not serve; `conflict` AF-PLUG-062 the
 /// folder is there; `not_found` AF-PLUG-063 the templates are not installed; `io` AF-BASE-….
 void add_plugins_new(CLI::App& group, Program& program);
 

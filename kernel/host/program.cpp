@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/program.hpp"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ostream>
 
 #include "base/text.hpp"
+#include "config/settings.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/event_stream.hpp"
 #include "host/pager.hpp"
+#include "host/terminal.hpp"
 
 #ifndef AGENTFORGE_VERSION
 #error "the build defines AGENTFORGE_VERSION"
@@ -47,6 +51,16 @@ std::vector<std::string> long_flags(const CLI::App& app) {
         }
     }
     return flags;
+}
+
+/// What --set, and the flags that stand for one, say is checked by itself: a command that reads no settings would pass a wrong one over.
+Result<void> check_given_settings(const Program& program) {
+    if (program.settings.empty()) { return {}; }
+    AF_TRY(const ProductPaths product, ProductPaths::find());
+    Settings::Sources given;
+    given.flags = program.settings;
+    AF_CHECK(Settings::load(product.config, given));
+    return {};
 }
 
 /// The word that stands where a group's command is expected; empty where a flag or nothing does.
@@ -102,7 +116,7 @@ std::string told(const CLI::App& command, const CLI::ParseError& problem) {
         for (const CLI::Option* option : command.get_options()) {
             if (option->get_single_name() == text.substr(0, text.size() - 12)) {
                 const std::string type = option->get_type_name();
-                return "`" + full_name(command) + "` needs " + (type.find_first_of(":{ ") == std::string::npos && !type.empty() ? type : option->get_single_name());
+                return "`" + full_name(command) + "` needs " + type.substr(0, type.find(':'));
             }
         }
     }
@@ -202,7 +216,8 @@ int run_program(int argc, const char* const* argv, Program& program) {
     CLI::App app{"Takes a request to a verified commit, stage by stage, with every step in a journal.", "agentforge"};
     app.set_version_flag("--version,-V", "agentforge " AGENTFORGE_VERSION);
     app.set_help_flag("-h,--help", "Print this help message and exit");
-    use_own_help(app);
+    const std::size_t columns = program.out_is_terminal ? terminal_columns(STDOUT_FILENO) : 80;
+    use_own_help(app, columns);
     app.require_subcommand(0, 1);
     app.fallthrough();
     app.footer("Start with:  agentforge init  and then  agentforge start \"Add a --version flag\"\n"
@@ -243,8 +258,8 @@ int run_program(int argc, const char* const* argv, Program& program) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& wanted) {  // --help, --version
-        const auto tell = [&] { return app.exit(wanted, program.out, program.err); };
-        return program.out_is_terminal ? paged(program.out, program.environment, terminal_rows(), tell) : tell();
+        const auto tell = [&] { return folded(program.out, columns, [&] { return app.exit(wanted, program.out, program.err); }); };
+        return program.out_is_terminal ? paged(program.out, program.environment, terminal_rows(), tell) : app.exit(wanted, program.out, program.err);
     } catch (const CLI::ParseError& problem) {
         const std::string word = first_word(argc, argv);
         const std::vector<std::string> names = command_names(app);
@@ -263,8 +278,10 @@ int run_program(int argc, const char* const* argv, Program& program) {
         program.out << app.help();
         return usage_error;
     }
-    if (program.pages && program.out_is_terminal && !program.json_output) { return paged(program.out, program.environment, terminal_rows(), program.command); }
-    return program.command();
+    if (const auto given = check_given_settings(program); !given.ok()) { return program.fail(given.error()); }
+    if (!program.out_is_terminal || program.json_output) { return program.command(); }
+    const auto fitted = [&] { return program.folds ? folded(program.out, columns, program.command) : program.command(); };
+    return program.pages ? paged(program.out, program.environment, terminal_rows(), fitted) : fitted();
 }
 
 }  // namespace agentforge::kernel

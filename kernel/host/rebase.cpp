@@ -39,7 +39,7 @@ int run_rebase(Program& program, Project& project, const std::string& id, bool c
 void add_rebase(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<RebaseArguments>();
     const Command command = add_subcommand(app, "rebase", "Put a delivered commit on the newest base, measured by the gates again");
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->required();
+    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
     add_flag(*command, "--check", arguments->check, "Only report how the base has moved and whether the two merge");
     add_run_output(command, program);
     command->footer("Example:  agentforge rebase 1f2e3d4c");

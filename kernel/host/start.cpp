@@ -333,7 +333,7 @@ void add_start(CLI::App& app, Program& program) {
     add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->repeatable();
     add_flag(*command, "--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
     add_option_function(*command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
-                                              "Model backend for this run: anthropic, openai, cli or replay")->type_name("BACKEND");
+                                              "Model backend for this run: anthropic, openai, cli or replay; auto takes the first that is reachable")->type_name("BACKEND");
     add_option_function(*command, "--model", [&program](const std::string& name) { program.settings.emplace_back("llm.model", name); },
                                               "Model name for this run")->type_name("NAME");
     add_option_function(*command, "--transcript",
@@ -345,7 +345,7 @@ void add_start(CLI::App& app, Program& program) {
     add_option_function(*command, "--record", [&program](const std::string& file) { program.settings.emplace_back("llm.record", file); },
                                               "Record the model's answers into this transcript")->type_name("FILE");
     add_option_function(*command, "--deliver", [&program](const std::string& type) { program.settings.emplace_back("delivery.type", type); },
-                                              "What it ends with: commit, branch, files or pr (default: delivery.type, `commit`)")->type_name("TYPE");
+                                              "What it ends with: commit, branch, files or pr (default: delivery.type, `commit`)")->type_name("TYPE")->one_of({"commit", "branch", "files", "pr"});
     const Option dry_run = add_flag(*command, "--dry-run", arguments->dry_run, "Check everything and say what would be done; nothing is done");
     add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge logs --follow` shows what it does")->excludes(dry_run);
     add_run_output(command, program);

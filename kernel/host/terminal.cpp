@@ -52,6 +52,35 @@ std::size_t cells_of(char32_t point) {
     return width < 0 ? 1 : static_cast<std::size_t>(width);
 }
 
+std::string folded_line(std::string_view line, std::size_t cells) {
+    if (kernel::cells_of(line) <= cells) { return std::string(line); }
+    const auto blanks = [&line] {
+        const std::size_t count = std::min(line.find_first_not_of(' '), line.size());
+        line.remove_prefix(count);
+        return count;
+    };
+    std::size_t below = std::min(blanks(), cells / 3);      // Where what goes on begins.
+    std::size_t used = below;
+    std::string out(below, ' ');
+    while (!line.empty()) {
+        const std::string_view word = line.substr(0, line.find(' '));
+        out += word;
+        used += kernel::cells_of(word);
+        line.remove_prefix(word.size());
+        std::size_t gap = blanks();
+        if (line.empty()) { break; }
+        if (gap > 1 && used + gap <= cells / 2) { below = used + gap; }
+        if (used + gap + kernel::cells_of(line.substr(0, line.find(' '))) > cells) {
+            out += '\n';
+            used = 0;
+            gap = below;
+        }
+        out.append(gap, ' ');
+        used += gap;
+    }
+    return out;
+}
+
 }  // namespace
 
 bool moves_cursor(const Environment& environment) {
@@ -102,6 +131,17 @@ std::string fitting(std::string_view text, std::size_t cells) {
         if (used < cells) { cut = at; }
     }
     return std::string(text);
+}
+
+std::string folded_lines(std::string_view text, std::size_t cells) {
+    std::string out;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        out += folded_line(text.substr(0, end), cells);
+        if (end < text.size()) { out += '\n'; }
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return out;
 }
 
 std::string fitted_line(const Program& program, const std::string& line, const std::string& end) {

@@ -28,6 +28,9 @@ using Environment = std::map<std::string, std::string>;
 [[nodiscard]] std::size_t cells_of(std::string_view text);
 /// At most `cells` of it; `…` (one cell) marks a cut.
 [[nodiscard]] std::string fitting(std::string_view text, std::size_t cells);
+/// Its lines as lines of at most `cells`, broken at blanks; what goes on stands below the last column that begins in the first half, else below the
+/// line's beginning, which is moved into the first third. A longer word (a path, an id, an address) stays whole.
+[[nodiscard]] std::string folded_lines(std::string_view text, std::size_t cells);
 struct Program;
 /// A line of a list, with `end` behind it: on a terminal the line is cut so that both fit, elsewhere it is whole.
 [[nodiscard]] std::string fitted_line(const Program& program, const std::string& line, const std::string& end = {});

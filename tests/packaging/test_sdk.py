@@ -146,7 +146,7 @@ class NewPlugin(unittest.TestCase):
     def test_an_unknown_kind_names_the_nearest(self):
         answer = self.new("tol", "x")
         self.assertEqual(2, answer.returncode)
-        self.assertIn("AF-PLUG-060", answer.stdout)
+        self.assertIn("AF-CLI-001", answer.stdout)
         self.assertIn("did you mean `tool`?", answer.stdout)
         self.assertEqual([], list(self.place.iterdir()))
 

@@ -443,11 +443,16 @@ class TestApprovals(ProgramTest):
 
     def test_an_idle_task_is_aborted(self):
         self.start("--approve", "intake", "--exit-after", "clarify")
+        approval = self.run_program("escalations", "list", "--json").json["escalations"][0]["id"]
+        waiting = [self.run_program("completion", "bash", "--candidates", kind).out.split() for kind in ("waiting", "escalations")]
+        self.assertEqual(waiting, [[approval], []], "an approval is no question")
         outcome = self.assert_code(self.run_program("abort", self.task(), "--reason", "not wanted", "--json"), 0)
         self.assertEqual((outcome.json["aborted"], outcome.json["reason"]), (True, "not wanted"))
         self.assertEqual(self.journal()[-1]["reason"], "not wanted")
         self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
         self.assertEqual(self.run_program("escalations", "list", "--json").json["escalations"], [])
+        self.assertEqual(self.run_program("completion", "bash", "--candidates", "waiting").out, "")
+        self.assertIn("its task has ended", self.run_program("escalations", "show", approval).out)
 
 
 class TestEscalations(ProgramTest):

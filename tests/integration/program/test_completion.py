@@ -21,6 +21,11 @@ COMMAND_LINES = (
     ("agentforge pipelines show des", {"design"}, {"implement"}),
     ("agentforge -C /tmp config get llm.replay.m", {"llm.replay.match"}, {"llm.backend"}),
     ("agentforge completion z", {"zsh"}, {"bash"}),
+    ("agentforge help sta", {"start", "status"}, {"init"}),
+    ("agentforge help plugins l", {"list", "lock"}, {"show"}),
+    ("agentforge plugins new st", {"stage"}, {"tool"}),
+    ("agentforge start --deliver p", {"pr"}, {"commit"}),
+    ("agentforge config set llm.mode a", {"agentic"}, {"plain"}),
 )
 
 
@@ -86,7 +91,7 @@ class TestCompletion(ProgramTest):
 
         try:
             read_until("ready> ")
-            for typed, completed in (("agentforge pipel\t", "pipelines "), ("sh\t", "show "), ("des\t", "design ")):
+            for typed, completed in (("agentforge pipel\t", "pipelines "), ("sh\t", "show "), ("des\t", "design "), ("\x15agentforge status --state=c\t", "completed")):
                 seen = ""
                 os.write(terminal, typed.encode())
                 read_until(completed)

@@ -137,7 +137,7 @@ class TestRequest(DeliveriesTest):
 
     def test_a_type_that_is_none_is_refused(self):
         self.make_repository()
-        self.assert_error(self.start("--deliver", "zip"), "AF-CONF-021", "commit, branch, files")
+        self.assert_error(self.start("--deliver", "zip"), "AF-CLI-001", "commit, branch, files", exit_code=2)
 
     def test_a_push_that_fails_pauses_and_resume_opens_the_request(self):
         self.make_repository()

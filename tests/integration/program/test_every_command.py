@@ -282,6 +282,11 @@ class TestConfig(ProgramTest):
                 self.assert_error(self.run_program("config", "set", key, value), code, key)
         self.assertEqual(self.settings.read_text(), before)
 
+    def test_get_of_what_has_no_value_is_an_error_in_json_too(self):
+        self.assert_error(self.run_program("config", "get", "llm.model"), "AF-CONF-041", "llm.model")
+        outcome = self.assert_code(self.run_program("config", "get", "llm.model", "--json"), 1)
+        self.assertEqual(outcome.json["error"]["code"], "AF-CONF-041")
+
     def test_set_takes_an_empty_text(self):
         self.assert_code(self.run_program("config", "set", "delivery.co_author", ""), 0)
         self.assertEqual(self.run_program("config", "get", "delivery.co_author").out, "\n")

@@ -301,6 +301,14 @@ class TestPager(TerminalTest):
             self.assertTrue(any(line.endswith("…") for line in lines), lines)
             self.assertTrue(all(len(line) < 60 for line in lines if line.endswith("…")), lines)
 
+    def test_what_people_read_is_folded_at_blanks(self):
+        for command in (("start", "--help"), ("help", "plugins", "new"), ("pipelines", "list"), ("cost", self.task())):
+            terminal = Terminal(self, *command, columns=40, lines=400, environment={"PAGER": "cat"})
+            terminal.ended(0)
+            told = terminal.raw.decode()
+            self.assertTrue(all(len(line) <= 40 for line in told.splitlines() if " " in line.strip()), told)
+            self.assertEqual([word.rstrip("…") for word in told.split()][-1], self.run_program(*command).out.split()[-1])
+
     def test_help_is_paged(self):
         terminal = Terminal(self, "start", "--help", lines=5, environment={"PAGER": str(self.pager)})
         self.assertEqual(terminal.ended(0), [])

@@ -100,6 +100,15 @@ TEST(Grammar, EveryCommandHasAnExampleThatBeginsWithItsName) {
     }
 }
 
+TEST(Grammar, EveryGroupHasAnExampleOfItsCommands) {
+    std::set<std::string> groups;
+    for (const json::object& command : leaves()) {
+        const auto words = words_of(name_of(command));
+        if (words.size() > 1) { groups.insert(words.front()); }
+    }
+    for (const std::string& group : groups) { EXPECT_THAT(answer({group, "--help"}).out, HasSubstr("Examples:\n  agentforge " + group + " ")) << group; }
+}
+
 TEST(Grammar, EveryOptionSaysWhatItIsAndWhatItTakes) {
     for (const json::object& command : leaves()) {
         for (const json::value& option : command.at("options").as_array()) {
@@ -108,6 +117,8 @@ TEST(Grammar, EveryOptionSaysWhatItIsAndWhatItTakes) {
             EXPECT_FALSE(std::string_view(option.at("description").as_string()).ends_with('.')) << what;
             const std::string value(option.at("value").as_string());
             EXPECT_TRUE(value.find_first_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos) << what << " " << value;
+            // It is shown, and tells the completions what to offer; the parser's own word does neither.
+            EXPECT_FALSE(option.at("positional").as_bool() && value == "TEXT") << what << ": say what stands there (type_name)";
         }
     }
 }
@@ -161,6 +172,24 @@ TEST(ManPage, HasTheSectionsOfAManual) {
     for (const char* section : {".SH COMMANDS", ".SH ENVIRONMENT", ".SH FILES", "AGENTFORGE_STATE_HOME", "Exit codes:"}) { EXPECT_THAT(whole, HasSubstr(section)); }
 }
 
+TEST(ManPage, CallsAnArgumentWhatItsSynopsisCallsIt) {
+    const std::string page = answer({"help", "feedback", "--man"}).out;
+    EXPECT_THAT(page, HasSubstr(" TASK COMMENT\n"));
+    EXPECT_THAT(page, HasSubstr(".TP\n\\fITASK\\fR\n"));
+    EXPECT_THAT(page, HasSubstr(".TP\n\\fICOMMENT\\fR\n"));
+}
+
+TEST(Completion, OffersWhatACommandTakes) {
+    const std::string script = answer({"completion", "bash"}).out;
+    for (const char* entry : {"'diff 1') echo 'tasks'", "'apply 1') echo 'tasks'", "'rebase 1') echo 'tasks'", "'archive restore '*) echo 'archived'", "'resolve 1') echo 'escalations'",
+                              "'escalations show 1') echo 'waiting'", "'plugins new 1') echo 'words:stage,tool,llm,escalation'", "'start --deliver') echo 'words:commit,branch,files,pr'",
+                              "'config set 2') echo 'values'", "'help plugins') printf "}) {
+        EXPECT_THAT(script, HasSubstr(entry));
+    }
+}
+
+TEST(Completion, NeedsTheNameOfTheShell) { EXPECT_THAT(answer({"completion"}).err, HasSubstr("`agentforge completion` needs SHELL")); }
+
 TEST(TypingError, NamesTheNearestCommand) {
     const Answer wrong = answer({"statsu"});
     EXPECT_EQ(wrong.code, 2);
@@ -186,6 +215,19 @@ TEST(WrongUse, HasExitCodeTwoAndSaysSo) {
         EXPECT_EQ(wrong.code, 2) << words.front() << wrong.out << wrong.err;
         EXPECT_THAT(wrong.out + wrong.err, HasSubstr("AF-CLI-")) << words.front();
     }
+}
+
+TEST(WrongUse, OfASettingIsSaidByCommandsThatReadNone) {
+    for (const auto& words : std::vector<std::vector<std::string>>{{"status"}, {"inspect", "x"}, {"cost", "x"}, {"logs", "x"}, {"diff", "x"}, {"agents", "list"}, {"pipelines", "list"}, {"escalations", "list"}}) {
+        auto unknown = words;
+        unknown.insert(unknown.end(), {"--set", "llm.bakend=x"});
+        EXPECT_THAT(answer(unknown).err, HasSubstr("AF-CONF-020")) << words.front();
+        EXPECT_EQ(answer(unknown).code, 1) << words.front();
+        auto wrong = words;
+        wrong.insert(wrong.end(), {"--set", "log.level=bogus"});
+        EXPECT_THAT(answer(wrong).err, HasSubstr("AF-CONF-021")) << words.front();
+    }
+    EXPECT_THAT(answer({"status", "--set", "log.level=debug"}).err, Not(HasSubstr("AF-CONF")));
 }
 
 TEST(WrongUse, IsSaidInTheWordsOfTheHelp) {

@@ -118,6 +118,14 @@ TEST(Terminal, CutsWhereTheNextCharacterWouldNotFit) {
     EXPECT_EQ(fitting("日本語", 4), "日…");
 }
 
+TEST(Terminal, FoldsAtBlanksBelowTheLastColumnThatBeginsInTheFirstHalf) {
+    EXPECT_EQ(folded_lines("fits\n\nas it is\n", 10), "fits\n\nas it is\n");
+    EXPECT_EQ(folded_lines("one two three four", 9), "one two\nthree\nfour");
+    EXPECT_EQ(folded_lines("  a  one two three\nb", 12), "  a  one two\n     three\nb");
+    EXPECT_EQ(folded_lines("            far to the right", 12), "    far to\n    the\n    right");
+    EXPECT_EQ(folded_lines("see /a/path/longer/than/that now", 10), "see\n/a/path/longer/than/that\nnow");
+}
+
 TEST(Terminal, WritesItsMarksInAscii) { EXPECT_EQ(as_ascii("✓ ● · … 日"), "+ * . ~ ?"); }
 
 TEST(Terminal, TheFirstVariableThatIsSetNamesTheEncoding) {
