@@ -39,7 +39,7 @@ void place_folders_apart(const fs::path& folder) {
 }  // namespace
 
 WorkFolder::WorkFolder(std::string_view name) {
-    const char* chosen = std::getenv("AGENTFORGE_BENCH_DIRECTORY");
+    const char* chosen = std::getenv("BENCH_DIRECTORY");
     const fs::path base = chosen != nullptr ? fs::path(chosen) : fs::path(AGENTFORGE_BINARY_DIR) / "bench-work";
     path_ = base / (std::string(name) + "-" + std::to_string(::getpid()));
     fs::remove_all(path_);

@@ -13,7 +13,7 @@
 
 namespace agentforge::bench {
 
-/// A folder on the disk that is measured: below $AGENTFORGE_BENCH_DIRECTORY, else the build folder (/tmp may be memory).
+/// A folder on the disk that is measured: below $BENCH_DIRECTORY, else the build folder (/tmp may be memory).
 /// Removed with all in it when the object goes.
 class WorkFolder {
 public:
