@@ -106,9 +106,7 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
     std::optional<steady_clock::time_point> over;       // Since when nothing more is waited for.
     auto looked = steady_clock::now();
     std::unique_lock lock(calls->mutex);
-    const auto all_back = [&] { return std::ranges::all_of(calls->results, [](const auto& result) { return result.has_value(); }); };
-    while (!all_back()) {
-        calls->changed.wait_for(lock, glance);
+    for (;;) {
         const auto now = steady_clock::now();
         if (!over && enough && enough(calls->results)) {
             context->cancel();
@@ -116,6 +114,7 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
         }
         if (!over && outer.cancelled()) { over = now; }
         if (!over && outer.deadline() && now >= *outer.deadline()) { over = now; }
+        if ((over || !enough) && std::ranges::all_of(calls->results, [](const auto& result) { return result.has_value(); })) { break; }
         if (over && now >= *over + options_.grace) { break; }
         if (look && !over && now >= looked + options_.look_every) {
             lock.unlock();
@@ -123,6 +122,7 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
             looked = steady_clock::now();
             lock.lock();
         }
+        calls->changed.wait_for(lock, glance);
     }
     context->let_go();
     std::vector<Result<T>> results;
@@ -213,16 +213,20 @@ Result<std::optional<T>> HandlerGroup::wait(const std::string& id, const std::st
     }
     std::optional<T> settled;
     std::set<std::size_t> named;
-    const bool alone = usable.size() == 1;
     const auto enough = [&](const Results& results) {
+        bool answered = settled.has_value();
+        bool not_now = false;
+        bool all_back = true;
         for (std::size_t index = 0; index < results.size(); ++index) {
-            if (!results[index]) { continue; }
-            if (results[index]->ok() && results[index]->value()) { return true; }
-            if (!results[index]->ok() && !alone && results[index]->error().kind != ErrorKind::cancelled && named.insert(index).second) {
+            if (!results[index]) {
+                all_back = false;
+            } else if (results[index]->ok()) {
+                (results[index]->value() ? answered : not_now) = true;
+            } else if (results[index]->error().kind != ErrorKind::cancelled && named.insert(index).second) {
                 context.log(LogLevel::warning, options_.redactor.redact(results[index]->error()).to_string());
             }
         }
-        return settled.has_value();
+        return answered || (all_back && not_now);
     };
     const auto look = [&] {
         const auto by = options_.store.answer_by(id);
@@ -236,7 +240,6 @@ Result<std::optional<T>> HandlerGroup::wait(const std::string& id, const std::st
         if (result.ok() && result.value()) { return std::move(*result); }
     }
     if (settled) { return settled; }
-    if (alone && !results.front().ok()) { return results.front().error(); }
     for (std::size_t index = 0; index < results.size(); ++index) {
         if (!results[index].ok() && results[index].error().kind != ErrorKind::cancelled && !named.contains(index)) {
             context.log(LogLevel::warning, options_.redactor.redact(results[index].error()).to_string());
