@@ -142,7 +142,7 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
     return results;
 }
 
-Tended HandlerGroup::tell(const std::string& id, const std::string& created_at, const Call<void>& call, CallContext& context, bool at_once, bool patient) const {
+Tended HandlerGroup::tell(const std::string& id, const std::string& created_at, const AnswerBy& by, const Call<void>& call, CallContext& context, bool at_once, bool patient) const {
     Tended done;
     const auto problem = [&done](const Error& error) {
         done.problems.push_back(error);
@@ -156,8 +156,6 @@ Tended HandlerGroup::tell(const std::string& id, const std::string& created_at, 
     if (!held.ok()) { return problem(held.error()); }
     if (!held->valid()) { return done; }        // Another process tells it.
     Told told = ledger_.read(id);
-    const auto by = options_.store.answer_by(id);
-    if (!by.ok()) { return problem(by.error()); }
     told.remind(created_at, options_.clock.now(), options_.reminders);
     std::vector<const GroupedHandler*> owing;
     for (const GroupedHandler& handler : handlers_) {
@@ -165,7 +163,7 @@ Tended HandlerGroup::tell(const std::string& id, const std::string& created_at, 
     }
     if (owing.empty()) { return done; }
     done.reminder = told.reminder;
-    if (const auto kept = ledger_.write(id, told, *by); !kept.ok()) { return problem(kept.error()); }
+    if (const auto kept = ledger_.write(id, told, by); !kept.ok()) { return problem(kept.error()); }
     const auto results = all_at_once<void>(owing, context, call, {}, {});
     for (std::size_t index = 0; index < owing.size(); ++index) {
         if (results[index].ok()) {
@@ -177,7 +175,7 @@ Tended HandlerGroup::tell(const std::string& id, const std::string& created_at, 
             done.problems.push_back(error);
         }
     }
-    if (const auto kept = ledger_.write(id, told, *by); !kept.ok()) { return problem(kept.error()); }
+    if (const auto kept = ledger_.write(id, told, by); !kept.ok()) { return problem(kept.error()); }
     return done;
 }
 
@@ -195,12 +193,14 @@ Result<void> first_of(const std::vector<Error>& problems) {
 
 Result<void> HandlerGroup::notify(const Escalation& escalation, CallContext& context) {
     const Call<void> call = [asked = without_secrets(escalation)](EscalationHandler& handler, CallContext& leg) { return handler.notify(asked, leg); };
-    return first_of(tell(escalation.id, escalation.created_at, call, context, true, true).problems);
+    AF_TRY(const AnswerBy by, options_.store.answer_by(escalation.id));
+    return first_of(tell(escalation.id, escalation.created_at, by, call, context, true, true).problems);
 }
 
 Result<void> HandlerGroup::notify_approval(const ApprovalRequest& request, CallContext& context) {
     const Call<void> call = [asked = without_secrets(request)](EscalationHandler& handler, CallContext& leg) { return handler.notify_approval(asked, leg); };
-    return first_of(tell(request.id, request.created_at, call, context, true, true).problems);
+    AF_TRY(const AnswerBy by, options_.store.answer_by(request.id));
+    return first_of(tell(request.id, request.created_at, by, call, context, true, true).problems);
 }
 
 template <class T>
@@ -211,6 +211,7 @@ Result<std::optional<T>> HandlerGroup::wait(const std::string& id, const std::st
     for (const GroupedHandler& handler : handlers_) {
         if (!handler.refused) { usable.push_back(&handler); }
     }
+    AF_TRY(const AnswerBy by, options_.store.answer_by(id));       // A record never changes.
     std::optional<T> settled;
     std::set<std::size_t> named;
     const auto enough = [&](const Results& results) {
@@ -229,11 +230,10 @@ Result<std::optional<T>> HandlerGroup::wait(const std::string& id, const std::st
         return answered || (all_back && not_now);
     };
     const auto look = [&] {
-        const auto by = options_.store.answer_by(id);
-        if (by.ok() && passed(*by)) { settled = at_deadline(*by); }
+        if (passed(by)) { settled = at_deadline(by); }
         if (settled) { return; }
         GroupContext leg(context, steady_clock::now() + telling_time);
-        for (const Error& error : tell(id, created_at, remind, leg, false, false).problems) { context.log(LogLevel::warning, error.to_string()); }
+        for (const Error& error : tell(id, created_at, by, remind, leg, false, false).problems) { context.log(LogLevel::warning, error.to_string()); }
     };
     std::vector<Result<std::optional<T>>> results = all_at_once<std::optional<T>>(usable, context, call, enough, look);
     for (Result<std::optional<T>>& result : results) {
@@ -302,7 +302,7 @@ Tended HandlerGroup::tend(const std::string& id, CallContext& context, bool at_o
         }
         const Call<void> call = [asked = without_secrets(*asked)](EscalationHandler& handler, CallContext& inner) { return handler.notify(asked, inner); };
         const bool overdue = done.overdue;
-        done = tell(id, asked->created_at, call, leg, at_once, false);
+        done = tell(id, asked->created_at, *by, call, leg, at_once, false);
         done.overdue = overdue;
         return done;
     }
@@ -314,7 +314,7 @@ Tended HandlerGroup::tend(const std::string& id, CallContext& context, bool at_o
     }
     const Call<void> call = [asked = without_secrets(*asked)](EscalationHandler& handler, CallContext& inner) { return handler.notify_approval(asked, inner); };
     const bool overdue = done.overdue;
-    done = tell(id, asked->created_at, call, leg, at_once, false);
+    done = tell(id, asked->created_at, *by, call, leg, at_once, false);
     done.overdue = overdue;
     return done;
 }

@@ -84,7 +84,8 @@ private:
     [[nodiscard]] std::vector<Result<T>> all_at_once(const std::vector<const GroupedHandler*>& which, CallContext& outer, const Call<T>& call,
                                                      const std::function<bool(const std::vector<std::optional<Result<T>>>&)>& enough, const std::function<void()>& look) const;
     /// `patient`: waits until the call's deadline for another process that is telling the same.
-    [[nodiscard]] Tended tell(const std::string& id, const std::string& created_at, const Call<void>& call, CallContext& context, bool at_once, bool patient) const;
+    [[nodiscard]] Tended tell(const std::string& id, const std::string& created_at, const AnswerBy& by, const Call<void>& call, CallContext& context, bool at_once,
+                              bool patient) const;
     template <class T>
     [[nodiscard]] Result<std::optional<T>> wait(const std::string& id, const std::string& created_at, const Call<std::optional<T>>& call, const Call<void>& remind,
                                                 const std::function<std::optional<T>(const AnswerBy&)>& at_deadline, CallContext& context) const;
