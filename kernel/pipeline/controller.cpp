@@ -119,7 +119,8 @@ public:
             AF_CHECK(begin_or_resume());
         } else {
             tend_question();
-            AF_CHECK(collect_answer(true));
+            const auto collected = collect_answer(true);
+            if (!collected.ok() && !(is_unreadable(collected.error()) && waits_for_people())) { return collected.error(); }
         }
         AF_CHECK(settle_costing());
         while (true) {
@@ -386,11 +387,17 @@ private:
     Step apply(const effect::EscalateLimit& limit) { return ask_person(limit.cause, limit.reason, {}); }
 
     Step apply(const effect::AwaitPerson&) {
-        if (asker() && patience_for_people().count() > 0) { AF_CHECK(wait_for_person()); }
-        AF_CHECK(collect_answer());
+        if (waits_for_people()) { AF_CHECK(wait_for_person()); }
+        if (const auto collected = collect_answer(); !collected.ok()) {
+            if (!is_unreadable(collected.error())) { return collected.error(); }
+            warn(collected.error());
+        }
         if (state().waiting_for() == "action" && setup_.present) { AF_CHECK(tell_of_action()); }
         return state().waiting_for().empty();
     }
+
+    /// An answer that cannot be read is none yet: it is corrected where it lies.
+    static bool is_unreadable(const Error& answer) { return answer.code.starts_with("AF-ESC-"); }
 
     /// An artifact that was accepted may have waited for a person; meanwhile settings or rules of the gates may have become others.
     Result<bool> measured_anew() {
@@ -846,6 +853,7 @@ private:
     /// In an interactive task who sits at the terminal is asked, whatever tells people otherwise.
     std::shared_ptr<EscalationHandler>& asker() { return state().interactive && setup_.present ? setup_.present : setup_.handler; }
     [[nodiscard]] std::chrono::milliseconds patience_for_people() const { return state().interactive && setup_.present ? std::chrono::milliseconds(std::chrono::weeks(1)) : setup_.wait; }
+    [[nodiscard]] bool waits_for_people() { return asker() && patience_for_people().count() > 0; }
 
     /// One call of a handler, on a thread of its own; `call` owns what it uses. A handler that does not return is given up and not
     /// asked again: the question stays open, and every other way to answer it too. Where `answered` says so the call is cancelled.

@@ -363,6 +363,21 @@ TEST_P(OneAnswer, a_file_ends_the_wait_at_the_console) {
     EXPECT_THAT(answered_by(), ElementsAre("filer"));
 }
 
+TEST_P(OneAnswer, an_answer_that_cannot_be_read_is_named_and_the_task_goes_on_waiting) {
+    const auto asked = bench.start(supervised());
+    write_answer(asked.waiting_id, "approved: maybe\n");
+    bench.wait = std::chrono::minutes(1);
+    const auto waiting = bench.resume(asked.task_id);       // The handler says: not now.
+    EXPECT_EQ(waiting.waiting_id, asked.waiting_id);
+    EXPECT_EQ(waiting.exit_code, ExitCode::person_needed);
+    EXPECT_TRUE(said("AF-ESC-005"));
+    bench.other_handler = console;
+    bench.services.hang_grace = std::chrono::seconds(10);
+    console->meanwhile = [this](const std::string& id) { answer_by_file(id); };
+    EXPECT_TRUE(bench.resume(asked.task_id).success);
+    EXPECT_THAT(answered_by(), ElementsAre("filer"));
+}
+
 TEST_P(OneAnswer, the_console_is_told_that_a_command_was_first) {
     bench.other_handler = console;
     bench.wait = std::chrono::minutes(1);
