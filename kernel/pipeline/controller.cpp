@@ -387,12 +387,13 @@ private:
     Step apply(const effect::EscalateLimit& limit) { return ask_person(limit.cause, limit.reason, {}); }
 
     Step apply(const effect::AwaitPerson&) {
+        const bool others_wait = static_cast<bool>(setup_.present);      // A handler that hangs is gone afterwards.
         if (waits_for_people()) { AF_CHECK(wait_for_person()); }
         if (const auto collected = collect_answer(); !collected.ok()) {
             if (!is_unreadable(collected.error())) { return collected.error(); }
             warn(collected.error());
         }
-        if (state().waiting_for() == "action" && setup_.present) { AF_CHECK(tell_of_action()); }
+        if (state().waiting_for() == "action" && others_wait) { AF_CHECK(tell_of_action()); }
         return state().waiting_for().empty();
     }
 
