@@ -73,6 +73,10 @@ struct PendingList {
 /// The whole of it: tool, then each argument with its text as it is, in lines. What is asked for is complete here: an approval is bound to all of it.
 [[nodiscard]] std::string action_text(const json::object& shown);
 
+/// A changed action: `arguments`, and the tool of `request` where it names no other. `where` it was written, for the error.
+/// Error: `invalid` AF-ESC-032 an unknown key, no `arguments`, a `tool` that is no name.
+[[nodiscard]] Result<json::object> changed_action(const json::object& given, const ApprovalRequest& request, const std::string& where = {});
+
 /// Safe to use from several processes. An instance has no state but its folder.
 class EscalationStore {
 public:

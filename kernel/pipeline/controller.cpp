@@ -1240,13 +1240,8 @@ Result<void> PipelineController::check_edited(const ApprovalRequest& request, js
         return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
     };
     const auto wrong = [&](const std::string& why, std::string remedy) { return Error{"AF-ESC-039", "the changed action for " + request.id + " " + why, "", std::move(remedy), ErrorKind::invalid}; };
-    for (const auto& [key, value] : edited) {
-        if (key != "tool" && key != "arguments") { return wrong("has the unknown key `" + ellipsis(std::string_view(key), 80) + "`", "known are `tool` and `arguments`"); }
-    }
-    if (!edited.contains("tool")) { edited["tool"] = text(request.artifact, "tool"); }
+    AF_TRY(edited, changed_action(edited, request));
     const std::string tool = text(edited, "tool");
-    json::value* arguments = edited.if_contains("arguments");
-    if (arguments == nullptr || !arguments->is_object()) { return wrong("has no `arguments`", "give them as a mapping; `agentforge escalations show " + request.id + " --json` has those of the model"); }
     AF_TRY(const AgentDefinition agent, setup_.services.agents.get(text(request.artifact, "role")));
     if (std::find(agent.allowed_tools.begin(), agent.allowed_tools.end(), tool) == agent.allowed_tools.end()) {
         const std::string near = nearest(tool, agent.allowed_tools);
@@ -1257,7 +1252,7 @@ Result<void> PipelineController::check_edited(const ApprovalRequest& request, js
     AF_TRY(const auto loaded, setup_.services.plugins.tool(tool));
     const ToolSpec spec = loaded->spec();
     if (has(spec.effects, ToolEffect::completes)) { return {}; }                // The contract judges it.
-    if (auto fits = check_arguments(tool, spec.parameters, arguments->get_object()); !fits.ok()) { return wrong("does not fit its tool: " + fits.error().message, fits.error().remedy); }
+    if (auto fits = check_arguments(tool, spec.parameters, edited.at("arguments").get_object()); !fits.ok()) { return wrong("does not fit its tool: " + fits.error().message, fits.error().remedy); }
     return {};
 }
 

@@ -178,8 +178,8 @@ TEST_F(InteractiveTest, a_change_that_the_role_could_not_ask_for_is_refused_befo
     const auto error = [&](json::object edited) { return decide(waiting, {.approved = true, .edited = std::move(edited)}).error(); };
     EXPECT_THAT(error({{"tool", "creat_file"}, {"arguments", json::object()}}).message, HasSubstr("did you mean `create_file`?"));
     EXPECT_THAT(error({{"arguments", {{"pat", "x"}, {"content", "y"}}}}).message, HasSubstr("pat"));
-    EXPECT_EQ(error({{"tool", "create_file"}}).code, "AF-ESC-039");
-    EXPECT_EQ(error({{"arguments", json::object()}, {"why", 1}}).code, "AF-ESC-039");
+    EXPECT_EQ(error({{"tool", "create_file"}}).code, "AF-ESC-032");
+    EXPECT_EQ(error({{"arguments", json::object()}, {"why", 1}}).code, "AF-ESC-032");
     EXPECT_FALSE(bench.escalations.answer_version(waiting.waiting_id).has_value());
 }
 
