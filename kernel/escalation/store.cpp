@@ -485,13 +485,7 @@ Result<void> EscalationStore::decide_action(std::string_view id, const ActionDec
 
 Result<void> EscalationStore::decide(std::string_view id, const Approval& approval) const {
     if (id.starts_with("ACT-")) {
-        ActionDecision decision{approval.approved, {}, approval.approved ? "" : approval.feedback.value_or(""), approval.artifact_hash, approval.decided_by};
-        if (approval.approved && approval.feedback) {
-            AF_TRY(const YamlDocument edited, parse_yaml(*approval.feedback, "the changed action"));
-            if (!edited.value.is_object()) { return Error{"AF-ESC-032", "The changed action for " + std::string(id) + " is not a mapping", {}, "Give its `arguments`", ErrorKind::invalid}; }
-            decision.edited = edited.value.get_object();
-        }
-        return decide_action(id, decision);
+        return decide_action(id, {approval.approved, {}, approval.feedback.value_or(""), approval.artifact_hash, approval.decided_by});
     }
     AF_TRY(const ApprovalRequest asked, this->approval(id));
     if (approval.artifact_hash != asked.artifact_hash) { return other_artifact(id, approval.artifact_hash, asked.artifact_hash); }

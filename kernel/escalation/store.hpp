@@ -117,8 +117,7 @@ public:
     /// Answers; on disk when it returns. Errors: `not_found` AF-ESC-001; `conflict` AF-ESC-004 somebody was first (and what they said);
     /// `invalid` AF-ESC-007 an answer that says nothing.
     [[nodiscard]] Result<void> resolve(std::string_view id, const Resolution& resolution) const;
-    /// The same for an approval. Errors: also `conflict` AF-ESC-006 it was decided on another artifact's hash.
-    /// What handlers say of an action goes through here too: `feedback` of one that they approve is the changed action as JSON.
+    /// The same for an approval, and for an action that is not changed. Errors: also `conflict` AF-ESC-006 it was decided on another artifact's hash.
     [[nodiscard]] Result<void> decide(std::string_view id, const Approval& approval) const;
     /// The same for an action. Errors: also `invalid` AF-ESC-032 the changed action is not one.
     [[nodiscard]] Result<void> decide_action(std::string_view id, const ActionDecision& decision) const;

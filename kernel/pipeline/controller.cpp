@@ -974,7 +974,7 @@ private:
         return {};
     }
 
-    /// A changed action comes as text in `feedback` (see EscalationStore::decide).
+    /// A changed action comes as text in `feedback`.
     Result<void> take_approval(const ApprovalRequest& request, const Approval& approval) {
         if (state().waiting_for() != "action" || !approval.approved || !approval.feedback) { return setup_.escalations.decide(request.id, approval); }
         AF_TRY(YamlDocument edited, parse_yaml(*approval.feedback, "the changed action"));
