@@ -9,7 +9,6 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
-#include "gates/readiness.hpp"
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/delivery.hpp"
@@ -639,10 +638,7 @@ private:
         return true;
     }
 
-    static bool pauses_task(const Error& error) {
-        return is_the_users_to_mend(error) || error.kind == ErrorKind::cancelled || error.kind == ErrorKind::unavailable || error.kind == ErrorKind::transient ||
-               error.kind == ErrorKind::corrupt || error.kind == ErrorKind::io || error.code.starts_with("AF-JRNL-");
-    }
+    static bool pauses_task(const Error& error) { return ends_the_visit(error) && error.code != "AF-ORCH-002"; }
 
     /// A visit that cannot go on for a reason outside the stage: what it did stays, and `resume` goes on inside it.
     Step end_visit(const Error& error, std::uint64_t spent) {
