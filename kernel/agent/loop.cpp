@@ -219,19 +219,17 @@ private:
         record.summary = ellipsis(error.message, most_summary_bytes);
     }
 
-    /// Puts the action before whoever must permit it, and says what is done in the end. False: nothing is.
-    Result<bool> permitted(StepRecord& record, ToolCall action) {
+    /// Puts the action before whoever must permit it, and takes over what is done in the end.
+    Result<ActionVerdict::Kind> permitted(StepRecord& record, ToolCall action) {
         AF_TRY(ActionVerdict verdict, host_.permit(record.step, action));
-        const bool edited = verdict.kind == ActionVerdict::Kind::edited;
-        if (edited) { action = std::move(verdict.edited); }
+        if (verdict.kind == ActionVerdict::Kind::edited) { action = std::move(verdict.edited); }
         record.tool = std::move(action.name);
         record.arguments = std::move(action.arguments);
-        if (edited) { record.data["edited_by_person"] = true; }
-        if (verdict.kind != ActionVerdict::Kind::rejected) { return true; }
+        if (verdict.kind != ActionVerdict::Kind::rejected) { return verdict.kind; }
         refuse(record, {"AF-ESC-033", "a person rejected this action" + (verdict.feedback.empty() ? std::string() : ": " + verdict.feedback), "",
                         "Nothing was done. Take another action that heeds what was said.", ErrorKind::denied});
         events_.event("tool", {{"stage", spec_.stage}, {"role", spec_.agent.role}, {"step", record.step}, {"tool", record.tool}, {"success", false}, {"summary", record.summary}});
-        return false;
+        return verdict.kind;
     }
 
     /// Errors: those of StepHost::permit. What the action meets itself is part of the record.
@@ -254,9 +252,8 @@ private:
             refuse(record, call.error());
             return {};
         }
-        AF_TRY(const bool goes, permitted(record, std::move(*call)));
-        if (!goes) { return {}; }
-        const bool edited = record.data.contains("edited_by_person");
+        AF_TRY(const ActionVerdict::Kind verdict, permitted(record, std::move(*call)));
+        if (verdict == ActionVerdict::Kind::rejected) { return {}; }
         actions_.expect(memory_.seen());
         ToolResult result = actions_.call(record.tool, record.arguments, {spec_.place.task_id, spec_.stage, spec_.agent.role, record.step});
         bool cut = false;
@@ -264,7 +261,7 @@ private:
         record.output = shorten_lines(sanitize_utf8(result.output), most_output_bytes, 1, cut);
         record.summary = ellipsis(sanitize_utf8(result.summary), most_summary_bytes);
         record.data = std::move(result.data);
-        if (edited) {
+        if (verdict == ActionVerdict::Kind::edited) {
             record.data["edited_by_person"] = true;
             record.summary = ellipsis("a person changed this action before it was done; " + record.summary, most_summary_bytes);
         }

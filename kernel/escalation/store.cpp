@@ -210,27 +210,6 @@ Result<AnswerBy> read_deadline(Fields& fields) {
     return by;
 }
 
-/// A changed action: its tool where it is another, and its arguments.
-Result<json::object> changed_action(const json::object& given, const ApprovalRequest& request, const std::string& where) {
-    const auto wrong = [&](const std::string& why) {
-        return Error{"AF-ESC-032", "The changed action for " + request.id + " " + why, where,
-                     "Give `arguments: {…}` as `agentforge escalations show " + request.id + "` shows them, and `tool: …` where it is another", ErrorKind::invalid};
-    };
-    json::object action;
-    for (const auto& [key, value] : given) {
-        if (key != "tool" && key != "arguments") { return wrong("has the unknown key `" + ellipsis(std::string_view(key), 80) + "`"); }
-        action[key] = value;
-    }
-    const json::value* arguments = action.if_contains("arguments");
-    if (arguments == nullptr || !arguments->is_object()) { return wrong("has no `arguments`"); }
-    if (const json::value* tool = action.if_contains("tool"); tool == nullptr) {
-        action["tool"] = request.artifact.contains("tool") ? request.artifact.at("tool") : json::value("");
-    } else if (!tool->is_string() || tool->get_string().empty()) {
-        return wrong("has a `tool` that is no name");
-    }
-    return action;
-}
-
 Result<ActionDecision> read_action_decision(const YamlDocument& document, const ApprovalRequest& request) {
     Fields fields(document);
     ActionDecision decision;
@@ -343,6 +322,26 @@ std::string action_text(const json::object& shown) {
         text += "\n";
     }
     return text;
+}
+
+Result<json::object> changed_action(const json::object& given, const ApprovalRequest& request, const std::string& where) {
+    const auto wrong = [&](const std::string& why) {
+        return Error{"AF-ESC-032", "The changed action for " + request.id + " " + why, where,
+                     "Give `arguments: {…}` as `agentforge escalations show " + request.id + "` shows them, and `tool: …` where it is another", ErrorKind::invalid};
+    };
+    json::object action;
+    for (const auto& [key, value] : given) {
+        if (key != "tool" && key != "arguments") { return wrong("has the unknown key `" + ellipsis(std::string_view(key), 80) + "`"); }
+        action[key] = value;
+    }
+    const json::value* arguments = action.if_contains("arguments");
+    if (arguments == nullptr || !arguments->is_object()) { return wrong("has no `arguments`"); }
+    if (const json::value* tool = action.if_contains("tool"); tool == nullptr) {
+        action["tool"] = request.artifact.contains("tool") ? request.artifact.at("tool") : json::value("");
+    } else if (!tool->is_string() || tool->get_string().empty()) {
+        return wrong("has a `tool` that is no name");
+    }
+    return action;
 }
 
 EscalationStore::EscalationStore(std::filesystem::path agentforge_directory) : directory_(std::filesystem::absolute(agentforge_directory) / "escalations") {}
@@ -477,7 +476,7 @@ Result<void> EscalationStore::decide_action(std::string_view id, const ActionDec
     AF_TRY(const ApprovalRequest asked, this->approval(id));
     if (decision.action_hash != asked.artifact_hash) { return other_artifact(id, decision.action_hash, asked.artifact_hash); }
     json::object fields{{"approved", decision.approved}};
-    if (decision.edited) { AF_TRY(fields["edited"], changed_action(*decision.edited, asked, {})); }
+    if (decision.edited) { AF_TRY(fields["edited"], changed_action(*decision.edited, asked)); }
     if (!decision.feedback.empty()) { fields["feedback"] = decision.feedback; }
     fields["artifact_hash"] = decision.action_hash;
     fields["decided_by"] = decision.decided_by;
@@ -486,13 +485,7 @@ Result<void> EscalationStore::decide_action(std::string_view id, const ActionDec
 
 Result<void> EscalationStore::decide(std::string_view id, const Approval& approval) const {
     if (id.starts_with("ACT-")) {
-        ActionDecision decision{approval.approved, {}, approval.approved ? "" : approval.feedback.value_or(""), approval.artifact_hash, approval.decided_by};
-        if (approval.approved && approval.feedback) {
-            AF_TRY(const YamlDocument edited, parse_yaml(*approval.feedback, "the changed action"));
-            if (!edited.value.is_object()) { return Error{"AF-ESC-032", "The changed action for " + std::string(id) + " is not a mapping", {}, "Give its `arguments`", ErrorKind::invalid}; }
-            decision.edited = edited.value.get_object();
-        }
-        return decide_action(id, decision);
+        return decide_action(id, {approval.approved, {}, approval.feedback.value_or(""), approval.artifact_hash, approval.decided_by});
     }
     AF_TRY(const ApprovalRequest asked, this->approval(id));
     if (approval.artifact_hash != asked.artifact_hash) { return other_artifact(id, approval.artifact_hash, asked.artifact_hash); }

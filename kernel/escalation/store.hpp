@@ -73,6 +73,10 @@ struct PendingList {
 /// The whole of it: tool, then each argument with its text as it is, in lines. What is asked for is complete here: an approval is bound to all of it.
 [[nodiscard]] std::string action_text(const json::object& shown);
 
+/// A changed action: `arguments`, and the tool of `request` where it names no other. `where` it was written, for the error.
+/// Error: `invalid` AF-ESC-032 an unknown key, no `arguments`, a `tool` that is no name.
+[[nodiscard]] Result<json::object> changed_action(const json::object& given, const ApprovalRequest& request, const std::string& where = {});
+
 /// Safe to use from several processes. An instance has no state but its folder.
 class EscalationStore {
 public:
@@ -113,8 +117,7 @@ public:
     /// Answers; on disk when it returns. Errors: `not_found` AF-ESC-001; `conflict` AF-ESC-004 somebody was first (and what they said);
     /// `invalid` AF-ESC-007 an answer that says nothing.
     [[nodiscard]] Result<void> resolve(std::string_view id, const Resolution& resolution) const;
-    /// The same for an approval. Errors: also `conflict` AF-ESC-006 it was decided on another artifact's hash.
-    /// What handlers say of an action goes through here too: `feedback` of one that they approve is the changed action as JSON.
+    /// The same for an approval, and for an action that is not changed. Errors: also `conflict` AF-ESC-006 it was decided on another artifact's hash.
     [[nodiscard]] Result<void> decide(std::string_view id, const Approval& approval) const;
     /// The same for an action. Errors: also `invalid` AF-ESC-032 the changed action is not one.
     [[nodiscard]] Result<void> decide_action(std::string_view id, const ActionDecision& decision) const;

@@ -346,7 +346,7 @@ public:
             request.gate = check.gate;
             if (check.gate != "tests" || check.affected) { request.paths = paths; }
             if (check.affected) { request.parameters["scope"] = "affected"; }
-            const auto report = run_gate(request);
+            const auto report = measured(request, nullptr);
             if (!report.ok()) {
                 if (report.error().kind != ErrorKind::cancelled) { context_.log(LogLevel::warning, report.error().to_string(), {}); }
                 return;
@@ -357,6 +357,7 @@ public:
 
     [[nodiscard]] Result<void> step_finished(StepRecord& record) override {
         if (broken_) { return *broken_; }
+        if (unmeasurable_ && record.changes.empty()) { return *unmeasurable_; }
         // A model cannot free a disk. The action is done anew, from the answer that is in the journal, when the task resumes.
         if (record.error.starts_with("AF-TOOL-039: ")) {
             return Error{record.error.substr(0, record.error.find(':')), record.summary, "", "Free space on the disk, or give the state directory another, then run `agentforge resume`.", ErrorKind::io};
@@ -415,6 +416,7 @@ public:
         if (spend.cost_known()) { told["task_cost_microusd"] = spend.cost_microusd; }
         services_.events.event("step", told);
         accepted_.reset();
+        if (unmeasurable_) { return *unmeasurable_; }
         return {};
     }
 
@@ -441,10 +443,7 @@ public:
         return std::move(done.first);
     }
 
-    [[nodiscard]] Result<GateReport> run_gate(const GateRequest& request) override {
-        const StageClock::Pause measuring(clock_);
-        return measure(session_, workshop_, services_.events, request, tree_, nullptr, stop());
-    }
+    [[nodiscard]] Result<GateReport> run_gate(const GateRequest& request) override { return measured_for_action(request, nullptr); }
 
     [[nodiscard]] Result<void> complete(const json::object& artifact) override {
         if (!contract_) {
@@ -654,11 +653,22 @@ private:
         return text;
     }
 
+    Result<GateReport> measured(const GateRequest& request, const json::object* candidate) {
+        const StageClock::Pause measuring(clock_);
+        return measure(session_, workshop_, services_.events, request, tree_, candidate, stop());
+    }
+
+    /// What no action of a model mends is none of its business: the task waits for whoever can. That nothing is written in any language yet it can mend.
+    Result<GateReport> measured_for_action(const GateRequest& request, const json::object* candidate) {
+        auto report = measured(request, candidate);
+        if (!report.ok() && ends_the_visit(report.error()) && report.error().code != "AF-GATE-002") { unmeasurable_ = report.error(); }
+        return report;
+    }
+
     Result<void> pass_exit_gate(const json::object& artifact) {
         GateRequest request;
         request.gate = exit_gate_;
-        const StageClock::Pause measuring(clock_);
-        AF_TRY(const GateReport report, measure(session_, workshop_, services_.events, request, tree_, &artifact, stop()));
+        AF_TRY(const GateReport report, measured_for_action(request, &artifact));
         if (report.passed) { return {}; }
         return Error{"AF-ORCH-025", "the " + exit_gate_ + " gate does not pass: " + joined(report.blocking_issues), "",
                      "mend these and call complete again; the kernel measured them itself", ErrorKind::invalid};
@@ -699,6 +709,9 @@ private:
     std::vector<Change> process_changes_;       ///< By subprocesses, within the role's rights.
     std::optional<json::object> accepted_;
     std::optional<EscalationRequest> escalation_;
+    /// Why the step's action could not be measured. The step is not recorded, and its action done anew, without asking the model, when the task
+    /// resumes; one that changed files is recorded first, since they may be what is to be looked at (a lockfile, for `agentforge setup TASK`).
+    std::optional<Error> unmeasurable_;
     std::optional<Error> broken_;       ///< Met where the interface has no way to say so; the next step_finished says it.
 };
 

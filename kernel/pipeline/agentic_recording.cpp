@@ -27,7 +27,7 @@ bool is_plain_text(const std::string& bytes) {
         const auto byte = static_cast<unsigned char>(c);
         if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f) { return false; }
     }
-    return sanitize_utf8(bytes) == bytes;
+    return is_valid_utf8(bytes);
 }
 
 Result<json::object> recorded_file(const std::filesystem::path& file, const std::string& name, const Redactor& redactor, std::uint64_t& left) {

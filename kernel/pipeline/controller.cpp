@@ -9,7 +9,6 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
-#include "gates/readiness.hpp"
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/delivery.hpp"
@@ -119,7 +118,8 @@ public:
             AF_CHECK(begin_or_resume());
         } else {
             tend_question();
-            AF_CHECK(collect_answer(true));
+            const auto collected = collect_answer(true);
+            if (!collected.ok() && !(is_unreadable(collected.error()) && waits_for_people())) { return collected.error(); }
         }
         AF_CHECK(settle_costing());
         while (true) {
@@ -386,11 +386,18 @@ private:
     Step apply(const effect::EscalateLimit& limit) { return ask_person(limit.cause, limit.reason, {}); }
 
     Step apply(const effect::AwaitPerson&) {
-        if (asker() && patience_for_people().count() > 0) { AF_CHECK(wait_for_person()); }
-        AF_CHECK(collect_answer());
-        if (state().waiting_for() == "action" && setup_.present) { AF_CHECK(tell_of_action()); }
+        const bool others_wait = static_cast<bool>(setup_.present);      // A handler that hangs is gone afterwards.
+        if (waits_for_people()) { AF_CHECK(wait_for_person()); }
+        if (const auto collected = collect_answer(); !collected.ok()) {
+            if (!is_unreadable(collected.error())) { return collected.error(); }
+            warn(collected.error());
+        }
+        if (state().waiting_for() == "action" && others_wait) { AF_CHECK(tell_of_action()); }
         return state().waiting_for().empty();
     }
+
+    /// An answer that cannot be read is none yet: it is corrected where it lies.
+    static bool is_unreadable(const Error& answer) { return answer.code.starts_with("AF-ESC-"); }
 
     /// An artifact that was accepted may have waited for a person; meanwhile settings or rules of the gates may have become others.
     Result<bool> measured_anew() {
@@ -631,10 +638,7 @@ private:
         return true;
     }
 
-    static bool pauses_task(const Error& error) {
-        return is_the_users_to_mend(error) || error.kind == ErrorKind::cancelled || error.kind == ErrorKind::unavailable || error.kind == ErrorKind::transient ||
-               error.kind == ErrorKind::corrupt || error.kind == ErrorKind::io || error.code.starts_with("AF-JRNL-");
-    }
+    static bool pauses_task(const Error& error) { return ends_the_visit(error) && error.code != "AF-ORCH-002"; }
 
     /// A visit that cannot go on for a reason outside the stage: what it did stays, and `resume` goes on inside it.
     Step end_visit(const Error& error, std::uint64_t spent) {
@@ -846,6 +850,7 @@ private:
     /// In an interactive task who sits at the terminal is asked, whatever tells people otherwise.
     std::shared_ptr<EscalationHandler>& asker() { return state().interactive && setup_.present ? setup_.present : setup_.handler; }
     [[nodiscard]] std::chrono::milliseconds patience_for_people() const { return state().interactive && setup_.present ? std::chrono::milliseconds(std::chrono::weeks(1)) : setup_.wait; }
+    [[nodiscard]] bool waits_for_people() { return asker() && patience_for_people().count() > 0; }
 
     /// One call of a handler, on a thread of its own; `call` owns what it uses. A handler that does not return is given up and not
     /// asked again: the question stays open, and every other way to answer it too. Where `answered` says so the call is cancelled.
@@ -965,7 +970,7 @@ private:
         return {};
     }
 
-    /// A changed action comes as text in `feedback` (see EscalationStore::decide).
+    /// A changed action comes as text in `feedback`.
     Result<void> take_approval(const ApprovalRequest& request, const Approval& approval) {
         if (state().waiting_for() != "action" || !approval.approved || !approval.feedback) { return setup_.escalations.decide(request.id, approval); }
         AF_TRY(YamlDocument edited, parse_yaml(*approval.feedback, "the changed action"));
@@ -1231,13 +1236,8 @@ Result<void> PipelineController::check_edited(const ApprovalRequest& request, js
         return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
     };
     const auto wrong = [&](const std::string& why, std::string remedy) { return Error{"AF-ESC-039", "the changed action for " + request.id + " " + why, "", std::move(remedy), ErrorKind::invalid}; };
-    for (const auto& [key, value] : edited) {
-        if (key != "tool" && key != "arguments") { return wrong("has the unknown key `" + ellipsis(std::string_view(key), 80) + "`", "known are `tool` and `arguments`"); }
-    }
-    if (!edited.contains("tool")) { edited["tool"] = text(request.artifact, "tool"); }
+    AF_TRY(edited, changed_action(edited, request));
     const std::string tool = text(edited, "tool");
-    json::value* arguments = edited.if_contains("arguments");
-    if (arguments == nullptr || !arguments->is_object()) { return wrong("has no `arguments`", "give them as a mapping; `agentforge escalations show " + request.id + " --json` has those of the model"); }
     AF_TRY(const AgentDefinition agent, setup_.services.agents.get(text(request.artifact, "role")));
     if (std::find(agent.allowed_tools.begin(), agent.allowed_tools.end(), tool) == agent.allowed_tools.end()) {
         const std::string near = nearest(tool, agent.allowed_tools);
@@ -1248,7 +1248,7 @@ Result<void> PipelineController::check_edited(const ApprovalRequest& request, js
     AF_TRY(const auto loaded, setup_.services.plugins.tool(tool));
     const ToolSpec spec = loaded->spec();
     if (has(spec.effects, ToolEffect::completes)) { return {}; }                // The contract judges it.
-    if (auto fits = check_arguments(tool, spec.parameters, arguments->get_object()); !fits.ok()) { return wrong("does not fit its tool: " + fits.error().message, fits.error().remedy); }
+    if (auto fits = check_arguments(tool, spec.parameters, edited.at("arguments").get_object()); !fits.ok()) { return wrong("does not fit its tool: " + fits.error().message, fits.error().remedy); }
     return {};
 }
 

@@ -106,9 +106,7 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
     std::optional<steady_clock::time_point> over;       // Since when nothing more is waited for.
     auto looked = steady_clock::now();
     std::unique_lock lock(calls->mutex);
-    const auto all_back = [&] { return std::ranges::all_of(calls->results, [](const auto& result) { return result.has_value(); }); };
-    while (!all_back()) {
-        calls->changed.wait_for(lock, glance);
+    for (;;) {
         const auto now = steady_clock::now();
         if (!over && enough && enough(calls->results)) {
             context->cancel();
@@ -116,6 +114,7 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
         }
         if (!over && outer.cancelled()) { over = now; }
         if (!over && outer.deadline() && now >= *outer.deadline()) { over = now; }
+        if ((over || !enough) && std::ranges::all_of(calls->results, [](const auto& result) { return result.has_value(); })) { break; }
         if (over && now >= *over + options_.grace) { break; }
         if (look && !over && now >= looked + options_.look_every) {
             lock.unlock();
@@ -123,6 +122,7 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
             looked = steady_clock::now();
             lock.lock();
         }
+        calls->changed.wait_for(lock, glance);
     }
     context->let_go();
     std::vector<Result<T>> results;
@@ -142,7 +142,7 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
     return results;
 }
 
-Tended HandlerGroup::tell(const std::string& id, const std::string& created_at, const Call<void>& call, CallContext& context, bool at_once, bool patient) const {
+Tended HandlerGroup::tell(const std::string& id, const std::string& created_at, const AnswerBy& by, const Call<void>& call, CallContext& context, bool at_once, bool patient) const {
     Tended done;
     const auto problem = [&done](const Error& error) {
         done.problems.push_back(error);
@@ -156,8 +156,6 @@ Tended HandlerGroup::tell(const std::string& id, const std::string& created_at, 
     if (!held.ok()) { return problem(held.error()); }
     if (!held->valid()) { return done; }        // Another process tells it.
     Told told = ledger_.read(id);
-    const auto by = options_.store.answer_by(id);
-    if (!by.ok()) { return problem(by.error()); }
     told.remind(created_at, options_.clock.now(), options_.reminders);
     std::vector<const GroupedHandler*> owing;
     for (const GroupedHandler& handler : handlers_) {
@@ -165,7 +163,7 @@ Tended HandlerGroup::tell(const std::string& id, const std::string& created_at, 
     }
     if (owing.empty()) { return done; }
     done.reminder = told.reminder;
-    if (const auto kept = ledger_.write(id, told, *by); !kept.ok()) { return problem(kept.error()); }
+    if (const auto kept = ledger_.write(id, told, by); !kept.ok()) { return problem(kept.error()); }
     const auto results = all_at_once<void>(owing, context, call, {}, {});
     for (std::size_t index = 0; index < owing.size(); ++index) {
         if (results[index].ok()) {
@@ -177,7 +175,7 @@ Tended HandlerGroup::tell(const std::string& id, const std::string& created_at, 
             done.problems.push_back(error);
         }
     }
-    if (const auto kept = ledger_.write(id, told, *by); !kept.ok()) { return problem(kept.error()); }
+    if (const auto kept = ledger_.write(id, told, by); !kept.ok()) { return problem(kept.error()); }
     return done;
 }
 
@@ -195,12 +193,14 @@ Result<void> first_of(const std::vector<Error>& problems) {
 
 Result<void> HandlerGroup::notify(const Escalation& escalation, CallContext& context) {
     const Call<void> call = [asked = without_secrets(escalation)](EscalationHandler& handler, CallContext& leg) { return handler.notify(asked, leg); };
-    return first_of(tell(escalation.id, escalation.created_at, call, context, true, true).problems);
+    AF_TRY(const AnswerBy by, options_.store.answer_by(escalation.id));
+    return first_of(tell(escalation.id, escalation.created_at, by, call, context, true, true).problems);
 }
 
 Result<void> HandlerGroup::notify_approval(const ApprovalRequest& request, CallContext& context) {
     const Call<void> call = [asked = without_secrets(request)](EscalationHandler& handler, CallContext& leg) { return handler.notify_approval(asked, leg); };
-    return first_of(tell(request.id, request.created_at, call, context, true, true).problems);
+    AF_TRY(const AnswerBy by, options_.store.answer_by(request.id));
+    return first_of(tell(request.id, request.created_at, by, call, context, true, true).problems);
 }
 
 template <class T>
@@ -211,32 +211,35 @@ Result<std::optional<T>> HandlerGroup::wait(const std::string& id, const std::st
     for (const GroupedHandler& handler : handlers_) {
         if (!handler.refused) { usable.push_back(&handler); }
     }
+    AF_TRY(const AnswerBy by, options_.store.answer_by(id));       // A record never changes.
     std::optional<T> settled;
     std::set<std::size_t> named;
-    const bool alone = usable.size() == 1;
     const auto enough = [&](const Results& results) {
+        bool answered = settled.has_value();
+        bool not_now = false;
+        bool all_back = true;
         for (std::size_t index = 0; index < results.size(); ++index) {
-            if (!results[index]) { continue; }
-            if (results[index]->ok() && results[index]->value()) { return true; }
-            if (!results[index]->ok() && !alone && results[index]->error().kind != ErrorKind::cancelled && named.insert(index).second) {
+            if (!results[index]) {
+                all_back = false;
+            } else if (results[index]->ok()) {
+                (results[index]->value() ? answered : not_now) = true;
+            } else if (results[index]->error().kind != ErrorKind::cancelled && named.insert(index).second) {
                 context.log(LogLevel::warning, options_.redactor.redact(results[index]->error()).to_string());
             }
         }
-        return settled.has_value();
+        return answered || (all_back && not_now);
     };
     const auto look = [&] {
-        const auto by = options_.store.answer_by(id);
-        if (by.ok() && passed(*by)) { settled = at_deadline(*by); }
+        if (passed(by)) { settled = at_deadline(by); }
         if (settled) { return; }
         GroupContext leg(context, steady_clock::now() + telling_time);
-        for (const Error& error : tell(id, created_at, remind, leg, false, false).problems) { context.log(LogLevel::warning, error.to_string()); }
+        for (const Error& error : tell(id, created_at, by, remind, leg, false, false).problems) { context.log(LogLevel::warning, error.to_string()); }
     };
     std::vector<Result<std::optional<T>>> results = all_at_once<std::optional<T>>(usable, context, call, enough, look);
     for (Result<std::optional<T>>& result : results) {
         if (result.ok() && result.value()) { return std::move(*result); }
     }
     if (settled) { return settled; }
-    if (alone && !results.front().ok()) { return results.front().error(); }
     for (std::size_t index = 0; index < results.size(); ++index) {
         if (!results[index].ok() && results[index].error().kind != ErrorKind::cancelled && !named.contains(index)) {
             context.log(LogLevel::warning, options_.redactor.redact(results[index].error()).to_string());
@@ -299,7 +302,7 @@ Tended HandlerGroup::tend(const std::string& id, CallContext& context, bool at_o
         }
         const Call<void> call = [asked = without_secrets(*asked)](EscalationHandler& handler, CallContext& inner) { return handler.notify(asked, inner); };
         const bool overdue = done.overdue;
-        done = tell(id, asked->created_at, call, leg, at_once, false);
+        done = tell(id, asked->created_at, *by, call, leg, at_once, false);
         done.overdue = overdue;
         return done;
     }
@@ -311,7 +314,7 @@ Tended HandlerGroup::tend(const std::string& id, CallContext& context, bool at_o
     }
     const Call<void> call = [asked = without_secrets(*asked)](EscalationHandler& handler, CallContext& inner) { return handler.notify_approval(asked, inner); };
     const bool overdue = done.overdue;
-    done = tell(id, asked->created_at, call, leg, at_once, false);
+    done = tell(id, asked->created_at, *by, call, leg, at_once, false);
     done.overdue = overdue;
     return done;
 }

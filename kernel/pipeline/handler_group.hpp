@@ -64,8 +64,9 @@ public:
     /// `io` AF-ESC-056.
     [[nodiscard]] Result<void> notify(const Escalation& escalation, CallContext& context) override;
     [[nodiscard]] Result<void> notify_approval(const ApprovalRequest& request, CallContext& context) override;
-    /// The first answer of any; where the deadline passes meanwhile, what is agreed for that, by `deadline`. Empty once all handlers say
-    /// "not now". A handler's error is logged, and is the answer only where there is no other handler.
+    /// The first answer of any; where the deadline passes meanwhile, what is agreed for that, by `deadline`. Empty once all handlers have
+    /// returned and one of them says "not now". A handler's error is logged and none of that: where there are but refused and failed ones,
+    /// what is due is looked after until the call ends, since people may answer by file or command.
     [[nodiscard]] Result<std::optional<Resolution>> wait_for_resolution(const Escalation& escalation, CallContext& context) override;
     [[nodiscard]] Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest& request, CallContext& context) override;
 
@@ -78,11 +79,13 @@ private:
     using Call = std::function<Result<T>(EscalationHandler&, CallContext&)>;
     [[nodiscard]] Escalation without_secrets(Escalation escalation) const;
     [[nodiscard]] ApprovalRequest without_secrets(ApprovalRequest request) const;
+    /// Without `enough`: until all have returned. With it: until it says so, which cancels them.
     template <class T>
     [[nodiscard]] std::vector<Result<T>> all_at_once(const std::vector<const GroupedHandler*>& which, CallContext& outer, const Call<T>& call,
                                                      const std::function<bool(const std::vector<std::optional<Result<T>>>&)>& enough, const std::function<void()>& look) const;
     /// `patient`: waits until the call's deadline for another process that is telling the same.
-    [[nodiscard]] Tended tell(const std::string& id, const std::string& created_at, const Call<void>& call, CallContext& context, bool at_once, bool patient) const;
+    [[nodiscard]] Tended tell(const std::string& id, const std::string& created_at, const AnswerBy& by, const Call<void>& call, CallContext& context, bool at_once,
+                              bool patient) const;
     template <class T>
     [[nodiscard]] Result<std::optional<T>> wait(const std::string& id, const std::string& created_at, const Call<std::optional<T>>& call, const Call<void>& remind,
                                                 const std::function<std::optional<T>(const AnswerBy&)>& at_deadline, CallContext& context) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/services.hpp"
 
+#include "gates/readiness.hpp"
+
 namespace agentforge::kernel {
 
 void KernelCallContext::log(LogLevel level, std::string_view message, const json::object& fields) {
@@ -10,5 +12,10 @@ void KernelCallContext::log(LogLevel level, std::string_view message, const json
 }
 
 void KernelCallContext::progress(std::string_view text) { services_.events.event("message", {{"stage", stage_}, {"text", text}}); }
+
+bool ends_the_visit(const Error& error) {
+    return is_the_users_to_mend(error) || error.kind == ErrorKind::cancelled || error.kind == ErrorKind::unavailable || error.kind == ErrorKind::corrupt ||
+           error.kind == ErrorKind::transient || error.kind == ErrorKind::io || error.code.starts_with("AF-JRNL-") || error.code == "AF-ORCH-002";
+}
 
 }  // namespace agentforge::kernel

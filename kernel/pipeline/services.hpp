@@ -107,4 +107,8 @@ private:
     std::chrono::system_clock::time_point recorded_;
 };
 
+/// Errors that neither a stage nor an agent can do anything about: the call that met one is made again when the task resumes. Every other error is an
+/// answer, and the stage gets the same one again.
+[[nodiscard]] bool ends_the_visit(const Error& error);
+
 }  // namespace agentforge::kernel

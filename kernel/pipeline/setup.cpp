@@ -55,6 +55,13 @@ std::string dependencies_directory(const GitWorkshopOptions& options) {
 
 namespace {
 
+GateRunner::Options gate_options(const GitWorkshopOptions& options) {
+    GateRunner::Options gates = options.gates;
+    gates.dependencies_directory = dependencies_directory(options);
+    gates.scratch_directory = gates.dependencies_directory + "/scratch";
+    return gates;
+}
+
 struct GateReader {
     Repository repository;
     std::string tree;
@@ -64,13 +71,11 @@ struct GateReader {
 /// `tree` empty: HEAD's.
 Result<GateReader> gate_reader_of(const GitWorkshopOptions& options, const std::string& tree) {
     AF_TRY(Repository repository, Repository::open(options.repository));
-    GateReader reader{std::move(repository), tree, options.gates};
+    GateReader reader{std::move(repository), tree, gate_options(options)};
     if (reader.tree.empty()) {
         AF_TRY(const std::string commit, reader.repository.head_commit());
         AF_TRY(reader.tree, reader.repository.tree_of(commit));
     }
-    reader.gates.dependencies_directory = dependencies_directory(options);
-    reader.gates.scratch_directory = (std::filesystem::path(options.state_directory) / "dependencies" / "scratch").string();
     return reader;
 }
 
@@ -87,10 +92,7 @@ Result<Setup> setup_dependencies(const GitWorkshopOptions& options, ProcessRunne
 }
 
 Result<GateReadiness> look_at_checkout(const GitWorkshopOptions& options, ProcessRunner& processes, const std::vector<std::string>& files) {
-    GateRunner::Options gates = options.gates;
-    gates.dependencies_directory = dependencies_directory(options);
-    gates.scratch_directory = (std::filesystem::path(options.state_directory) / "dependencies" / "scratch").string();
-    GateRunner runner(std::make_unique<CheckoutAsItLies>(options.repository, files), processes, std::move(gates));
+    GateRunner runner(std::make_unique<CheckoutAsItLies>(options.repository, files), processes, gate_options(options));
     return runner.readiness("checkout");
 }
 

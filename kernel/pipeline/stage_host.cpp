@@ -4,20 +4,12 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
-#include "gates/readiness.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/delivery.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
-
-/// Errors that the stage cannot do anything about. They are not journaled: the call is made again when the task resumes.
-/// Every other error is an answer, and the stage gets the same one again.
-bool ends_the_visit(const Error& error) {
-    return is_the_users_to_mend(error) || error.kind == ErrorKind::cancelled || error.kind == ErrorKind::unavailable || error.kind == ErrorKind::corrupt ||
-           error.kind == ErrorKind::transient || error.kind == ErrorKind::io || error.code.starts_with("AF-JRNL-") || error.code == "AF-ORCH-002";
-}
 
 json::array texts(const std::vector<std::string>& list) {
     json::array array;

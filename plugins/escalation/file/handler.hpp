@@ -6,11 +6,9 @@
 
 namespace agentforge::escalation_file {
 
-/// `notify*` tell, as progress, which file to write. `wait_*` look for `<directory>/<id>.resolution.yaml`
-/// (see resolution.hpp), at most four times a second, until it is there, the deadline has passed or
-/// the call is cancelled; then they return empty. A deadline that has passed already means one look.
-/// A file that is empty is not written yet. The file is never changed or removed.
-/// Errors: AF-ESC-101 bad id, AF-ESC-102 the file cannot be read, AF-ESC-103 and 104 see resolution.hpp.
+/// `notify*` tell, as progress, which file to write. The file is the kernel's to read, by whatever way it came there: `wait_*` wait until the
+/// deadline has passed or the call is cancelled, and return empty. Without a deadline they do not wait.
+/// Error: AF-ESC-101 bad id.
 /// Threads: any; it holds no state.
 class FileHandler final : public EscalationHandler {
 public:

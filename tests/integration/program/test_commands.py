@@ -534,6 +534,7 @@ class TestEscalations(ProgramTest):
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, out + err)
         self.assertEqual(self.clarification()["questions"][0]["resolved_by"], "an editor")
+        self.assertNotIn("already answered", err)
 
 
 if __name__ == "__main__":

@@ -100,10 +100,11 @@ TEST_F(ActionStoreTest, a_decision_reads_back) {
 }
 
 TEST_F(ActionStoreTest, what_a_handler_says_of_an_action_becomes_a_decision) {
-    Approval approval{true, R"({"arguments": {"path": "c.py"}})", hash, "console"};
-    ASSERT_TRUE(store_.decide(id, approval).ok());
-    EXPECT_EQ((*store_.action_decision(id))->edited->at("arguments").at("path"), "c.py");
-    EXPECT_EQ(store_.decide(id, approval).error().code, "AF-ESC-004");
+    const Approval rejection{false, "not there", hash, "console"};
+    ASSERT_TRUE(store_.decide(id, rejection).ok());
+    EXPECT_FALSE((*store_.action_decision(id))->approved);
+    EXPECT_EQ((*store_.action_decision(id))->feedback, "not there");
+    EXPECT_EQ(store_.decide(id, rejection).error().code, "AF-ESC-004");
 }
 
 TEST_F(ActionStoreTest, an_answer_that_is_none_is_refused_by_its_place) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The suite before the task, the checks after an edit and the criteria at a phase's end, as the task's journal shows them.
 #include "gates/before.hpp"
+#include "pipeline/agentic.hpp"
 #include "pipeline/measure.hpp"
 #include "unit/pipeline/bench.hpp"
 
@@ -105,6 +106,80 @@ TEST_F(BaselineTest, a_runner_that_is_not_installed_pauses_the_task_before_a_mod
     ASSERT_TRUE(result.error.has_value());
     EXPECT_EQ(result.error->code, "AF-GATE-003");
     EXPECT_FALSE(entered);
+}
+
+/// A stage whose agent hands in at once, and a gate that cannot measure until the user has mended something.
+class UnmeasurableTest : public BaselineTest {
+protected:
+    UnmeasurableTest() {
+        bench.stage("a", [](StageContext& context) {
+            AgentRun run;
+            run.role = "software_developer";
+            run.objective = "hand it in";
+            run.output_contract = "note";
+            const auto outcome = context.run_agent(run);
+            return outcome.ok() ? StageResult::completed(outcome->artifact) : StageResult::failed(outcome.error());
+        });
+        bench.answers([this](const CompletionRequest&) -> Result<Completion> {
+            ++asked;
+            return call_tool("complete", {{"text", "done"}});
+        });
+        bench.memory.gate = [this](const GateCall& call, const Files&) -> Result<GateReport> {
+            if (hindrance) { return *hindrance; }
+            return gate_report(call, true);
+        };
+    }
+    unsigned asked = 0;
+    std::optional<Error> hindrance = Error{"AF-GATE-100", "What requirements.txt names is not there.", "requirements.txt", "agentforge setup", ErrorKind::unavailable};
+};
+
+TEST_F(UnmeasurableTest, what_only_the_user_can_mend_pauses_the_task_and_the_action_is_done_anew_without_the_model) {
+    const auto paused = bench.start(judged_by("tests"));
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    ASSERT_TRUE(paused.error.has_value());
+    EXPECT_EQ(paused.error->code, "AF-GATE-100");
+    EXPECT_EQ(bench.count(paused.task_id, "step"), 0U);
+    hindrance.reset();
+    EXPECT_TRUE(bench.resume(paused.task_id).success);
+    EXPECT_EQ(asked, 1U);
+}
+
+TEST_F(UnmeasurableTest, a_tree_without_a_language_is_the_models_to_mend) {
+    hindrance = Error{"AF-GATE-002", "No language.", "", "", ErrorKind::unavailable};
+    bench.answers([this](const CompletionRequest&) -> Result<Completion> {
+        if (++asked == 2) { hindrance.reset(); }
+        return call_tool("complete", {{"text", "done"}});
+    });
+    EXPECT_TRUE(bench.start(judged_by("tests")).success);
+    EXPECT_EQ(asked, 2U);
+}
+
+/// An agentic model: its command writes a lockfile, then it hands in.
+class CommandingModel final : public ModelClient {
+public:
+    [[nodiscard]] Result<Completion> complete(CompletionRequest, CallContext& context) override {
+        AgenticCommand command;
+        command.argv = {"/bin/agent"};
+        AF_CHECK(agentic_context(context)->run_command(command));
+        return call_tool("complete", {{"text", "done"}});
+    }
+    [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+
+private:
+    BackendInfo info_;
+};
+
+TEST_F(UnmeasurableTest, what_a_command_wrote_before_is_recorded_for_the_user_to_look_at) {
+    CommandingModel commanding;
+    bench.services.model = [&commanding](const AgentDefinition&) -> Result<ModelClient*> { return &commanding; };
+    bench.services.agentic = [](const AgentDefinition&) { return true; };
+    bench.memory.program = [](const std::string& root) { std::ofstream(root + "/requirements.txt") << "six\n"; };
+    const auto paused = bench.start(judged_by("tests"));
+    ASSERT_TRUE(paused.error.has_value());
+    EXPECT_EQ(paused.error->code, "AF-GATE-100");
+    EXPECT_TRUE(bench.memory.trees.at(bench.state(paused.task_id).tree).contains("requirements.txt"));
+    hindrance.reset();
+    EXPECT_TRUE(bench.resume(paused.task_id).success);
 }
 
 TEST_F(BaselineTest, a_repository_without_a_language_has_no_suite_and_the_task_goes_on) {

@@ -1018,6 +1018,46 @@ TEST_F(ControllerTest, a_handler_that_hangs_is_given_up_and_the_question_stays_o
                                        "must watch deadline()"});
 }
 
+/// Somebody at the terminal who cannot be asked: the call never returns.
+class HangingConsole final : public EscalationHandler {
+public:
+    explicit HangingConsole(Hanging& hanging) : hanging_(hanging) {}
+    std::string name() const override { return "stuck"; }
+    Result<void> notify(const Escalation&, CallContext&) override { return {}; }
+    Result<std::optional<Resolution>> wait_for_resolution(const Escalation&, CallContext&) override { return std::optional<Resolution>(); }
+    Result<void> notify_approval(const ApprovalRequest&, CallContext&) override { return {}; }
+    Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest&, CallContext&) override {
+        hanging_.clock.advance(std::chrono::weeks(2));
+        hanging_.hang();
+        hanging_.leave();
+        return std::optional<Approval>();
+    }
+
+private:
+    Hanging& hanging_;
+};
+
+TEST_F(ControllerTest, others_are_told_of_an_action_where_the_terminal_hangs) {
+    Hanging hanging(bench.clock);
+    bench.present = std::make_shared<HangingConsole>(hanging);
+    bench.stage("a", [](StageContext& context) {
+        AgentRun run;
+        run.role = "software_developer";
+        run.objective = "write it";
+        run.output_contract = "note";
+        return StageResult::failed(context.run_agent(run).error());
+    });
+    bench.answers([](const CompletionRequest&) -> Result<Completion> { return call_tool("create_file", {{"path", "src/x.py"}, {"content", "one\n"}}); });
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].agent = "software_developer";
+    options.interactive = true;
+    const auto waiting = bench.start(options);
+    hanging.let_go_and_wait();
+    EXPECT_EQ(waiting.waiting_for, "action");
+    EXPECT_TRUE(waiting.abandoned_thread);
+    EXPECT_THAT(bench.handler->told, ElementsAre(waiting.waiting_id));
+}
+
 TEST_F(ControllerTest, a_program_that_writes_where_its_role_may_not_is_taken_back) {
     bench.memory.program = [](const std::string& root) {
         fs::create_directories(root + "/tests");

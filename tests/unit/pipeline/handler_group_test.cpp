@@ -256,6 +256,34 @@ TEST_F(HandlerGroupTest, OneThatCannotAskHindersNoOtherFromAsking) {
     ASSERT_TRUE(answer.ok() && answer->has_value());
 }
 
+TEST_F(HandlerGroupTest, WhereNoHandlerIsUsableTheDeadlineIsWaitedForAllTheSame) {
+    static_cast<void>(group({std::chrono::hours(1), "abort", ""}));
+    clock_.advance(std::chrono::hours(1));
+    HandlerGroup refused({{"first", first_, no_network()}}, HandlerGroupOptions{.clock = clock_, .store = store_, .look_every = milliseconds(0)});
+    const auto answer = refused.wait_for_resolution(escalation_, context_);
+    ASSERT_TRUE(answer.ok() && answer->has_value());
+    EXPECT_EQ((*answer)->resolved_by, "deadline");
+    EXPECT_EQ(first_->asked, 0U);
+}
+
+TEST_F(HandlerGroupTest, WhereEveryHandlerFailsTheWaitGoesOnUntilItsEnd) {
+    first_->on_wait = second_->on_wait = [](CallContext&) { return Result<std::optional<Resolution>>(no_network()); };
+    context_.until = std::chrono::steady_clock::now() + milliseconds(200);
+    const auto answer = group().wait_for_resolution(escalation_, context_);
+    ASSERT_TRUE(answer.ok());
+    EXPECT_FALSE(answer->has_value());
+    EXPECT_GE(std::chrono::steady_clock::now(), context_.until);
+    EXPECT_EQ(context_.logged, no_network().to_string() + "\n" + no_network().to_string() + "\n") << "each is named once";
+}
+
+TEST_F(HandlerGroupTest, WhoSaysNotNowEndsTheWaitWhereNobodyElseIsWaitedFor) {
+    first_->on_wait = [](CallContext&) { return Result<std::optional<Resolution>>(no_network()); };
+    const auto answer = group().wait_for_resolution(escalation_, context_);
+    ASSERT_TRUE(answer.ok());
+    EXPECT_FALSE(answer->has_value());
+    EXPECT_LT(std::chrono::steady_clock::now(), context_.until);
+}
+
 TEST_F(HandlerGroupTest, WhoWaitsIsRemindedMeanwhile) {
     const ReminderPolicy policy{std::chrono::hours(1), 1};
     first_->on_wait = [this](CallContext& context) {

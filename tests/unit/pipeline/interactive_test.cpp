@@ -178,8 +178,8 @@ TEST_F(InteractiveTest, a_change_that_the_role_could_not_ask_for_is_refused_befo
     const auto error = [&](json::object edited) { return decide(waiting, {.approved = true, .edited = std::move(edited)}).error(); };
     EXPECT_THAT(error({{"tool", "creat_file"}, {"arguments", json::object()}}).message, HasSubstr("did you mean `create_file`?"));
     EXPECT_THAT(error({{"arguments", {{"pat", "x"}, {"content", "y"}}}}).message, HasSubstr("pat"));
-    EXPECT_EQ(error({{"tool", "create_file"}}).code, "AF-ESC-039");
-    EXPECT_EQ(error({{"arguments", json::object()}, {"why", 1}}).code, "AF-ESC-039");
+    EXPECT_EQ(error({{"tool", "create_file"}}).code, "AF-ESC-032");
+    EXPECT_EQ(error({{"arguments", json::object()}, {"why", 1}}).code, "AF-ESC-032");
     EXPECT_FALSE(bench.escalations.answer_version(waiting.waiting_id).has_value());
 }
 
@@ -360,6 +360,21 @@ TEST_P(OneAnswer, a_file_ends_the_wait_at_the_console) {
     bench.services.hang_grace = std::chrono::seconds(10);
     console->meanwhile = [this](const std::string& id) { answer_by_file(id); };
     EXPECT_TRUE(bench.start(supervised()).success);
+    EXPECT_THAT(answered_by(), ElementsAre("filer"));
+}
+
+TEST_P(OneAnswer, an_answer_that_cannot_be_read_is_named_and_the_task_goes_on_waiting) {
+    const auto asked = bench.start(supervised());
+    write_answer(asked.waiting_id, "approved: maybe\n");
+    bench.wait = std::chrono::minutes(1);
+    const auto waiting = bench.resume(asked.task_id);       // The handler says: not now.
+    EXPECT_EQ(waiting.waiting_id, asked.waiting_id);
+    EXPECT_EQ(waiting.exit_code, ExitCode::person_needed);
+    EXPECT_TRUE(said("AF-ESC-005"));
+    bench.other_handler = console;
+    bench.services.hang_grace = std::chrono::seconds(10);
+    console->meanwhile = [this](const std::string& id) { answer_by_file(id); };
+    EXPECT_TRUE(bench.resume(asked.task_id).success);
     EXPECT_THAT(answered_by(), ElementsAre("filer"));
 }
 
