@@ -228,7 +228,9 @@ Result<void> replace_kept_file(const std::filesystem::path& file, std::string_vi
     const auto target = std::filesystem::canonical(file, error);
     struct stat status {};
     const unsigned mode = ::stat(file.c_str(), &status) == 0 ? status.st_mode & 07777U : 0644U;
-    return write_file_atomic(error ? file : target, text, Durability::synced, mode);
+    AF_CHECK(write_file_atomic(error ? file : target, text, Durability::synced, mode));
+    if (!error) { ::chmod(target.c_str(), mode); }      // The umask took some away. Where they cannot be given back the file has fewer, never more.
+    return {};
 }
 
 int set_config(Program& program, const ConfigArguments& arguments) {

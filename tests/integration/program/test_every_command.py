@@ -287,9 +287,10 @@ class TestConfig(ProgramTest):
         self.assertEqual(self.run_program("config", "get", "delivery.co_author").out, "\n")
 
     def test_set_keeps_the_rights_of_the_file(self):
-        self.settings.chmod(0o600)
-        self.assert_code(self.run_program("config", "set", "log.level", "info"), 0)
-        self.assertEqual(self.settings.stat().st_mode & 0o777, 0o600)
+        for mode, level in ((0o600, "info"), (0o666, "debug")):      # The second is more than any umask leaves a new file.
+            self.settings.chmod(mode)
+            self.assert_code(self.run_program("config", "set", "log.level", level), 0)
+            self.assertEqual(self.settings.stat().st_mode & 0o777, mode)
 
     def test_lists_and_maps_are_set_got_and_taken_out(self):
         self.settings.write_text("secrets:\n  files: [.env]   # ours\ngates:\n  # by folder\n  scopes:\n    web: node\n")
