@@ -265,6 +265,8 @@ int set_config(Program& program, const ConfigArguments& arguments) {
     }
     std::string before;
     std::error_code missing;
+    // What is not there cannot be locked, and whoever comes first would be overwritten. With --unset there is nothing to take out of it then.
+    if (!arguments.unset) { if (const auto made = make_directories(file.parent_path()); !made.ok()) { return program.fail(made.error()); } }
     const FolderLock alone(file.parent_path());
     if (std::filesystem::exists(file, missing)) {
         auto text = read_file(file);
@@ -276,7 +278,6 @@ int set_config(Program& program, const ConfigArguments& arguments) {
     const bool changed = *after != before;
     if (changed) {
         if (!arguments.user) { if (const auto made = prepare_project_folder(config.place, true); !made.ok()) { return program.fail(made.error()); } }
-        if (const auto made = make_directories(file.parent_path()); !made.ok()) { return program.fail(made.error()); }
         if (const auto written = replace_kept_file(file, *after); !written.ok()) { return program.fail(written.error()); }
     }
     // What is written need not be what holds: a higher layer may say otherwise, or a project may not be trusted.
@@ -313,10 +314,12 @@ int migrate_config(Program& program) {
     if (place.ok()) { files.push_back(place->agentforge / "config" / "settings.yaml"); }
     // First all are read, then all are written: a file that cannot be changed leaves the other one alone.
     std::vector<std::pair<std::filesystem::path, Migration>> migrations;
+    std::vector<FolderLock> alone;
     json::array told;
     for (const std::filesystem::path& file : files) {
         std::error_code error;
         if (!std::filesystem::exists(file, error)) { continue; }
+        alone.emplace_back(file.parent_path());
         const auto text = read_file(file);
         if (!text.ok()) { return program.fail(text.error()); }
         auto migration = migrate_settings(*schema, *text, file.string());
