@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "config/settings_schema.hpp"
 #include "config/verification.hpp"
 #include "git/configuration.hpp"
 #include "host/display.hpp"
@@ -18,10 +19,7 @@ namespace {
 /// A key of the settings, with the dots inside of its last part written as the settings write them.
 std::string written_key(const std::string& key) {
     for (const std::string_view map : {"gates.scopes.", "gates.programs.", "gates.thresholds.", "gates.timeouts."}) {
-        if (!key.starts_with(map)) { continue; }
-        std::string result(map);
-        for (const char c : key.substr(map.size())) { result += c == '.' ? "%2E" : c == '%' ? "%25" : std::string(1, c); }
-        return result;
+        if (key.starts_with(map)) { return std::string(map) + join_key({key.substr(map.size())}); }
     }
     return key;
 }
