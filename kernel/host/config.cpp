@@ -341,17 +341,10 @@ int migrate_config(Program& program) {
 }  // namespace
 
 void name_unknown_variables(Program& program, const Settings& settings) {
-    std::vector<std::string> variables;
-    for (const json::value& entry : settings.known()) {
-        std::string name = "AGENTFORGE_";
-        for (const char c : std::string_view(entry.get_object().at("key").as_string())) { name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c == '.' || c == '-' ? '_' : c; }
-        variables.push_back(std::move(name));
-    }
-    for (const char* other : {"AGENTFORGE_HOME", "AGENTFORGE_PAGER", "AGENTFORGE_PLUGIN_PATH", "AGENTFORGE_STATE_HOME", "AGENTFORGE_TRUST_PROJECT", "AGENTFORGE_WEBHOOK_SECRET", "AGENTFORGE_WEBHOOK_URL"}) { variables.emplace_back(other); }
     const std::vector<std::string> webhook = webhook_variables(settings);
     for (const std::string& name : settings.unknown_environment()) {
         if (std::find(webhook.begin(), webhook.end(), name) != webhook.end()) { continue; }
-        const std::string near = nearest(name, variables);
+        const std::string near = nearest(name, settings.variables());
         program.err << "agentforge: the environment variable " << printable(name, 120) << " sets nothing (unknown name)" << (near.empty() ? "" : "; did you mean " + near + "?") << "\n";
     }
 }
