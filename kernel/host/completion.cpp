@@ -70,7 +70,7 @@ std::vector<std::string> candidates(const Program& program, const std::string& k
         names.emplace_back("auto");
         return names;
     }
-    const auto definitions = load_definitions(program);
+    const auto definitions = load_definitions(program, kind == "stages" ? "pipelines" : kind);
     if (!definitions.ok()) { return {}; }
     if (kind == "agents") { return definitions->agents.roles(); }
     if (kind == "contracts") { return definitions->contracts.names(); }
