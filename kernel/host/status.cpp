@@ -215,11 +215,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     }
     const Spend spend = state->ledger.total();
     if (shows_boxes(program)) {
-        const TaskSummary summary{.task_id = *id, .request = state->request, .status = std::string(to_string(state->status)), .pipeline = state->pipeline.name,
-                                  .current_stage = state->stages.empty() ? "" : state->stage().name, .created_at = state->created_at, .updated_at = state->updated_at,
-                                  .waiting_for = std::string(state->waiting_for())};
-        TaskGlance glance = glance_at(store, summary);
-        glance.acts = last_acts(store.paths(*id).journal());
+        const TaskGlance glance = glance_of(*state, store.paths(*id));
         auto parts = box_of_task(*state, glance, spend.calls + spend.lost > 0 ? "cost: " + cost_of_task(store, *id, spend, state->ledger.unpriced_models()) : "", look_of(program), SystemClock().now());
         if (arguments.detail) {
             parts.push_back(gates_part(*state));

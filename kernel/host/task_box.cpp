@@ -122,6 +122,14 @@ BoxPart stages_part(const TaskState& state, std::size_t room) {
     return part;
 }
 
+/// What a task's folder says beside its state.
+TaskGlance glance_into(const TaskPaths& paths) {
+    TaskGlance glance;
+    glance.running = TaskLock::holder(paths).has_value();
+    glance.acts = last_acts(paths.journal());
+    return glance;
+}
+
 }  // namespace
 
 std::string short_id(const std::string& task_id) {
@@ -184,35 +192,39 @@ LastActs last_acts(const std::filesystem::path& journal) {
     return acts;
 }
 
-TaskGlance glance_at(const TaskStore& store, TaskSummary summary) {
-    TaskGlance glance;
-    glance.summary = std::move(summary);
-    if (has_ended(glance.summary.status)) { return glance; }
-    const TaskPaths paths = store.paths(glance.summary.task_id);
-    glance.running = TaskLock::holder(paths).has_value();
-    glance.acts = last_acts(paths.journal());
-    const auto projection = store.load_state(glance.summary.task_id);
-    if (!projection.ok()) { return glance; }
-    const auto state = task_state_from_json(*projection);
-    if (!state.ok()) { return glance; }
-    for (const StageState& stage : state->stages) {
+TaskGlance glance_of(const TaskState& state, const TaskPaths& paths) {
+    TaskGlance glance = glance_into(paths);
+    glance.summary = summary_of(state);
+    if (is_terminal(state.status)) { return glance; }
+    for (const StageState& stage : state.stages) {
         ++glance.stages;
         glance.stages_done += stage.status == StageStatus::completed || stage.status == StageStatus::skipped ? 1 : 0;
-        if (state->exit_after && stage.name == *state->exit_after) { break; }
+        if (state.exit_after && stage.name == *state.exit_after) { break; }
     }
-    glance.error = state->error;
-    if (state->escalation) {
-        glance.waiting_id = state->escalation->id;
-        glance.question = state->escalation->question;
-    } else if (state->approval) {
-        glance.waiting_id = state->approval->id;
-        glance.question = "approval of " + state->stage().name;
-    } else if (state->action && !state->action->id.empty()) {
-        glance.waiting_id = state->action->id;
-        glance.question = "the action " + state->action->tool;
-    } else if (!state->pause_reason.empty() && state->status == TaskStatus::paused) {
-        glance.question = state->pause_reason;
+    if (state.escalation) {
+        glance.waiting_id = state.escalation->id;
+        glance.question = state.escalation->question;
+    } else if (state.approval) {
+        glance.waiting_id = state.approval->id;
+        glance.question = "approval of " + state.stage().name;
+    } else if (state.action && !state.action->id.empty()) {
+        glance.waiting_id = state.action->id;
+        glance.question = "the action " + state.action->tool;
+    } else if (!state.pause_reason.empty() && state.status == TaskStatus::paused) {
+        glance.question = state.pause_reason;
     }
+    return glance;
+}
+
+TaskGlance glance_at(const TaskStore& store, TaskSummary summary) {
+    TaskGlance glance;
+    if (!has_ended(summary.status)) {
+        const TaskPaths paths = store.paths(summary.task_id);
+        const auto projection = store.load_state(summary.task_id);
+        const auto state = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
+        glance = state.ok() ? glance_of(*state, paths) : glance_into(paths);
+    }
+    glance.summary = std::move(summary);
     return glance;
 }
 

@@ -35,11 +35,12 @@ struct TaskGlance {
     std::size_t stages = 0;                 ///< To the end of its pipeline; 0: not known.
     std::string waiting_id;
     std::string question;                   ///< What it waits for, in words.
-    std::string error;
     LastActs acts;
 };
 
-/// Looks at a task that has not ended. Its state is read from `state.yaml`, which may be a record behind.
+/// Of a task whose state is known; its folder says only who has it and what it did last.
+[[nodiscard]] TaskGlance glance_of(const TaskState& state, const TaskPaths& paths);
+/// Looks at a task of a listing, where it has not ended. Its state is read from `state.yaml`, which may be a record behind.
 [[nodiscard]] TaskGlance glance_at(const TaskStore& store, TaskSummary summary);
 [[nodiscard]] json::object to_json(const TaskGlance& glance);
 

@@ -375,6 +375,11 @@ Result<json::object> TaskStore::load_state(std::string_view task_id) const {
     return state;
 }
 
+TaskSummary summary_of(const TaskState& state) {
+    return {state.task_id,    state.request,    std::string(to_string(state.status)), state.pipeline.name, state.stages.empty() ? std::string() : state.stage().name,
+            state.created_at, state.updated_at, std::string(state.waiting_for())};
+}
+
 namespace {
 
 constexpr std::string_view listing_file = ".listing";
@@ -392,12 +397,6 @@ bool ends_with_record(const fs::path& journal, std::string_view hash) {
     std::string tail(end.size(), '\0');
     const ssize_t count = ::pread(file.get(), tail.data(), tail.size(), st.st_size - static_cast<off_t>(end.size()));
     return count == static_cast<ssize_t>(end.size()) && tail == end;
-}
-
-TaskSummary summary_of(const TaskState& state) {
-    const json::object projection = to_json_without_template(state);
-    return {text_of(projection, "task_id"),       text_of(projection, "request"),    text_of(projection, "status"),     text_of(projection, "pipeline"),
-            text_of(projection, "current_stage"), text_of(projection, "created_at"), text_of(projection, "updated_at"), text_of(projection, "waiting_for")};
 }
 
 struct ListedTask {

@@ -145,6 +145,25 @@ TEST(BoxOfTasks, ShowsNoControlCharacterOfAPerson) {
     EXPECT_THAT(box_of({.columns = 64}, {glance("a-1", "a\x1b[2Jb\xe2\x80\xae", "completed", "deliver")}), Contains(HasSubstr("a\\x1b[2Jb\\xe2\\x80\\xae")));
 }
 
+TEST(GlanceOf, ATaskWhoseStateIsKnownNeedsNoProjection) {
+    TaskState state;
+    state.task_id = "task-20260102-a-11111111";
+    state.status = TaskStatus::awaiting_approval;
+    for (const char* name : {"intake", "clarify", "analyze", "spec"}) {
+        state.stages.emplace_back();
+        state.stages.back().name = name;
+    }
+    state.stages.front().status = StageStatus::completed;
+    state.stage_index = 1;
+    state.exit_after = "analyze";
+    state.approval = OpenApproval{.id = "APR-1", .artifact_hash = ""};
+    const TaskGlance glance = glance_of(state, {"/nowhere"});
+    EXPECT_EQ(glance.summary.current_stage + " " + glance.summary.status, "clarify awaiting_approval");
+    EXPECT_EQ(glance.waiting_id + " " + glance.question, "APR-1 approval of clarify");
+    EXPECT_EQ(glance.stages, 3U);
+    EXPECT_EQ(glance.stages_done, 1U);
+}
+
 class LastActsOf : public ::testing::Test {
 protected:
     void SetUp() override { file_ = std::filesystem::temp_directory_path() / ("agentforge-acts-" + std::to_string(::getpid())); }
