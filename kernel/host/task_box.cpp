@@ -26,7 +26,7 @@ std::string upper_case(std::string text) {
     return text;
 }
 
-bool has_ended(std::string_view status) { return status == "completed" || status == "failed" || status == "aborted"; }
+bool is_over(std::string_view status) { return status == "completed" || status == "failed" || status == "aborted"; }
 
 /// Its sign and the sign's colour.
 std::pair<std::string, std::string> sign_of(const TaskGlance& task) {
@@ -50,9 +50,9 @@ BoxLine head_of(const TaskGlance& task, const BoxLook& look, std::chrono::system
     const auto [sign, colour] = sign_of(task);
     BoxLine line{.text = sign + " " + short_id(task.summary.task_id) + " " + condition_of(task), .colours = colour};
     const bool waits = !task.summary.waiting_for.empty();
-    line.right = time_since(waits || task.summary.status == "paused" || has_ended(task.summary.status) ? task.summary.updated_at : task.summary.created_at, now);
-    if (has_ended(task.summary.status) && !line.right.empty()) { line.right += " ago"; }
-    if (task.stages == 0 || has_ended(task.summary.status)) { return line; }
+    line.right = time_since(waits || task.summary.status == "paused" || is_over(task.summary.status) ? task.summary.updated_at : task.summary.created_at, now);
+    if (is_over(task.summary.status) && !line.right.empty()) { line.right += " ago"; }
+    if (task.stages == 0 || is_over(task.summary.status)) { return line; }
     const std::string share = fmt::format("{}%", task.stages_done * 100 / task.stages);
     constexpr std::size_t bar_cells = 10;
     const std::size_t used = cells_of(line.text) + cells_of(line.right) + share.size() + 3;
@@ -88,7 +88,7 @@ std::vector<std::string> ways_on(const TaskGlance& task) {
 std::string question_of(const TaskGlance& task, std::size_t most) { return (task.summary.waiting_for.empty() ? "Paused: " : "Waiting: ") + printable(task.question, most); }
 
 void add_task(BoxPart& part, const TaskGlance& task, const BoxLook& look, std::chrono::system_clock::time_point now) {
-    if (has_ended(task.summary.status)) {
+    if (is_over(task.summary.status)) {
         const auto [sign, colour] = sign_of(task);
         part.push_back({.text = sign + " " + short_id(task.summary.task_id) + " " + (task.summary.status == "completed" ? "" : upper_case(task.summary.status) + " ") + "\"" + printable(task.summary.request, 300) + "\"",
                         .right = time_since(task.summary.updated_at, now) + " ago", .colours = colour});
@@ -218,7 +218,7 @@ TaskGlance glance_of(const TaskState& state, const TaskPaths& paths) {
 
 TaskGlance glance_at(const TaskStore& store, TaskSummary summary) {
     TaskGlance glance;
-    if (!has_ended(summary.status)) {
+    if (!is_over(summary.status)) {
         const TaskPaths paths = store.paths(summary.task_id);
         const auto projection = store.load_state(summary.task_id);
         const auto state = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
@@ -234,7 +234,7 @@ json::object to_json(const TaskGlance& glance) {
                       {"status", task.status},         {"pipeline", task.pipeline},
                       {"current_stage", task.current_stage}, {"created_at", task.created_at},
                       {"updated_at", task.updated_at}, {"waiting_for", task.waiting_for}};
-    if (has_ended(task.status)) { return told; }
+    if (is_over(task.status)) { return told; }
     told["running"] = glance.running;
     told["waiting_id"] = glance.waiting_id;
     told["stages_done"] = glance.stages_done;
@@ -254,8 +254,8 @@ std::vector<BoxPart> box_of_tasks(const std::string& project, const TaskCounts& 
     BoxPart body{{.text = cells_of(figures) <= box_room(look) ? figures : fmt::format("{} active, {} done, {} wait for you", counts.active, counts.completed, counts.waiting)}};
     bool one_line = false;      // Ended ones stand together.
     for (const TaskGlance& task : shown) {
-        if (!one_line || !has_ended(task.summary.status)) { body.push_back({}); }
-        one_line = has_ended(task.summary.status);
+        if (!one_line || !is_over(task.summary.status)) { body.push_back({}); }
+        one_line = is_over(task.summary.status);
         add_task(body, task, look, now);
     }
     if (left_out > 0) {
@@ -270,7 +270,7 @@ std::vector<BoxPart> box_of_task(const TaskState& state, const TaskGlance& glanc
     std::vector<BoxPart> parts{{{.text = state.task_id, .whole = true, .colours = "1", .dim = true}}};
     BoxPart head{head_of(glance, look, now)};
     head.push_back({.text = "  \"" + printable(state.request, 400) + "\"", .whole = true});
-    if (const std::string acts = acts_text(glance.acts, has_ended(glance.summary.status), now); !acts.empty()) { head.push_back({.text = "  " + acts, .whole = true}); }
+    if (const std::string acts = acts_text(glance.acts, is_over(glance.summary.status), now); !acts.empty()) { head.push_back({.text = "  " + acts, .whole = true}); }
     std::uint64_t tokens = 0;
     for (const StageState& stage : state.stages) { tokens += stage.input_tokens + stage.output_tokens; }
     head.push_back({.text = fmt::format("  {} step{}, {} tokens{}", state.steps, state.steps == 1 ? "" : "s", tokens, cost.empty() ? "" : "; " + printable(cost, 200)), .whole = true});
