@@ -176,11 +176,8 @@ LastActs last_acts(const std::filesystem::path& journal) {
         const json::object& body = record->get_object();
         if (step) {
             const json::value* action = body.if_contains("action");
-            const json::value* result = body.if_contains("result");
             if (action != nullptr && action->is_object()) { acts.action = event_text(action->get_object(), "type"); }
-            if (result != nullptr && result->is_object()) { acts.summary = event_text(result->get_object(), "summary"); }
             acts.at = event_text(body, "timestamp");
-            acts.step = event_number(body, "step");
         } else {
             if (acts.tests == 0 && event_number(body, "tests") > 0) {
                 acts.tests = event_number(body, "tests");

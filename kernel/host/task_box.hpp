@@ -16,9 +16,7 @@ namespace agentforge::kernel {
 /// What the journal's end says of a task beyond its state.
 struct LastActs {
     std::string action;                     ///< The newest step's tool; empty: none in what was read.
-    std::string summary;
     std::string at;
-    std::uint64_t step = 0;
     std::uint64_t tests = 0;                ///< Of the newest gate that ran any; 0: none was seen.
     std::uint64_t tests_passed = 0;
     std::optional<bool> conformance;
