@@ -196,8 +196,8 @@ protected:
     /// A state, and of the journal the end of its last line, which is all that a listing looks at where the two agree.
     void make(int index) const {
         fs::create_directories(store_.root() / name(index));
-        std::ofstream(store_.paths(name(index)).journal()) << "- {\"hash\": \"abc\"}\n";
-        std::ofstream(store_.paths(name(index)).state()) << to_json_line(json::object{{"task_id", name(index)}, {"status", "completed"}, {"hash", "abc"}});
+        std::ofstream(store_.paths(name(index)).journal()) << "- {\"seq\": 1, \"hash\": \"" << std::string(64, 'a') << "\"}\n";
+        std::ofstream(store_.paths(name(index)).state()) << to_json_line(json::object{{"task_id", name(index)}, {"status", "completed"}, {"hash", std::string(64, 'a')}});
     }
     /// A journal of a task that was begun, and the projection of it.
     void make_real(int index) {
