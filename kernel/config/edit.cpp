@@ -82,7 +82,7 @@ public:
         const auto line = key_line(segments, segments.size() - 1);
         if (line == std::string::npos) { return cannot(pointer, "it stands inside brackets"); }
         const std::size_t end = end_of_block(line, indentation(line));
-        if (text_.substr(line, end - line).find('#') != std::string_view::npos) { return cannot(pointer, "a comment stands in it, which would be lost"); }
+        if (holds_comment(line, end, offset_of(pointer))) { return cannot(pointer, "a comment stands in it, which would be lost"); }
         return checked(std::string(text_.substr(0, line)) + std::string(text_.substr(end)), expected, segments);
     }
 
@@ -107,7 +107,7 @@ private:
         const auto line = key_line(segments, segments.size() - 1);
         std::size_t at = offset_of(pointer_to(segments, segments.size()));
         if (line == std::string::npos || at == std::string::npos || at < line || at >= line + line_at(line).size() || end_of_block(line, indentation(line)) != line_end(line)) { return std::nullopt; }
-        if (text_[at] == '"' || text_[at] == '\'') { at = end_of_quoted(at); }
+        at = behind_quotes(at);
         const std::size_t end = line + line_at(line).size();
         std::size_t hash = at == std::string::npos ? at : text_.substr(0, end).find(" #", at);
         if (hash == std::string::npos) { return std::nullopt; }
@@ -234,6 +234,21 @@ private:
             ++at;
         }
         return std::string::npos;
+    }
+
+    /// From where on a `#` is no part of the value at `at`: behind its quotes or brackets. npos where that cannot be told.
+    [[nodiscard]] std::size_t behind_quotes(std::size_t at) const {
+        const char first = text_[at];
+        if (first == '"' || first == '\'') { return end_of_quoted(at); }
+        if (first == '[' || first == '{') { return end_of_brackets(at); }
+        return std::string_view("|>&*!").find(first) == std::string_view::npos ? at : std::string::npos;
+    }
+
+    /// Whether a comment stands in these lines, whose value begins at `at`. In doubt there is one.
+    [[nodiscard]] bool holds_comment(std::size_t line, std::size_t end, std::size_t at) const {
+        const std::size_t behind = at >= line && at < end ? behind_quotes(at) : std::string::npos;
+        if (behind == std::string::npos || behind > end) { return text_.substr(line, end - line).find('#') != std::string_view::npos; }
+        return text_.substr(line, at - line).find('#') != std::string_view::npos || text_.substr(behind, end - behind).find('#') != std::string_view::npos;
     }
 
     Result<std::string> replace(const std::vector<std::string>& segments, const json::value& value) {

@@ -291,6 +291,12 @@ json::object Settings::all() const { return state_->tree(""); }
 
 const std::vector<std::string>& Settings::unknown_environment() const { return state_->unknown_environment; }
 
+std::vector<std::string> Settings::variables() const {
+    std::vector<std::string> names(std::begin(other_variables), std::end(other_variables));
+    for (const json::value& entry : state_->known) { names.push_back(std::string(environment_prefix) + upper(std::string_view(entry.get_object().at("key").as_string()))); }
+    return names;
+}
+
 const std::vector<GuardedSetting>& Settings::guarded() const { return state_->guarded; }
 
 const json::array& Settings::known() const { return state_->known; }

@@ -44,6 +44,8 @@ public:
     [[nodiscard]] json::object all() const;                                 ///< The resolved whole; goes into the task.
     /// AGENTFORGE_… variables that set nothing and mean nothing: typing errors, to be named to the user.
     [[nodiscard]] const std::vector<std::string>& unknown_environment() const;
+    /// Every AGENTFORGE_… variable that means something: those of the settings (`*` stands for any one word) and the others.
+    [[nodiscard]] std::vector<std::string> variables() const;
     /// What the project's file says about settings that reach beyond the sandbox (`needs_trust` in the schema), by key; also where it was left out.
     [[nodiscard]] const std::vector<GuardedSetting>& guarded() const;
     /// Every setting there is: {key, type, description, default?}, for `config show` and the documentation.

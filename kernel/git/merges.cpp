@@ -162,14 +162,4 @@ Result<WrittenCommit> written_commit(const std::filesystem::path& repository, st
     return result;
 }
 
-std::string git_setting(const std::filesystem::path& repository, const std::string& key) {
-    const auto handle = open_repository(repository);
-    if (!handle.ok()) { return {}; }
-    git_config* raw = nullptr;
-    if (git_repository_config_snapshot(&raw, handle->get()) < 0) { return {}; }
-    const ConfigHandle config(raw);
-    const char* value = nullptr;
-    return git_config_get_string(&value, raw, key.c_str()) < 0 || value == nullptr ? std::string() : std::string(value);
-}
-
 }  // namespace agentforge::kernel

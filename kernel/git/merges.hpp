@@ -38,7 +38,4 @@ struct BranchDistance {
 struct WrittenCommit { std::string tree; std::string parent; std::string message; bool is_signed = false; };
 [[nodiscard]] Result<WrittenCommit> written_commit(const std::filesystem::path& repository, std::string_view commit);
 
-/// A value of the user's git configuration, all levels; empty where it is not set.
-[[nodiscard]] std::string git_setting(const std::filesystem::path& repository, const std::string& key);
-
 }  // namespace agentforge::kernel

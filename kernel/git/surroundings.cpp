@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "git/configuration.hpp"
 #include "git/library.hpp"
-#include "git/merges.hpp"
 #include "git/rehearsal.hpp"
 #include "git/repository.hpp"
 #include "git/tree_edit.hpp"
@@ -60,12 +60,11 @@ Result<RepositorySurroundings> look_around(const std::filesystem::path& place) {
     found.files.assign(files.begin(), files.end());
     found.branch = repository.current_branch().value_or("");
     found.remote = chosen_remote(handle.get());
-    if (!found.remote.empty()) { found.remote_address = git_setting(place, "remote." + found.remote + ".url"); }
+    const GitConfiguration configuration(place);
+    if (!found.remote.empty()) { found.remote_address = configuration.text("remote." + found.remote + ".url"); }
     if (const auto identity = repository.identity()) { found.author = identity->first + " <" + identity->second + ">"; }
-    std::string sign = git_setting(place, "commit.gpgsign");
-    std::transform(sign.begin(), sign.end(), sign.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    if (sign == "true" || sign == "yes" || sign == "on" || sign == "1") {
-        found.signing = git_setting(place, "gpg.format");
+    if (configuration.flag("commit.gpgsign")) {
+        found.signing = configuration.text("gpg.format");
         if (found.signing.empty()) { found.signing = "openpgp"; }
     }
     AF_TRY(const std::filesystem::path hooks, hooks_folder(place));

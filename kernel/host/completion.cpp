@@ -100,7 +100,7 @@ std::vector<std::string> candidates(const Program& program, const std::string& k
         if (!schema.ok()) { return {}; }
         return kind.starts_with(values) ? setting_values(program, *schema, kind.substr(values.size())) : setting_names(*schema, kind == "settings" ? "" : "=");
     }
-    const auto definitions = load_definitions(program);
+    const auto definitions = load_definitions(program, kind == "stages" ? "pipelines" : kind);
     if (!definitions.ok()) { return {}; }
     if (kind == "agents") { return definitions->agents.roles(); }
     if (kind == "contracts") { return definitions->contracts.names(); }

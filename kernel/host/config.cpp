@@ -228,7 +228,9 @@ Result<void> replace_kept_file(const std::filesystem::path& file, std::string_vi
     const auto target = std::filesystem::canonical(file, error);
     struct stat status {};
     const unsigned mode = ::stat(file.c_str(), &status) == 0 ? status.st_mode & 07777U : 0644U;
-    return write_file_atomic(error ? file : target, text, Durability::synced, mode);
+    AF_CHECK(write_file_atomic(error ? file : target, text, Durability::synced, mode));
+    if (!error) { ::chmod(target.c_str(), mode); }      // The umask took some away. Where they cannot be given back the file has fewer, never more.
+    return {};
 }
 
 int set_config(Program& program, const ConfigArguments& arguments) {
@@ -263,6 +265,8 @@ int set_config(Program& program, const ConfigArguments& arguments) {
     }
     std::string before;
     std::error_code missing;
+    // What is not there cannot be locked, and whoever comes first would be overwritten. With --unset there is nothing to take out of it then.
+    if (!arguments.unset) { if (const auto made = make_directories(file.parent_path()); !made.ok()) { return program.fail(made.error()); } }
     const FolderLock alone(file.parent_path());
     if (std::filesystem::exists(file, missing)) {
         auto text = read_file(file);
@@ -274,7 +278,6 @@ int set_config(Program& program, const ConfigArguments& arguments) {
     const bool changed = *after != before;
     if (changed) {
         if (!arguments.user) { if (const auto made = prepare_project_folder(config.place, true); !made.ok()) { return program.fail(made.error()); } }
-        if (const auto made = make_directories(file.parent_path()); !made.ok()) { return program.fail(made.error()); }
         if (const auto written = replace_kept_file(file, *after); !written.ok()) { return program.fail(written.error()); }
     }
     // What is written need not be what holds: a higher layer may say otherwise, or a project may not be trusted.
@@ -311,10 +314,12 @@ int migrate_config(Program& program) {
     if (place.ok()) { files.push_back(place->agentforge / "config" / "settings.yaml"); }
     // First all are read, then all are written: a file that cannot be changed leaves the other one alone.
     std::vector<std::pair<std::filesystem::path, Migration>> migrations;
+    std::vector<FolderLock> alone;
     json::array told;
     for (const std::filesystem::path& file : files) {
         std::error_code error;
         if (!std::filesystem::exists(file, error)) { continue; }
+        alone.emplace_back(file.parent_path());
         const auto text = read_file(file);
         if (!text.ok()) { return program.fail(text.error()); }
         auto migration = migrate_settings(*schema, *text, file.string());
@@ -336,17 +341,10 @@ int migrate_config(Program& program) {
 }  // namespace
 
 void name_unknown_variables(Program& program, const Settings& settings) {
-    std::vector<std::string> variables;
-    for (const json::value& entry : settings.known()) {
-        std::string name = "AGENTFORGE_";
-        for (const char c : std::string_view(entry.get_object().at("key").as_string())) { name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c == '.' || c == '-' ? '_' : c; }
-        variables.push_back(std::move(name));
-    }
-    for (const char* other : {"AGENTFORGE_HOME", "AGENTFORGE_PAGER", "AGENTFORGE_PLUGIN_PATH", "AGENTFORGE_STATE_HOME", "AGENTFORGE_TRUST_PROJECT", "AGENTFORGE_WEBHOOK_SECRET", "AGENTFORGE_WEBHOOK_URL"}) { variables.emplace_back(other); }
     const std::vector<std::string> webhook = webhook_variables(settings);
     for (const std::string& name : settings.unknown_environment()) {
         if (std::find(webhook.begin(), webhook.end(), name) != webhook.end()) { continue; }
-        const std::string near = nearest(name, variables);
+        const std::string near = nearest(name, settings.variables());
         program.err << "agentforge: the environment variable " << printable(name, 120) << " sets nothing (unknown name)" << (near.empty() ? "" : "; did you mean " + near + "?") << "\n";
     }
 }

@@ -71,31 +71,26 @@ std::string word_after(const std::string& group, int argc, const char* const* ar
     return {};
 }
 
-/// "--show: diffs not in {answer,diff}": what there is to choose from, where the choice is no near miss.
-std::string choices_of(const CLI::ParseError& problem) {
-    const std::string text = problem.what();
-    const auto middle = text.find(" not in {");
-    const auto end = text.find('}', middle == std::string::npos ? 0 : middle);
-    if (dynamic_cast<const CLI::ValidationError*>(&problem) == nullptr || middle == std::string::npos || end == std::string::npos) { return {}; }
-    std::string all;
-    for (const char c : text.substr(middle + 9, end - middle - 9)) { all += c == ',' ? ", " : std::string(1, c); }
-    return all;
-}
-
-/// The choice that was nearly made.
-std::string nearest_choice(const CLI::ParseError& problem) {
+/// "--show: diffs not in {answer,diff}": what was given, and what there is to choose from; nothing of another problem.
+struct WrongChoice {
+    std::string given;
+    std::vector<std::string> known;
+};
+WrongChoice wrong_choice(const CLI::ParseError& problem) {
+    constexpr std::string_view between = " not in {";
     const std::string text = problem.what();
     const auto colon = text.find(": ");
-    const auto middle = text.find(" not in {");
-    if (dynamic_cast<const CLI::ValidationError*>(&problem) == nullptr || colon == std::string::npos || middle == std::string::npos || middle < colon) { return {}; }
-    std::vector<std::string> choices;
-    const auto end = text.find('}', middle);
-    for (std::size_t at = middle + 9; at < end;) {
+    const auto middle = text.find(between);
+    const auto end = text.find('}', middle == std::string::npos ? 0 : middle);
+    WrongChoice choice;
+    if (dynamic_cast<const CLI::ValidationError*>(&problem) == nullptr || colon == std::string::npos || middle == std::string::npos || middle < colon || end == std::string::npos) { return choice; }
+    choice.given = text.substr(colon + 2, middle - colon - 2);
+    for (std::size_t at = middle + between.size(); at < end;) {
         const auto comma = std::min(text.find(',', at), end);
-        choices.push_back(text.substr(at, comma - at));
+        choice.known.push_back(text.substr(at, comma - at));
         at = comma + 1;
     }
-    return nearest(text.substr(colon + 2, middle - colon - 2), choices);
+    return choice;
 }
 
 /// The parser's words for what is wrong, as ours: `--step: Value 0 not in range …`, `task is required`, `--json excludes --quiet`.
@@ -137,8 +132,13 @@ Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, int arg
     const CLI::App& command = innermost(app);
     const std::string name = full_name(command);
     Error error{"AF-CLI-001", told(command, problem), "", "`" + name + " --help` lists what it takes", ErrorKind::invalid};
-    if (const std::string near = nearest_choice(problem); !near.empty()) { error.remedy = "did you mean `" + near + "`? " + error.remedy; }
-    else if (const std::string all = choices_of(problem); !all.empty()) { error.remedy = "use one of " + all + "; " + error.remedy; }
+    const WrongChoice choice = wrong_choice(problem);
+    if (const std::string near = nearest(choice.given, choice.known); !near.empty()) { error.remedy = "did you mean `" + near + "`? " + error.remedy; }
+    else if (!choice.known.empty()) {
+        std::string all;
+        for (const std::string& each : choice.known) { all += (all.empty() ? "" : ", ") + each; }
+        error.remedy = "use one of " + all + "; " + error.remedy;
+    }
     if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr) {
         for (int index = 1; index < argc; ++index) {
             const std::string word = std::string(argv[index]).substr(0, std::string_view(argv[index]).find('='));

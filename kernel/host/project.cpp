@@ -68,9 +68,7 @@ ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, 
     sources.settings = settings.section("mcp_servers");
     sources.where = [&settings](const std::string& name) {
         for (const char* field : {"command", "timeout_seconds", "enabled"}) {
-            std::string segment;
-            for (const char c : name) { segment += c == '.' ? "%2E" : c == '%' ? "%25" : std::string(1, c); }
-            if (const auto origin = settings.origin("mcp_servers." + segment + "." + field)) { return origin->where; }
+            if (const auto origin = settings.origin(join_key({"mcp_servers", name, field}))) { return origin->where; }
         }
         return "mcp_servers." + name;
     };

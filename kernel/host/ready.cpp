@@ -4,8 +4,9 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "config/settings_schema.hpp"
 #include "config/verification.hpp"
-#include "git/merges.hpp"
+#include "git/configuration.hpp"
 #include "host/display.hpp"
 #include "pipeline/commits.hpp"
 #include "pipeline/publish.hpp"
@@ -18,10 +19,7 @@ namespace {
 /// A key of the settings, with the dots inside of its last part written as the settings write them.
 std::string written_key(const std::string& key) {
     for (const std::string_view map : {"gates.scopes.", "gates.programs.", "gates.thresholds.", "gates.timeouts."}) {
-        if (!key.starts_with(map)) { continue; }
-        std::string result(map);
-        for (const char c : key.substr(map.size())) { result += c == '.' ? "%2E" : c == '%' ? "%25" : std::string(1, c); }
-        return result;
+        if (key.starts_with(map)) { return std::string(map) + join_key({key.substr(map.size())}); }
     }
     return key;
 }
@@ -35,20 +33,18 @@ struct Signing {
 };
 
 Signing signing_of(const Project& project) {
-    const std::filesystem::path place = project.place().root;
     const DeliverySettings& delivery = project.services().delivery;
-    std::string wanted = git_setting(place, "commit.gpgsign");
-    std::ranges::transform(wanted, wanted.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    const bool by_git = wanted == "true" || wanted == "yes" || wanted == "on" || wanted == "1";
-    if (delivery.type == "files" || delivery.sign == "never" || (delivery.sign == "auto" && !by_git)) { return {}; }
+    if (delivery.type == "files" || delivery.sign == "never") { return {}; }
+    const GitConfiguration git(project.place().root);
+    if (delivery.sign == "auto" && !git.flag("commit.gpgsign")) { return {}; }
     Signing signing;
-    signing.format = git_setting(place, "gpg.format");
+    signing.format = git.text("gpg.format");
     if (signing.format.empty()) { signing.format = "openpgp"; }
-    signing.program = git_setting(place, "gpg." + signing.format + ".program");
-    if (signing.program.empty() && signing.format == "openpgp") { signing.program = git_setting(place, "gpg.program"); }
+    signing.program = git.text("gpg." + signing.format + ".program");
+    if (signing.program.empty() && signing.format == "openpgp") { signing.program = git.text("gpg.program"); }
     signing.own_program = !signing.program.empty();
     if (signing.program.empty()) { signing.program = signing.format == "ssh" ? "ssh-keygen" : signing.format == "x509" ? "gpgsm" : "gpg"; }
-    signing.key = git_setting(place, "user.signingkey");
+    signing.key = git.text("user.signingkey");
     return signing;
 }
 
@@ -68,7 +64,7 @@ std::string no_signature(Project& project, const Signing& signing, const std::ma
     if (signing.own_program) { return {}; }
     if (signing.format == "ssh") {
         if (signing.key.empty()) {
-            return git_setting(project.place().root, "gpg.ssh.defaultKeyCommand").empty() ? "gpg.format is ssh, and git's user.signingkey names no key" : "";
+            return GitConfiguration(project.place().root).text("gpg.ssh.defaultKeyCommand").empty() ? "gpg.format is ssh, and git's user.signingkey names no key" : "";
         }
         if (signing.key.starts_with("key::") || signing.key.starts_with("ssh-") || signing.key.starts_with("ecdsa-") || signing.key.starts_with("sk-")) { return {}; }
         std::filesystem::path file = expanded(signing.key);
@@ -151,7 +147,7 @@ std::vector<DeliveryTool> delivery_tools(const Project& project, const std::map<
     }
     const DeliverySettings& delivery = project.services().delivery;
     if (delivery.type != "pr") { return tools; }
-    const RemotePlace host = read_remote(git_setting(project.place().root, "remote." + delivery.remote + ".url"));
+    const RemotePlace host = read_remote(GitConfiguration(project.place().root).text("remote." + delivery.remote + ".url"));
     for (const auto& [mark, program] : {std::pair("github", "gh"), std::pair("gitlab", "glab")}) {
         if (host.host.find(mark) != std::string::npos) { tools.push_back({program, "pull requests; without it you are told the page to open", {"--version"}, false, is_on_path(environment, program)}); }
     }
@@ -160,7 +156,7 @@ std::vector<DeliveryTool> delivery_tools(const Project& project, const std::map<
 
 Result<void> check_delivery(Project& project, const std::map<std::string, std::string>& environment) {
     const DeliverySettings& delivery = project.services().delivery;
-    if (delivery.type == "pr" && git_setting(project.place().root, "remote." + delivery.remote + ".url").empty()) {
+    if (delivery.type == "pr" && GitConfiguration(project.place().root).text("remote." + delivery.remote + ".url").empty()) {
         return Error{"AF-CLI-053", "delivery.type is pr, and the repository has no remote `" + printable(delivery.remote, 80) + "`", project.place().root.string(),
                      "add it (git remote add " + printable(delivery.remote, 80) + " URL), name another by delivery.remote, or deliver something else (--deliver)", ErrorKind::unavailable};
     }

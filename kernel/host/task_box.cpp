@@ -26,7 +26,7 @@ std::string upper_case(std::string text) {
     return text;
 }
 
-bool has_ended(std::string_view status) { return status == "completed" || status == "failed" || status == "aborted"; }
+bool is_over(std::string_view status) { return status == "completed" || status == "failed" || status == "aborted"; }
 
 /// Its sign and the sign's colour.
 std::pair<std::string, std::string> sign_of(const TaskGlance& task) {
@@ -50,9 +50,9 @@ BoxLine head_of(const TaskGlance& task, const BoxLook& look, std::chrono::system
     const auto [sign, colour] = sign_of(task);
     BoxLine line{.text = sign + " " + short_id(task.summary.task_id) + " " + condition_of(task), .colours = colour};
     const bool waits = !task.summary.waiting_for.empty();
-    line.right = time_since(waits || task.summary.status == "paused" || has_ended(task.summary.status) ? task.summary.updated_at : task.summary.created_at, now);
-    if (has_ended(task.summary.status) && !line.right.empty()) { line.right += " ago"; }
-    if (task.stages == 0 || has_ended(task.summary.status)) { return line; }
+    line.right = time_since(waits || task.summary.status == "paused" || is_over(task.summary.status) ? task.summary.updated_at : task.summary.created_at, now);
+    if (is_over(task.summary.status) && !line.right.empty()) { line.right += " ago"; }
+    if (task.stages == 0 || is_over(task.summary.status)) { return line; }
     const std::string share = fmt::format("{}%", task.stages_done * 100 / task.stages);
     constexpr std::size_t bar_cells = 10;
     const std::size_t used = cells_of(line.text) + cells_of(line.right) + share.size() + 3;
@@ -88,7 +88,7 @@ std::vector<std::string> ways_on(const TaskGlance& task) {
 std::string question_of(const TaskGlance& task, std::size_t most) { return (task.summary.waiting_for.empty() ? "Paused: " : "Waiting: ") + printable(task.question, most); }
 
 void add_task(BoxPart& part, const TaskGlance& task, const BoxLook& look, std::chrono::system_clock::time_point now) {
-    if (has_ended(task.summary.status)) {
+    if (is_over(task.summary.status)) {
         const auto [sign, colour] = sign_of(task);
         part.push_back({.text = sign + " " + short_id(task.summary.task_id) + " " + (task.summary.status == "completed" ? "" : upper_case(task.summary.status) + " ") + "\"" + printable(task.summary.request, 300) + "\"",
                         .right = time_since(task.summary.updated_at, now) + " ago", .colours = colour});
@@ -120,6 +120,14 @@ BoxPart stages_part(const TaskState& state, std::size_t room) {
         if (!stage.error.empty()) { part.push_back({.text = "    " + printable(stage.error, 400), .whole = true}); }
     }
     return part;
+}
+
+/// What a task's folder says beside its state.
+TaskGlance glance_into(const TaskPaths& paths) {
+    TaskGlance glance;
+    glance.running = TaskLock::holder(paths).has_value();
+    glance.acts = last_acts(paths.journal());
+    return glance;
 }
 
 }  // namespace
@@ -168,11 +176,8 @@ LastActs last_acts(const std::filesystem::path& journal) {
         const json::object& body = record->get_object();
         if (step) {
             const json::value* action = body.if_contains("action");
-            const json::value* result = body.if_contains("result");
             if (action != nullptr && action->is_object()) { acts.action = event_text(action->get_object(), "type"); }
-            if (result != nullptr && result->is_object()) { acts.summary = event_text(result->get_object(), "summary"); }
             acts.at = event_text(body, "timestamp");
-            acts.step = event_number(body, "step");
         } else {
             if (acts.tests == 0 && event_number(body, "tests") > 0) {
                 acts.tests = event_number(body, "tests");
@@ -184,35 +189,39 @@ LastActs last_acts(const std::filesystem::path& journal) {
     return acts;
 }
 
-TaskGlance glance_at(const TaskStore& store, TaskSummary summary) {
-    TaskGlance glance;
-    glance.summary = std::move(summary);
-    if (has_ended(glance.summary.status)) { return glance; }
-    const TaskPaths paths = store.paths(glance.summary.task_id);
-    glance.running = TaskLock::holder(paths).has_value();
-    glance.acts = last_acts(paths.journal());
-    const auto projection = store.load_state(glance.summary.task_id);
-    if (!projection.ok()) { return glance; }
-    const auto state = task_state_from_json(*projection);
-    if (!state.ok()) { return glance; }
-    for (const StageState& stage : state->stages) {
+TaskGlance glance_of(const TaskState& state, const TaskPaths& paths) {
+    TaskGlance glance = glance_into(paths);
+    glance.summary = summary_of(state);
+    if (is_terminal(state.status)) { return glance; }
+    for (const StageState& stage : state.stages) {
         ++glance.stages;
         glance.stages_done += stage.status == StageStatus::completed || stage.status == StageStatus::skipped ? 1 : 0;
-        if (state->exit_after && stage.name == *state->exit_after) { break; }
+        if (state.exit_after && stage.name == *state.exit_after) { break; }
     }
-    glance.error = state->error;
-    if (state->escalation) {
-        glance.waiting_id = state->escalation->id;
-        glance.question = state->escalation->question;
-    } else if (state->approval) {
-        glance.waiting_id = state->approval->id;
-        glance.question = "approval of " + state->stage().name;
-    } else if (state->action && !state->action->id.empty()) {
-        glance.waiting_id = state->action->id;
-        glance.question = "the action " + state->action->tool;
-    } else if (!state->pause_reason.empty() && state->status == TaskStatus::paused) {
-        glance.question = state->pause_reason;
+    if (state.escalation) {
+        glance.waiting_id = state.escalation->id;
+        glance.question = state.escalation->question;
+    } else if (state.approval) {
+        glance.waiting_id = state.approval->id;
+        glance.question = "approval of " + state.stage().name;
+    } else if (state.action && !state.action->id.empty()) {
+        glance.waiting_id = state.action->id;
+        glance.question = "the action " + state.action->tool;
+    } else if (!state.pause_reason.empty() && state.status == TaskStatus::paused) {
+        glance.question = state.pause_reason;
     }
+    return glance;
+}
+
+TaskGlance glance_at(const TaskStore& store, TaskSummary summary) {
+    TaskGlance glance;
+    if (!is_over(summary.status)) {
+        const TaskPaths paths = store.paths(summary.task_id);
+        const auto projection = store.load_state(summary.task_id);
+        const auto state = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
+        glance = state.ok() ? glance_of(*state, paths) : glance_into(paths);
+    }
+    glance.summary = std::move(summary);
     return glance;
 }
 
@@ -222,7 +231,7 @@ json::object to_json(const TaskGlance& glance) {
                       {"status", task.status},         {"pipeline", task.pipeline},
                       {"current_stage", task.current_stage}, {"created_at", task.created_at},
                       {"updated_at", task.updated_at}, {"waiting_for", task.waiting_for}};
-    if (has_ended(task.status)) { return told; }
+    if (is_over(task.status)) { return told; }
     told["running"] = glance.running;
     told["waiting_id"] = glance.waiting_id;
     told["stages_done"] = glance.stages_done;
@@ -242,8 +251,8 @@ std::vector<BoxPart> box_of_tasks(const std::string& project, const TaskCounts& 
     BoxPart body{{.text = cells_of(figures) <= box_room(look) ? figures : fmt::format("{} active, {} done, {} wait for you", counts.active, counts.completed, counts.waiting)}};
     bool one_line = false;      // Ended ones stand together.
     for (const TaskGlance& task : shown) {
-        if (!one_line || !has_ended(task.summary.status)) { body.push_back({}); }
-        one_line = has_ended(task.summary.status);
+        if (!one_line || !is_over(task.summary.status)) { body.push_back({}); }
+        one_line = is_over(task.summary.status);
         add_task(body, task, look, now);
     }
     if (left_out > 0) {
@@ -258,7 +267,7 @@ std::vector<BoxPart> box_of_task(const TaskState& state, const TaskGlance& glanc
     std::vector<BoxPart> parts{{{.text = state.task_id, .whole = true, .colours = "1", .dim = true}}};
     BoxPart head{head_of(glance, look, now)};
     head.push_back({.text = "  \"" + printable(state.request, 400) + "\"", .whole = true});
-    if (const std::string acts = acts_text(glance.acts, has_ended(glance.summary.status), now); !acts.empty()) { head.push_back({.text = "  " + acts, .whole = true}); }
+    if (const std::string acts = acts_text(glance.acts, is_over(glance.summary.status), now); !acts.empty()) { head.push_back({.text = "  " + acts, .whole = true}); }
     std::uint64_t tokens = 0;
     for (const StageState& stage : state.stages) { tokens += stage.input_tokens + stage.output_tokens; }
     head.push_back({.text = fmt::format("  {} step{}, {} tokens{}", state.steps, state.steps == 1 ? "" : "s", tokens, cost.empty() ? "" : "; " + printable(cost, 200)), .whole = true});

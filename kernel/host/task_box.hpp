@@ -16,9 +16,7 @@ namespace agentforge::kernel {
 /// What the journal's end says of a task beyond its state.
 struct LastActs {
     std::string action;                     ///< The newest step's tool; empty: none in what was read.
-    std::string summary;
     std::string at;
-    std::uint64_t step = 0;
     std::uint64_t tests = 0;                ///< Of the newest gate that ran any; 0: none was seen.
     std::uint64_t tests_passed = 0;
     std::optional<bool> conformance;
@@ -35,11 +33,12 @@ struct TaskGlance {
     std::size_t stages = 0;                 ///< To the end of its pipeline; 0: not known.
     std::string waiting_id;
     std::string question;                   ///< What it waits for, in words.
-    std::string error;
     LastActs acts;
 };
 
-/// Looks at a task that has not ended. Its state is read from `state.yaml`, which may be a record behind.
+/// Of a task whose state is known; its folder says only who has it and what it did last.
+[[nodiscard]] TaskGlance glance_of(const TaskState& state, const TaskPaths& paths);
+/// Looks at a task of a listing, where it has not ended. Its state is read from `state.yaml`, which may be a record behind.
 [[nodiscard]] TaskGlance glance_at(const TaskStore& store, TaskSummary summary);
 [[nodiscard]] json::object to_json(const TaskGlance& glance);
 

@@ -238,6 +238,14 @@ Error missing(const fs::path& path) {
     return Error{"AF-JRNL-007", "There is no journal", path.string(), "Check the task's id; its folder may be incomplete.", ErrorKind::not_found};
 }
 
+FileDescriptor open_file(const fs::path& path, int flags) {
+    int descriptor = -1;
+    do {
+        descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    } while (descriptor < 0 && errno == EINTR);
+    return FileDescriptor(descriptor);
+}
+
 Result<std::string> read_journal_bytes(const fs::path& path) {
     auto bytes = read_file(path, 8ULL << 30U);
     if (!bytes.ok() && bytes.error().kind == ErrorKind::not_found) { return missing(path); }
@@ -275,9 +283,7 @@ Result<Journal> Journal::open(const fs::path& path, JournalDisk& disk) {
     auto state = std::make_unique<State>();
     state->path = path;
     state->disk = &disk;
-    do {
-        state->file = FileDescriptor(::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    } while (!state->file.valid() && errno == EINTR);
+    state->file = open_file(path, O_RDWR | O_APPEND);
     if (!state->file.valid()) {
         const int error = errno;
         if (error == ENOENT || error == ENOTDIR) { return missing(path); }
@@ -315,6 +321,16 @@ Result<std::vector<Record>> Journal::read(const fs::path& path, Recovery* recove
     AF_TRY(Contents contents, parse_journal(bytes, path));
     if (recovery != nullptr) { *recovery = {!contents.torn.empty(), "", contents.torn.size()}; }
     return std::move(contents.records);
+}
+
+bool Journal::ends_with(const fs::path& path, std::string_view hash) {
+    const std::string end = std::string(hash_field) + std::string(hash) + "\"}\n";
+    const FileDescriptor file = open_file(path, O_RDONLY);
+    struct stat status {};
+    if (hash.size() != hash_digits || !file.valid() || ::fstat(file.get(), &status) != 0 || status.st_size < static_cast<off_t>(end.size())) { return false; }
+    std::string tail(end.size(), '\0');
+    const ssize_t count = ::pread(file.get(), tail.data(), tail.size(), status.st_size - static_cast<off_t>(end.size()));
+    return count == static_cast<ssize_t>(end.size()) && tail == end;
 }
 
 bool is_storable(const json::value& value) { return is_storable_at(value, 1); }

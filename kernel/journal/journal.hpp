@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <agentforge/json.hpp>
@@ -72,6 +73,8 @@ public:
     [[nodiscard]] static Result<Journal> open(const std::filesystem::path& path, JournalDisk& disk = JournalDisk::system());
     /// Reads and verifies without changing the file; a torn tail is left out and reported.
     [[nodiscard]] static Result<std::vector<Record>> read(const std::filesystem::path& path, Recovery* recovery = nullptr);
+    /// Whether the last line is the record of this hash. Nothing else is read or verified.
+    [[nodiscard]] static bool ends_with(const std::filesystem::path& path, std::string_view hash);
 
     Journal(Journal&&) noexcept;
     Journal& operator=(Journal&&) noexcept;

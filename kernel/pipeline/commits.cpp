@@ -2,6 +2,7 @@
 #include "pipeline/commits.hpp"
 
 #include "base/text.hpp"
+#include "git/configuration.hpp"
 #include "git/merges.hpp"
 
 namespace agentforge::kernel {
@@ -11,14 +12,6 @@ namespace {
 std::string of_environment(const std::map<std::string, std::string>& environment, const std::string& name) {
     const auto found = environment.find(name);
     return found == environment.end() ? std::string() : found->second;
-}
-
-/// git's own words for true.
-bool is_git_true(std::string value) {
-    for (char& character : value) {
-        if (character >= 'A' && character <= 'Z') { character = static_cast<char>(character - 'A' + 'a'); }
-    }
-    return value == "true" || value == "yes" || value == "on" || value == "1";
 }
 
 }  // namespace
@@ -52,7 +45,7 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
     PersonName author = git_person(repository, environment, "AUTHOR");
     if (!order.author.empty()) { AF_TRY(author, parse_person(order.author, "delivery.author")); }
     const PersonName committer = git_person(repository, environment, "COMMITTER");
-    const bool sign = order.sign == "always" || (order.sign == "auto" && is_git_true(git_setting(place, "commit.gpgsign")));
+    const bool sign = order.sign == "always" || (order.sign == "auto" && GitConfiguration(place).flag("commit.gpgsign"));
     if (!sign && author.name == committer.name && author.email == committer.email) {
         CommitRequest request;
         request.tree = order.tree;

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/text.hpp"
-#include "git/merges.hpp"
+#include "git/configuration.hpp"
 #include "pipeline/commits.hpp"
 
 namespace agentforge::kernel {
@@ -106,8 +106,9 @@ std::string request_page(const RemotePlace& place, const std::string& branch, co
 Result<Published> publish_branch(const Repository& repository, ProcessRunner& processes, const std::map<std::string, std::string>& environment,
                                  const PublishOrder& order, const Stop& stop) {
     const std::filesystem::path place = repository.work_directory();
-    const std::string fetched = git_setting(place, "remote." + order.remote + ".url");
-    const std::string pushed = git_setting(place, "remote." + order.remote + ".pushurl");
+    const GitConfiguration configuration(place);
+    const std::string fetched = configuration.text("remote." + order.remote + ".url");
+    const std::string pushed = configuration.text("remote." + order.remote + ".pushurl");
     const std::string address = pushed.empty() ? fetched : pushed;
     if (address.empty() || order.remote.starts_with('-')) {
         return Error{"AF-GIT-044", "there is no remote `" + order.remote + "` to push to; the commit is on branch " + order.branch, place.string(),

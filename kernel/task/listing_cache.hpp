@@ -39,7 +39,6 @@ public:
     [[nodiscard]] static ListingCache load(const std::filesystem::path& file);
     /// What was kept of a task while its journal was this one.
     [[nodiscard]] std::optional<TaskSummary> find(std::string_view task_id, const JournalStamp& stamp) const;
-    [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
     struct Kept {
         JournalStamp stamp;

@@ -375,6 +375,11 @@ Result<json::object> TaskStore::load_state(std::string_view task_id) const {
     return state;
 }
 
+TaskSummary summary_of(const TaskState& state) {
+    return {state.task_id,    state.request,    std::string(to_string(state.status)), state.pipeline.name, state.stages.empty() ? std::string() : state.stage().name,
+            state.created_at, state.updated_at, std::string(state.waiting_for())};
+}
+
 namespace {
 
 constexpr std::string_view listing_file = ".listing";
@@ -382,23 +387,6 @@ constexpr std::string_view listing_file = ".listing";
 constexpr std::size_t few_tasks = 32;
 /// It is written anew when so many tasks were not in it: not for each step of one that runs.
 constexpr std::size_t many_unknown = 16;
-
-/// Whether the journal's last line is the record of this hash; it is not read otherwise.
-bool ends_with_record(const fs::path& journal, std::string_view hash) {
-    const std::string end = "\"hash\": \"" + std::string(hash) + "\"}\n";
-    const FileDescriptor file = open_lock(journal, O_RDONLY);
-    struct stat st {};
-    if (hash.empty() || !file.valid() || ::fstat(file.get(), &st) != 0 || st.st_size < static_cast<off_t>(end.size())) { return false; }
-    std::string tail(end.size(), '\0');
-    const ssize_t count = ::pread(file.get(), tail.data(), tail.size(), st.st_size - static_cast<off_t>(end.size()));
-    return count == static_cast<ssize_t>(end.size()) && tail == end;
-}
-
-TaskSummary summary_of(const TaskState& state) {
-    const json::object projection = to_json_without_template(state);
-    return {text_of(projection, "task_id"),       text_of(projection, "request"),    text_of(projection, "status"),     text_of(projection, "pipeline"),
-            text_of(projection, "current_stage"), text_of(projection, "created_at"), text_of(projection, "updated_at"), text_of(projection, "waiting_for")};
-}
 
 struct ListedTask {
     TaskSummary summary;
@@ -416,7 +404,7 @@ Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
         return Error{"AF-TASK-004", "The state of the task '" + name + "' names the task '" + ellipsis(projected->summary.task_id, 80) + "'", place.root.string(),
                      "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
     }
-    if (ends_with_record(place.journal(), projected->hash)) { return ListedTask{std::move(projected->summary), true}; }
+    if (Journal::ends_with(place.journal(), projected->hash)) { return ListedTask{std::move(projected->summary), true}; }
     std::error_code ignored;
     // Who works on it writes the projection in a moment.
     if (fs::exists(place.journal(), ignored) && !TaskLock::holder(place)) {

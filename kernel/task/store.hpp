@@ -62,13 +62,15 @@ struct TaskSummary {
     std::string waiting_for;        ///< A person's decision: `approval`, `escalation` or empty.
 };
 
+struct TaskState;
+struct StageState;
+
+[[nodiscard]] TaskSummary summary_of(const TaskState& state);
+
 struct TaskListing {
     std::vector<TaskSummary> tasks;             ///< Newest first.
     std::vector<Error> problems;                ///< One for each folder that could not be read; never dropped silently.
 };
-
-struct TaskState;
-struct StageState;
 
 /// Is told what the journals of a store's tasks record, in their order. Called by the thread that records; must not block.
 class RecordObserver {

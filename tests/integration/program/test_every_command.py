@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import signal
 
 import yaml
@@ -292,9 +293,10 @@ class TestConfig(ProgramTest):
         self.assertEqual(self.run_program("config", "get", "delivery.co_author").out, "\n")
 
     def test_set_keeps_the_rights_of_the_file(self):
-        self.settings.chmod(0o600)
-        self.assert_code(self.run_program("config", "set", "log.level", "info"), 0)
-        self.assertEqual(self.settings.stat().st_mode & 0o777, 0o600)
+        for mode, level in ((0o600, "info"), (0o666, "debug")):      # The second is more than any umask leaves a new file.
+            self.settings.chmod(mode)
+            self.assert_code(self.run_program("config", "set", "log.level", level), 0)
+            self.assertEqual(self.settings.stat().st_mode & 0o777, mode)
 
     def test_lists_and_maps_are_set_got_and_taken_out(self):
         self.settings.write_text("secrets:\n  files: [.env]   # ours\ngates:\n  # by folder\n  scopes:\n    web: node\n")
@@ -314,12 +316,16 @@ class TestConfig(ProgramTest):
         self.assertEqual(self.settings.read_text(), "llm:\n  settings:\n    temperature: 1  # warm\n")
 
     def test_two_at_once_lose_nothing(self):
-        processes = [self.spawn("config", "set", key, value) for key, value in (("llm.model", "m"), ("log.level", "debug"), ("pipeline.default", "design"), ("delivery.base", "main"))]
-        for process in processes:
-            process.communicate(timeout=60)
-        self.assertEqual([process.returncode for process in processes], [0, 0, 0, 0])
-        held = yaml.safe_load(self.settings.read_text())
-        self.assertEqual((held["llm"], held["log"], held["pipeline"], held["delivery"]), ({"model": "m"}, {"level": "debug"}, {"default": "design"}, {"base": "main"}))
+        for first in (False, True):
+            with self.subTest(first=first):
+                if first:
+                    shutil.rmtree(self.settings.parent.parent)
+                processes = [self.spawn("config", "set", key, value) for key, value in (("llm.model", "m"), ("log.level", "debug"), ("pipeline.default", "design"), ("delivery.base", "main"))]
+                for process in processes:
+                    process.communicate(timeout=60)
+                self.assertEqual([process.returncode for process in processes], [0, 0, 0, 0])
+                held = yaml.safe_load(self.settings.read_text())
+                self.assertEqual((held["llm"], held["log"], held["pipeline"], held["delivery"]), ({"model": "m"}, {"level": "debug"}, {"default": "design"}, {"base": "main"}))
 
     def test_set_for_the_user_works_outside_a_repository(self):
         self.assert_code(self.run_program("config", "set", "llm.model", "m", "--user", cwd=self.home), 0)

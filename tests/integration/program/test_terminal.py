@@ -208,6 +208,10 @@ class TestADay(TerminalTest):
         status.ended(0)
         self.box(status, 80, "AGENTFORGE STATUS textkit", None, "Active: 0 Completed: 0 Waiting for you: 1", "", "⚠ IDIDIDID WAITS: APPROVAL 0% 0 s", f' "{REQUEST}"', " Waiting: approval of intake",
                  " agentforge approve IDIDIDID")
+        (self.task_folder() / "state.yaml").unlink()        # One task is shown from its journal.
+        status = Terminal(self, "status", self.task(), columns=80)
+        status.ended(0)
+        self.assertIn(" Waiting: approval of intake", "\n".join(self.shown(status)))
         approved = [plain(line) for line in Terminal(self, "approve", self.task()[-8:], columns=200).ended(22)]
         self.assertEqual([line for line in approved if line.startswith(("2/8", "Waiting", "  agentforge"))],
                          ["2/8 clarify   business_analyst", "Waiting for a person: TASK, stage clarify, APR-TASK-clarify-1", "  agentforge approve TASK", '  agentforge feedback TASK "what to change"', "  agentforge reject TASK"])

@@ -97,6 +97,14 @@ TEST(UnsetInYaml, LeavesAFileWithoutTheKeyAsItIs) { EXPECT_EQ(unset("llm: {model
 
 TEST(UnsetInYaml, RefusesToLoseAComment) { EXPECT_EQ(unset("llm:\n  backend: cli  # why\n", "llm.backend"), "AF-CONF-040 settings.yaml:2:12"); }
 
+TEST(UnsetInYaml, ASharpInQuotesIsNoComment) {
+    EXPECT_EQ(unset("llm:\n  model: \"a # b\"\n  mode: plain\n", "llm.model"), "llm:\n  mode: plain\n");
+    EXPECT_EQ(unset("plugins:\n  paths: [x,\n    'a # b']\n  disable: [z]\n", "plugins.paths"), "plugins:\n  disable: [z]\n");
+    EXPECT_EQ(unset("plugins:\n  paths: ['a # b']  # why\n", "plugins.paths"), "AF-CONF-040 settings.yaml:2:10");
+    EXPECT_EQ(unset("plugins:\n  paths: [x, # why\n    y]\n", "plugins.paths"), "AF-CONF-040 settings.yaml:2:10");
+    EXPECT_EQ(unset("llm:  # why\n  \"model\": m\n", "llm"), "AF-CONF-040 settings.yaml:2:3");
+}
+
 /// Whatever stands in a file: either it is refused, or it reads as before with the one value changed.
 TEST(SetInYaml, NeverChangesAnotherValue) {
     const std::vector<std::string> lines{"llm:",          "  backend: cli",  "  model: 'it''s'", "  settings:", "    a: {b: [1, 2], c: \"#\"}", "# c", "",
@@ -142,6 +150,12 @@ TEST(MigrateSettings, TakesACommentAlong) { EXPECT_EQ(migrated("budgets:\n  task
 
 TEST(MigrateSettings, TakesTheCommentBehindAQuotedValueAlong) {
     EXPECT_EQ(migrated("budgets:\n  task_tokens: 5   # a: b # c\nlog:\n  level: info\n"), "log:\n  level: info\nlimits:\n  max_tokens: 5   # a: b # c\n");
+}
+
+TEST(MigrateSettings, ASharpInQuotesIsNoComment) {
+    EXPECT_EQ(migrated("escalation:\n  handler: [file, \"a # b\"]\n"), "escalation:\n  handlers: [\"file\", \"a # b\"]\n");
+    EXPECT_EQ(migrated("escalation:\n  handler: 'a # b'  # why\n"), "escalation:\n  handlers: [\"a # b\"]  # why\n");
+    EXPECT_EQ(migrated("escalation:\n  handler: &both [file, \"a # b\"]\n"), "AF-CONF-040 settings.yaml:2:12");
 }
 
 TEST(MigrateSettings, LosesNoCommentBetweenTheLines) {

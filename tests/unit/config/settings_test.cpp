@@ -138,6 +138,8 @@ TEST(Settings, variables_that_mean_nothing_are_named) {
     Settings::Sources sources;
     sources.environment = {{"AGENTFORGE_LLM_MODLE", "x"}, {"AGENTFORGE_HOME", "/x"}, {"AGENTFORGE_PLUGIN_PATH", "/x"}, {"AGENTFORGE_STATE_HOME", "/x"}, {"PATH", "/bin"}};
     EXPECT_EQ(load(sources).unknown_environment(), std::vector<std::string>{"AGENTFORGE_LLM_MODLE"});
+    const std::vector<std::string> known = load(sources).variables();
+    for (const char* name : {"AGENTFORGE_LLM_MODEL", "AGENTFORGE_AGENTS_*_LLM_MODEL", "AGENTFORGE_PAGER"}) { EXPECT_EQ(std::count(known.begin(), known.end(), name), 1) << name; }
 }
 
 TEST(Settings, an_unknown_flag_is_refused) {

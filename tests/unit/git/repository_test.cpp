@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "git/configuration.hpp"
 #include "git_fixture.hpp"
 
 namespace agentforge::kernel {
@@ -162,6 +163,16 @@ TEST_F(RepositoryTest, drop_refs_removes_one_tasks_refs_only) {
     EXPECT_EQ(git("for-each-ref --format='%(refname)' refs/agentforge"), "refs/agentforge/task-10/a\n");
     EXPECT_FALSE(repository.drop_refs("").ok());
     EXPECT_FALSE(repository.drop_refs("../heads").ok());
+}
+
+TEST_F(RepositoryTest, reads_the_users_configuration_as_git_does) {
+    std::ofstream(user() / ".git/config", std::ios::app) << "[gpg]\n\tformat = ssh\n[yes]\n\ta = true\n\tb = YES\n\tc = on\n\td = 1\n\te\n[no]\n\ta = false\n\tb = Off\n\tc = 0\n\td = maybe\n";
+    const GitConfiguration configuration(user());
+    EXPECT_EQ(configuration.text("gpg.format"), "ssh");
+    EXPECT_EQ(configuration.text("gpg.program"), "");
+    for (const char* key : {"yes.a", "yes.b", "yes.c", "yes.d", "yes.e"}) { EXPECT_TRUE(configuration.flag(key)) << key; }
+    for (const char* key : {"no.a", "no.b", "no.c", "no.d", "no.such"}) { EXPECT_FALSE(configuration.flag(key)) << key; }
+    EXPECT_FALSE(GitConfiguration(base() / "nowhere").flag("yes.a"));
 }
 
 TEST_F(RepositoryTest, commits_and_branches_though_signing_is_configured) {

@@ -94,6 +94,19 @@ TEST_F(JournalFile, reads_back_what_was_appended) {
     EXPECT_FALSE(again->recovery().torn_tail);
 }
 
+TEST_F(JournalFile, knows_the_hash_that_it_ends_with) {
+    Journal journal = create();
+    EXPECT_FALSE(Journal::ends_with(path_, journal.head().hash)) << "of the header";
+    append(journal, 2);
+    EXPECT_TRUE(Journal::ends_with(path_, journal.head().hash));
+    EXPECT_FALSE(Journal::ends_with(path_, journal.records().front().hash));
+    EXPECT_FALSE(Journal::ends_with(path_, journal.head().hash.substr(1)));
+    EXPECT_FALSE(Journal::ends_with(path_, ""));
+    EXPECT_FALSE(Journal::ends_with(path_.parent_path() / "nowhere", journal.head().hash));
+    put(bytes().substr(0, bytes().size() - 1));
+    EXPECT_FALSE(Journal::ends_with(path_, journal.head().hash)) << "not whole";
+}
+
 TEST_F(JournalFile, goes_on_where_another_object_stopped) {
     { Journal journal = create(); append(journal, 2); }
     auto again = Journal::open(path_);
