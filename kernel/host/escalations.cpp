@@ -162,7 +162,7 @@ int run_resolve(Program& program, const ResolveArguments& arguments) {
     const auto escalation = EscalationStore(place->agentforge).escalation(arguments.id);
     if (!escalation.ok()) { return program.fail(escalation.error()); }
     const auto progress = make_progress(program);
-    auto project = Project::open_for_task(program, *progress, escalation->task_id);
+    auto project = Project::open(program, *progress, escalation->task_id);
     if (!project.ok()) { return program.fail(project.error()); }
     Resolution resolution;
     resolution.abort = arguments.abort;

@@ -168,7 +168,7 @@ int tell(Program& program, Project& project, const PipelineResult& result) {
 
 int with_task(Program& program, const std::string& task, const std::function<int(Project&, const std::string&)>& action) {
     const auto progress = make_progress(program);
-    auto project = Project::open_for_task(program, *progress, task);
+    auto project = Project::open(program, *progress, task);
     if (!project.ok()) { return program.fail(project.error()); }
     const auto id = (*project)->tasks().resolve(task);
     if (!id.ok()) { return program.fail(id.error()); }
