@@ -210,10 +210,12 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
     return 0;
 }
 
-int resume_and_tell(Program& program, Project& project, const std::string& task_id) {
-    const auto result = project.controller().resume(task_id);
-    if (!result.ok()) { return program.fail(result.error()); }
-    return tell(program, project, *result);
+int resume_and_tell(Program& program, const std::string& task) {
+    return with_task(program, task, [&program](Project& project, const std::string& id) {
+        const auto result = project.controller().resume(id);
+        if (!result.ok()) { return program.fail(result.error()); }
+        return tell(program, project, *result);
+    });
 }
 
 }  // namespace agentforge::kernel
