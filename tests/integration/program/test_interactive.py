@@ -124,6 +124,24 @@ class TestAtTheTerminal(InteractiveTest):
         terminal.ended(0)
         self.assertEqual([r["decision"] for r in self.records("action_decided")], ["edited"])
 
+    def test_ctrl_c_belongs_to_the_editor_of_approve(self):
+        self.asked()
+        editor = self.folder / "editor"
+        editor.write_text("#!/bin/sh\ntrap 'echo heard' INT\necho up\nuntil [ \"$key\" = q ]; do read key; done\n"
+                          "sed -i 's/^\\( *suggested_approach:\\).*/\\1 \"Mine\"/' \"$1\"\n", encoding="utf-8")
+        editor.chmod(0o755)
+        temporary = self.folder / "temporary"
+        temporary.mkdir()
+        terminal = Terminal(self, "approve", *self.transcript_arguments, self.open()["id"], "--edit", environment={"VISUAL": str(editor), "TMPDIR": str(temporary)})
+        terminal.wait_for("up")
+        for _ in range(2):
+            terminal.press(b"\x03")
+        terminal.wait_for("heard")
+        terminal.press(b"q\n")
+        self.assertIn("Done: task-", "\n".join(terminal.ended(0)))
+        self.assertEqual([r["decision"] for r in self.records("action_decided")], ["edited"])
+        self.assertEqual(list(temporary.iterdir()), [])
+
     def test_an_answer_from_another_terminal_ends_the_question_here(self):
         terminal = self.terminal()
         terminal.wait_for("Do it? [y/n/e=edit/")
