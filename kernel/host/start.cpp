@@ -149,6 +149,21 @@ Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, con
     return {};
 }
 
+/// Whether the branch that is to be delivered can be made: git keeps `a` and `a/b` apart as a file and a folder.
+Result<void> check_branch_can_be_made(const Project& project) {
+    AF_TRY(const Repository repository, Repository::open(project.place().root));
+    const DeliverySettings& delivery = project.services().delivery;
+    const std::string branch = delivery.type == "commit" ? "agentforge/{task}" : delivery.type == "files" ? "" : delivery.branch;
+    for (auto slash = branch.find('/'); slash != std::string::npos && slash < branch.find('{'); slash = branch.find('/', slash + 1)) {
+        const std::string above = branch.substr(0, slash);
+        AF_TRY(const auto taken, repository.branch_commit(above));
+        if (!taken) { continue; }
+        return Error{"AF-CLI-137", "no branch " + branch + " can be made: the branch `" + printable(above, 120) + "` has its first part as its name", project.place().root.string(),
+                     "Rename that branch (git branch -m " + printable(above, 120) + " NEW), or deliver under another name (delivery.type: branch, delivery.branch)", ErrorKind::conflict};
+    }
+    return {};
+}
+
 /// What gates, setup and delivery would refuse after model calls have been paid for.
 Result<GateReadiness> check_end(const Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments) {
     auto gates = check_gates(project);
@@ -160,22 +175,16 @@ Result<GateReadiness> check_end(const Program& program, Project& project, const 
     }
     const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
     const bool delivers = exit == "deliver" && pipeline.index_of("deliver").has_value();
-    if (delivers) { AF_CHECK(check_delivery(project, program.environment)); }
+    if (delivers) {
+        AF_CHECK(check_branch_can_be_made(project));
+        AF_CHECK(check_delivery(project, program.environment));
+    }
     return gates;
 }
 
 Result<void> surroundings_of(const Program& program, const Project& project) {
     AF_TRY(const std::string state, state_directory(program.environment));
     AF_TRY(const Repository repository, Repository::open(project.place().root));
-    const DeliverySettings& delivery = project.services().delivery;
-    const std::string branch = delivery.type == "commit" ? "agentforge/{task}" : delivery.type == "files" ? "" : delivery.branch;
-    for (auto slash = branch.find('/'); slash != std::string::npos && slash < branch.find('{'); slash = branch.find('/', slash + 1)) {
-        const std::string above = branch.substr(0, slash);
-        AF_TRY(const auto taken, repository.branch_commit(above));
-        if (!taken) { continue; }
-        return Error{"AF-CLI-137", "no branch " + branch + " can be made: the branch `" + printable(above, 120) + "` has its first part as its name", project.place().root.string(),
-                     "Rename that branch (git branch -m " + printable(above, 120) + " NEW), or deliver under another name (delivery.type: branch, delivery.branch)", ErrorKind::conflict};
-    }
     return check_surroundings(project.place().root, project.place().agentforge, repository.git_directory(), state);
 }
 
