@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "host/detach.hpp"
 #include "host/event_stream.hpp"
+#include "host/surroundings.hpp"
 #include "host/terminal.hpp"
 
 namespace agentforge::kernel {
@@ -110,6 +111,11 @@ void tell_waiting(Program& program, Project& project, const PipelineResult& resu
     }
 }
 
+Result<PipelineResult> go_on(Project& project, const std::string& task_id) {
+    AF_CHECK(check_open_files());
+    return project.controller().resume(task_id);
+}
+
 }  // namespace
 
 std::unique_ptr<EventSink> make_progress(Program& program) {
@@ -191,7 +197,7 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
     bool running = TaskLock::holder(paths).has_value();
     for (unsigned look = 0; !only_answer && look < most_looks; ++look) {
         if (!running) {
-            const auto result = project.controller().resume(task_id);
+            const auto result = go_on(project, task_id);
             if (result.ok()) { return tell(program, project, *result); }
             if (result.error().code != "AF-TASK-003") { return program.fail(result.error()); }
         }
@@ -212,7 +218,7 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
 
 int resume_and_tell(Program& program, const std::string& task) {
     return with_task(program, task, [&program](Project& project, const std::string& id) {
-        const auto result = project.controller().resume(id);
+        const auto result = go_on(project, id);
         if (!result.ok()) { return program.fail(result.error()); }
         return tell(program, project, *result);
     });
