@@ -195,6 +195,8 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
     constexpr unsigned most_looks = 100;
     const TaskPaths paths = project.tasks().paths(task_id);
     bool running = TaskLock::holder(paths).has_value();
+    bool taken = false;
+    std::uintmax_t seen = 0;
     for (unsigned look = 0; !only_answer && look < most_looks; ++look) {
         if (!running) {
             const auto result = go_on(project, task_id);
@@ -202,8 +204,12 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
             if (result.error().code != "AF-TASK-003") { return program.fail(result.error()); }
         }
         // Another process has the task: it takes the answer up, or it is about to end and did not see it any more.
-        const auto state = read_task_state(project.tasks(), task_id);
-        const bool taken = state.ok() && (!state->escalation || state->escalation->id != id) && (!state->approval || state->approval->id != id) && (!state->action || state->action->id != id);
+        std::error_code error;
+        if (const auto size = std::filesystem::file_size(paths.journal(), error); size != seen) {
+            seen = size;
+            const auto state = read_task_state(project.tasks(), task_id);
+            taken = state.ok() && (!state->escalation || state->escalation->id != id) && (!state->approval || state->approval->id != id) && (!state->action || state->action->id != id);
+        }
         running = TaskLock::holder(paths).has_value();
         if (taken && running) { break; }
         if (running) { std::this_thread::sleep_for(between_looks); }
