@@ -306,6 +306,14 @@ Error unknown(const std::filesystem::path& directory, std::string_view id) {
 
 }  // namespace
 
+json::object action_of(const ApprovalRequest& request) {
+    json::object action;
+    for (const char* key : {"tool", "arguments"}) {
+        if (const json::value* value = request.artifact.if_contains(key)) { action[key] = *value; }
+    }
+    return action;
+}
+
 std::string action_line(const json::object& shown) {
     const json::value* tool = shown.if_contains("tool");
     std::string line = tool != nullptr && tool->is_string() ? std::string(tool->get_string()) : std::string("?");

@@ -68,6 +68,8 @@ struct PendingList {
     std::vector<Error> problems;        ///< One for each file that could not be read or has no meaning here.
 };
 
+/// What is asked for of an action, as it may be given changed: `tool` and `arguments` alone.
+[[nodiscard]] json::object action_of(const ApprovalRequest& request);
 /// An action as a person is shown it, in a line: the tool, and its arguments as far as they are short.
 [[nodiscard]] std::string action_line(const json::object& shown);
 /// The whole of it: tool, then each argument with its text as it is, in lines. What is asked for is complete here: an approval is bound to all of it.

@@ -33,11 +33,7 @@ Result<std::optional<json::object>> changed(Program& program, const EscalationSt
     std::string source = arguments.edited;
     if (arguments.edit) {
         AF_TRY(const ApprovalRequest asked, store.approval(arguments.what));
-        json::object action;
-        for (const char* key : {"tool", "arguments"}) {
-            if (const json::value* value = asked.artifact.if_contains(key)) { action[key] = *value; }
-        }
-        AF_TRY(text, edit_text(program, to_yaml(action), asked.id + ".yaml"));
+        AF_TRY(text, edit_text(program, to_yaml(action_of(asked)), asked.id + ".yaml"));
         source = "the changed action";
     } else if (arguments.edited == "-") {
         text.assign(max_edited_bytes + 1, '\0');

@@ -75,8 +75,7 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
         const auto request = store.approval(id);
         if (!request.ok()) { return program.fail(request.error()); }
         if (only_action) {
-            json::object action;
-            for (const char* key : {"tool", "arguments"}) { if (const json::value* value = request->artifact.if_contains(key)) { action[key] = *value; } }
+            const json::object action = action_of(*request);
             if (program.json_output) { program.print_json(action); } else { program.out << to_yaml(action); }
             return 0;
         }
