@@ -112,6 +112,9 @@ public:
     /// Whether an answer lies there, read or not: cheap enough to ask every few milliseconds. A file that is empty is not written yet.
     [[nodiscard]] std::optional<AnswerVersion> answer_version(std::string_view id) const;
 
+    /// Whether an answer can still be given. Errors: `conflict` AF-ESC-004 somebody was first (and what they said).
+    [[nodiscard]] Result<void> check_unanswered(std::string_view id) const;
+
     /// Answers; on disk when it returns. Errors: `not_found` AF-ESC-001; `conflict` AF-ESC-004 somebody was first (and what they said);
     /// `invalid` AF-ESC-007 an answer that says nothing.
     [[nodiscard]] Result<void> resolve(std::string_view id, const Resolution& resolution) const;

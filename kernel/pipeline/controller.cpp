@@ -1258,13 +1258,8 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
     const std::string id = action ? state.action->id : state.approval ? state.approval->id : std::string();
     if (!decision.id.empty() && decision.id != id) {
         // Asked and answered: who comes second is told what the first said.
-        AF_TRY(const ApprovalRequest asked, setup_.escalations.approval(decision.id));
-        if (setup_.escalations.answer_version(decision.id)) {
-            const ActionDecision again{decision.approved, {}, "", asked.artifact_hash, "user"};
-            const Approval same{decision.approved, {}, asked.artifact_hash, "user"};
-            const auto second = decision.id.starts_with("ACT-") ? setup_.escalations.decide_action(decision.id, again) : setup_.escalations.decide(decision.id, same);
-            if (!second.ok()) { return second.error(); }
-        }
+        AF_CHECK(setup_.escalations.approval(decision.id));
+        AF_CHECK(setup_.escalations.check_unanswered(decision.id));
         return Error{"AF-ESC-035", "task " + std::string(task_id) + " does not ask for " + decision.id + (id.empty() ? "" : " now, but for " + id), "",
                      "`agentforge status " + std::string(task_id) + "` says what it waits for", ErrorKind::conflict};
     }

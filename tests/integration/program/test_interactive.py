@@ -61,6 +61,9 @@ class TestByCommandAndFile(InteractiveTest):
         identity = self.open()["id"]
         self.answer_file(identity, "approved: false\nfeedback: name the edge cases\ndecided_by: ann\n")
         self.assert_error(self.run_program("approve", identity), "AF-ESC-004", "name the edge cases", "ann")
+        terminal = Terminal(self, "approve", identity, "--edit", environment={"VISUAL": "echo an editor for"})
+        self.assertNotIn("an editor for", "\n".join(terminal.ended(1)))
+        self.assertIn("AF-ESC-004", terminal.text())
         # The transcript has no further answer for a model that was refused; what counts is that it was asked for one.
         self.go_on("resume", self.task())
         self.assertEqual(self.records("action_decided")[0]["decided_by"], "ann")

@@ -101,8 +101,10 @@ TEST_F(ActionStoreTest, a_decision_reads_back) {
 
 TEST_F(ActionStoreTest, what_a_handler_says_of_an_action_becomes_a_decision) {
     Approval approval{true, R"({"arguments": {"path": "c.py"}})", hash, "console"};
+    EXPECT_TRUE(store_.check_unanswered(id).ok());
     ASSERT_TRUE(store_.decide(id, approval).ok());
     EXPECT_EQ((*store_.action_decision(id))->edited->at("arguments").at("path"), "c.py");
+    EXPECT_EQ(store_.check_unanswered(id).error().code, "AF-ESC-004");
     EXPECT_EQ(store_.decide(id, approval).error().code, "AF-ESC-004");
 }
 
