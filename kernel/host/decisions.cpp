@@ -74,9 +74,8 @@ int run_decision(Program& program, const DecisionArguments& arguments) {
     if (!edited.ok()) { return program.fail(edited.error()); }
     decision.edited = std::move(*edited);
     return with_task(program, task, [&](Project& project, const std::string& id) {
-        const bool says_nothing = arguments.feedback.find_first_not_of(" \t\r\n") == std::string::npos;
-        if (!arguments.approved && says_nothing && (arguments.must_say || !arguments.feedback.empty())) {
-            return program.fail(project.controller().provide_feedback(id, " ").error());     // What it says of every feedback that says nothing.
+        if (!arguments.approved && (arguments.must_say || !arguments.feedback.empty())) {
+            if (const auto words = check_feedback(arguments.feedback); !words.ok()) { return program.fail(words.error()); }
         }
         const auto decided = project.controller().decide(id, decision);
         if (!decided.ok()) { return program.fail(decided.error()); }

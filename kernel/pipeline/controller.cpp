@@ -1127,6 +1127,13 @@ Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std:
     return write_file_atomic(pause_request_file(store.paths(task_id)), text, Durability::synced);
 }
 
+Result<void> check_feedback(std::string_view feedback) {
+    if (feedback.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+        return broken_rule("AF-ORCH-044", "the feedback is empty", "say what is to be changed, or use `agentforge reject`");
+    }
+    return {};
+}
+
 PipelineController::PipelineController(ControllerSetup setup) : setup_(std::move(setup)) {}
 
 Result<void> check_request(std::string_view request) {
@@ -1217,9 +1224,7 @@ Result<void> PipelineController::reject(std::string_view task_id) {
     return {};
 }
 Result<void> PipelineController::provide_feedback(std::string_view task_id, std::string_view feedback) {
-    if (feedback.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-        return broken_rule("AF-ORCH-044", "the feedback is empty", "say what is to be changed, or use `agentforge reject`");
-    }
+    AF_CHECK(check_feedback(feedback));
     AF_CHECK(decide(task_id, PersonDecision{.feedback = std::string(feedback)}));
     return {};
 }
