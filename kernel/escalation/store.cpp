@@ -263,13 +263,19 @@ Result<void> create_record(const std::filesystem::path& directory, const std::st
     return Error{"AF-ESC-003", "Another record has the id " + id, file.string(), "A recorded question is never changed; use the next number", ErrorKind::conflict};
 }
 
-Result<void> create_resolution(const std::filesystem::path& directory, std::string_view id, const json::object& fields) {
-    const std::filesystem::path file = directory / (std::string(id) + std::string(resolution_suffix));
-    Result<void> made = create_file_exclusive(file, to_yaml(fields), Durability::synced);
-    if (made.ok() || made.error().kind != ErrorKind::conflict) { return made; }
+std::filesystem::path resolution_file(const std::filesystem::path& directory, std::string_view id) { return directory / (std::string(id) + std::string(resolution_suffix)); }
+
+Error already_answered(const std::filesystem::path& directory, std::string_view id) {
+    const std::filesystem::path file = resolution_file(directory, id);
     const std::string words = answer_in_words(file);
     return Error{"AF-ESC-004", "Somebody has already answered " + std::string(id) + (words.empty() ? "" : " (" + words + ")"), file.string(), "Read that answer; it counts",
                  ErrorKind::conflict};
+}
+
+Result<void> create_resolution(const std::filesystem::path& directory, std::string_view id, const json::object& fields) {
+    Result<void> made = create_file_exclusive(resolution_file(directory, id), to_yaml(fields), Durability::synced);
+    if (made.ok() || made.error().kind != ErrorKind::conflict) { return made; }
+    return already_answered(directory, id);
 }
 
 Error unknown(const std::filesystem::path& directory, std::string_view id) {
@@ -284,6 +290,14 @@ Error unknown(const std::filesystem::path& directory, std::string_view id) {
 }
 
 }  // namespace
+
+json::object action_of(const ApprovalRequest& request) {
+    json::object action;
+    for (const char* key : {"tool", "arguments"}) {
+        if (const json::value* value = request.artifact.if_contains(key)) { action[key] = *value; }
+    }
+    return action;
+}
 
 std::string action_line(const json::object& shown) {
     const json::value* tool = shown.if_contains("tool");
@@ -451,8 +465,13 @@ Result<std::optional<ActionDecision>> EscalationStore::action_decision(std::stri
 
 std::optional<AnswerVersion> EscalationStore::answer_version(std::string_view id) const {
     struct stat st {};
-    if (!is_id(id) || ::lstat((directory_ / (std::string(id) + std::string(resolution_suffix))).c_str(), &st) != 0 || st.st_size == 0) { return std::nullopt; }
+    if (!is_id(id) || ::lstat(resolution_file(directory_, id).c_str(), &st) != 0 || st.st_size == 0) { return std::nullopt; }
     return AnswerVersion{static_cast<std::int64_t>(st.st_mtim.tv_sec) * 1'000'000'000 + st.st_mtim.tv_nsec, st.st_size};
+}
+
+Result<void> EscalationStore::check_unanswered(std::string_view id) const {
+    if (answer_version(id)) { return already_answered(directory_, id); }
+    return {};
 }
 
 Result<void> EscalationStore::resolve(std::string_view id, const Resolution& resolution) const {

@@ -68,6 +68,8 @@ struct PendingList {
     std::vector<Error> problems;        ///< One for each file that could not be read or has no meaning here.
 };
 
+/// What is asked for of an action, as it may be given changed: `tool` and `arguments` alone.
+[[nodiscard]] json::object action_of(const ApprovalRequest& request);
 /// An action as a person is shown it, in a line: the tool, and its arguments as far as they are short.
 [[nodiscard]] std::string action_line(const json::object& shown);
 /// The whole of it: tool, then each argument with its text as it is, in lines. What is asked for is complete here: an approval is bound to all of it.
@@ -113,6 +115,9 @@ public:
     [[nodiscard]] Result<std::optional<ActionDecision>> action_decision(std::string_view id) const;
     /// Whether an answer lies there, read or not: cheap enough to ask every few milliseconds. A file that is empty is not written yet.
     [[nodiscard]] std::optional<AnswerVersion> answer_version(std::string_view id) const;
+
+    /// Whether an answer can still be given. Errors: `conflict` AF-ESC-004 somebody was first (and what they said).
+    [[nodiscard]] Result<void> check_unanswered(std::string_view id) const;
 
     /// Answers; on disk when it returns. Errors: `not_found` AF-ESC-001; `conflict` AF-ESC-004 somebody was first (and what they said);
     /// `invalid` AF-ESC-007 an answer that says nothing.

@@ -33,11 +33,8 @@ Result<std::optional<json::object>> changed(Program& program, const EscalationSt
     std::string source = arguments.edited;
     if (arguments.edit) {
         AF_TRY(const ApprovalRequest asked, store.approval(arguments.what));
-        json::object action;
-        for (const char* key : {"tool", "arguments"}) {
-            if (const json::value* value = asked.artifact.if_contains(key)) { action[key] = *value; }
-        }
-        AF_TRY(text, edit_text(program, to_yaml(action), asked.id + ".yaml"));
+        AF_CHECK(store.check_unanswered(asked.id));     // Before somebody writes for nothing.
+        AF_TRY(text, edit_text(program, to_yaml(action_of(asked)), asked.id + ".yaml"));
         source = "the changed action";
     } else if (arguments.edited == "-") {
         text.assign(max_edited_bytes + 1, '\0');
@@ -77,9 +74,8 @@ int run_decision(Program& program, const DecisionArguments& arguments) {
     if (!edited.ok()) { return program.fail(edited.error()); }
     decision.edited = std::move(*edited);
     return with_task(program, task, [&](Project& project, const std::string& id) {
-        const bool says_nothing = arguments.feedback.find_first_not_of(" \t\r\n") == std::string::npos;
-        if (!arguments.approved && says_nothing && (arguments.must_say || !arguments.feedback.empty())) {
-            return program.fail(project.controller().provide_feedback(id, " ").error());     // What it says of every feedback that says nothing.
+        if (!arguments.approved && (arguments.must_say || !arguments.feedback.empty())) {
+            if (const auto words = check_feedback(arguments.feedback); !words.ok()) { return program.fail(words.error()); }
         }
         const auto decided = project.controller().decide(id, decision);
         if (!decided.ok()) { return program.fail(decided.error()); }

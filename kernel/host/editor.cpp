@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/editor.hpp"
 
-#include <spawn.h>
-#include <sys/wait.h>
-
-#include <array>
-#include <cerrno>
-
 #include "base/files.hpp"
+#include "host/terminal_command.hpp"
 
 namespace agentforge::kernel {
 
@@ -28,17 +23,11 @@ Result<std::string> edit_text(const Program& program, const std::string& text, c
         const auto set = program.environment.find(variable);
         if (set != program.environment.end() && !set->second.empty()) { editor = set->second; }
     }
-    const TemporaryDirectory folder("agentforge-edit");
-    const std::filesystem::path file = folder.path() / name;
+    AF_TRY(const auto folder, TemporaryDirectory::make("edit"));
+    const std::filesystem::path file = folder->path() / name;
     AF_CHECK(write_file_atomic(file, text, Durability::cached));
     // The variables hold command lines (`code --wait`): a shell splits them, the file is a word of its own.
-    std::array<std::string, 5> words{"sh", "-c", "exec " + editor + " \"$1\"", "sh", file.string()};
-    std::array<char*, 6> argv{words[0].data(), words[1].data(), words[2].data(), words[3].data(), words[4].data(), nullptr};
-    pid_t child = 0;
-    if (const int error = ::posix_spawn(&child, "/bin/sh", nullptr, nullptr, argv.data(), environ); error != 0) { return not_edited("the editor cannot be started: " + errno_text(error)); }
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) { return not_edited("the editor `" + editor + "` did not end well; nothing was decided"); }
+    if (run_on_terminal("exec " + editor, file.string(), program.environment) != 0) { return not_edited("the editor `" + editor + "` did not end well; nothing was decided"); }
     AF_TRY(std::string edited, read_file(file, max_edited_text));
     if (edited == text) { return not_edited("the action was left as it was; nothing was decided"); }
     return edited;

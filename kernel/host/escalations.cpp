@@ -75,8 +75,7 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
         const auto request = store.approval(id);
         if (!request.ok()) { return program.fail(request.error()); }
         if (only_action) {
-            json::object action;
-            for (const char* key : {"tool", "arguments"}) { if (const json::value* value = request->artifact.if_contains(key)) { action[key] = *value; } }
+            const json::object action = action_of(*request);
             if (program.json_output) { program.print_json(action); } else { program.out << to_yaml(action); }
             return 0;
         }
@@ -163,7 +162,7 @@ int run_resolve(Program& program, const ResolveArguments& arguments) {
     const auto escalation = EscalationStore(place->agentforge).escalation(arguments.id);
     if (!escalation.ok()) { return program.fail(escalation.error()); }
     const auto progress = make_progress(program);
-    auto project = Project::open_for_task(program, *progress, escalation->task_id);
+    auto project = Project::open(program, *progress, escalation->task_id);
     if (!project.ok()) { return program.fail(project.error()); }
     Resolution resolution;
     resolution.abort = arguments.abort;

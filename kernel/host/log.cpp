@@ -28,7 +28,7 @@ namespace {
 using spdlog::level::level_enum;
 
 /// A file of lines that several processes write: each line is one write(2) at the end, and who finds the file full moves it aside, holding its
-/// flock(2), so that of two who find it full one does it and the other goes on in the new file.
+/// flock(2), so that of two who find it full one does it. The other waits for nobody: its line still goes into the full one.
 class RotatingLines final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
 public:
     explicit RotatingLines(const Log::Options& options) : options_(options) {}
@@ -81,7 +81,12 @@ private:
         return static_cast<std::uint64_t>(status.st_size) + bytes <= options_.max_file_bytes;
     }
     Result<void> rotate(std::size_t bytes) {
-        while (::flock(file_.get(), LOCK_EX) != 0 && errno == EINTR) {}
+        if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) { return {}; }
+        const auto moved = move_aside(bytes);
+        ::flock(file_.get(), LOCK_UN);      // Where it is the old one still; closing it freed the lock, too.
+        return moved;
+    }
+    Result<void> move_aside(std::size_t bytes) {
         if (!is_the_file()) { return reopen(); }      // Somebody was faster.
         if (has_room(bytes)) { return {}; }
         const auto aside = [this](unsigned number) { return options_.file + "." + std::to_string(number); };
@@ -91,7 +96,7 @@ private:
             for (unsigned number = options_.kept_files; number > 1; --number) { ::rename(aside(number - 1).c_str(), aside(number).c_str()); }
             if (::rename(options_.file.c_str(), aside(1).c_str()) != 0) { return problem(errno_text(errno)); }
         }
-        return reopen();        // Closing the old one frees the lock.
+        return reopen();
     }
 
     Log::Options options_;

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "host/detach.hpp"
 #include "host/event_stream.hpp"
+#include "host/surroundings.hpp"
 #include "host/terminal.hpp"
 
 namespace agentforge::kernel {
@@ -110,6 +111,11 @@ void tell_waiting(Program& program, Project& project, const PipelineResult& resu
     }
 }
 
+Result<PipelineResult> go_on(Project& project, const std::string& task_id) {
+    AF_CHECK(check_open_files());
+    return project.controller().resume(task_id);
+}
+
 }  // namespace
 
 std::unique_ptr<EventSink> make_progress(Program& program) {
@@ -168,7 +174,7 @@ int tell(Program& program, Project& project, const PipelineResult& result) {
 
 int with_task(Program& program, const std::string& task, const std::function<int(Project&, const std::string&)>& action) {
     const auto progress = make_progress(program);
-    auto project = Project::open_for_task(program, *progress, task);
+    auto project = Project::open(program, *progress, task);
     if (!project.ok()) { return program.fail(project.error()); }
     const auto id = (*project)->tasks().resolve(task);
     if (!id.ok()) { return program.fail(id.error()); }
@@ -189,15 +195,21 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
     constexpr unsigned most_looks = 100;
     const TaskPaths paths = project.tasks().paths(task_id);
     bool running = TaskLock::holder(paths).has_value();
+    bool taken = false;
+    std::uintmax_t seen = 0;
     for (unsigned look = 0; !only_answer && look < most_looks; ++look) {
         if (!running) {
-            const auto result = project.controller().resume(task_id);
+            const auto result = go_on(project, task_id);
             if (result.ok()) { return tell(program, project, *result); }
             if (result.error().code != "AF-TASK-003") { return program.fail(result.error()); }
         }
         // Another process has the task: it takes the answer up, or it is about to end and did not see it any more.
-        const auto state = read_task_state(project.tasks(), task_id);
-        const bool taken = state.ok() && (!state->escalation || state->escalation->id != id) && (!state->approval || state->approval->id != id) && (!state->action || state->action->id != id);
+        std::error_code error;
+        if (const auto size = std::filesystem::file_size(paths.journal(), error); size != seen) {
+            seen = size;
+            const auto state = read_task_state(project.tasks(), task_id);
+            taken = state.ok() && (!state->escalation || state->escalation->id != id) && (!state->approval || state->approval->id != id) && (!state->action || state->action->id != id);
+        }
         running = TaskLock::holder(paths).has_value();
         if (taken && running) { break; }
         if (running) { std::this_thread::sleep_for(between_looks); }
@@ -210,10 +222,12 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
     return 0;
 }
 
-int resume_and_tell(Program& program, Project& project, const std::string& task_id) {
-    const auto result = project.controller().resume(task_id);
-    if (!result.ok()) { return program.fail(result.error()); }
-    return tell(program, project, *result);
+int resume_and_tell(Program& program, const std::string& task) {
+    return with_task(program, task, [&program](Project& project, const std::string& id) {
+        const auto result = go_on(project, id);
+        if (!result.ok()) { return program.fail(result.error()); }
+        return tell(program, project, *result);
+    });
 }
 
 }  // namespace agentforge::kernel

@@ -30,7 +30,7 @@ void tell_lines(std::ostream& out, const std::string& text);
 int go_on_with_answer(Program& program, Project& project, const std::string& task_id, const std::string& id, bool only_answer);
 /// What a task asked before it was aborted waits for nobody any more.
 [[nodiscard]] bool has_ended(const TaskStore& tasks, const std::string& task_id);
-/// Goes on with a task and tells what came of it.
-int resume_and_tell(Program& program, Project& project, const std::string& task_id);
+/// Opens the project as the task needs it, goes on with the task and tells what came of it.
+int resume_and_tell(Program& program, const std::string& task);
 
 }  // namespace agentforge::kernel

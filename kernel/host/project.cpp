@@ -113,6 +113,41 @@ Log::Options log_options(const Program& program, const ProjectPlace& place, cons
     return log;
 }
 
+/// What a task was started with and the settings in force do not say: its model, its prices, how it delivers. Empty for a task that is not there: the command says so.
+/// Errors: those of its task.yaml.
+Result<std::vector<std::pair<std::string, std::string>>> brought_by_task(const Settings& settings, const TaskStore& tasks, std::string_view task) {
+    std::vector<std::pair<std::string, std::string>> brought;
+    const bool needs_model = settings.text("llm.backend").empty();
+    const bool needs_prices = settings.text("cost.prices").empty();
+    const auto type = settings.origin("delivery.type");
+    const bool needs_delivery = !type || type->layer == "built-in";
+    if (!needs_model && !needs_prices && !needs_delivery) { return brought; }
+    const auto id = tasks.resolve(task);
+    if (!id.ok()) { return brought; }
+    AF_TRY(const json::object started, tasks.load(*id));
+    const auto inside = [](const json::object& of, std::string_view name) {
+        const json::value* value = of.if_contains(name);
+        return value != nullptr && value->is_object() ? value->get_object() : json::object();
+    };
+    const auto take = [&](const json::object& of, const std::string& prefix, const char* key) {
+        const json::value* value = of.if_contains(key);
+        if (value == nullptr || !value->is_string() || value->get_string().empty() || value->get_string() == settings.text(prefix + key)) { return; }
+        brought.emplace_back(prefix + key, std::string(value->get_string()));
+    };
+    const auto take_model = [&](const json::object& of, const std::string& prefix) {
+        for (const char* key : {"backend", "model", "preset", "mode", "transcript", "base_url", "api_key_env"}) { take(inside(of, "llm"), prefix + "llm.", key); }
+    };
+    const json::object configuration = inside(started, "configuration");
+    if (needs_model) {
+        take_model(configuration, "");
+        const json::object roles = inside(configuration, "agents");
+        for (const auto& [role, own] : roles) { take_model(inside(roles, role), "agents." + join_key({std::string(role)}) + "."); }
+    }
+    if (needs_prices) { take(inside(configuration, "cost"), "cost.", "prices"); }
+    if (needs_delivery) { take(inside(configuration, "delivery"), "delivery.", "type"); }
+    return brought;
+}
+
 constexpr std::string_view private_ignore = "# Made by `agentforge start`. Run `agentforge init` to share settings, agents and contracts through git.\n*\n";
 constexpr std::string_view shared_ignore =
     "# Made by `agentforge init`. Configuration is committed; what tasks leave behind is not.\n"
@@ -229,7 +264,7 @@ TokenBudget token_budget(const Settings& settings) {
             .available_actions = tokens("context.budget.available_actions")};
 }
 
-Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& events) {
+Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& events, std::string_view task) {
     std::unique_ptr<Project> project(new Project(program));
     AF_TRY(project->place_, ProjectPlace::find(program));
     AF_TRY(project->product_, ProductPaths::find());
@@ -238,6 +273,10 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
 
     AF_TRY(TrustedSettings untold, load_settings(program, project->place_, project->product_));
     AF_TRY(TrustedSettings trusted, settle_trust(program, project->place_, project->product_, std::move(untold)));
+    if (!task.empty()) {
+        AF_TRY(const auto brought, brought_by_task(*trusted.settings, TaskStore(own), task));
+        if (!brought.empty()) { AF_TRY(trusted, load_settings(program, project->place_, project->product_, brought)); }
+    }
     project->settings_ = std::move(trusted.settings);
     project->trust_ = std::move(trusted.trust);
     name_unknown_variables(program, *project->settings_);
@@ -356,52 +395,6 @@ void Project::log_errors(Program& program) {
         const Error told = (*here)->secrets_.redactor->redact(error);
         (*here)->log_->note("error", {{"code", told.code}, {"message", told.message}, {"where", told.where}, {"remedy", told.remedy}}, (*here)->place_.agentforge.string());
     };
-}
-
-Result<std::unique_ptr<Project>> Project::open_for_task(Program& program, EventSink& events, std::string_view task) {
-    AF_TRY(std::unique_ptr<Project> project, open(program, events));
-    const bool needs_model = project->settings().text("llm.backend").empty();
-    const bool needs_prices = project->settings().text("cost.prices").empty();
-    const auto type = project->settings().origin("delivery.type");
-    const bool needs_delivery = !type || type->layer == "built-in";
-    if (!needs_model && !needs_prices && !needs_delivery) { return project; }
-    const auto id = project->tasks().resolve(task);
-    if (!id.ok()) { return project; }       // The command says so.
-    AF_TRY(const json::object started, project->tasks().load(*id));
-    const json::value* configuration = started.if_contains("configuration");
-    if (configuration == nullptr || !configuration->is_object()) { return project; }
-    bool found = false;
-    const auto take = [&program, &found](const json::object& of, const std::string& prefix) {
-        const json::value* llm = of.if_contains("llm");
-        if (llm == nullptr || !llm->is_object()) { return; }
-        for (const char* key : {"backend", "model", "preset", "mode", "transcript", "base_url", "api_key_env"}) {
-            const json::value* value = llm->get_object().if_contains(key);
-            if (value == nullptr || !value->is_string() || value->get_string().empty()) { continue; }
-            program.settings.emplace_back(prefix + "llm." + key, std::string(value->get_string()));
-            found = true;
-        }
-    };
-    if (needs_model) { take(configuration->get_object(), ""); }
-    if (const json::value* roles = configuration->get_object().if_contains("agents"); needs_model && roles != nullptr && roles->is_object()) {
-        for (const auto& [role, own] : roles->get_object()) {
-            if (own.is_object()) { take(own.get_object(), "agents." + join_key({std::string(role)}) + "."); }
-        }
-    }
-    if (const json::value* cost = configuration->get_object().if_contains("cost"); needs_prices && cost != nullptr && cost->is_object()) {
-        const json::value* prices = cost->get_object().if_contains("prices");
-        if (prices != nullptr && prices->is_string() && !prices->get_string().empty()) {
-            program.settings.emplace_back("cost.prices", std::string(prices->get_string()));
-            found = true;
-        }
-    }
-    if (const json::value* delivery = configuration->get_object().if_contains("delivery"); needs_delivery && delivery != nullptr && delivery->is_object()) {
-        const json::value* value = delivery->get_object().if_contains("type");
-        if (value != nullptr && value->is_string() && value->get_string() != project->settings().text("delivery.type")) {
-            program.settings.emplace_back("delivery.type", std::string(value->get_string()));
-            found = true;
-        }
-    }
-    return found ? open(program, events) : std::move(project);
 }
 
 Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Program& program) {

@@ -34,12 +34,10 @@ namespace agentforge::kernel {
 /// Everything a command that runs tasks needs. Not movable: its parts point at each other.
 class Project {
 public:
-    /// Reads settings, contracts, agents and pipelines and discovers plugins. Errors: AF-CONF-…, AF-CONT-…, AF-AGENT-…, AF-PIPE-….
-    [[nodiscard]] static Result<std::unique_ptr<Project>> open(Program& program, EventSink& events);
-
-    /// As `open`; where no model is configured now, with the one that the task was started with (`--transcript`, `--set llm.…`), and so for `delivery.type`.
-    /// A command line is not taken over from a task: it is the user's to give.
-    [[nodiscard]] static Result<std::unique_ptr<Project>> open_for_task(Program& program, EventSink& events, std::string_view task);
+    /// Reads settings, contracts, agents and pipelines and discovers plugins. For a task: where no model is configured now, with the one that it was
+    /// started with (`--transcript`, `--set llm.…`), and so for `cost.prices` and `delivery.type`. A command line is not taken over from a task: it is
+    /// the user's to give. Errors: AF-CONF-…, AF-CONT-…, AF-AGENT-…, AF-PIPE-….
+    [[nodiscard]] static Result<std::unique_ptr<Project>> open(Program& program, EventSink& events, std::string_view task = {});
 
     [[nodiscard]] const ProjectPlace& place() const noexcept { return place_; }
     [[nodiscard]] const Settings& settings() const noexcept { return *settings_; }

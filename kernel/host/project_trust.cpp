@@ -177,12 +177,14 @@ Error ProjectTrust::refusal() const {
             ErrorKind::denied};
 }
 
-Result<TrustedSettings> load_settings(const Program& program, const ProjectPlace& place, const ProductPaths& product) {
+Result<TrustedSettings> load_settings(const Program& program, const ProjectPlace& place, const ProductPaths& product,
+                                      const std::vector<std::pair<std::string, std::string>>& further) {
     Settings::Sources sources;
     sources.user_file = user_settings(program.environment);
     sources.project_file = (place.agentforge / "config" / "settings.yaml").string();
     sources.environment = program.environment;
     sources.flags = program.settings;
+    sources.flags.insert(sources.flags.end(), further.begin(), further.end());
     AF_TRY(const bool by_environment, trusted_by_environment(program));
 
     TrustedSettings loaded;

@@ -44,10 +44,11 @@ struct TrustedSettings {
     ProjectTrust trust;
 };
 
-/// Reads a project's settings as far as the user trusts the project.
+/// Reads a project's settings as far as the user trusts the project; `further` are laid over all others.
 /// Errors: AF-CONF-…; AF-PLUG-037, 041, 042 where the project asks for something and it cannot be known whether it is trusted;
 /// AF-CLI-014 AGENTFORGE_TRUST_PROJECT is neither 0 nor 1.
-[[nodiscard]] Result<TrustedSettings> load_settings(const Program& program, const ProjectPlace& place, const ProductPaths& product);
+[[nodiscard]] Result<TrustedSettings> load_settings(const Program& program, const ProjectPlace& place, const ProductPaths& product,
+                                                    const std::vector<std::pair<std::string, std::string>>& further = {});
 
 /// Where the project is not trusted: on a terminal, for a command that runs tasks, shows what it wants to run and asks once (the answer is kept
 /// outside of it, a "no" too); elsewhere, and after a "no", says AF-PLUG-040. Returns the settings as they are in force then.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <memory>
 #include <ostream>
 #include <set>
@@ -55,7 +56,8 @@ void say_tended(Program& program, const PendingItem& item, const Tended& done, c
     }
 }
 
-int run_remind(Program& program, const RemindArguments& arguments) {
+/// Tells whom it is to tell, and heeds deadlines. `settled` gets the tasks with a question that was answered so.
+int tend_people(Program& program, const RemindArguments& arguments, std::set<std::string>& settled) {
     const auto progress = make_progress(program);
     auto opened = Project::open(program, *progress);
     if (!opened.ok()) { return program.fail(opened.error()); }
@@ -71,7 +73,6 @@ int run_remind(Program& program, const RemindArguments& arguments) {
     for (const Error& problem : pending->problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
     RemindContext context(program);
     json::array items;
-    std::set<std::string> settled;
     bool told = false;
     bool failed = false;
     for (const PendingItem& item : pending->items) {
@@ -90,15 +91,19 @@ int run_remind(Program& program, const RemindArguments& arguments) {
         say_tended(program, item, done, by.ok() ? *by : AnswerBy());
         for (const Error& problem : done.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
     }
-    int code = context.cancelled() ? static_cast<int>(ExitCode::cancelled) : failed ? static_cast<int>(ExitCode::failed) : 0;
-    if (program.json_output) {
-        program.print_json({{"tended", std::move(items)}});
-        return code;
-    }
-    if (!told && !failed && !program.quiet) { program.out << "Nothing is due.\n"; }
+    const int code = context.cancelled() ? static_cast<int>(ExitCode::cancelled) : failed ? static_cast<int>(ExitCode::failed) : 0;
+    if (program.json_output) { program.print_json({{"tended", std::move(items)}}); }
+    else if (!told && !failed && !program.quiet) { program.out << "Nothing is due.\n"; }
+    return code;
+}
+
+int run_remind(Program& program, const RemindArguments& arguments) {
+    std::set<std::string> settled;
+    int code = tend_people(program, arguments, settled);
     for (const std::string& task : settled) {
-        if (!arguments.go_on || context.cancelled()) { break; }
-        code = std::max(code, resume_and_tell(program, project, task));
+        if (!arguments.go_on || program.cancel->requested()) { break; }
+        // Each as `resume` goes on with it: with its own model, and delivered as it was to be.
+        code = std::max(code, resume_and_tell(program, task));
     }
     return code;
 }

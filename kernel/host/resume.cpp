@@ -18,9 +18,7 @@ void add_resume(CLI::App& app, Program& program) {
     command->footer("Example:  agentforge resume task-20260102-add-oauth2-authentication-1f2e3d4c");
     command->callback([&program, task, detached] {
         program.command = [&program, task, detached] {
-            const auto go_on = [&] {
-                return with_task(program, *task, [&program](Project& project, const std::string& id) { return resume_and_tell(program, project, id); });
-            };
+            const auto go_on = [&] { return resume_and_tell(program, *task); };
             return *detached ? detach(program, go_on) : go_on();
         };
     });

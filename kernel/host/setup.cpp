@@ -47,7 +47,7 @@ void print_setup(Program& program, const Setup& setup) {
 
 int run_setup(Program& program, const SetupArguments& arguments) {
     const auto progress = make_progress(program);
-    auto project = arguments.task.empty() ? Project::open(program, *progress) : Project::open_for_task(program, *progress, arguments.task);
+    auto project = Project::open(program, *progress, arguments.task);
     if (!project.ok()) { return program.fail(project.error()); }
     std::string tree;
     if (!arguments.task.empty()) {

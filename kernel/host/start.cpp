@@ -149,6 +149,21 @@ Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, con
     return {};
 }
 
+/// Whether the branch that is to be delivered can be made: git keeps `a` and `a/b` apart as a file and a folder.
+Result<void> check_branch_can_be_made(const Project& project) {
+    AF_TRY(const Repository repository, Repository::open(project.place().root));
+    const DeliverySettings& delivery = project.services().delivery;
+    const std::string branch = delivery.type == "commit" ? "agentforge/{task}" : delivery.type == "files" ? "" : delivery.branch;
+    for (auto slash = branch.find('/'); slash != std::string::npos && slash < branch.find('{'); slash = branch.find('/', slash + 1)) {
+        const std::string above = branch.substr(0, slash);
+        AF_TRY(const auto taken, repository.branch_commit(above));
+        if (!taken) { continue; }
+        return Error{"AF-CLI-137", "no branch " + branch + " can be made: the branch `" + printable(above, 120) + "` has its first part as its name", project.place().root.string(),
+                     "Rename that branch (git branch -m " + printable(above, 120) + " NEW), or deliver under another name (delivery.type: branch, delivery.branch)", ErrorKind::conflict};
+    }
+    return {};
+}
+
 /// What gates, setup and delivery would refuse after model calls have been paid for.
 Result<GateReadiness> check_end(const Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments) {
     auto gates = check_gates(project);
@@ -160,29 +175,25 @@ Result<GateReadiness> check_end(const Program& program, Project& project, const 
     }
     const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
     const bool delivers = exit == "deliver" && pipeline.index_of("deliver").has_value();
-    if (delivers) { AF_CHECK(check_delivery(project, program.environment)); }
+    if (delivers) {
+        AF_CHECK(check_branch_can_be_made(project));
+        AF_CHECK(check_delivery(project, program.environment));
+    }
     return gates;
 }
 
 Result<void> surroundings_of(const Program& program, const Project& project) {
     AF_TRY(const std::string state, state_directory(program.environment));
     AF_TRY(const Repository repository, Repository::open(project.place().root));
-    const DeliverySettings& delivery = project.services().delivery;
-    const std::string branch = delivery.type == "commit" ? "agentforge/{task}" : delivery.type == "files" ? "" : delivery.branch;
-    for (auto slash = branch.find('/'); slash != std::string::npos && slash < branch.find('{'); slash = branch.find('/', slash + 1)) {
-        const std::string above = branch.substr(0, slash);
-        AF_TRY(const auto taken, repository.branch_commit(above));
-        if (!taken) { continue; }
-        return Error{"AF-CLI-137", "no branch " + branch + " can be made: the branch `" + printable(above, 120) + "` has its first part as its name", project.place().root.string(),
-                     "Rename that branch (git branch -m " + printable(above, 120) + " NEW), or deliver under another name (delivery.type: branch, delivery.branch)", ErrorKind::conflict};
-    }
     return check_surroundings(project.place().root, project.place().agentforge, repository.git_directory(), state);
 }
 
-void name_uncommitted_changes(Program& program, const Project& project, bool included) {
-    const auto repository = Repository::open(project.place().root);
-    if (!repository.ok()) { return; }
-    const auto changed = repository->uncommitted();
+Result<std::vector<std::string>> uncommitted_changes(const Project& project) {
+    AF_TRY(const Repository repository, Repository::open(project.place().root));
+    return repository.uncommitted();
+}
+
+void name_uncommitted_changes(Program& program, const Result<std::vector<std::string>>& changed, bool included) {
     if (!changed.ok()) {
         if (!included) {
             program.err << "agentforge: it could not be seen whether you have uncommitted changes; they are not part of this task (it starts from the last commit): "
@@ -219,12 +230,9 @@ Result<void> check_interactive(const Project& project, const PipelineTemplate& p
 }
 
 /// What `start` would do, and nothing done: the same checks, no task, no file.
-int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments, const std::string& request, const GateReadiness& gates) {
+int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments, const std::string& request, const GateReadiness& gates,
+              const std::vector<std::string>& changed) {
     const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
-    const auto repository = Repository::open(project.place().root);
-    if (!repository.ok()) { return program.fail(repository.error()); }
-    const auto changed = repository->uncommitted();
-    if (!changed.ok()) { return program.fail(changed.error()); }
     json::array stages;
     std::string text;
     for (const StageTemplate& stage : pipeline.stages) {
@@ -246,7 +254,7 @@ int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeli
     const json::object limits = project.settings().section("limits");
     if (program.json_output) {
         json::array left_out;
-        if (!arguments.include_uncommitted) { for (const std::string& path : *changed) { left_out.emplace_back(path); } }
+        if (!arguments.include_uncommitted) { for (const std::string& path : changed) { left_out.emplace_back(path); } }
         json::object told{{"dry_run", true}, {"request", request}, {"pipeline", pipeline.name}, {"exit_stage", exit}, {"backend", project.settings().text("llm.backend")},
                           {"interactive", wants_interactive(project, arguments)}, {"stages", std::move(stages)}, {"limits", limits}, {"gates", gates_json(gates)}, {"excluded_changes", std::move(left_out)}};
         if (program.stream_output) { end_event_stream(program.out, std::move(told)); } else { program.print_json(told); }
@@ -281,8 +289,9 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
         if (const auto askable = check_interactive(project, *pipeline); !askable.ok()) { return program.fail(askable.error()); }
     }
     if (const auto tellable = check_handlers(project.settings(), project.network(), program.environment); !tellable.ok()) { return program.fail(tellable.error()); }
-    name_uncommitted_changes(program, project, arguments.include_uncommitted);
-    if (arguments.dry_run) { return tell_plan(program, project, *pipeline, arguments, request, *gates); }
+    const auto changed_files = uncommitted_changes(project);
+    name_uncommitted_changes(program, changed_files, arguments.include_uncommitted);
+    if (arguments.dry_run) { return changed_files.ok() ? tell_plan(program, project, *pipeline, arguments, request, *gates, *changed_files) : program.fail(changed_files.error()); }
     std::error_code error;
     const bool first = !std::filesystem::exists(project.place().agentforge, error);
     if (const auto made = prepare_project_folder(project.place(), false); !made.ok()) { return program.fail(made.error()); }

@@ -63,19 +63,6 @@ Result<void> check_room(const fs::path& folder) {
                  "free some space there, then try again", ErrorKind::unavailable};
 }
 
-Result<void> check_open_files() {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) { return {}; }
-    if (limit.rlim_cur < usual_open_files && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = std::min<rlim_t>(usual_open_files, limit.rlim_max);
-        static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
-        static_cast<void>(::getrlimit(RLIMIT_NOFILE, &limit));
-    }
-    if (limit.rlim_cur >= fewest_open_files) { return {}; }
-    return Error{"AF-CLI-133", "only " + std::to_string(limit.rlim_cur) + " files may be open at once; a task needs " + std::to_string(fewest_open_files), "ulimit -n",
-                 "raise the limit: ulimit -n 1024", ErrorKind::unavailable};
-}
-
 /// Whether `inner` is `outer` or lies in it, links followed as far as they are there.
 bool lies_in(const fs::path& inner, const fs::path& outer) {
     std::error_code error;
@@ -102,6 +89,19 @@ Result<void> check_own_folder(const fs::path& agentforge) {
                      folder.string(), "move it away; AgentForge makes the folder itself, and writes through no link", ErrorKind::denied};
     }
     return {};
+}
+
+Result<void> check_open_files() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) { return {}; }
+    if (limit.rlim_cur < usual_open_files && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = std::min<rlim_t>(usual_open_files, limit.rlim_max);
+        static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
+        static_cast<void>(::getrlimit(RLIMIT_NOFILE, &limit));
+    }
+    if (limit.rlim_cur >= fewest_open_files) { return {}; }
+    return Error{"AF-CLI-133", "only " + std::to_string(limit.rlim_cur) + " files may be open at once; a task needs " + std::to_string(fewest_open_files), "ulimit -n",
+                 "raise the limit: ulimit -n 1024", ErrorKind::unavailable};
 }
 
 Result<void> check_surroundings(const fs::path& root, const fs::path& agentforge, const fs::path& git_directory, const fs::path& state) {

@@ -17,8 +17,11 @@ namespace agentforge::kernel {
 /// Errors: `denied` AF-CLI-130.
 [[nodiscard]] Result<void> check_own_folder(const std::filesystem::path& agentforge);
 
+/// Whether enough files may be open for a task to run; the limit is raised as far as this user may. Errors: `unavailable` AF-CLI-133.
+[[nodiscard]] Result<void> check_open_files();
+
 /// Whether a task can live here: both folders can be made and written, the state folder lies outside the repository, their disks
-/// have room, and enough files may be open (the limit is raised as far as this user may). Makes nothing.
+/// have room, and enough files may be open. Makes nothing.
 /// Errors: AF-CLI-132 a folder, AF-CLI-133 open files, AF-CLI-134 no room, AF-CLI-138 the state folder.
 [[nodiscard]] Result<void> check_surroundings(const std::filesystem::path& root, const std::filesystem::path& agentforge, const std::filesystem::path& git_directory,
                                               const std::filesystem::path& state);

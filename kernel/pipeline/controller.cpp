@@ -1133,6 +1133,13 @@ Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std:
     return write_file_atomic(pause_request_file(store.paths(task_id)), text, Durability::synced);
 }
 
+Result<void> check_feedback(std::string_view feedback) {
+    if (feedback.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+        return broken_rule("AF-ORCH-044", "the feedback is empty", "say what is to be changed, or use `agentforge reject`");
+    }
+    return {};
+}
+
 PipelineController::PipelineController(ControllerSetup setup) : setup_(std::move(setup)) {}
 
 Result<void> check_request(std::string_view request) {
@@ -1224,9 +1231,7 @@ Result<void> PipelineController::reject(std::string_view task_id) {
     return {};
 }
 Result<void> PipelineController::provide_feedback(std::string_view task_id, std::string_view feedback) {
-    if (feedback.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-        return broken_rule("AF-ORCH-044", "the feedback is empty", "say what is to be changed, or use `agentforge reject`");
-    }
+    AF_CHECK(check_feedback(feedback));
     AF_CHECK(decide(task_id, PersonDecision{.feedback = std::string(feedback)}));
     return {};
 }
@@ -1260,13 +1265,8 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
     const std::string id = action ? state.action->id : state.approval ? state.approval->id : std::string();
     if (!decision.id.empty() && decision.id != id) {
         // Asked and answered: who comes second is told what the first said.
-        AF_TRY(const ApprovalRequest asked, setup_.escalations.approval(decision.id));
-        if (setup_.escalations.answer_version(decision.id)) {
-            const ActionDecision again{decision.approved, {}, "", asked.artifact_hash, "user"};
-            const Approval same{decision.approved, {}, asked.artifact_hash, "user"};
-            const auto second = decision.id.starts_with("ACT-") ? setup_.escalations.decide_action(decision.id, again) : setup_.escalations.decide(decision.id, same);
-            if (!second.ok()) { return second.error(); }
-        }
+        AF_CHECK(setup_.escalations.approval(decision.id));
+        AF_CHECK(setup_.escalations.check_unanswered(decision.id));
         return Error{"AF-ESC-035", "task " + std::string(task_id) + " does not ask for " + decision.id + (id.empty() ? "" : " now, but for " + id), "",
                      "`agentforge status " + std::string(task_id) + "` says what it waits for", ErrorKind::conflict};
     }

@@ -105,6 +105,8 @@ struct PersonDecision {
 
 /// Whether a task can be made of these words. Errors: AF-ORCH-040 empty, too long, or no text.
 [[nodiscard]] Result<void> check_request(std::string_view request);
+/// Whether these words say anything to the stage that is to run again. Errors: AF-ORCH-044 they do not.
+[[nodiscard]] Result<void> check_feedback(std::string_view feedback);
 
 class PipelineController {
 public:

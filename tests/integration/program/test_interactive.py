@@ -61,6 +61,9 @@ class TestByCommandAndFile(InteractiveTest):
         identity = self.open()["id"]
         self.answer_file(identity, "approved: false\nfeedback: name the edge cases\ndecided_by: ann\n")
         self.assert_error(self.run_program("approve", identity), "AF-ESC-004", "name the edge cases", "ann")
+        terminal = Terminal(self, "approve", identity, "--edit", environment={"VISUAL": "echo an editor for"})
+        self.assertNotIn("an editor for", "\n".join(terminal.ended(1)))
+        self.assertIn("AF-ESC-004", terminal.text())
         # The transcript has no further answer for a model that was refused; what counts is that it was asked for one.
         self.go_on("resume", self.task())
         self.assertEqual(self.records("action_decided")[0]["decided_by"], "ann")
@@ -123,6 +126,24 @@ class TestAtTheTerminal(InteractiveTest):
         terminal.wait_for("Done: task-")
         terminal.ended(0)
         self.assertEqual([r["decision"] for r in self.records("action_decided")], ["edited"])
+
+    def test_ctrl_c_belongs_to_the_editor_of_approve(self):
+        self.asked()
+        editor = self.folder / "editor"
+        editor.write_text("#!/bin/sh\ntrap 'echo heard' INT\necho up\nuntil [ \"$key\" = q ]; do read key; done\n"
+                          "sed -i 's/^\\( *suggested_approach:\\).*/\\1 \"Mine\"/' \"$1\"\n", encoding="utf-8")
+        editor.chmod(0o755)
+        temporary = self.folder / "temporary"
+        temporary.mkdir()
+        terminal = Terminal(self, "approve", *self.transcript_arguments, self.open()["id"], "--edit", environment={"VISUAL": str(editor), "TMPDIR": str(temporary)})
+        terminal.wait_for("up")
+        for _ in range(2):
+            terminal.press(b"\x03")
+        terminal.wait_for("heard")
+        terminal.press(b"q\n")
+        self.assertIn("Done: task-", "\n".join(terminal.ended(0)))
+        self.assertEqual([r["decision"] for r in self.records("action_decided")], ["edited"])
+        self.assertEqual(list(temporary.iterdir()), [])
 
     def test_an_answer_from_another_terminal_ends_the_question_here(self):
         terminal = self.terminal()

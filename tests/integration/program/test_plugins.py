@@ -251,6 +251,14 @@ class TestTrustOnATerminal(PluginTest):
         self.settings(paths=["tools", "more"])
         self.assertIn("AF-PLUG-040", self.ended_with(b"\n"))
 
+    def test_a_task_that_brings_its_own_model_is_no_reason_to_ask_again(self):
+        self.assert_code(self.start("--approve", "intake", "--exit-after", "clarify"), 22)
+        terminal = Terminal(self, "approve", self.task(), columns=160)
+        terminal.wait_for("Enter  not now")
+        terminal.press(b"\n")
+        terminal.ended(0)
+        self.assertEqual((terminal.raw.count(b"Enter  not now"), terminal.raw.count(b"AF-PLUG-040")), (1, 1))
+
     def test_interrupted_question_makes_no_task(self):
         self.assertIn("AF-CLI-122", self.ended_with(b"\x03", 23))
         self.assertEqual(self.tasks(), [])

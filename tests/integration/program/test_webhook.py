@@ -198,6 +198,12 @@ class TestDeadlines(HookTest):
         self.assertEqual((answer["answer"], answer["resolved_by"]), ("keep them", "deadline"))
         self.assertEqual(self.records("escalation_resolved")[0]["resolved_by"], "deadline")
 
+    def test_remind_goes_on_with_a_task_as_it_was_started(self):
+        self.ask()
+        self.long_ago(deadline="2020-01-02T00:00:00.000Z", at_deadline="default", default_answer="keep them")
+        outcome = self.assert_code(self.remind("--resume"), 0)      # Its model was the transcript of --transcript.
+        self.assertIn(f"Done: {self.task()}", outcome.out)
+
     def test_a_deadline_that_pauses_leaves_the_question_open(self):
         self.ask()
         self.long_ago(deadline="2020-01-02T00:00:00.000Z", at_deadline="pause")

@@ -129,13 +129,20 @@ class TestLimits(Untouched):
         super().setUp()
         self.make_repository()
 
-    def start_under(self, limit, *arguments, environment=None):
-        done = subprocess.run(["/bin/bash", "-c", f'{limit} && exec "$@"', "bash", *map(str, self.command("start", "--transcript", TRANSCRIPT, *arguments, REQUEST))],
+    def run_under(self, limit, *words, environment=None):
+        done = subprocess.run(["/bin/bash", "-c", f'{limit} && exec "$@"', "bash", *map(str, self.command(*words))],
                               cwd=self.repository, env=environment or self.environment, capture_output=True, text=True, check=False)
-        return Outcome(("start", *arguments), done.returncode, done.stdout, done.stderr)
+        return Outcome(words, done.returncode, done.stdout, done.stderr)
+
+    def start_under(self, limit, *arguments, **options):
+        return self.run_under(limit, "start", "--transcript", TRANSCRIPT, *arguments, REQUEST, **options)
 
     def test_too_few_open_files(self):
         self.assert_refused(lambda: self.start_under("ulimit -n 40"), "AF-CLI-133", "ulimit -n 1024")
+        self.assert_code(self.start("--approve", "intake", "--exit-after", "clarify"), 22)
+        for command in ("resume", "approve"):
+            self.assert_error(self.run_under("ulimit -n 40", command, self.task()), "AF-CLI-133")
+        self.assert_code(self.go_on("resume", self.task()), 0)
 
     def test_a_low_soft_limit_on_open_files_is_raised(self):
         self.assert_code(self.start_under("ulimit -Sn 20", "--exit-after", "intake"), 0)

@@ -96,6 +96,7 @@ class TestPlaceOfWork(Untouched):
         self.make_repository()
         self.git("branch", "agentforge")
         self.assert_refused(self.start, "AF-CLI-137", "`agentforge`", "git branch -m")
+        self.assert_code(self.start("--exit-after", "intake"), 0)     # Which makes no branch.
 
     def test_a_lost_git_file_does_not_lead_to_the_repository_above_it(self):
         self.make_repository()

@@ -101,9 +101,11 @@ TEST_F(ActionStoreTest, a_decision_reads_back) {
 
 TEST_F(ActionStoreTest, what_a_handler_says_of_an_action_becomes_a_decision) {
     const Approval rejection{false, "not there", hash, "console"};
+    EXPECT_TRUE(store_.check_unanswered(id).ok());
     ASSERT_TRUE(store_.decide(id, rejection).ok());
     EXPECT_FALSE((*store_.action_decision(id))->approved);
     EXPECT_EQ((*store_.action_decision(id))->feedback, "not there");
+    EXPECT_EQ(store_.check_unanswered(id).error().code, "AF-ESC-004");
     EXPECT_EQ(store_.decide(id, rejection).error().code, "AF-ESC-004");
 }
 

@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "base/files.hpp"
@@ -335,6 +337,25 @@ TEST_F(LogTest, TwoProcessesLoseNoLineToEachOthersMoves) {
         for (std::string line; std::getline(in, line);) { found += line.find("\"message\"") != std::string::npos ? 1 : 0; }
     }
     EXPECT_EQ(found, 80U);
+}
+
+TEST_F(LogTest, AFullFileThatCannotBeMovedAsideIsLeftFreeForOthers) {
+    options_.max_file_bytes = 400;
+    options_.kept_files = 1;
+    std::filesystem::create_directories(options_.file + ".1/in the way");
+    for (int number = 0; number < 4; ++number) { log().event("message", {{"text", "a"}}); }
+    EXPECT_TRUE(std::ranges::any_of(next_.all, [](const auto& event) { return json::serialize(event.second).find("AF-CLI-120") != std::string::npos; }));
+    const FileDescriptor other(::open(options_.file.c_str(), O_WRONLY | O_CLOEXEC));
+    EXPECT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
+}
+
+TEST_F(LogTest, WaitsForNobodyWhoMovesTheFullFileAside) {
+    options_.max_file_bytes = 400;
+    log().event("message", {{"text", "a"}});
+    const FileDescriptor other(::open(options_.file.c_str(), O_WRONLY | O_CLOEXEC));
+    ASSERT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
+    for (int number = 0; number < 4; ++number) { log().event("message", {{"text", "b"}}); }
+    EXPECT_THAT(names(), ElementsAre("message", "message", "message", "message", "message"));      // All behind the first, which moved run_started aside.
 }
 
 TEST_F(LogTest, FileThatSomebodyRemovedIsMadeAnew) {
