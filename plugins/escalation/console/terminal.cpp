@@ -169,8 +169,20 @@ std::optional<std::string> Terminal::edit(const std::string& text, const std::st
     posix_spawn_file_actions_t files{};
     ::posix_spawn_file_actions_init(&files);
     for (int descriptor = 0; descriptor < 3; ++descriptor) { ::posix_spawn_file_actions_adddup2(&files, descriptor == 0 ? in_ : out_, descriptor); }
+    // What the host ignores or holds back is no editor's wish.
+    sigset_t as_usual;
+    sigset_t none;
+    ::sigemptyset(&as_usual);
+    ::sigemptyset(&none);
+    for (const int signal : {SIGPIPE, SIGXFSZ}) { ::sigaddset(&as_usual, signal); }
+    posix_spawnattr_t attributes{};
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawnattr_setsigdefault(&attributes, &as_usual);
+    ::posix_spawnattr_setsigmask(&attributes, &none);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     pid_t child = -1;
-    const int failed = ::posix_spawn(&child, "/bin/sh", &files, nullptr, argv.data(), environ);
+    const int failed = ::posix_spawn(&child, "/bin/sh", &files, &attributes, argv.data(), environ);
+    ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&files);
     if (failed != 0) { return std::nullopt; }
     int status = 0;

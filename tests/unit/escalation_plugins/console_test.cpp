@@ -3,6 +3,7 @@
 #include "console/readable.hpp"
 #include "context.hpp"
 
+#include <csignal>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -183,6 +184,17 @@ TEST_F(ActionAtTheConsole, is_changed_in_an_editor) {
     auto answer = decided("e\n");
     EXPECT_TRUE((*answer)->approved);
     EXPECT_EQ(*(*answer)->feedback, "tool: \"create_file\"\narguments:\n  path: \"src/x.py\"\n  content: |\n    def f():\n        return.2\n");
+}
+
+TEST_F(ActionAtTheConsole, its_editor_takes_signals_as_any_program_does) {
+    const auto before = std::signal(SIGPIPE, SIG_IGN);
+    editor("sed -i \"s/return.1/0x$(awk '/^SigIgn/ {print $2}' /proc/self/status)/\"");
+    const auto answer = decided("e\n");
+    std::signal(SIGPIPE, before);
+    const std::string& text = (*answer)->feedback.value();
+    constexpr unsigned long long pipe_signal = 1ULL << (SIGPIPE - 1U);
+    ASSERT_NE(text.find("0x"), std::string::npos) << text;
+    EXPECT_EQ(std::stoull(text.substr(text.find("0x")), nullptr, 16) & pipe_signal, 0U) << text;
 }
 
 TEST_F(ActionAtTheConsole, that_was_left_as_it_was_is_not_decided) {
