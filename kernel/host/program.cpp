@@ -57,6 +57,15 @@ std::string word_after(const std::string& group, int argc, const char* const* ar
     return {};
 }
 
+/// `--flag=` with nothing behind it: the parser would take the next word for its value.
+std::string flag_with_empty_value(const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+        if (word == "--") { break; }
+        if (word.size() > 3 && word.starts_with("--") && word.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == word.size() - 1 && word.back() == '=') { return word.substr(0, word.size() - 1); }
+    }
+    return {};
+}
+
 /// "--show: diffs not in {answer,diff}": what there is to choose from, where the choice is no near miss.
 std::string choices_of(const CLI::ParseError& problem) {
     const std::string text = problem.what();
@@ -84,12 +93,23 @@ std::string nearest_choice(const CLI::ParseError& problem) {
     return nearest(text.substr(colon + 2, middle - colon - 2), choices);
 }
 
+/// An argument as the help shows it, TASK, an option by its own name: `name` is the parser's.
+std::string shown_name(const CLI::App& command, const std::string& name) {
+    for (const CLI::Option* option : command.get_options()) {
+        if (!option->get_positional() || option->get_single_name() != name) { continue; }
+        const std::string type = option->get_type_name();
+        if (!type.empty() && type.find_first_of(":{ ") == std::string::npos) { return type; }
+    }
+    return name;
+}
+
 /// The parser's words for what is wrong, as ours: `--step: Value 0 not in range …`, `task is required`, `--json excludes --quiet`.
 std::string told(const CLI::App& command, const CLI::ParseError& problem) {
     const std::string text = printable(problem.what(), 400);
     const auto colon = text.find(": ");
     const std::string name = colon == std::string::npos ? std::string() : text.substr(0, colon);
     const std::string rest = colon == std::string::npos ? text : text.substr(colon + 2);
+    if (!name.empty() && rest == empty_value) { return name.starts_with('-') ? "the value of " + name + " is empty" : shown_name(command, name) + " is empty"; }
     if (const auto at = rest.find(" not in {"); !name.empty() && at != std::string::npos) { return "`" + rest.substr(0, at) + "` is no value of " + name; }
     if (const auto at = rest.find(" not in range "); !name.empty() && rest.starts_with("Value ") && at != std::string::npos) {
         const std::string range = rest.substr(at + 14);
@@ -99,12 +119,7 @@ std::string told(const CLI::App& command, const CLI::ParseError& problem) {
         return name + " cannot be " + rest.substr(6, at - 6) + "; it must be " + (positive ? "above 0" : "between " + number(range.substr(0, to)) + " and " + number(range.substr(to + 4)));
     }
     if (dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr && text.ends_with(" is required")) {
-        for (const CLI::Option* option : command.get_options()) {
-            if (option->get_single_name() == text.substr(0, text.size() - 12)) {
-                const std::string type = option->get_type_name();
-                return "`" + full_name(command) + "` needs " + (type.find_first_of(":{ ") == std::string::npos && !type.empty() ? type : option->get_single_name());
-            }
-        }
+        return "`" + full_name(command) + "` needs " + shown_name(command, text.substr(0, text.size() - 12));
     }
     if (const auto at = text.find(" excludes "); dynamic_cast<const CLI::ExcludesError*>(&problem) != nullptr && at != std::string::npos) {
         return "`" + text.substr(0, at) + "` and `" + text.substr(at + 10) + "` exclude each other";
@@ -125,6 +140,7 @@ Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, int arg
     Error error{"AF-CLI-001", told(command, problem), "", "`" + name + " --help` lists what it takes", ErrorKind::invalid};
     if (const std::string near = nearest_choice(problem); !near.empty()) { error.remedy = "did you mean `" + near + "`? " + error.remedy; }
     else if (const std::string all = choices_of(problem); !all.empty()) { error.remedy = "use one of " + all + "; " + error.remedy; }
+    else if (error.message.ends_with(empty_value)) { error.remedy = "give it a value, or leave it out (a shell variable that is not set leaves nothing); " + error.remedy; }
     if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr) {
         for (int index = 1; index < argc; ++index) {
             const std::string word = std::string(argv[index]).substr(0, std::string_view(argv[index]).find('='));
@@ -241,6 +257,8 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_help(app, program);
 
     try {
+        const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+        if (const std::string flag = flag_with_empty_value(words); !flag.empty()) { throw CLI::ValidationError(flag, empty_value); }
         app.parse(argc, argv);
     } catch (const CLI::Success& wanted) {  // --help, --version
         const auto tell = [&] { return app.exit(wanted, program.out, program.err); };

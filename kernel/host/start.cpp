@@ -323,7 +323,7 @@ int run_start(Program& program, const StartArguments& arguments) {
 void add_start(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<StartArguments>();
     const Command command = add_subcommand(app, "start", "Take a request to a verified commit");
-    add_option(*command, "request", arguments->request, "What is to be done, in your own words; `-` reads it from standard input")->type_name("REQUEST")->required();
+    add_option(*command, "request", arguments->request, "What is to be done, in your own words; `-` reads it from standard input")->type_name("REQUEST")->required()->may_be_empty();
     add_option(*command, "--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default, `implement`)")->type_name("PIPELINE");
     const Option exit_after = *add_option(*command, "--exit-after", arguments->exit_after, "End after this stage, with its verified artifact")->type_name("STAGE");
     add_option(*command, "--through", arguments->exit_after, "The same as --exit-after")->type_name("STAGE")->excludes(exit_after);

@@ -429,7 +429,9 @@ class TestApprovals(ProgramTest):
 
     def test_empty_feedback_is_refused(self):
         self.start("--approve", "intake", "--exit-after", "clarify")
-        self.assert_error(self.run_program("feedback", self.task(), "  "), "AF-ORCH-044")
+        for arguments in (("feedback", self.task(), "  "), ("reject", self.task(), "--feedback", "")):
+            self.assert_error(self.run_program(*arguments), "AF-CLI-001", "is empty", exit_code=2)
+        self.assertEqual(self.run_program("status", self.task(), "--json").json["status"], "awaiting_approval")
 
     def test_there_is_nothing_to_approve_in_a_finished_task(self):
         self.start("--exit-after", "intake")

@@ -202,6 +202,40 @@ TEST(WrongUse, IsSaidInTheWordsOfTheHelp) {
     for (const auto& [words, wanted] : said) { EXPECT_THAT(answer(words).err, HasSubstr(wanted)) << words.front(); }
 }
 
+TEST(EmptyValue, IsAUsageErrorAndNotAnOptionThatWasNotGiven) {
+    const std::vector<std::pair<std::vector<std::string>, std::string>> said = {
+        {{"reject", "t", "--feedback", ""}, "the value of --feedback is empty"},
+        {{"feedback", "t", "  "}, "COMMENT is empty"},
+        {{"resolve", "ESC-1", " \t"}, "ANSWER is empty"},
+        {{"start", "x", "--exit-after", ""}, "the value of --exit-after is empty"},
+        {{"start", "x", "--exit-after=", "--dry-run"}, "the value of --exit-after is empty"},
+        {{"start", "x", "--approve", "spec", "--approve", ""}, "the value of --approve is empty"},
+        {{"status", ""}, "TASK is empty"},
+        {{"status", "t", "--phase", ""}, "the value of --phase is empty"},
+        {{"config", "show", ""}, "KEY is empty"},
+        {{"config", "set", "llm.backend", ""}, "VALUE is empty"},
+        {{"logs", "t", "--tail", ""}, "the value of --tail is empty"},
+        {{"-C", "", "status"}, "the value of -C is empty"}};
+    for (const auto& [words, wanted] : said) {
+        const Answer wrong = answer(words);
+        EXPECT_EQ(wrong.code, 2) << wanted;
+        EXPECT_THAT(wrong.err, HasSubstr("AF-CLI-001: " + wanted)) << words.front();
+    }
+}
+
+TEST(EmptyValue, OfEveryCommandIsRefusedWhereverItStands) {
+    for (const json::object& command : leaves()) {
+        for (const json::value& each : command.at("options").as_array()) {
+            const json::object& option = each.as_object();
+            if (option.at("value").as_string().empty() || (name_of(command) == "agentforge start" && option.at("positional").as_bool())) { continue; }
+            auto words = words_of(name_of(command));
+            if (!option.at("positional").as_bool()) { words.emplace_back(option.at("names").as_array().front().as_string()); }
+            words.emplace_back();
+            EXPECT_THAT(answer(words).err, HasSubstr("is empty")) << name_of(command) << " " << json::serialize(option.at("names"));
+        }
+    }
+}
+
 TEST(EventStream, BeginsWithItsFormatAndVersion) {
     std::ostringstream out;
     FakeClock clock;
