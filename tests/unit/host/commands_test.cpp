@@ -154,6 +154,8 @@ TEST(Help, NamesTheValueOfAnOptionAndItsChoices) {
     EXPECT_THAT(help, HasSubstr("--exit-after STAGE"));
 }
 
+TEST(Help, WithoutACommandExplainsTheWholeProgram) { EXPECT_EQ(answer({"help"}).out, answer({"--help"}).out); }
+
 TEST(ManPage, HasTheSectionsOfAManual) {
     const std::string page = answer({"help", "start", "--man"}).out;
     for (const char* section : {".TH \"AGENTFORGE-START\" 1", ".SH NAME", ".SH SYNOPSIS", ".SH ARGUMENTS", ".SH OPTIONS", ".SH EXAMPLES"}) { EXPECT_THAT(page, HasSubstr(section)); }
