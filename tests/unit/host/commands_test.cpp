@@ -238,6 +238,39 @@ TEST(EmptyValue, OfEveryCommandIsRefusedWhereverItStands) {
     }
 }
 
+TEST(WrongUse, NamesTheUnknownOptionBeforeWhatItLeftMissing) {
+    EXPECT_THAT(answer({"start", "--suprvised"}).err, HasSubstr("`agentforge start` has no option `--suprvised`\n  did you mean `--supervised`?"));
+    EXPECT_THAT(answer({"status", "-j"}).err, HasSubstr("`agentforge status` has no option `-j`"));
+    EXPECT_THAT(answer({"start", "--reason is missing"}).err, HasSubstr("a text that begins with `-` stands behind `--`: agentforge start -- "));
+    EXPECT_THAT(answer({"abort", "--reason", "-x is wrong", "--nosuch"}).err, HasSubstr("no option `--nosuch`"));
+}
+
+TEST(WrongUse, SaysWhereAnOptionStandsWrongly) {
+    EXPECT_THAT(answer({"start", "--", "--foo", "--dry-run"}).err, HasSubstr("`--dry-run` stands behind `--`, where all is text"));
+    EXPECT_THAT(answer({"--detail", "status"}).err, HasSubstr("`--detail` stands before its command\n  it stands behind: agentforge status --detail"));
+    EXPECT_THAT(answer({"doctor", "x"}).err, HasSubstr("`agentforge doctor` does not take `x`\n"));
+    EXPECT_THAT(answer({"start", "x", "--pipeline", "a", "--pipeline", "b"}).err, HasSubstr("`--pipeline` may stand only once"));
+}
+
+TEST(WrongUse, WithoutACommandIsSaid) {
+    for (const auto& words : std::vector<std::vector<std::string>>{{"--trust"}, {"-C", "status"}, {"--", "status"}}) {
+        const Answer wrong = answer(words);
+        EXPECT_EQ(wrong.code, 2);
+        EXPECT_THAT(wrong.err, HasSubstr("AF-CLI-001: no command is given")) << words.front();
+        EXPECT_THAT(wrong.out, IsEmpty()) << words.front();
+    }
+    EXPECT_THAT(answer({"-C", "status"}).err, HasSubstr("`status` was taken for the folder of -C"));
+    EXPECT_THAT(answer({}).out, HasSubstr("Usage: agentforge"));
+}
+
+TEST(WrongUse, IsJsonWhereJsonIsAskedFor) {
+    for (const auto& words : std::vector<std::vector<std::string>>{{"strat", "--json"}, {"start", "--nosuch", "--output-format", "json"}, {"start", "--nosuch", "--output-format=json"}, {"--json", "status"}}) {
+        const Answer wrong = answer(words);
+        EXPECT_EQ(parse_json(wrong.out, "answer").value().at("error").at("code"), "AF-CLI-001") << words.front();
+        EXPECT_THAT(wrong.err, IsEmpty()) << words.front();
+    }
+}
+
 TEST(EventStream, BeginsWithItsFormatAndVersion) {
     std::ostringstream out;
     FakeClock clock;
