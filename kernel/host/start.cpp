@@ -332,8 +332,8 @@ void add_start(CLI::App& app, Program& program) {
     add_flag(*command, "--interactive", arguments->interactive, "Ask before every action of an agent: it is approved, changed or rejected, and then done or not");
     add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->repeatable();
     add_flag(*command, "--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
-    add_option_function(*command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
-                                              "Model backend for this run: anthropic, openai, cli or replay")->type_name("BACKEND");
+    const Option backend = *add_option_function(*command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
+                                                "Model backend for this run: anthropic, openai, cli or replay")->type_name("BACKEND");
     add_option_function(*command, "--model", [&program](const std::string& name) { program.settings.emplace_back("llm.model", name); },
                                               "Model name for this run")->type_name("NAME");
     add_option_function(*command, "--transcript",
@@ -341,7 +341,7 @@ void add_start(CLI::App& app, Program& program) {
                                                   program.settings.emplace_back("llm.backend", "replay");
                                                   program.settings.emplace_back("llm.transcript", file);
                                               },
-                                              "Answer from this recorded transcript (the replay backend)")->type_name("FILE");
+                                              "Answer from this recorded transcript (the replay backend)")->type_name("FILE")->excludes(backend);
     add_option_function(*command, "--record", [&program](const std::string& file) { program.settings.emplace_back("llm.record", file); },
                                               "Record the model's answers into this transcript")->type_name("FILE");
     add_option_function(*command, "--deliver", [&program](const std::string& type) { program.settings.emplace_back("delivery.type", type); },

@@ -271,6 +271,12 @@ TEST(WrongUse, IsJsonWhereJsonIsAskedFor) {
     }
 }
 
+TEST(WrongUse, ATranscriptAndABackendExcludeEachOther) {
+    for (const auto& words : std::vector<std::vector<std::string>>{{"start", "x", "--backend", "openai", "--transcript", "t"}, {"start", "x", "--transcript", "t", "--backend", "openai"}}) {
+        EXPECT_THAT(answer(words).err, HasSubstr("`--backend` and `--transcript` exclude each other"));
+    }
+}
+
 TEST(EventStream, BeginsWithItsFormatAndVersion) {
     std::ostringstream out;
     FakeClock clock;
