@@ -57,7 +57,6 @@ std::vector<std::string> plugins_named(const Program& program, std::optional<Plu
 
 /// Empty where it cannot be known: a shell that completes says nothing of problems.
 std::vector<std::string> candidates(const Program& program, const std::string& kind) {
-    if (kind == "statuses") { return {"pending", "running", "paused", "awaiting_approval", "completed", "failed", "aborted"}; }
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return {}; }
     if (kind == "tasks") { return task_ids(*place); }
@@ -110,7 +109,7 @@ void add_completion(CLI::App& app, Program& program) {
     const Command command = add_subcommand(app, "completion", "Print a script that completes commands, flags, tasks, stages and settings in your shell");
     add_option(*command, "shell", arguments->shell, "Your shell")->type_name("SHELL")->one_of({"bash", "zsh", "fish"});
     add_option(*command, "--candidates", arguments->candidates, "What the scripts ask")
-        ->one_of({"tasks", "escalations", "settings", "assignments", "plugins", "backends", "agents", "contracts", "pipelines", "stages", "statuses"})->hidden();
+        ->one_of({"tasks", "escalations", "settings", "assignments", "plugins", "backends", "agents", "contracts", "pipelines", "stages"})->hidden();
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Examples:\n"
                     "  agentforge completion bash > ~/.local/share/bash-completion/completions/agentforge\n"

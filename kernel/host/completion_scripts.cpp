@@ -15,7 +15,7 @@ const std::map<std::string, std::string>& sources() {
     static const std::map<std::string, std::string> known{
         {"FILE", "files"},         {"DIR", "folders"},          {"TASK", "tasks"},         {"STAGE", "stages"},       {"PIPELINE", "pipelines"},
         {"ROLE", "agents"},        {"CONTRACT", "contracts"},   {"KEY", "settings"},       {"KEY=VALUE", "assignments"}, {"ESCALATION", "escalations"},
-        {"PLUGIN", "plugins"},     {"BACKEND", "backends"},     {"STATUS", "statuses"}};
+        {"PLUGIN", "plugins"},     {"BACKEND", "backends"}};
     return known;
 }
 

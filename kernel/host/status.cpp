@@ -60,12 +60,7 @@ void print_box(const Program& program, std::ostream& out, const std::vector<BoxP
 /// Newest first; what was left out is said.
 int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments) {
     const TaskStore store(place.agentforge);
-    std::optional<std::string> filter;
-    if (!arguments.state.empty()) {
-        const auto status = parse_task_status(arguments.state);
-        if (!status.ok()) { return program.fail(status.error()); }
-        filter = arguments.state;
-    }
+    const auto filter = arguments.state.empty() ? std::nullopt : std::optional(arguments.state);
     const auto listing = store.list(filter, 0);
     if (!listing.ok()) { return program.fail(listing.error()); }
     for (const Error& problem : listing->problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
@@ -329,7 +324,8 @@ void add_status(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<StatusArguments>();
     const Command command = add_subcommand(app, "status", "Show all tasks, or one");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it; without it: all tasks")->type_name("TASK");
-    add_option(*command, "--state", arguments->state, "Only tasks with this status: pending, running, paused, awaiting_approval, completed, failed or aborted")->type_name("STATUS");
+    add_option(*command, "--state", arguments->state, "Only tasks with this status")
+        ->one_of({"pending", "running", "paused", "awaiting_approval", "completed", "failed", "aborted"});
     add_flag(*command, "--all", arguments->all, "All tasks, not only the newest 20");
     const Option detail = add_flag(*command, "--detail", arguments->detail, "Also the last actions and where the artifacts are");
     const Option phase = *add_option(*command, "--phase", arguments->phase, "One stage of the task: how it went, its steps, its artifact")->type_name("STAGE")->excludes(detail);

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "host/event_stream.hpp"
 #include "host/program.hpp"
+#include "task/state.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -175,6 +176,15 @@ TEST(TypingError, NamesTheNearestCommandOfAGroup) { EXPECT_THAT(answer({"pipelin
 TEST(TypingError, NamesTheNearestFlag) { EXPECT_THAT(answer({"start", "x", "--exit-aftr", "spec"}).err, HasSubstr("did you mean `--exit-after`?")); }
 
 TEST(TypingError, NamesTheNearestChoice) { EXPECT_THAT(answer({"start", "x", "--output-format", "stream-jsno"}).err, HasSubstr("did you mean `stream-json`?")); }
+
+TEST(TypingError, NamesTheNearestStatusOfATask) {
+    const Answer wrong = answer({"status", "--state", "runing"});
+    EXPECT_EQ(wrong.code, 2);
+    EXPECT_THAT(wrong.err, HasSubstr("AF-CLI-001: `runing` is no value of --state\n  did you mean `running`?"));
+    for (auto status = static_cast<unsigned char>(TaskStatus::pending); status <= static_cast<unsigned char>(TaskStatus::aborted); ++status) {
+        EXPECT_THAT(answer({"status", "--help"}).out, HasSubstr(std::string(to_string(static_cast<TaskStatus>(status)))));
+    }
+}
 
 TEST(TypingError, InHelpNamesTheNearestCommand) { EXPECT_THAT(answer({"help", "plugins", "lsit"}).err, HasSubstr("did you mean `agentforge help plugins list`?")); }
 
