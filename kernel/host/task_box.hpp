@@ -39,6 +39,13 @@ struct TaskGlance {
     LastActs acts;
 };
 
+/// It was under way, and no process has it: `resume` goes on.
+[[nodiscard]] bool is_interrupted(const TaskGlance& task);
+/// What stands below the head of a task that has not ended where no box can be shown: nothing that passes by itself.
+[[nodiscard]] std::vector<std::string> plain_lines(const TaskGlance& task);
+/// What a person can do about it, in the words of the command line.
+[[nodiscard]] std::vector<std::string> ways_on(const TaskGlance& task);
+
 /// Looks at a task that has not ended. Its state is read from `state.yaml`, which may be a record behind.
 [[nodiscard]] TaskGlance glance_at(const TaskStore& store, TaskSummary summary);
 [[nodiscard]] json::object to_json(const TaskGlance& glance);

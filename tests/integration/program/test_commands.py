@@ -301,6 +301,15 @@ class TestLooking(ProgramTest):
         outcome = self.run_program("status", "--state", "compleetd")
         self.assert_error(outcome, "AF-CLI-001", "did you mean `completed`?", exit_code=2)
 
+    def test_status_of_a_state_that_no_task_has_counts_all_and_says_so(self):
+        outcome = self.assert_code(self.run_program("status", "--state", "failed"), 0)
+        self.assertIn("Completed: 1    Waiting for a person: 1", outcome.out)
+        self.assertIn("No task is failed, and 2 are in another state", outcome.out)
+
+    def test_status_in_a_pipe_says_how_to_go_on(self):
+        for arguments in ((), (self.waiting,)):
+            self.assertIn(f"agentforge approve {self.waiting[-8:]}", self.assert_code(self.run_program("status", *arguments), 0).out)
+
     def test_status_all(self):
         self.assert_code(self.run_program("status", "--all"), 0)
 
