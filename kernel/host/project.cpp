@@ -11,6 +11,7 @@
 #include "git/repository.hpp"
 #include "plugins/bounded.hpp"
 #include "host/display.hpp"
+#include "host/event_fields.hpp"
 #include "host/outcome.hpp"
 #include "host/surroundings.hpp"
 
@@ -366,12 +367,18 @@ Result<std::unique_ptr<Project>> Project::open_for_task(Program& program, EventS
     const bool needs_prices = project->settings().text("cost.prices").empty();
     const auto type = project->settings().origin("delivery.type");
     const bool needs_delivery = !type || type->layer == "built-in";
-    if (!needs_model && !needs_prices && !needs_delivery) { return project; }
+    const bool records = !project->settings().text("llm.record").empty();
+    if (!needs_model && !needs_prices && !needs_delivery && records) { return project; }
     const auto id = project->tasks().resolve(task);
     if (!id.ok()) { return project; }       // The command says so.
     AF_TRY(const json::object started, project->tasks().load(*id));
     const json::value* configuration = started.if_contains("configuration");
     if (configuration == nullptr || !configuration->is_object()) { return project; }
+    // It is no setting of the task's: which files of the user's are written is not for a file in the project to say.
+    if (const json::value* llm = configuration->get_object().if_contains("llm"); !records && llm != nullptr && llm->is_object()) {
+        const std::string file = printable(event_text(llm->get_object(), "record"), 300);
+        if (!file.empty()) { program.err << "agentforge: the model's answers were recorded into " << file << ", and this run's are not; --set llm.record=" << file << " goes on with it\n"; }
+    }
     bool found = false;
     const auto take = [&program, &found](const json::object& of, const std::string& prefix) {
         const json::value* llm = of.if_contains("llm");
@@ -564,6 +571,7 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
     if (!record.empty()) {
         std::shared_ptr<Recording>& recording = recordings_[record];
         if (!recording) { recording = make_recording(record); }
+        AF_CHECK(open_recording(*recording));
         client = make_recorder(std::move(client), recording);
         client = make_redacting_client(std::move(client), *secrets_.redactor);      // The recorded hashes are those of what is sent.
     }

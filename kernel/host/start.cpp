@@ -82,8 +82,10 @@ Result<void> check_stages(const PipelineTemplate& pipeline, std::vector<std::str
 /// The settings in force, with paths that mean the same wherever the task is resumed from.
 json::object settings_for_task(const Program& program, const Project& project) {
     json::object all = project.settings().all();
-    const std::string transcript = project.settings().text("llm.transcript");
-    if (!transcript.empty()) { all["llm"].as_object()["transcript"] = (program.directory / transcript).lexically_normal().string(); }
+    for (const char* key : {"transcript", "record"}) {
+        const std::string file = project.settings().text(std::string("llm.") + key);
+        if (!file.empty()) { all["llm"].as_object()[key] = (program.directory / file).lexically_normal().string(); }
+    }
     return all;
 }
 

@@ -447,9 +447,17 @@ class TestApprovals(ProgramTest):
             self.assert_error(self.run_program(*arguments, self.task()), "AF-ORCH-043")
         self.assert_error(self.run_program("feedback", self.task(), "x"), "AF-ORCH-043")
 
-    def test_resume_without_a_decision_waits_on(self):
-        self.start("--approve", "intake", "--exit-after", "clarify")
-        self.assert_code(self.run_program("resume", self.task()), 22)
+    def test_resume_without_a_decision_waits_on_and_says_that_it_records_no_longer(self):
+        recording = self.folder / "recording.yaml"
+        self.start("--approve", "intake", "--exit-after", "clarify", "--record", recording)
+        outcome = self.assert_code(self.run_program("resume", self.task()), 22)
+        self.assertIn(f"--set llm.record={recording}", outcome.err)
+        self.assertNotIn("llm.record", self.run_program("resume", self.task(), "--set", f"llm.record={recording}").err)
+
+    def test_a_recording_that_cannot_be_written_is_told_before_a_model_is_asked(self):
+        for more in ((), ("--dry-run",)):
+            self.assert_error(self.start("--record", self.folder / "nowhere" / "recording.yaml", *more), "AF-LLM-110", "nowhere")
+        self.assertEqual(self.tasks(), [])
 
     def test_an_idle_task_is_aborted(self):
         self.start("--approve", "intake", "--exit-after", "clarify")
