@@ -148,6 +148,9 @@ public:
 /// A transcript that the `replay` backend reads (YAML, one entry a request), written by any number of clients.
 class Recording;
 [[nodiscard]] std::shared_ptr<Recording> make_recording(std::string transcript_file);
+/// Reads what is in the file from an earlier process, and looks whether it can be written, before anything is asked of a model; nothing is made.
+/// Errors: AF-LLM-110 its folder is not there or cannot be written; AF-LLM-111 it is no transcript.
+[[nodiscard]] Result<void> open_recording(Recording& recording);
 
 /// Wraps a client and appends every answer to the recording, with all that the journal keeps of it, also one that could not be used
 /// (`told_to_model`), and the attempts that failed before it.

@@ -2,6 +2,10 @@
 // The recorder keeps the whole transcript in memory and writes it anew after each answer, so that the file is a valid
 // document at every moment. An answer to a place that is in the file already takes its place: a task that was killed and
 // asks again records once. The clients of one run share a recording: each role may have a backend of its own.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -110,7 +114,6 @@ class Recording {
 public:
     explicit Recording(std::string file) : file_(std::move(file)) {}
 
-    /// Whether it could be written to, before anything is asked.
     Result<void> open() {
         const std::lock_guard lock(mutex_);
         return take_over();
@@ -128,6 +131,9 @@ private:
     /// Takes over what is in the file from an earlier process.
     Result<void> take_over() {
         if (opened_) { return {}; }
+        const std::filesystem::path given = std::filesystem::path(file_).parent_path();
+        const std::filesystem::path folder = given.empty() ? "." : given;
+        if (::faccessat(AT_FDCWD, (folder / "").c_str(), W_OK | X_OK, AT_EACCESS) != 0) { return not_written(errno_text(errno)); }
         std::error_code ignored;
         if (std::filesystem::exists(file_, ignored)) {
             const auto document = load_yaml(file_, {64UL << 20U, 5'000'000, 100});
@@ -175,10 +181,13 @@ private:
         text += "entries:\n";
         for (const std::string& one : texts_) { text += one; }
         if (const auto written = write_file_atomic(file_, text, Durability::cached); !written.ok()) {
-            return Error{"AF-LLM-110", "the answer could not be recorded: " + written.error().message, file_,
-                         "Make the folder writable, or run without recording.", ErrorKind::io};
+            return not_written(written.error().message);
         }
         return {};
+    }
+
+    [[nodiscard]] Error not_written(const std::string& why) const {
+        return Error{"AF-LLM-110", "the model's answers cannot be recorded: " + why, file_, "Make the folder, give yourself the right to write into it, or run without recording.", ErrorKind::io};
     }
 
     std::string file_;
@@ -228,6 +237,8 @@ private:
 }  // namespace
 
 std::shared_ptr<Recording> make_recording(std::string transcript_file) { return std::make_shared<Recording>(std::move(transcript_file)); }
+
+Result<void> open_recording(Recording& recording) { return recording.open(); }
 
 std::unique_ptr<ModelClient> make_recorder(std::unique_ptr<ModelClient> inner, std::shared_ptr<Recording> recording) {
     return std::make_unique<Recorder>(std::move(inner), std::move(recording));

@@ -240,7 +240,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
     constexpr std::size_t longest = 200;    // The distance costs length times length.
     if (word.size() > longest) { return {}; }
     std::string best;
-    std::size_t best_distance = word.size() / 3 + 2;
+    std::size_t best_distance = (word.size() + 1) / 3 + 1;      // One slip of the hand in four letters, two in five to seven: more of them is another word.
     std::vector<std::size_t> earlier(word.size() + 1);
     std::vector<std::size_t> before(word.size() + 1);
     std::vector<std::size_t> current(word.size() + 1);

@@ -12,6 +12,12 @@ namespace {
 
 CLI::App& app_of(const Command& command) { return command; }
 
+/// The check that an option begins with; the message is put into our words where the usage error is made (program.cpp).
+Option filled(CLI::Option* option) {
+    option->check([](const std::string& value) { return value.find_first_not_of(" \t\r\n") == std::string::npos ? std::string(empty_value) : std::string(); }, "", "filled");
+    return Option(option);
+}
+
 class OwnHelp final : public CLI::Formatter {
 public:
     std::string make_usage(const CLI::App* app, std::string) const override { return "Usage: " + read_grammar(*app).usage() + "\n"; }
@@ -100,6 +106,11 @@ const Option* Option::repeatable() const {
     return this;
 }
 
+const Option* Option::may_be_empty() const {
+    option_->get_validator("filled")->active(false);
+    return this;
+}
+
 const Command* Command::footer(const std::string& text) const {
     app_->footer(text);
     return this;
@@ -125,23 +136,23 @@ Command add_subcommand(const Command& command, const std::string& name, const st
 }
 
 Option add_option(const Command& command, const std::string& name, std::string& variable, const std::string& description) {
-    return Option(app_of(command).add_option(name, variable, description));
+    return filled(app_of(command).add_option(name, variable, description));
 }
 
 Option add_option(const Command& command, const std::string& name, double& variable, const std::string& description) {
-    return Option(app_of(command).add_option(name, variable, description));
+    return filled(app_of(command).add_option(name, variable, description));
 }
 
 Option add_option(const Command& command, const std::string& name, std::uint64_t& variable, const std::string& description) {
-    return Option(app_of(command).add_option(name, variable, description));
+    return filled(app_of(command).add_option(name, variable, description));
 }
 
 Option add_option(const Command& command, const std::string& name, std::vector<std::string>& variable, const std::string& description) {
-    return Option(app_of(command).add_option(name, variable, description));
+    return filled(app_of(command).add_option(name, variable, description));
 }
 
 Option add_option_function(const Command& command, const std::string& name, const std::function<void(const std::string&)>& use, const std::string& description) {
-    return Option(app_of(command).add_option_function<std::string>(name, use, description));
+    return filled(app_of(command).add_option_function<std::string>(name, use, description));
 }
 
 Option add_flag(const Command& command, const std::string& name, bool& variable, const std::string& description) {

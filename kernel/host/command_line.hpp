@@ -32,6 +32,7 @@ public:
     const Option* excludes(const Option& other) const;
     const Option* hidden() const;           ///< Not in the help.
     const Option* repeatable() const;       ///< May stand several times, one word each: the next word is something else.
+    const Option* may_be_empty() const;     ///< An empty value means something, or the command says itself what is wrong with it.
 
 private:
     CLI::Option* option_;
@@ -54,6 +55,9 @@ private:
     CLI::App* app_;
 };
 
+/// What the parser is told of a value of nothing but blanks.
+inline constexpr const char* empty_value = "is empty";
+
 struct Program;
 /// --json, --output-format and --quiet, the same for every command that runs a task.
 void add_run_output(const Command& command, Program& program);
@@ -61,7 +65,8 @@ void add_run_output(const Command& command, Program& program);
 /// Help in the program's own words: values by their names, choices spelled out, nothing of how the parser is made. `columns`: of what shows it.
 void use_own_help(const Command& app, std::size_t columns);
 
-// A variable must live as long as the command line.
+// A variable must live as long as the command line. An empty value, as a shell variable that is not set leaves it, is a usage error: it would
+// else be taken for an option that was not given.
 Command add_subcommand(const Command& command, const std::string& name, const std::string& description);
 Option add_option(const Command& command, const std::string& name, std::string& variable, const std::string& description);
 Option add_option(const Command& command, const std::string& name, double& variable, const std::string& description);

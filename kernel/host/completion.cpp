@@ -85,7 +85,6 @@ std::vector<std::string> setting_values(const Program& program, const SettingsSc
 
 /// Empty where it cannot be known: a shell that completes says nothing of problems.
 std::vector<std::string> candidates(const Program& program, const std::string& kind) {
-    if (kind == "statuses") { return {"pending", "running", "paused", "awaiting_approval", "completed", "failed", "aborted"}; }
     const auto place = ProjectPlace::find(program);
     const auto product = ProductPaths::find();
     if (!place.ok() || !product.ok()) { return {}; }

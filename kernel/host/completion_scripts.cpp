@@ -15,7 +15,7 @@ const std::map<std::string, std::string>& sources() {
     static const std::map<std::string, std::string> known{
         {"FILE", "files"},         {"DIR", "folders"},          {"TASK", "tasks"},         {"STAGE", "stages"},       {"PIPELINE", "pipelines"},
         {"ROLE", "agents"},        {"CONTRACT", "contracts"},   {"KEY", "settings"},       {"KEY=VALUE", "assignments"}, {"ESCALATION", "escalations"}, {"ID", "waiting"},
-        {"PLUGIN", "plugins"},     {"BACKEND", "backends"},     {"STATUS", "statuses"},    {"ARCHIVED_TASK", "archived"},
+        {"PLUGIN", "plugins"},     {"BACKEND", "backends"},     {"ARCHIVED_TASK", "archived"},
         {"VALUE", "values"}};
     return known;
 }

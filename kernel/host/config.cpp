@@ -185,6 +185,9 @@ Result<json::value> value_of_text(const ConfigInForce& config, const std::string
     if (const json::object* known = segments.empty() ? nullptr : known_setting(none, segments)) {
         // Inside a free map: the map with this value alone, as a flag would give it.
         const auto of_map = split_key(std::string(known->at("key").as_string())).size();
+        if (segments.size() == of_map && text.find_first_not_of(" \t\r\n") == std::string::npos && !known->contains("default")) {
+            return Error{"AF-CONF-021", "the value for " + key + " is empty", "", "Give one, or take the setting out: agentforge config set " + key + " --unset", ErrorKind::invalid};
+        }
         if (segments.size() > of_map) {
             AF_TRY(const YamlDocument inner, parse_yaml(text, ""));
             json::value value = inner.value;
@@ -374,7 +377,7 @@ void add_config(CLI::App& app, Program& program) {
 
     const Command set = add_subcommand(*group, "set", "Write one setting into the project's file; comments and all else in it stay");
     add_option(*set, "key", arguments->key, "The setting, such as llm.backend")->type_name("KEY")->required();
-    add_option_function(*set, "value", [arguments](const std::string& value) { arguments->value = value; }, "Its value; a list as [a, b]")->type_name("VALUE");
+    add_option_function(*set, "value", [arguments](const std::string& value) { arguments->value = value; }, "Its value; a list as [a, b]")->type_name("VALUE")->may_be_empty();     // In place of a default.
     add_flag(*set, "--user", arguments->user, "Into your own file instead, ~/.agentforge/config.yaml: for all projects");
     add_flag(*set, "--unset", arguments->unset, "Take it out of the file");
     add_flag(*set, "--json", program.json_output, "Answer as JSON");

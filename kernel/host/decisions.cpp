@@ -20,7 +20,6 @@ struct DecisionArguments {
     bool edit = false;
     bool no_resume = false;
     bool approved = false;
-    bool must_say = false;      ///< `feedback` without a text would be a rejection.
 };
 
 constexpr std::uint64_t max_edited_bytes = 1UL << 20U;
@@ -74,9 +73,6 @@ int run_decision(Program& program, const DecisionArguments& arguments) {
     if (!edited.ok()) { return program.fail(edited.error()); }
     decision.edited = std::move(*edited);
     return with_task(program, task, [&](Project& project, const std::string& id) {
-        if (!arguments.approved && (arguments.must_say || !arguments.feedback.empty())) {
-            if (const auto words = check_feedback(arguments.feedback); !words.ok()) { return program.fail(words.error()); }
-        }
         const auto decided = project.controller().decide(id, decision);
         if (!decided.ok()) { return program.fail(decided.error()); }
         return go_on_with_answer(program, project, id, *decided, arguments.no_resume);
@@ -116,7 +112,6 @@ void add_decisions(CLI::App& app, Program& program) {
     finish(reject, rejected);
     const auto [feedback, revised] = add("feedback", "Say what to change in what the task shows; its stage runs again",
                                          "Example:  agentforge feedback 1f2e3d4c \"Add rate limiting to the specification\"", false);
-    revised->must_say = true;
     add_option(feedback, "text", revised->feedback, "What to change")->type_name("COMMENT")->required();
     finish(feedback, revised);
 }

@@ -48,7 +48,7 @@ int run_help(Program& program, CLI::App& app, const HelpArguments& arguments, co
     } else {
         const CLI::App* at = &app;
         for (const std::string& word : arguments.words) { at = at->get_subcommand(word); }
-        program.out << at->help("", CLI::AppFormatMode::Normal);
+        program.out << at->get_formatter()->make_help(at, at->get_name(), CLI::AppFormatMode::Normal);     // App::help would explain the command that was parsed: this one.
     }
     return 0;
 }

@@ -64,11 +64,55 @@ Result<void> check_given_settings(const Program& program) {
 }
 
 /// The word that stands where a group's command is expected; empty where a flag or nothing does.
-std::string word_after(const std::string& group, int argc, const char* const* argv) {
-    for (int index = 1; index + 1 < argc; ++index) {
-        if (argv[index] == group) { return argv[index + 1][0] == '-' ? std::string() : std::string(argv[index + 1]); }
+std::string word_after(const std::string& group, const std::vector<std::string>& words) {
+    const auto at = std::find(words.begin(), words.end(), group);
+    return at == words.end() || at + 1 == words.end() || (at + 1)->starts_with('-') ? std::string() : *(at + 1);
+}
+
+/// The option that a word names, `--flag=value` and `-xvalue` too: of the command or of one around it.
+const CLI::Option* option_named(const CLI::App& command, const std::string& word) {
+    const std::string name = word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
+    for (const CLI::App* at = &command; at != nullptr; at = at->get_parent()) {
+        if (const CLI::Option* option = at->get_option_no_throw(name)) { return option; }
+    }
+    return nullptr;
+}
+
+bool takes_value(const CLI::Option& option) { return option.get_expected_max() > 0 && option.get_type_size_max() > 0; }
+bool takes_texts(const CLI::App& command) {
+    const auto options = command.get_options();
+    return std::any_of(options.begin(), options.end(), [](const CLI::Option* option) { return option->get_positional(); });
+}
+
+/// The first word that stands for an option which there is not. What follows `--` are texts, and a value is its option's.
+std::string unknown_option(const CLI::App& command, const std::vector<std::string>& words) {
+    for (std::size_t index = 0; index < words.size() && words[index] != "--"; ++index) {
+        const std::string& word = words[index];
+        if (word.size() < 2 || word[0] != '-') { continue; }
+        const CLI::Option* option = option_named(command, word);
+        if (option == nullptr) { return word; }
+        if (takes_value(*option) && (word.starts_with("--") ? word.find('=') == std::string::npos : word.size() == 2)) { ++index; }
     }
     return {};
+}
+
+/// `--flag=` with nothing behind it: the parser would take the next word for its value.
+std::string flag_with_empty_value(const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+        if (word == "--") { break; }
+        if (word.size() > 3 && word.starts_with("--") && word.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == word.size() - 1 && word.back() == '=') { return word.substr(0, word.size() - 1); }
+    }
+    return {};
+}
+
+/// Whoever asks for JSON is answered so, whatever else is wrong with the words.
+void take_output_format(const std::vector<std::string>& words, Program& program) {
+    for (std::size_t index = 0; index < words.size() && words[index] != "--"; ++index) {
+        constexpr std::string_view flag = "--output-format";
+        const std::string format = words[index] == flag && index + 1 < words.size() ? words[index + 1] : words[index].starts_with(std::string(flag) + "=") ? words[index].substr(flag.size() + 1) : "";
+        program.json_output = program.json_output || words[index] == "--json" || format == "json" || format == "stream-json";
+        program.stream_output = program.stream_output || format == "stream-json";
+    }
 }
 
 /// "--show: diffs not in {answer,diff}": what was given, and what there is to choose from; nothing of another problem.
@@ -93,12 +137,23 @@ WrongChoice wrong_choice(const CLI::ParseError& problem) {
     return choice;
 }
 
+/// An argument as the help shows it, TASK, an option by its own name: `name` is the parser's.
+std::string shown_name(const CLI::App& command, const std::string& name) {
+    for (const CLI::Option* option : command.get_options()) {
+        if (!option->get_positional() || option->get_single_name() != name) { continue; }
+        const std::string type = option->get_type_name();
+        if (!type.empty() && type.find_first_of(":{ ") == std::string::npos) { return type; }
+    }
+    return name;
+}
+
 /// The parser's words for what is wrong, as ours: `--step: Value 0 not in range …`, `task is required`, `--json excludes --quiet`.
 std::string told(const CLI::App& command, const CLI::ParseError& problem) {
     const std::string text = printable(problem.what(), 400);
     const auto colon = text.find(": ");
     const std::string name = colon == std::string::npos ? std::string() : text.substr(0, colon);
     const std::string rest = colon == std::string::npos ? text : text.substr(colon + 2);
+    if (!name.empty() && rest == empty_value) { return name.starts_with('-') ? "the value of " + name + " is empty" : shown_name(command, name) + " is empty"; }
     if (const auto at = rest.find(" not in {"); !name.empty() && at != std::string::npos) { return "`" + rest.substr(0, at) + "` is no value of " + name; }
     if (const auto at = rest.find(" not in range "); !name.empty() && rest.starts_with("Value ") && at != std::string::npos) {
         const std::string range = rest.substr(at + 14);
@@ -108,12 +163,7 @@ std::string told(const CLI::App& command, const CLI::ParseError& problem) {
         return name + " cannot be " + rest.substr(6, at - 6) + "; it must be " + (positive ? "above 0" : "between " + number(range.substr(0, to)) + " and " + number(range.substr(to + 4)));
     }
     if (dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr && text.ends_with(" is required")) {
-        for (const CLI::Option* option : command.get_options()) {
-            if (option->get_single_name() == text.substr(0, text.size() - 12)) {
-                const std::string type = option->get_type_name();
-                return "`" + full_name(command) + "` needs " + type.substr(0, type.find(':'));
-            }
-        }
+        return "`" + full_name(command) + "` needs " + shown_name(command, text.substr(0, text.size() - 12));
     }
     if (const auto at = text.find(" excludes "); dynamic_cast<const CLI::ExcludesError*>(&problem) != nullptr && at != std::string::npos) {
         return "`" + text.substr(0, at) + "` and `" + text.substr(at + 10) + "` exclude each other";
@@ -121,14 +171,15 @@ std::string told(const CLI::App& command, const CLI::ParseError& problem) {
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr && rest.starts_with("1 required ") && rest.ends_with(" missing")) {
         return "`" + name + "` needs its value, " + rest.substr(11, rest.size() - 19);
     }
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr && rest.starts_with("At Most 1 required")) { return "`" + name + "` may stand only once"; }
     if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr && (name == "The following argument was not expected" || name == "The following arguments were not expected")) {
-        return "`" + full_name(command) + "` does not take `" + rest + "`; a text of several words wants quotes";
+        return "`" + full_name(command) + "` does not take `" + rest + "`" + (takes_texts(command) ? "; a text of several words wants quotes" : "");
     }
     return text;
 }
 
 /// What to do about words that fit no command's grammar.
-Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, int argc, const char* const* argv) {
+Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, const std::vector<std::string>& words) {
     const CLI::App& command = innermost(app);
     const std::string name = full_name(command);
     Error error{"AF-CLI-001", told(command, problem), "", "`" + name + " --help` lists what it takes", ErrorKind::invalid};
@@ -139,14 +190,26 @@ Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, int arg
         for (const std::string& each : choice.known) { all += (all.empty() ? "" : ", ") + each; }
         error.remedy = "use one of " + all + "; " + error.remedy;
     }
-    if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr) {
-        for (int index = 1; index < argc; ++index) {
-            const std::string word = std::string(argv[index]).substr(0, std::string_view(argv[index]).find('='));
-            const std::vector<std::string> flags = long_flags(command);
-            if (!word.starts_with("--") || std::find(flags.begin(), flags.end(), word) != flags.end()) { continue; }
-            error.message = "`" + name + "` has no option `" + printable(word, 80) + "`";
-            if (const std::string near = nearest(word, flags); !near.empty()) { error.remedy = "did you mean `" + near + "`? " + error.remedy; }
+    else if (error.message.ends_with(empty_value)) { error.remedy = "give it a value, or leave it out (a shell variable that is not set leaves nothing); " + error.remedy; }
+    const auto* extras = dynamic_cast<const CLI::ExtrasError*>(&problem);
+    if (extras != nullptr || dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr) {
+        // An option that there is not is named before what it left missing.
+        if (const std::string word = unknown_option(command, words); !word.empty()) {
+            const std::string option = word.substr(0, word.find('='));
+            error.message = "`" + name + "` has no option `" + printable(option, 80) + "`";
+            if (const std::string near = nearest(option, long_flags(command)); option.starts_with("--") && !near.empty()) { error.remedy = "did you mean `" + near + "`? " + error.remedy; }
+            else if (word.find(' ') != std::string::npos && takes_texts(command)) { error.remedy = "a text that begins with `-` stands behind `--`: " + name + " -- \"…\"; " + error.remedy; }
             return error;
+        }
+    }
+    if (extras != nullptr && &command != &app) {
+        const std::string text = problem.what();
+        const std::string word = text.substr(std::min(text.find(": "), text.size() - 2) + 2);
+        const std::string first = printable(word.substr(0, word.find(' ')), 80);
+        if (first.size() > 1 && first[0] == '-' && option_named(command, first) != nullptr) {
+            const bool behind = std::find(words.begin(), words.end(), "--") < std::find(words.begin(), words.end(), first);
+            error.message = behind ? "`" + first + "` stands behind `--`, where all is text" : "`" + first + "` stands before its command";
+            error.remedy = (behind ? "options stand before it: " : "it stands behind: ") + name + " " + first;
         }
     }
     if (command.get_parent() != nullptr && command.get_require_subcommand_min() > 0 && dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr) {
@@ -154,7 +217,7 @@ Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, int arg
         std::string known;
         for (const std::string& each : command_names(command)) { known += (known.empty() ? "`" : ", `") + name + " " + each + "`"; }
         error.remedy = "there is " + known;
-        if (const std::string word = word_after(command.get_name(), argc, argv); !word.empty()) {
+        if (const std::string word = word_after(command.get_name(), words); !word.empty()) {
             error.message = "there is no command `" + name + " " + printable(word, 80) + "`";
             if (const std::string near = nearest(word, command_names(command)); !near.empty()) { error.remedy = "did you mean `" + name + " " + near + "`?"; }
         }
@@ -163,13 +226,12 @@ Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, int arg
 }
 
 /// The first word that is not an option: what the user took for a command.
-std::string first_word(int argc, const char* const* argv) {
-    for (int index = 1; index < argc; ++index) {
-        const std::string_view word = argv[index];
-        if (word == "-C" || word == "--set") {
+std::string first_word(const std::vector<std::string>& words) {
+    for (std::size_t index = 0; index < words.size(); ++index) {
+        if (words[index] == "-C" || words[index] == "--set") {
             ++index;
-        } else if (!word.starts_with("-")) {
-            return std::string(word);
+        } else if (!words[index].starts_with('-')) {
+            return words[index];
         }
     }
     return {};
@@ -255,25 +317,37 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_completion(app, program);
     add_help(app, program);
 
+    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    const auto refuse = [&](const Error& error) {
+        take_output_format(words, program);
+        program.fail(error);
+        return usage_error;
+    };
     try {
+        if (const std::string flag = flag_with_empty_value(words); !flag.empty()) { throw CLI::ValidationError(flag, empty_value); }
         app.parse(argc, argv);
     } catch (const CLI::Success& wanted) {  // --help, --version
         const auto tell = [&] { return folded(program.out, columns, [&] { return app.exit(wanted, program.out, program.err); }); };
         return program.out_is_terminal ? paged(program.out, program.environment, terminal_rows(), tell) : app.exit(wanted, program.out, program.err);
     } catch (const CLI::ParseError& problem) {
-        const std::string word = first_word(argc, argv);
+        const std::string word = first_word(words);
         const std::vector<std::string> names = command_names(app);
-        Error error = usage_problem(app, problem, argc, argv);
+        Error error = usage_problem(app, problem, words);
         if (!word.empty() && std::find(names.begin(), names.end(), word) == names.end()) {
             error.message = "there is no command `" + printable(word, 80) + "`";
             const std::string near = nearest(word, names);
             error.remedy = near.empty() ? "`agentforge --help` lists the commands" : "did you mean `agentforge " + near + "`?";
         }
-        program.fail(error);
-        return usage_error;
+        return refuse(error);
     }
     if (!directory.empty()) { program.directory = std::filesystem::absolute(directory); }
     if (const CLI::App& chosen = innermost(app); chosen.get_parent() != nullptr) { program.command_name = full_name(chosen).substr(app.get_name().size() + 1); }
+    if (!program.command && !words.empty()) {
+        const std::vector<std::string> names = command_names(app);
+        const bool taken = std::find(names.begin(), names.end(), directory) != names.end();
+        return refuse(Error{"AF-CLI-001", "no command is given" + (taken ? "; `" + directory + "` was taken for the folder of -C" : std::string()), "", "`agentforge --help` lists the commands",
+                            ErrorKind::invalid});
+    }
     if (!program.command) {
         program.out << app.help();
         return usage_error;

@@ -11,6 +11,7 @@
 #include "git/repository.hpp"
 #include "plugins/bounded.hpp"
 #include "host/display.hpp"
+#include "host/event_fields.hpp"
 #include "host/outcome.hpp"
 #include "host/surroundings.hpp"
 
@@ -113,39 +114,45 @@ Log::Options log_options(const Program& program, const ProjectPlace& place, cons
     return log;
 }
 
-/// What a task was started with and the settings in force do not say: its model, its prices, how it delivers. Empty for a task that is not there: the command says so.
-/// Errors: those of its task.yaml.
-Result<std::vector<std::pair<std::string, std::string>>> brought_by_task(const Settings& settings, const TaskStore& tasks, std::string_view task) {
-    std::vector<std::pair<std::string, std::string>> brought;
-    const bool needs_model = settings.text("llm.backend").empty();
-    const bool needs_prices = settings.text("cost.prices").empty();
-    const auto type = settings.origin("delivery.type");
-    const bool needs_delivery = !type || type->layer == "built-in";
-    if (!needs_model && !needs_prices && !needs_delivery) { return brought; }
+json::object inside(const json::object& of, std::string_view name) {
+    const json::value* value = of.if_contains(name);
+    return value != nullptr && value->is_object() ? value->get_object() : json::object();
+}
+
+/// The settings a task was started with. Empty for a task that is not there: the command says so. Errors: those of its task.yaml.
+Result<json::object> settings_of_task(const TaskStore& tasks, std::string_view task) {
     const auto id = tasks.resolve(task);
-    if (!id.ok()) { return brought; }
+    if (!id.ok()) { return json::object(); }
     AF_TRY(const json::object started, tasks.load(*id));
-    const auto inside = [](const json::object& of, std::string_view name) {
-        const json::value* value = of.if_contains(name);
-        return value != nullptr && value->is_object() ? value->get_object() : json::object();
-    };
+    return inside(started, "configuration");
+}
+
+/// What the task was started with and the settings in force do not say: its model, its prices, how it delivers.
+std::vector<std::pair<std::string, std::string>> brought_by_task(const Settings& settings, const json::object& started) {
+    std::vector<std::pair<std::string, std::string>> brought;
     const auto take = [&](const json::object& of, const std::string& prefix, const char* key) {
-        const json::value* value = of.if_contains(key);
-        if (value == nullptr || !value->is_string() || value->get_string().empty() || value->get_string() == settings.text(prefix + key)) { return; }
-        brought.emplace_back(prefix + key, std::string(value->get_string()));
+        const std::string value = event_text(of, key);
+        if (!value.empty() && value != settings.text(prefix + key)) { brought.emplace_back(prefix + key, value); }
     };
     const auto take_model = [&](const json::object& of, const std::string& prefix) {
         for (const char* key : {"backend", "model", "preset", "mode", "transcript", "base_url", "api_key_env"}) { take(inside(of, "llm"), prefix + "llm.", key); }
     };
-    const json::object configuration = inside(started, "configuration");
-    if (needs_model) {
-        take_model(configuration, "");
-        const json::object roles = inside(configuration, "agents");
+    if (settings.text("llm.backend").empty()) {
+        take_model(started, "");
+        const json::object roles = inside(started, "agents");
         for (const auto& [role, own] : roles) { take_model(inside(roles, role), "agents." + join_key({std::string(role)}) + "."); }
     }
-    if (needs_prices) { take(inside(configuration, "cost"), "cost.", "prices"); }
-    if (needs_delivery) { take(inside(configuration, "delivery"), "delivery.", "type"); }
+    if (settings.text("cost.prices").empty()) { take(inside(started, "cost"), "cost.", "prices"); }
+    const auto type = settings.origin("delivery.type");
+    if (!type || type->layer == "built-in") { take(inside(started, "delivery"), "delivery.", "type"); }
     return brought;
+}
+
+/// Which files of the user's are written is not for a file in the project to say: a recording goes on only where it is asked for again.
+void tell_of_ended_recording(Program& program, const Settings& settings, const json::object& started) {
+    const std::string file = printable(event_text(inside(started, "llm"), "record"), 300);
+    if (file.empty() || !settings.text("llm.record").empty()) { return; }
+    program.err << "agentforge: the model's answers were recorded into " << file << ", and this run's are not; --set llm.record=" << file << " goes on with it\n";
 }
 
 constexpr std::string_view private_ignore = "# Made by `agentforge start`. Run `agentforge init` to share settings, agents and contracts through git.\n*\n";
@@ -274,8 +281,9 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     AF_TRY(TrustedSettings untold, load_settings(program, project->place_, project->product_));
     AF_TRY(TrustedSettings trusted, settle_trust(program, project->place_, project->product_, std::move(untold)));
     if (!task.empty()) {
-        AF_TRY(const auto brought, brought_by_task(*trusted.settings, TaskStore(own), task));
-        if (!brought.empty()) { AF_TRY(trusted, load_settings(program, project->place_, project->product_, brought)); }
+        AF_TRY(const json::object started, settings_of_task(TaskStore(own), task));
+        tell_of_ended_recording(program, *trusted.settings, started);
+        if (const auto brought = brought_by_task(*trusted.settings, started); !brought.empty()) { AF_TRY(trusted, load_settings(program, project->place_, project->product_, brought)); }
     }
     project->settings_ = std::move(trusted.settings);
     project->trust_ = std::move(trusted.trust);
@@ -555,6 +563,7 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
     if (!record.empty()) {
         std::shared_ptr<Recording>& recording = recordings_[record];
         if (!recording) { recording = make_recording(record); }
+        AF_CHECK(open_recording(*recording));
         client = make_recorder(std::move(client), recording);
         client = make_redacting_client(std::move(client), *secrets_.redactor);      // The recorded hashes are those of what is sent.
     }

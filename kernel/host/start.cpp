@@ -82,8 +82,10 @@ Result<void> check_stages(const PipelineTemplate& pipeline, std::vector<std::str
 /// The settings in force, with paths that mean the same wherever the task is resumed from.
 json::object settings_for_task(const Program& program, const Project& project) {
     json::object all = project.settings().all();
-    const std::string transcript = project.settings().text("llm.transcript");
-    if (!transcript.empty()) { all["llm"].as_object()["transcript"] = (program.directory / transcript).lexically_normal().string(); }
+    for (const char* key : {"transcript", "record"}) {
+        const std::string file = project.settings().text(std::string("llm.") + key);
+        if (!file.empty()) { all["llm"].as_object()[key] = (program.directory / file).lexically_normal().string(); }
+    }
     return all;
 }
 
@@ -333,7 +335,7 @@ int run_start(Program& program, const StartArguments& arguments) {
 void add_start(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<StartArguments>();
     const Command command = add_subcommand(app, "start", "Take a request to a verified commit");
-    add_option(*command, "request", arguments->request, "What is to be done, in your own words; `-` reads it from standard input")->type_name("REQUEST")->required();
+    add_option(*command, "request", arguments->request, "What is to be done, in your own words; `-` reads it from standard input")->type_name("REQUEST")->required()->may_be_empty();
     add_option(*command, "--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default, `implement`)")->type_name("PIPELINE");
     const Option exit_after = *add_option(*command, "--exit-after", arguments->exit_after, "End after this stage, with its verified artifact")->type_name("STAGE");
     add_option(*command, "--through", arguments->exit_after, "The same as --exit-after")->type_name("STAGE")->excludes(exit_after);
@@ -342,8 +344,8 @@ void add_start(CLI::App& app, Program& program) {
     add_flag(*command, "--interactive", arguments->interactive, "Ask before every action of an agent: it is approved, changed or rejected, and then done or not");
     add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->repeatable();
     add_flag(*command, "--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
-    add_option_function(*command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
-                                              "Model backend for this run: anthropic, openai, cli or replay; auto takes the first that is reachable")->type_name("BACKEND");
+    const Option backend = *add_option_function(*command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
+                                                "Model backend for this run: anthropic, openai, cli or replay; auto takes the first that is reachable")->type_name("BACKEND");
     add_option_function(*command, "--model", [&program](const std::string& name) { program.settings.emplace_back("llm.model", name); },
                                               "Model name for this run")->type_name("NAME");
     add_option_function(*command, "--transcript",
@@ -351,7 +353,7 @@ void add_start(CLI::App& app, Program& program) {
                                                   program.settings.emplace_back("llm.backend", "replay");
                                                   program.settings.emplace_back("llm.transcript", file);
                                               },
-                                              "Answer from this recorded transcript (the replay backend)")->type_name("FILE");
+                                              "Answer from this recorded transcript (the replay backend)")->type_name("FILE")->excludes(backend);
     add_option_function(*command, "--record", [&program](const std::string& file) { program.settings.emplace_back("llm.record", file); },
                                               "Record the model's answers into this transcript")->type_name("FILE");
     add_option_function(*command, "--deliver", [&program](const std::string& type) { program.settings.emplace_back("delivery.type", type); },

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <ostream>
 #include <sstream>
 
@@ -60,43 +61,43 @@ void print_box(const Program& program, std::ostream& out, const std::vector<BoxP
 /// Newest first; what was left out is said.
 int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments) {
     const TaskStore store(place.agentforge);
-    std::optional<std::string> filter;
-    if (!arguments.state.empty()) {
-        const auto status = parse_task_status(arguments.state);
-        if (!status.ok()) { return program.fail(status.error()); }
-        filter = arguments.state;
-    }
-    const auto listing = store.list(filter, 0);
+    const auto listing = store.list({}, 0);
     if (!listing.ok()) { return program.fail(listing.error()); }
     for (const Error& problem : listing->problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
-    const std::size_t shown = arguments.all ? listing->tasks.size() : std::min(listing->tasks.size(), shown_by_default);
+    std::vector<TaskSummary> tasks;     // With the status that is asked for; what is counted are all.
+    std::ranges::copy_if(listing->tasks, std::back_inserter(tasks), [&](const TaskSummary& task) { return arguments.state.empty() || task.status == arguments.state; });
+    const std::size_t shown = arguments.all ? tasks.size() : std::min(tasks.size(), shown_by_default);
+    std::vector<TaskGlance> glances;
+    for (std::size_t index = 0; index < shown; ++index) { glances.push_back(glance_at(store, tasks[index])); }
     if (program.json_output) {
-        json::array tasks;
-        for (std::size_t index = 0; index < shown; ++index) { tasks.push_back(to_json(glance_at(store, listing->tasks[index]))); }
-        print_answer(out, json::object{{"tasks", std::move(tasks)}, {"total", listing->tasks.size()}}, arguments.watch);
+        json::array told;
+        for (const TaskGlance& glance : glances) { told.push_back(to_json(glance)); }
+        print_answer(out, json::object{{"tasks", std::move(told)}, {"total", tasks.size()}}, arguments.watch);
         return 0;
     }
     TaskCounts counts;
     for (const TaskSummary& task : listing->tasks) {
         counts.waiting += task.waiting_for.empty() ? 0 : 1;
         counts.completed += task.status == "completed" ? 1 : 0;
-        counts.active += task.status == "running" || task.status == "pending" ? 1 : 0;
+        counts.active += task.status == "pending" || (task.status == "running" && TaskLock::holder(store.paths(task.task_id))) ? 1 : 0;
     }
-    if (shows_boxes(program) && !listing->tasks.empty()) {
-        std::vector<TaskGlance> glances;
-        for (std::size_t index = 0; index < shown; ++index) { glances.push_back(glance_at(store, listing->tasks[index])); }
-        print_box(program, out, box_of_tasks(place.root.filename().string(), counts, glances, listing->tasks.size() - shown, look_of(program), SystemClock().now()));
+    if (shows_boxes(program) && !tasks.empty()) {
+        print_box(program, out, box_of_tasks(place.root.filename().string(), counts, glances, tasks.size() - shown, look_of(program), SystemClock().now()));
         return 0;
     }
     out << "AGENTFORGE STATUS  " << place.root.filename().string() << "\n"
                 << "Active: " << counts.active << "    Completed: " << counts.completed << "    Waiting for a person: " << counts.waiting << "\n";
-    for (std::size_t index = 0; index < shown; ++index) {
-        const TaskSummary& task = listing->tasks[index];
-        out << fmt::format("\n{} {:<18} {:<9} {}\n    \"{}\"\n", symbol(task.status, !task.waiting_for.empty()), task.status, task.current_stage,
+    for (const TaskGlance& glance : glances) {
+        const TaskSummary& task = glance.summary;
+        const bool lost = is_interrupted(glance);
+        out << fmt::format("\n{} {:<18} {:<9} {}\n    \"{}\"\n", lost ? "x" : symbol(task.status, !task.waiting_for.empty()), lost ? "INTERRUPTED" : task.status, task.current_stage,
                                    task.task_id, printable(task.request, 100));
-        if (!task.waiting_for.empty()) { out << "    waits for: " << task.waiting_for << "\n"; }
+        for (const std::string& line : plain_lines(glance)) { out << "    " << line << "\n"; }
     }
-    if (shown < listing->tasks.size()) { out << "\n… and " << listing->tasks.size() - shown << " more: agentforge status --all\n"; }
+    if (shown < tasks.size()) { out << "\n… and " << tasks.size() - shown << " more: agentforge status --all\n"; }
+    if (tasks.empty() && !listing->tasks.empty()) {
+        out << "\nNo task is " << arguments.state << ", and " << listing->tasks.size() << (listing->tasks.size() == 1 ? " is" : " are") << " in another state: agentforge status\n";
+    }
     if (listing->tasks.empty()) {
         const auto archived = archived_tasks(place.root);
         if (archived.ok() && !archived->empty()) {
@@ -223,8 +224,8 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     std::vector<BoxPart> detail;
     if (detailed) { detail = detail_of(store, *state, seen->records); }
     const Spend spend = state->ledger.total();
+    const TaskGlance glance = glance_of(*state, store.paths(*id));
     if (shows_boxes(program)) {
-        const TaskGlance glance = glance_of(*state, store.paths(*id));
         auto parts = box_of_task(*state, glance, spend.calls + spend.lost > 0 ? "cost: " + cost_of_task(store, *id, state->backend, spend, state->ledger.unpriced_models()) : "", look_of(program), SystemClock().now());
         if (arguments.detail) {
             parts.push_back(gates_part(*state));
@@ -233,7 +234,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
         print_box(program, out, parts);
         return 0;
     }
-    out << state->task_id << "  " << to_string(state->status) << "\n  \"" << printable(state->request, 400) << "\"\n"
+    out << state->task_id << "  " << (is_interrupted(glance) ? "INTERRUPTED" : to_string(state->status)) << "\n  \"" << printable(state->request, 400) << "\"\n"
                 << "  pipeline " << state->pipeline.name << ", started " << state->created_at << ", last activity " << state->updated_at << "\n\n";
     for (const StageState& stage : state->stages) {
         out << fmt::format("  {:<10} {:<10} {:>3} steps {:>8} tokens {:>8}{}\n", stage.name, to_string(stage.status), stage.steps,
@@ -262,6 +263,8 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     if (const auto holder = TaskLock::holder(store.paths(*id))) {
         out << "\n  running now: process " << holder->pid << " on " << holder->host << " since " << holder->since << "\n";
     }
+    const std::vector<std::string> ways = ways_on(glance);
+    for (const std::string& way : ways) { out << (&way == &ways.front() ? "\n  " : "  ") << way << "\n"; }
     for (const BoxPart& part : detail) {
         if (!part.empty()) { out << "\n"; }
         for (const BoxLine& line : part) { out << "  " << line.text << "\n"; }
@@ -335,7 +338,8 @@ void add_status(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<StatusArguments>();
     const Command command = add_subcommand(app, "status", "Show all tasks, or one");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it; without it: all tasks")->type_name("TASK");
-    add_option(*command, "--state", arguments->state, "Only tasks with this status: pending, running, paused, awaiting_approval, completed, failed or aborted")->type_name("STATUS");
+    add_option(*command, "--state", arguments->state, "Only tasks with this status")
+        ->one_of({"pending", "running", "paused", "awaiting_approval", "completed", "failed", "aborted"});
     add_flag(*command, "--all", arguments->all, "All tasks, not only the newest 20");
     const Option detail = add_flag(*command, "--detail", arguments->detail, "Also the last actions and where the artifacts are");
     const Option phase = *add_option(*command, "--phase", arguments->phase, "One stage of the task: how it went, its steps, its artifact")->type_name("STAGE")->excludes(detail);

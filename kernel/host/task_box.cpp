@@ -33,7 +33,7 @@ std::pair<std::string, std::string> sign_of(const TaskGlance& task) {
     if (!task.summary.waiting_for.empty()) { return {"⚠", person_colour}; }
     if (task.summary.status == "completed") { return {"✓", good_colour}; }
     if (task.summary.status == "failed" || task.summary.status == "aborted") { return {"✗", bad_colour}; }
-    if (task.summary.status == "running" && !task.running) { return {"✗", person_colour}; }
+    if (is_interrupted(task)) { return {"✗", person_colour}; }
     return {task.summary.status == "running" ? "●" : "·", task.summary.status == "running" ? good_colour : dim_colour};
 }
 
@@ -41,7 +41,7 @@ std::pair<std::string, std::string> sign_of(const TaskGlance& task) {
 std::string condition_of(const TaskGlance& task) {
     if (task.summary.waiting_for == "escalation") { return "ESCALATED"; }
     if (!task.summary.waiting_for.empty()) { return "WAITS: " + upper_case(task.summary.waiting_for); }
-    if (task.summary.status == "running" && !task.running) { return "INTERRUPTED"; }
+    if (is_interrupted(task)) { return "INTERRUPTED"; }
     return upper_case(task.summary.status == "running" ? task.summary.current_stage : task.summary.status);
 }
 
@@ -62,27 +62,14 @@ BoxLine head_of(const TaskGlance& task, const BoxLook& look, std::chrono::system
     return line;
 }
 
-std::string acts_text(const LastActs& acts, bool ended, std::chrono::system_clock::time_point now) {
+/// Without a time: nothing that passes by itself.
+std::string acts_text(const LastActs& acts, bool ended, std::optional<std::chrono::system_clock::time_point> now) {
     std::string text;
     const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "  ") + part; };
     if (acts.tests > 0) { add(fmt::format("Tests: {}/{}", acts.tests_passed, acts.tests)); }
     if (acts.conformance) { add(*acts.conformance ? "Conformance: ✓" : "Conformance: ✗"); }
-    if (!acts.action.empty() && !ended) { add("Last: " + printable(acts.action, 60) + (acts.at.empty() ? "" : " (" + time_since(acts.at, now) + " ago)")); }
+    if (!acts.action.empty() && !ended) { add("Last: " + printable(acts.action, 60) + (acts.at.empty() || !now ? "" : " (" + time_since(acts.at, *now) + " ago)")); }
     return text;
-}
-
-/// What a person can do about it, in the words of the command line.
-std::vector<std::string> ways_on(const TaskGlance& task) {
-    const std::string id = short_id(task.summary.task_id);
-    if (task.summary.waiting_for == "escalation") { return {"agentforge resolve " + (task.waiting_id.empty() ? "ID" : task.waiting_id) + " \"your answer\""}; }
-    if (task.summary.waiting_for == "action") {
-        const std::string what = task.waiting_id.empty() ? std::string("ID") : task.waiting_id;
-        return {"agentforge approve " + what + " (--edit changes it first)", "agentforge reject " + what + " --feedback \"what to do instead\""};
-    }
-    if (task.summary.waiting_for == "approval") { return {"agentforge approve " + id, "agentforge feedback " + id + " \"what to change\"", "agentforge reject " + id}; }
-    if (!task.summary.waiting_for.empty()) { return {"agentforge status " + id + " --detail"}; }
-    if (task.summary.status == "paused" || task.summary.status == "failed" || (task.summary.status == "running" && !task.running)) { return {"agentforge resume " + id}; }
-    return {};
 }
 
 std::string question_of(const TaskGlance& task, std::size_t most) { return (task.summary.waiting_for.empty() ? "Paused: " : "Waiting: ") + printable(task.question, most); }
@@ -131,6 +118,33 @@ TaskGlance glance_into(const TaskPaths& paths) {
 }
 
 }  // namespace
+
+bool is_interrupted(const TaskGlance& task) { return task.summary.status == "running" && !task.running; }
+
+std::vector<std::string> ways_on(const TaskGlance& task) {
+    const std::string id = short_id(task.summary.task_id);
+    if (task.summary.waiting_for == "escalation") { return {"agentforge resolve " + (task.waiting_id.empty() ? "ID" : task.waiting_id) + " \"your answer\""}; }
+    if (task.summary.waiting_for == "action") {
+        const std::string what = task.waiting_id.empty() ? std::string("ID") : task.waiting_id;
+        return {"agentforge approve " + what + " (--edit changes it first)", "agentforge reject " + what + " --feedback \"what to do instead\""};
+    }
+    if (task.summary.waiting_for == "approval") { return {"agentforge approve " + id, "agentforge feedback " + id + " \"what to change\"", "agentforge reject " + id}; }
+    if (!task.summary.waiting_for.empty()) { return {"agentforge status " + id + " --detail"}; }
+    if (task.summary.status == "paused" || task.summary.status == "failed" || is_interrupted(task)) { return {"agentforge resume " + id}; }
+    return {};
+}
+
+std::vector<std::string> plain_lines(const TaskGlance& task) {
+    std::vector<std::string> lines;
+    if (has_ended(task.summary.status)) { return lines; }
+    const std::string acts = acts_text(task.acts, false, std::nullopt);
+    const std::string share = task.stages == 0 ? "" : fmt::format("{}%", task.stages_done * 100 / task.stages);
+    if (!share.empty() || !acts.empty()) { lines.push_back(share + (share.empty() || acts.empty() ? "" : "  ") + acts); }
+    if (!task.summary.waiting_for.empty()) { lines.push_back("waits for: " + task.summary.waiting_for); }
+    if (!task.question.empty()) { lines.push_back(question_of(task, 300)); }
+    if (const auto ways = ways_on(task); !ways.empty()) { lines.push_back(ways.front()); }
+    return lines;
+}
 
 std::string short_id(const std::string& task_id) {
     const std::size_t dash = task_id.rfind('-');

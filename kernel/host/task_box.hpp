@@ -36,6 +36,13 @@ struct TaskGlance {
     LastActs acts;
 };
 
+/// It was under way, and no process has it: `resume` goes on.
+[[nodiscard]] bool is_interrupted(const TaskGlance& task);
+/// What stands below the head of a task that has not ended where no box can be shown: nothing that passes by itself.
+[[nodiscard]] std::vector<std::string> plain_lines(const TaskGlance& task);
+/// What a person can do about it, in the words of the command line.
+[[nodiscard]] std::vector<std::string> ways_on(const TaskGlance& task);
+
 /// Of a task whose state is known; its folder says only who has it and what it did last.
 [[nodiscard]] TaskGlance glance_of(const TaskState& state, const TaskPaths& paths);
 /// Looks at a task of a listing, where it has not ended. Its state is read from `state.yaml`, which may be a record behind.

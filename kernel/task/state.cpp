@@ -1003,13 +1003,6 @@ private:
 std::string_view to_string(TaskStatus status) noexcept { return name_in(task_status_names, status); }
 std::string_view to_string(StageStatus status) noexcept { return name_in(stage_status_names, status); }
 
-Result<TaskStatus> parse_task_status(std::string_view text) {
-    if (const auto status = value_in(task_status_names, text)) { return *status; }
-    std::string known;
-    for (const auto& [value, name] : task_status_names) { known += (known.empty() ? "" : ", ") + std::string(name); }
-    return Error{"AF-TASK-013", "`" + std::string(text) + "` is not a task status", "", "use one of " + known, ErrorKind::invalid};
-}
-
 bool is_terminal(TaskStatus status) noexcept {
     return status == TaskStatus::completed || status == TaskStatus::failed || status == TaskStatus::aborted;
 }

@@ -27,7 +27,6 @@ namespace agentforge::kernel {
 enum class TaskStatus : unsigned char { pending = 1, running, paused, awaiting_approval, completed, failed, aborted };
 
 [[nodiscard]] std::string_view to_string(TaskStatus status) noexcept;
-[[nodiscard]] Result<TaskStatus> parse_task_status(std::string_view text);
 [[nodiscard]] std::string_view to_string(StageStatus status) noexcept;
 /// completed, failed or aborted.
 [[nodiscard]] bool is_terminal(TaskStatus status) noexcept;

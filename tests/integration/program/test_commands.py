@@ -299,8 +299,16 @@ class TestLooking(ProgramTest):
 
     def test_status_of_an_unknown_state_names_the_known_ones(self):
         outcome = self.run_program("status", "--state", "compleetd")
-        self.assertIn(outcome.code, (1, 2))
-        self.assertIn("completed", outcome.err)
+        self.assert_error(outcome, "AF-CLI-001", "did you mean `completed`?", exit_code=2)
+
+    def test_status_of_a_state_that_no_task_has_counts_all_and_says_so(self):
+        outcome = self.assert_code(self.run_program("status", "--state", "failed"), 0)
+        self.assertIn("Completed: 1    Waiting for a person: 1", outcome.out)
+        self.assertIn("No task is failed, and 2 are in another state", outcome.out)
+
+    def test_status_in_a_pipe_says_how_to_go_on(self):
+        for arguments in ((), (self.waiting,)):
+            self.assertIn(f"agentforge approve {self.waiting[-8:]}", self.assert_code(self.run_program("status", *arguments), 0).out)
 
     def test_status_all(self):
         self.assert_code(self.run_program("status", "--all"), 0)
@@ -429,7 +437,9 @@ class TestApprovals(ProgramTest):
 
     def test_empty_feedback_is_refused(self):
         self.start("--approve", "intake", "--exit-after", "clarify")
-        self.assert_error(self.run_program("feedback", self.task(), "  "), "AF-ORCH-044")
+        for arguments in (("feedback", self.task(), "  "), ("reject", self.task(), "--feedback", "")):
+            self.assert_error(self.run_program(*arguments), "AF-CLI-001", "is empty", exit_code=2)
+        self.assertEqual(self.run_program("status", self.task(), "--json").json["status"], "awaiting_approval")
 
     def test_there_is_nothing_to_approve_in_a_finished_task(self):
         self.start("--exit-after", "intake")
@@ -437,9 +447,17 @@ class TestApprovals(ProgramTest):
             self.assert_error(self.run_program(*arguments, self.task()), "AF-ORCH-043")
         self.assert_error(self.run_program("feedback", self.task(), "x"), "AF-ORCH-043")
 
-    def test_resume_without_a_decision_waits_on(self):
-        self.start("--approve", "intake", "--exit-after", "clarify")
-        self.assert_code(self.run_program("resume", self.task()), 22)
+    def test_resume_without_a_decision_waits_on_and_says_that_it_records_no_longer(self):
+        recording = self.folder / "recording.yaml"
+        self.start("--approve", "intake", "--exit-after", "clarify", "--record", recording)
+        outcome = self.assert_code(self.run_program("resume", self.task()), 22)
+        self.assertIn(f"--set llm.record={recording}", outcome.err)
+        self.assertNotIn("llm.record", self.run_program("resume", self.task(), "--set", f"llm.record={recording}").err)
+
+    def test_a_recording_that_cannot_be_written_is_told_before_a_model_is_asked(self):
+        for more in ((), ("--dry-run",)):
+            self.assert_error(self.start("--record", self.folder / "nowhere" / "recording.yaml", *more), "AF-LLM-110", "nowhere")
+        self.assertEqual(self.tasks(), [])
 
     def test_an_idle_task_is_aborted(self):
         self.start("--approve", "intake", "--exit-after", "clarify")

@@ -70,6 +70,10 @@ class TestCost(ProgramTest):
         process.kill()
         process.wait()
         release.set()
+        for arguments, words in (((), ("Active: 0", "INTERRUPTED")), ((self.task(),), ("INTERRUPTED",))):
+            told = self.run_program("status", *arguments).out
+            for word in (*words, f"agentforge resume {self.task()[-8:]}"):
+                self.assertIn(word, told)
         self.assertTrue(self.run_program("cost", self.task(), "--json").json["call_may_be_missing"])
         self.assert_code(self.run_program("resume", self.task()), 0)
         cost = self.run_program("cost", self.task(), "--json").json

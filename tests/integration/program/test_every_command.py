@@ -288,9 +288,12 @@ class TestConfig(ProgramTest):
         outcome = self.assert_code(self.run_program("config", "get", "llm.model", "--json"), 1)
         self.assertEqual(outcome.json["error"]["code"], "AF-CONF-041")
 
-    def test_set_takes_an_empty_text(self):
+    def test_set_takes_an_empty_text_where_there_is_a_default_to_take_away(self):
         self.assert_code(self.run_program("config", "set", "delivery.co_author", ""), 0)
         self.assertEqual(self.run_program("config", "get", "delivery.co_author").out, "\n")
+        before = self.settings.read_text()
+        self.assert_error(self.run_program("config", "set", "llm.backend", ""), "AF-CONF-021", "llm.backend is empty", "--unset")
+        self.assertEqual(self.settings.read_text(), before)
 
     def test_set_keeps_the_rights_of_the_file(self):
         for mode, level in ((0o600, "info"), (0o666, "debug")):      # The second is more than any umask leaves a new file.

@@ -75,7 +75,7 @@ class TestByCommandAndFile(InteractiveTest):
         self.assert_error(self.run_program("approve", self.task()), "AF-ESC-036", item["id"], "--hash")
         self.assert_error(self.run_program("approve", self.task(), "--hash", "000000"), "AF-ESC-035")
         self.assert_error(self.run_program("approve", item["id"], "--edit"), "AF-ESC-038", "--edited")
-        self.assert_error(self.run_program("feedback", item["id"], ""), "AF-ORCH-044")
+        self.assert_error(self.run_program("feedback", item["id"], ""), "AF-CLI-001", "COMMENT is empty", exit_code=2)
         outcome = self.run_program("approve", self.task(), "--hash", item["artifact_hash"][:12], "--no-resume")
         self.assert_code(outcome, 0)
         self.assertIn("Go on with: agentforge resume", outcome.out)

@@ -121,6 +121,18 @@ TEST(Recorder, says_when_it_cannot_write) {
     EXPECT_EQ(answer.error().code, "AF-LLM-110");
 }
 
+TEST(Recorder, says_that_it_cannot_write_before_a_model_is_asked) {
+    Recording recording;
+    unsigned calls = 0;
+    const auto nowhere = make_recording((recording.folder.path() / "nowhere" / "transcript.yaml").string());
+    EXPECT_EQ(open_recording(*nowhere).error().code, "AF-LLM-110");
+    const auto recorder = make_recorder(make_model_client(std::make_shared<FakeBackend>([&calls](const CompletionRequest&) { ++calls; return text_answer("x"); }), {}, [](std::chrono::milliseconds) {}), nowhere);
+    EXPECT_EQ(recorder->complete(Recording::at(1), recording.context).error().code, "AF-LLM-110");
+    EXPECT_EQ(calls, 0U);
+    EXPECT_TRUE(open_recording(*make_recording(recording.file)).ok());
+    EXPECT_FALSE(std::filesystem::exists(recording.file));
+}
+
 TEST(Recorder, keeps_the_attempts_that_failed_with_the_answer_they_led_to) {
     Recording recording;
     unsigned calls = 0;

@@ -121,6 +121,11 @@ TEST(Nearest, finds_the_likely_meaning_or_nothing) {
     EXPECT_EQ(nearest("staus", words), "status");
     EXPECT_EQ(nearest("stauts", {"start", "status"}), "status");
     EXPECT_EQ(nearest("zebra", words), "");
+    const std::vector<std::string> commands{"abort", "apply", "cost", "logs", "remind", "reject", "setup", "start", "status"};
+    for (const char* other : {"replay", "stop", "test", "list", "review"}) { EXPECT_EQ(nearest(other, commands), "") << other; }
+    for (const auto& [wrong, meant] : {std::pair{"strat", "start"}, {"log", "logs"}, {"csot", "cost"}, {"aplly", "apply"}, {"rejct", "reject"}, {"sttaus", "status"}}) {
+        EXPECT_EQ(nearest(wrong, commands), meant);
+    }
     EXPECT_EQ(nearest("x", {}), "");
     EXPECT_EQ(nearest(std::string(1'000'000, 'x'), words), "");
 }

@@ -139,6 +139,20 @@ TEST(BoxOfTasks, SaysWhichTaskNoProcessHasAndHowToGoOn) {
     EXPECT_THAT(lines, Contains(HasSubstr("agentforge resume 11111111")));
 }
 
+TEST(PlainLines, SayHowFarItIsWhatItWaitsForAndHowToGoOnAndNothingThatPassesByItself) {
+    const auto tasks = three_tasks();
+    EXPECT_THAT(plain_lines(tasks[0]), ElementsAre("62%  Tests: 8/10  Conformance: ✓  Last: edit_file"));
+    EXPECT_THAT(plain_lines(tasks[1]), ElementsAre("waits for: escalation", "Waiting: Clarification on schema migration strategy", "agentforge resolve ESC-1 \"your answer\""));
+    EXPECT_TRUE(plain_lines(tasks[2]).empty());
+}
+
+TEST(PlainLines, OfAnInterruptedTaskSayHowToGoOn) {
+    const TaskGlance lost = glance("a-11111111", "Add OAuth2 authentication", "running", "green");
+    EXPECT_TRUE(is_interrupted(lost));
+    EXPECT_FALSE(is_interrupted(three_tasks()[0]));
+    EXPECT_THAT(plain_lines(lost), ElementsAre("agentforge resume 11111111"));
+}
+
 TEST(BoxOfTasks, SaysHowManyAreLeftOut) { EXPECT_THAT(box_of({.columns = 64}, {}, 7), Contains(HasSubstr("… and 7 more: agentforge status --all"))); }
 
 TEST(BoxOfTasks, ShowsNoControlCharacterOfAPerson) {

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "host/event_stream.hpp"
 #include "host/program.hpp"
+#include "task/state.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -165,6 +166,8 @@ TEST(Help, NamesTheValueOfAnOptionAndItsChoices) {
     EXPECT_THAT(help, HasSubstr("--exit-after STAGE"));
 }
 
+TEST(Help, WithoutACommandExplainsTheWholeProgram) { EXPECT_EQ(answer({"help"}).out, answer({"--help"}).out); }
+
 TEST(ManPage, HasTheSectionsOfAManual) {
     const std::string page = answer({"help", "start", "--man"}).out;
     for (const char* section : {".TH \"AGENTFORGE-START\" 1", ".SH NAME", ".SH SYNOPSIS", ".SH ARGUMENTS", ".SH OPTIONS", ".SH EXAMPLES"}) { EXPECT_THAT(page, HasSubstr(section)); }
@@ -202,6 +205,19 @@ TEST(TypingError, NamesTheNearestCommandOfAGroup) { EXPECT_THAT(answer({"pipelin
 TEST(TypingError, NamesTheNearestFlag) { EXPECT_THAT(answer({"start", "x", "--exit-aftr", "spec"}).err, HasSubstr("did you mean `--exit-after`?")); }
 
 TEST(TypingError, NamesTheNearestChoice) { EXPECT_THAT(answer({"start", "x", "--output-format", "stream-jsno"}).err, HasSubstr("did you mean `stream-json`?")); }
+
+TEST(TypingError, NamesTheNearestStatusOfATask) {
+    const Answer wrong = answer({"status", "--state", "runing"});
+    EXPECT_EQ(wrong.code, 2);
+    EXPECT_THAT(wrong.err, HasSubstr("AF-CLI-001: `runing` is no value of --state\n  did you mean `running`?"));
+    for (auto status = static_cast<unsigned char>(TaskStatus::pending); status <= static_cast<unsigned char>(TaskStatus::aborted); ++status) {
+        EXPECT_THAT(answer({"status", "--help"}).out, HasSubstr(std::string(to_string(static_cast<TaskStatus>(status)))));
+    }
+}
+
+TEST(TypingError, NamesNoCommandThatIsAnotherWord) {
+    for (const char* other : {"replay", "stop", "test", "list", "review"}) { EXPECT_THAT(answer({other}).err, Not(HasSubstr("did you mean"))) << other; }
+}
 
 TEST(TypingError, InHelpNamesTheNearestCommand) { EXPECT_THAT(answer({"help", "plugins", "lsit"}).err, HasSubstr("did you mean `agentforge help plugins list`?")); }
 
@@ -242,6 +258,78 @@ TEST(WrongUse, IsSaidInTheWordsOfTheHelp) {
         {{"status", "-C"}, "`-C` needs its value, DIR"},
         {{"--set"}, "`--set` needs its value, KEY=VALUE"}};
     for (const auto& [words, wanted] : said) { EXPECT_THAT(answer(words).err, HasSubstr(wanted)) << words.front(); }
+}
+
+TEST(EmptyValue, IsAUsageErrorAndNotAnOptionThatWasNotGiven) {
+    const std::vector<std::pair<std::vector<std::string>, std::string>> said = {
+        {{"reject", "t", "--feedback", ""}, "the value of --feedback is empty"},
+        {{"feedback", "t", "  "}, "COMMENT is empty"},
+        {{"resolve", "ESC-1", " \t"}, "ANSWER is empty"},
+        {{"start", "x", "--exit-after", ""}, "the value of --exit-after is empty"},
+        {{"start", "x", "--exit-after=", "--dry-run"}, "the value of --exit-after is empty"},
+        {{"start", "x", "--approve", "spec", "--approve", ""}, "the value of --approve is empty"},
+        {{"status", ""}, "TASK is empty"},
+        {{"status", "t", "--phase", ""}, "the value of --phase is empty"},
+        {{"config", "show", ""}, "KEY is empty"},
+        {{"logs", "t", "--tail", ""}, "the value of --tail is empty"},
+        {{"-C", "", "status"}, "the value of -C is empty"}};
+    for (const auto& [words, wanted] : said) {
+        const Answer wrong = answer(words);
+        EXPECT_EQ(wrong.code, 2) << wanted;
+        EXPECT_THAT(wrong.err, HasSubstr("AF-CLI-001: " + wanted)) << words.front();
+    }
+}
+
+TEST(EmptyValue, OfEveryCommandIsRefusedWhereverItStands) {
+    for (const json::object& command : leaves()) {
+        for (const json::value& each : command.at("options").as_array()) {
+            const json::object& option = each.as_object();
+            if (option.at("value").as_string().empty() || (name_of(command) == "agentforge start" && option.at("positional").as_bool())) { continue; }
+            auto words = words_of(name_of(command));
+            if (!option.at("positional").as_bool()) { words.emplace_back(option.at("names").as_array().front().as_string()); }
+            words.emplace_back();
+            EXPECT_THAT(answer(words).err, HasSubstr("is empty")) << name_of(command) << " " << json::serialize(option.at("names"));
+        }
+    }
+}
+
+TEST(WrongUse, NamesTheUnknownOptionBeforeWhatItLeftMissing) {
+    EXPECT_THAT(answer({"start", "--suprvised"}).err, HasSubstr("`agentforge start` has no option `--suprvised`\n  did you mean `--supervised`?"));
+    EXPECT_THAT(answer({"status", "-j"}).err, HasSubstr("`agentforge status` has no option `-j`"));
+    EXPECT_THAT(answer({"start", "--reason is missing"}).err, HasSubstr("a text that begins with `-` stands behind `--`: agentforge start -- "));
+    EXPECT_THAT(answer({"abort", "--reason", "-x is wrong", "--nosuch"}).err, HasSubstr("no option `--nosuch`"));
+}
+
+TEST(WrongUse, SaysWhereAnOptionStandsWrongly) {
+    EXPECT_THAT(answer({"start", "--", "--foo", "--dry-run"}).err, HasSubstr("`--dry-run` stands behind `--`, where all is text"));
+    EXPECT_THAT(answer({"--detail", "status"}).err, HasSubstr("`--detail` stands before its command\n  it stands behind: agentforge status --detail"));
+    EXPECT_THAT(answer({"doctor", "x"}).err, HasSubstr("`agentforge doctor` does not take `x`\n"));
+    EXPECT_THAT(answer({"start", "x", "--pipeline", "a", "--pipeline", "b"}).err, HasSubstr("`--pipeline` may stand only once"));
+}
+
+TEST(WrongUse, WithoutACommandIsSaid) {
+    for (const auto& words : std::vector<std::vector<std::string>>{{"--trust"}, {"-C", "status"}, {"--", "status"}}) {
+        const Answer wrong = answer(words);
+        EXPECT_EQ(wrong.code, 2);
+        EXPECT_THAT(wrong.err, HasSubstr("AF-CLI-001: no command is given")) << words.front();
+        EXPECT_THAT(wrong.out, IsEmpty()) << words.front();
+    }
+    EXPECT_THAT(answer({"-C", "status"}).err, HasSubstr("`status` was taken for the folder of -C"));
+    EXPECT_THAT(answer({}).out, HasSubstr("Usage: agentforge"));
+}
+
+TEST(WrongUse, IsJsonWhereJsonIsAskedFor) {
+    for (const auto& words : std::vector<std::vector<std::string>>{{"strat", "--json"}, {"start", "--nosuch", "--output-format", "json"}, {"start", "--nosuch", "--output-format=json"}, {"--json", "status"}}) {
+        const Answer wrong = answer(words);
+        EXPECT_EQ(parse_json(wrong.out, "answer").value().at("error").at("code"), "AF-CLI-001") << words.front();
+        EXPECT_THAT(wrong.err, IsEmpty()) << words.front();
+    }
+}
+
+TEST(WrongUse, ATranscriptAndABackendExcludeEachOther) {
+    for (const auto& words : std::vector<std::vector<std::string>>{{"start", "x", "--backend", "openai", "--transcript", "t"}, {"start", "x", "--transcript", "t", "--backend", "openai"}}) {
+        EXPECT_THAT(answer(words).err, HasSubstr("`--backend` and `--transcript` exclude each other"));
+    }
 }
 
 TEST(EventStream, BeginsWithItsFormatAndVersion) {
