@@ -26,6 +26,8 @@ namespace agentforge::kernel {
 
 namespace {
 
+constexpr const char* no_value = "AF-CLI-070";
+
 struct ConfigArguments {
     std::string key;
     std::optional<std::string> value;
@@ -185,6 +187,9 @@ Result<json::value> value_of_text(const ConfigInForce& config, const std::string
     if (const json::object* known = segments.empty() ? nullptr : known_setting(none, segments)) {
         // Inside a free map: the map with this value alone, as a flag would give it.
         const auto of_map = split_key(std::string(known->at("key").as_string())).size();
+        if (segments.size() == of_map && text.find_first_not_of(" \t\r\n") == std::string::npos && !known->contains("default")) {
+            return Error{no_value, "the value for " + printable(key, 120) + " is empty", "", "give one, or --unset to take the setting out", ErrorKind::invalid};
+        }
         if (segments.size() > of_map) {
             AF_TRY(const YamlDocument inner, parse_yaml(text, ""));
             json::value value = inner.value;
@@ -233,7 +238,7 @@ Result<void> replace_kept_file(const std::filesystem::path& file, std::string_vi
 
 int set_config(Program& program, const ConfigArguments& arguments) {
     if (arguments.unset == arguments.value.has_value()) {
-        program.fail(Error{"AF-CLI-070", arguments.unset ? "a value and --unset exclude each other" : "there is no value for " + printable(arguments.key, 120), "",
+        program.fail(Error{no_value, arguments.unset ? "a value and --unset exclude each other" : "there is no value for " + printable(arguments.key, 120), "",
                            "give the value as the second argument, or --unset to take the setting out", ErrorKind::invalid});
         return 2;
     }
@@ -254,7 +259,10 @@ int set_config(Program& program, const ConfigArguments& arguments) {
     const auto segments = split_key(arguments.key);
     if (!arguments.unset) {
         auto read = value_of_text(config, arguments.key, *arguments.value);
-        if (!read.ok()) { return program.fail(read.error()); }
+        if (!read.ok()) {
+            const int code = program.fail(read.error());
+            return read.error().code == no_value ? 2 : code;
+        }
         value = std::move(*read);
     } else {
         const auto any = Settings::load(config.product.config, {});
@@ -375,7 +383,7 @@ void add_config(CLI::App& app, Program& program) {
 
     const Command set = add_subcommand(*group, "set", "Write one setting into the project's file; comments and all else in it stay");
     add_option(*set, "key", arguments->key, "The setting, such as llm.backend")->type_name("KEY")->required();
-    add_option_function(*set, "value", [arguments](const std::string& value) { arguments->value = value; }, "Its value; a list as [a, b]")->type_name("VALUE");
+    add_option_function(*set, "value", [arguments](const std::string& value) { arguments->value = value; }, "Its value; a list as [a, b]")->type_name("VALUE")->may_be_empty();     // In place of a default.
     add_flag(*set, "--user", arguments->user, "Into your own file instead, ~/.agentforge/config.yaml: for all projects");
     add_flag(*set, "--unset", arguments->unset, "Take it out of the file");
     add_flag(*set, "--json", program.json_output, "Answer as JSON");

@@ -229,7 +229,6 @@ TEST(EmptyValue, IsAUsageErrorAndNotAnOptionThatWasNotGiven) {
         {{"status", ""}, "TASK is empty"},
         {{"status", "t", "--phase", ""}, "the value of --phase is empty"},
         {{"config", "show", ""}, "KEY is empty"},
-        {{"config", "set", "llm.backend", ""}, "VALUE is empty"},
         {{"logs", "t", "--tail", ""}, "the value of --tail is empty"},
         {{"-C", "", "status"}, "the value of -C is empty"}};
     for (const auto& [words, wanted] : said) {
