@@ -26,6 +26,8 @@ namespace agentforge::kernel {
 
 namespace {
 
+constexpr const char* no_value = "AF-CLI-070";
+
 struct ConfigArguments {
     std::string key;
     std::optional<std::string> value;
@@ -186,7 +188,7 @@ Result<json::value> value_of_text(const ConfigInForce& config, const std::string
         // Inside a free map: the map with this value alone, as a flag would give it.
         const auto of_map = split_key(std::string(known->at("key").as_string())).size();
         if (segments.size() == of_map && text.find_first_not_of(" \t\r\n") == std::string::npos && !known->contains("default")) {
-            return Error{"AF-CONF-021", "the value for " + key + " is empty", "", "Give one, or take the setting out: agentforge config set " + key + " --unset", ErrorKind::invalid};
+            return Error{no_value, "the value for " + printable(key, 120) + " is empty", "", "give one, or --unset to take the setting out", ErrorKind::invalid};
         }
         if (segments.size() > of_map) {
             AF_TRY(const YamlDocument inner, parse_yaml(text, ""));
@@ -238,7 +240,7 @@ Result<void> replace_kept_file(const std::filesystem::path& file, std::string_vi
 
 int set_config(Program& program, const ConfigArguments& arguments) {
     if (arguments.unset == arguments.value.has_value()) {
-        program.fail(Error{"AF-CLI-070", arguments.unset ? "a value and --unset exclude each other" : "there is no value for " + printable(arguments.key, 120), "",
+        program.fail(Error{no_value, arguments.unset ? "a value and --unset exclude each other" : "there is no value for " + printable(arguments.key, 120), "",
                            "give the value as the second argument, or --unset to take the setting out", ErrorKind::invalid});
         return 2;
     }
@@ -259,7 +261,10 @@ int set_config(Program& program, const ConfigArguments& arguments) {
     const auto segments = split_key(arguments.key);
     if (!arguments.unset) {
         auto read = value_of_text(config, arguments.key, *arguments.value);
-        if (!read.ok()) { return program.fail(read.error()); }
+        if (!read.ok()) {
+            const int code = program.fail(read.error());
+            return read.error().code == no_value ? 2 : code;
+        }
         value = std::move(*read);
     } else {
         const auto any = Settings::load(config.product.config, {});

@@ -136,7 +136,7 @@ std::vector<std::string> ways_on(const TaskGlance& task) {
 
 std::vector<std::string> plain_lines(const TaskGlance& task) {
     std::vector<std::string> lines;
-    if (has_ended(task.summary.status)) { return lines; }
+    if (is_over(task.summary.status)) { return lines; }
     const std::string acts = acts_text(task.acts, false, std::nullopt);
     const std::string share = task.stages == 0 ? "" : fmt::format("{}%", task.stages_done * 100 / task.stages);
     if (!share.empty() || !acts.empty()) { lines.push_back(share + (share.empty() || acts.empty() ? "" : "  ") + acts); }

@@ -292,7 +292,7 @@ class TestConfig(ProgramTest):
         self.assert_code(self.run_program("config", "set", "delivery.co_author", ""), 0)
         self.assertEqual(self.run_program("config", "get", "delivery.co_author").out, "\n")
         before = self.settings.read_text()
-        self.assert_error(self.run_program("config", "set", "llm.backend", ""), "AF-CONF-021", "llm.backend is empty", "--unset")
+        self.assert_error(self.run_program("config", "set", "llm.backend", ""), "AF-CLI-070", "llm.backend is empty", "--unset", exit_code=2)
         self.assertEqual(self.settings.read_text(), before)
 
     def test_set_keeps_the_rights_of_the_file(self):
