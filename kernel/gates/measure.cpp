@@ -596,7 +596,8 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
                                         text_of(line, "name"), number_of(line, "value")});
         }
     }
-    if (!found->commands.contains("metrics") && !found->code.empty()) {
+    const bool by_function = std::any_of(checks.begin(), checks.end(), [](const auto& check) { return check.metric == "complexity" || check.metric == "function-length"; });
+    if (by_function && !found->commands.contains("metrics") && !found->code.empty()) {
         for (auto* versions : {&now, &before}) {
             for (auto& version : *versions) {
                 if (!found->sources.matches(version.path) || version.content.size() > (2UL << 20U)) { continue; }
