@@ -60,6 +60,7 @@ public:
             }
             auto outcome = outcome_of(test);
             told_.insert(outcome.id);
+            if (test.manner) { run.manners[outcome.id].insert(manner_of(test)); }
             if (outcome.status == TestStatus::passed) { passed_in_.insert(outcome.file.empty() ? unknown_folder : folder_of(outcome.file)); }
             failures_ = failures_ || is_failure(outcome.status);
             if (not_asked_for(outcome)) { continue; }
@@ -69,6 +70,10 @@ public:
             } else if (badness(outcome.status) > badness(run.tests[place->second].status)) {
                 run.tests[place->second] = std::move(outcome);
             }
+        }
+        for (auto file : report.reads) {
+            fill_out(file);
+            run.reads.insert(std::move(file));
         }
     }
 
@@ -189,6 +194,24 @@ private:
             found = file;
         }
         return found;
+    }
+
+    /// With the test files that its program was made of: the rest of it is the project's.
+    TestManner manner_of(const ReportedTest& test) const {
+        auto manner = *test.manner;
+        std::set<std::string> files;
+        for (const auto& source : test.sources) {
+            if (auto path = path_in_tree(source, context_.root); is_test_file(path)) { files.insert(std::move(path)); }
+        }
+        for (const auto& file : files) { manner.how += "built from: " + file + "\n"; }
+        fill_out(manner.how);
+        return manner;
+    }
+    /// Each tree is built in a folder of its own.
+    void fill_out(std::string& text) const {
+        for (auto at = text.find(context_.build); !context_.build.empty() && at != std::string::npos; at = text.find(context_.build, at)) {
+            text.replace(at, context_.build.size(), "{build}");
+        }
     }
 
     TestOutcome outcome_of(const ReportedTest& reported) const {

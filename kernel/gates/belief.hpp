@@ -26,6 +26,7 @@ struct ReportContext {
     std::vector<PlacedCanary> canaries;
     std::string marker;                 ///< Of skeletons.
     std::string root;
+    std::string build;                          ///< The build folder, as it stands in reports.
     std::vector<std::string> test_files;        ///< All of the tree's, sorted.
     std::vector<std::string> files;     ///< Those that were asked for; a test of another one is left out.
     std::map<std::string, std::string> declared;        ///< Test name → file, where one file only declares it.

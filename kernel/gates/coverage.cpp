@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "gates/items.hpp"
 #include "gates/measure.hpp"
@@ -86,10 +87,21 @@ Result<Coverage> Measure::coverage_by_lines(const Language& language, const std:
         result.reason = "no changed line compares with what the tests give";
         return result;
     }
-    AF_TRY(const auto run, commands_->lines_run(language, tree, tests, stop));
+    AF_TRY(const auto* runner, commands_->runner(language, tree));
+    const auto& argv = runner->coverage->argv;
+    const bool takes_files = std::any_of(argv.begin(), argv.end(), [](const auto& argument) { return argument == "{files}" || argument == "{directories}"; });
+    const auto key = tree + (takes_files ? hash_of(json::array(tests.begin(), tests.end())) : std::string{});
+    LanguageCommands::LinesRun run;
+    if (const auto told = lines_.find(key); told != lines_.end()) {
+        run = told->second;
+    } else {
+        AF_TRY(run, commands_->lines_run(language, tree, tests, stop));
+        if (run.measured) { lines_.emplace(key, run); }
+    }
     result.measured = run.measured;
     (run.failed ? result.problem : result.reason) = run.reason;
-    std::vector<std::string> some(tests.begin(), tests.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(tests.size(), 5)));
+    std::vector<std::string> some{"the tests"};
+    if (takes_files) { some.assign(tests.begin(), tests.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(tests.size(), 5))); }
     for (const auto& source : sources) {
         const auto counts = run.counts.find(source.path);
         // The first line at or behind one that can be run, in what a person would call the same place.

@@ -171,6 +171,8 @@ Result<TestRun> Measure::run_suite(const std::string& tree, const std::vector<st
     run.believed = run.believed && more.believed;
     std::move(more.tests.begin(), more.tests.end(), std::back_inserter(run.tests));
     std::move(more.notes.begin(), more.notes.end(), std::back_inserter(run.notes));
+    run.manners.merge(more.manners);
+    run.reads.merge(more.reads);
     run.duration += more.duration;
     return run;
 }
@@ -343,7 +345,8 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
         Excused excused;
         std::vector<std::string> since;
         if (call.baseline != nullptr) {
-            AF_TRY(since, flipping(*call.baseline, call.tree, files, run, stop));
+            // A phase's end asks again; after an edit the answer is to be there soon.
+            if (!affected) { AF_TRY(since, flipping(*call.baseline, call.tree, files, run, stop)); }
             report.facts["flaky_since"] = texts(since);
             excused = excused_failures(call.baseline->base_tests, call.baseline->flaky, call.baseline->test_suite, run.tests);
             report.facts["failed_before"] = json::array(excused.failed_before.begin(), excused.failed_before.end());
@@ -595,7 +598,8 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
                                         text_of(line, "name"), number_of(line, "value")});
         }
     }
-    if (!found->commands.contains("metrics") && !found->code.empty()) {
+    const bool by_function = std::any_of(checks.begin(), checks.end(), [](const auto& check) { return check.metric == "complexity" || check.metric == "function-length"; });
+    if (by_function && !found->commands.contains("metrics") && !found->code.empty()) {
         for (auto* versions : {&now, &before}) {
             for (auto& version : *versions) {
                 if (!found->sources.matches(version.path) || version.content.size() > (2UL << 20U)) { continue; }

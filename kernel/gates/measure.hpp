@@ -115,6 +115,7 @@ private:
     ProcessRunner& processes_;
     std::map<std::string, Language> languages_;             ///< By tree.
     std::map<std::string, TestRun, std::less<>> runs_;      ///< By tree and files.
+    std::map<std::string, LanguageCommands::LinesRun> lines_;   ///< By tree, and files where the command takes some.
     std::map<std::string, std::vector<std::string>> files_; ///< By tree.
     std::optional<std::vector<ConformanceCheck>> checks_;
     Globs integration_;

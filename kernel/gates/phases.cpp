@@ -283,6 +283,12 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     // Tests of integration wait for the end of REFACTOR, and for what is delivered.
     const bool integration = call.request.gate != "green";
     if (!suite.empty()) { AF_TRY(evidence.run, run_suite(call.tree, suite, integration, evidence.red_files, stop)); }
+    if (evidence.red_files.empty() && (!evidence.run.manners.empty() || !evidence.run.reads.empty())) {
+        // No test of RED's to take the change back for, but others that must be run as they were.
+        AF_TRY(auto before, run_tests(red_tree, red_test_files, stop));
+        evidence.red_run.manners = std::move(before.manners);
+        evidence.red_run.reads = std::move(before.reads);
+    }
     if (!integration) {
         std::erase_if(evidence.base_tests, [&](const TestOutcome& test) { return is_integration_test(test.file) && !red_files.contains(test.file); });
     }

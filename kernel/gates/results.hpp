@@ -3,6 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <compare>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +16,15 @@
 
 namespace agentforge::kernel {
 
+/// How a test is run and judged, as the project's build has it. What is the same before and after a change may mean what it likes; what differs
+/// turns an outcome round.
+struct TestManner {
+    bool recorded = false;                  ///< By what the kernel's recorder saw, and not by the runner's word alone.
+    bool provisional = false;               ///< A program that the kernel made of a file which the project's build does not name yet.
+    std::string how;                        ///< Lines of `what: value`: command, properties, files of tests.
+    [[nodiscard]] auto operator<=>(const TestManner&) const = default;
+};
+
 /// One run of a set of test files on one tree.
 struct TestRun {
     std::string tree;
@@ -20,6 +32,9 @@ struct TestRun {
     std::string disbelief;                  ///< Why not; one sentence for the model.
     std::vector<TestOutcome> tests;         ///< Without the canary; by file as run. Not believed: every one is an `error`.
     std::vector<std::string> notes;         ///< What the runner wanted a person to know.
+    /// By id, those of other files too; a test may be run in several ways. Empty: the format tells none.
+    std::map<std::string, std::set<TestManner>> manners;
+    std::set<std::string> reads;            ///< What the build or the runner takes instructions from besides files that are known by their names.
     std::chrono::milliseconds duration{0};
     json::object confinement;
     std::string runner;                     ///< The language file's name for it.

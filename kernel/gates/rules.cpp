@@ -295,6 +295,7 @@ public:
             for (const auto& id : *group) { must_pass(id); }
         }
         extra();
+        otherwise();
         regressions();
         std::vector<std::string> passing;
         for (const auto& test : evidence_.run.tests) {
@@ -366,6 +367,54 @@ private:
             all_pass_ = false;
             block(test.id + " was not there in RED although its file is the same; the set of tests must not depend on the implementation.");
         }
+    }
+
+    /// The same tests, yet run or judged by other rules than on RED's tree: what passes then is another thing.
+    void otherwise() {
+        if (!evidence_.run.believed) { return; }
+        for (const auto& [id, before] : evidence_.red_run.manners) {
+            const auto now = evidence_.run.manners.find(id);
+            if (now == evidence_.run.manners.end()) { continue; }
+            for (const auto& manner : before) {
+                // A file that the build has come to name: whatever its program, it must speak for itself.
+                const bool named = manner.provisional && std::any_of(now->second.begin(), now->second.end(), [](const auto& each) { return each.recorded && !each.provisional; });
+                if (named || now->second.contains(manner)) { continue; }
+                all_pass_ = false;
+                block(id + " is run or judged otherwise than in RED (" + difference(manner, *now->second.begin()) +
+                      "); take that back. How a test is run and what its outcome means belong to the tests.");
+                break;
+            }
+        }
+        if (!evidence_.red_run.believed || evidence_.red_run.not_built) { return; }
+        for (const auto& file : evidence_.run.reads) {
+            if (evidence_.red_run.reads.contains(file)) { continue; }
+            all_pass_ = false;
+            block("The build takes instructions from " + file + ", which it did not in RED; write them where the build's files are known by their names (CMakeLists.txt, *.cmake).");
+        }
+    }
+
+    static std::string difference(const TestManner& before, const TestManner& now) {
+        const auto lines_of = [](const TestManner& manner) {
+            std::set<std::string> lines;
+            std::string_view text = manner.how;
+            while (!text.empty()) {
+                const auto end = text.find('\n');
+                lines.emplace(text.substr(0, end));
+                text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+            }
+            return lines;
+        };
+        const auto old = lines_of(before);
+        const auto fresh = lines_of(now);
+        std::string text;
+        const auto add = [&](const std::string& prefix, const std::string& line) { text += (text.empty() ? "" : "; ") + prefix + ellipsis(line, 150); };
+        for (const auto& line : fresh) {
+            if (!old.contains(line)) { add("now ", line); }
+        }
+        for (const auto& line : old) {
+            if (!fresh.contains(line)) { add("before ", line); }
+        }
+        return text.empty() ? "not by what its own program says" : text;
     }
 
     void regressions() {

@@ -265,7 +265,11 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     std::sort(context.test_files.begin(), context.test_files.end());
     std::vector<fs::path> paths;
     AF_TRY(context.canaries, place_canaries(language, runner, selection, filling, paths));
-    AF_TRY(const auto built, run_build(language, runner, filling, stop));
+    context.build = filling.build.string();
+    // What a build runs is the project's: it could keep the secret and write what only the recorder may.
+    auto unarmed = filling;
+    unarmed.secret.clear();
+    AF_TRY(const auto built, run_build(language, runner, unarmed, stop));
     if (!built.built) {
         auto run = not_built(built, selection);
         run.confinement = confinement_;
@@ -303,6 +307,7 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     auto output = output_of(outcome, context.root);
     output.files = read_reports(filling.results, problem);
     output.secret = filling.secret;
+    output.scratch = scratch_directory_;
     if (outcome.exit_code != 0) { AF_CHECK(check_fetched(outcome.out + outcome.err)); }
     auto report = parse_output(runner.format, output);
     if (!problem.empty()) { report.problem = problem; }

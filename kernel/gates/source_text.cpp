@@ -207,7 +207,7 @@ private:
                 const auto close = matching(at, '(', ')');
                 if (close == std::string::npos || close >= to) { return taken; }
                 // Arguments may hold functions (callbacks, anonymous classes), which are found below; a parameter list has none.
-                if (code_.find('{', at) < close && depth < deepest_block) { taken += scan(at + 1, close, depth + 1); }
+                if (std::string_view(code_).substr(at, close - at).find('{') != std::string_view::npos && depth < deepest_block) { taken += scan(at + 1, close, depth + 1); }
                 at = close;
                 continue;
             }

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DROOT=… -DBUILD=… -DJOBS=… -P build.cmake: configures the tree with the recorder once, or again where that is needed, and builds it.
+unset(ENV{AGENTFORGE_RECORD})       # Programs run while they are built tell nothing.
 set(instrument "${CMAKE_CURRENT_LIST_DIR}/instrument.cmake")
 # What the configuration was made with; with anything else the folder is begun anew.
 set(stamp "${BUILD}/agentforge-configured")
-set(wanted "${ROOT}\n${CMAKE_CURRENT_LIST_DIR}\n${CMAKE_VERSION}\n${COVERAGE}\n")
+set(wanted "${ROOT}\n${CMAKE_CURRENT_LIST_DIR}\n${CMAKE_VERSION}\n${COVERAGE}\ncmakeFiles\n")
 set(have "")
 if(EXISTS "${stamp}")
   file(READ "${stamp}" have)
@@ -15,6 +16,8 @@ if(NOT have STREQUAL wanted)
     file(REMOVE_RECURSE ${old})
   endif()
   find_program(ninja NAMES ninja ninja-build)
+  # Asks CMake to tell which files it reads: run.cmake.
+  file(WRITE "${BUILD}/.cmake/api/v1/query/cmakeFiles-v1" "")
   set(generator "")
   if(ninja)
     set(generator -G Ninja "-DCMAKE_MAKE_PROGRAM=${ninja}")

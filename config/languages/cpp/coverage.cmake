@@ -2,7 +2,7 @@
 # cmake -DROOT=… -DBUILD=… -DRESULTS=… -DJOBS=… -P coverage.cmake: builds the tree with GCC's counters, runs its tests, and writes what gcov
 # says to RESULTS/gcov.json, one JSON object a line. Tests that fail ran what they ran all the same.
 set(COVERAGE ON)
-unset(ENV{AGENTFORGE_RECORD})       # Programs run here, and while they are built, tell nothing.
+unset(ENV{AGENTFORGE_RECORD})       # Programs run here tell nothing.
 include("${CMAKE_CURRENT_LIST_DIR}/build.cmake")
 file(READ "${BUILD}/agentforge/compiler.txt" compiler)
 if(NOT compiler MATCHES "^GNU ([0-9]+)[^ ]* ([^\n]+)")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DBUILD=… -DRESULTS=… -DJOBS=… -P run.cmake: lists and runs the tests; tests.json and ctest.xml beside the recorders' files.
+# cmake -DBUILD=… -DRESULTS=… -DJOBS=… -P run.cmake: lists and runs the tests; tests.json, ctest.xml, scripts.txt (all
+# CTestTestfile.cmake) and inputs.json (cmakeFiles of CMake's file API) beside the recorders' files.
 # Ends with 1 when a test failed, as one of the kernel's own always does.
 execute_process(COMMAND "${CMAKE_CTEST_COMMAND}" --test-dir "${BUILD}" --show-only=json-v1 OUTPUT_FILE "${RESULTS}/tests.json"
                 RESULT_VARIABLE code)
@@ -8,6 +9,21 @@ if(NOT code EQUAL 0)
 endif()
 file(GLOB logs "${BUILD}/agentforge/agentforge_unlisted_*.log")
 file(COPY "${BUILD}/agentforge/programs.txt" "${BUILD}/agentforge/unlisted.txt" ${logs} DESTINATION "${RESULTS}")
+# What else ctest and CMake take instructions from.
+file(WRITE "${RESULTS}/scripts.txt" "")
+file(GLOB_RECURSE lists "${BUILD}/CTestTestfile.cmake")
+foreach(list IN LISTS lists)
+  file(READ "${list}" text)
+  file(APPEND "${RESULTS}/scripts.txt" "${text}\n")
+endforeach()
+file(GLOB customs "${BUILD}/CTestCustom.*")
+foreach(custom IN LISTS customs)
+  file(APPEND "${RESULTS}/scripts.txt" "include(\"${custom}\")\n")
+endforeach()
+file(GLOB inputs "${BUILD}/.cmake/api/v1/reply/cmakeFiles-v1-*.json")
+foreach(file IN LISTS inputs)
+  configure_file("${file}" "${RESULTS}/inputs.json" COPYONLY)
+endforeach()
 execute_process(COMMAND "${CMAKE_CTEST_COMMAND}" --test-dir "${BUILD}" --parallel "${JOBS}" --output-junit "${RESULTS}/ctest.xml"
                         --test-output-size-passed 4096 --test-output-size-failed 65536 --timeout 300 OUTPUT_QUIET RESULT_VARIABLE code)
 if(NOT code EQUAL 0)

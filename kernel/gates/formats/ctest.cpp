@@ -165,6 +165,10 @@ public:
                 programs(content);
             } else if (name == "unlisted.txt") {
                 unlisted(content);
+            } else if (name == "scripts.txt") {
+                scripts(content);
+            } else if (name == "inputs.json") {
+                inputs(content);
             } else if (name.ends_with(".log")) {
                 logs_[name.substr(0, name.size() - 4)] = content;
             } else if (name.ends_with(".record")) {
@@ -178,6 +182,7 @@ public:
             problem("ctest's list of tests is missing");
             return std::move(result_);
         }
+        if (!told_inputs_) { problem("what CMake read is not told"); }
         for (const auto& item : tests->get_array()) {
             if (item.is_object()) { test(item.get_object()); }
         }
@@ -214,6 +219,40 @@ private:
             result_.notes.push_back("no list of the project names " + failure_text(files) + ": built as a program of its own; add it to a CMakeLists.txt");
         }
     }
+    /// What ctest is told to read besides its lists of tests; what a framework's own module puts there tells no more than tests.
+    void scripts(std::string_view text) {
+        for_each_line(text, [&](std::string_view line) {
+            const auto begin = line.find_first_not_of(" \t");
+            if (begin == std::string_view::npos || !line.substr(begin).starts_with("include(")) { return; }
+            if (!line.ends_with("_include.cmake\")")) { result_.reads.emplace_back(line.substr(begin)); }
+        });
+    }
+    /// What CMake read to make the build (its file API, cmakeFiles): of the tree all that is not known by its name, and all that the build itself wrote.
+    void inputs(const std::string& text) {
+        told_inputs_ = true;
+        const auto value = parse_json(sanitize_utf8(text), "inputs.json");
+        const auto* object = value.ok() ? value->if_object() : nullptr;
+        const auto* list = object == nullptr ? nullptr : object->if_contains("inputs");
+        if (list == nullptr || !list->is_array()) { return problem("what CMake read cannot be read"); }
+        for (const auto& item : list->get_array()) {
+            const auto* input = item.if_object();
+            if (input == nullptr || input->contains("isCMake")) { continue; }
+            const auto path = ctest_text(*input, "path");
+            const auto name = std::string_view(path).substr(path.rfind('/') + 1);
+            const bool known = input->contains("isGenerated")  ? name == "VerifyGlobs.cmake" || name == "cmake.verify_globs" || name == "CMakeSystem.cmake" ||
+                                                                     (name.starts_with("CMake") && name.ends_with("Compiler.cmake"))
+                               : input->contains("isExternal") ? !is_writable(path)
+                                                               : name == "CMakeLists.txt" || name.ends_with(".cmake") || name.ends_with(".in");
+            if (known) { continue; }
+            result_.reads.push_back(path_in_tree(path, output_.root));
+        }
+    }
+    /// Whether a build can have put a file there that is neither in the tree nor in its own folder.
+    [[nodiscard]] bool is_writable(const std::string& path) const {
+        constexpr std::string_view shared[]{"/tmp/", "/var/tmp/", "/dev/"};
+        return (!output_.scratch.empty() && path.starts_with(output_.scratch)) ||
+               std::any_of(std::begin(shared), std::end(shared), [&](const auto folder) { return path.starts_with(folder); });
+    }
     /// A test file that nothing lists and that does not compile.
     void not_compiled(const std::string& file, const std::string& log) {
         ReportedTest test;
@@ -244,16 +283,19 @@ private:
         const auto found = verdicts_.find(name);
         if (found == verdicts_.end()) { return tell(name, TestStatus::error, "not run: ctest did not tell how it ended", {}); }
         const auto& verdict = found->second;
+        manner_ = manner_of(value, command);
         const auto plain_name = name.starts_with(canary_prefix) ? name.substr(canary_prefix.size()) : name;
         if (const auto file = unlisted_.find(plain_name); file != unlisted_.end() && logs_.contains(plain_name)) {
             if (name == plain_name) { not_compiled(file->second, logs_.at(plain_name)); }
             return;
         }
         const bool canary = name.starts_with(canary_prefix);
+        manner_.provisional = unlisted_.contains(plain_name);
         std::vector<const Recorded*> seen;
         for (const auto& process : processes_) {
             if (process.argv == command && (process.kind != "plain" || process.canary == canary)) { seen.push_back(&process); }
         }
+        manner_.recorded = manner_.recorded || (!seen.empty() && !by_text(value));
         if (canary && !command.empty() && (seen.empty() || seen.front()->kind == "plain")) { return plain_canary(name, command.front(), verdict); }
         if (verdict.status == "disabled") { return tell(name, TestStatus::skipped, "disabled", {}); }
         const bool by_itself = verdict.message.starts_with("SKIP_");
@@ -263,10 +305,10 @@ private:
                         seen.empty() ? command : seen.front()->sources);
         }
         if (seen.empty()) { return unseen(name, command, verdict); }
-        const bool judged_by_text = has_property(value, {"WILL_FAIL", "PASS_REGULAR_EXPRESSION", "FAIL_REGULAR_EXPRESSION"});
+        const bool judged_by_text = by_text(value);
         for (const auto* process : seen) {
             if (process->kind == "plain") {
-                judged_by_text ? by_text(name, verdict, *process) : plain(name, verdict, *process);
+                judged_by_text ? told_by_ctest(name, verdict, *process) : plain(name, verdict, *process);
             } else if (judged_by_text) {
                 tell(name, TestStatus::error, "a test program of a framework that is to fail as a whole is not judged", process->sources);
             } else {
@@ -281,6 +323,7 @@ private:
         test.status = status;
         test.message = std::move(message);
         test.sources = sources;
+        test.manner = manner_;
         result_.tests.push_back(std::move(test));
     }
 
@@ -301,7 +344,7 @@ private:
         tell(name, passed ? TestStatus::passed : TestStatus::failed_assertion, passed ? "" : tail_of(verdict.output), command);
     }
 
-    void by_text(const std::string& name, const Verdict& verdict, const Recorded& process) {
+    void told_by_ctest(const std::string& name, const Verdict& verdict, const Recorded& process) {
         const bool passed = verdict.status == "run";
         if (passed) { with_passes_.insert(process.argv.front()); }
         tell(name, passed ? TestStatus::passed : TestStatus::failed_assertion, passed ? "" : tail_of(verdict.output), process.sources);
@@ -374,10 +417,30 @@ private:
                 test.status = TestStatus::error;
                 test.message = after;
             }
+            test.manner = manner_;
             if (test.canary) { with_canary_.insert(process.argv.front()); }
             if (test.status == TestStatus::passed && !test.canary) { with_passes_.insert(process.argv.front()); }
             result_.tests.push_back(std::move(test));
         }
+    }
+
+    /// Whether what the program says of itself is not what counts.
+    static bool by_text(const json::object& test) { return has_property(test, {"WILL_FAIL", "PASS_REGULAR_EXPRESSION", "FAIL_REGULAR_EXPRESSION"}); }
+
+    TestManner manner_of(const json::object& test, const std::vector<std::string>& command) const {
+        TestManner manner;
+        manner.recorded = !command.empty() && programs_.contains(command.front()) && !by_text(test);
+        manner.how = "command: " + json::serialize(json::array(command.begin(), command.end())) + "\n";
+        std::set<std::string> lines;
+        const auto* properties = test.if_contains("properties");
+        for (const auto& each : properties != nullptr && properties->is_array() ? properties->get_array() : json::array{}) {
+            const auto* property = each.if_object();
+            const auto name = property == nullptr ? std::string{} : ctest_text(*property, "name");
+            if (name.empty() || name == "COST") { continue; }       // What earlier runs took: it orders them.
+            lines.insert(name + ": " + (property->contains("value") ? json::serialize(property->at("value")) : "") + "\n");
+        }
+        for (const auto& line : lines) { manner.how += line; }
+        return manner;
     }
 
     static bool has_property(const json::object& test, const std::vector<std::string_view>& names) {
@@ -399,6 +462,8 @@ private:
     std::map<std::string, std::string> unlisted_;       ///< File by target.
     std::map<std::string, std::string> logs_;           ///< Of what did not compile, by target.
     std::vector<Recorded> processes_;
+    bool told_inputs_ = false;
+    TestManner manner_;                                 ///< Of the test that is being told.
     std::set<std::string> with_passes_;
     std::set<std::string> with_canary_;
 };

@@ -4,12 +4,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <agentforge/host.hpp>
+
+#include "gates/results.hpp"
 
 namespace agentforge::kernel {
 
@@ -23,6 +26,7 @@ struct RunOutput {
     int exit_code = 0;
     bool out_truncated = false;         ///< A part in the middle of `out` is missing.
     std::string_view root;              ///< Absolute path of the checked-out tree, to make paths relative.
+    std::string_view scratch;           ///< The folder of all that a build can write.
     std::string_view secret;            ///< `{secret}` of the run: what the lines of a recorder of ours carry.
 };
 
@@ -43,6 +47,7 @@ struct ReportedTest {
     /// an exception, a crash, a timeout, a broken fixture, a file that cannot be loaded).
     TestStatus status = TestStatus::error;
     std::string message;                ///< Whole; the kernel looks for patterns in it before it cuts it.
+    std::optional<TestManner> manner;   ///< Where the format tells; the kernel adds which test files the program is built from.
     bool canary = false;                ///< Only for formats whose recorder brings the canary; others are known by their names.
 };
 
@@ -52,6 +57,7 @@ struct FormatResult {
     /// Not empty: this is no complete report of the format (cut off, malformed, counts that do not agree), in one sentence that
     /// goes on after "the test run is not believed:". What was read is in `tests` all the same.
     std::string problem;
+    std::vector<std::string> reads{};   ///< TestRun::reads.
 };
 
 using FormatParser = FormatResult (*)(const RunOutput&);

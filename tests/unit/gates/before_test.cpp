@@ -100,7 +100,7 @@ protected:
         auto made = std::make_unique<Project>(std::move(settings), std::vector<std::string>{}, "generic");
         const std::string script = "echo run >> \"$AGENTFORGE_BUILD/runs\"\nnumber=$(wc -l < \"$AGENTFORGE_BUILD/runs\")\necho 1..1\n"
                                    "case $(printf " + std::string(GetParam().pattern) + " | cut -c \"$number\") in\np) echo 'ok 1 - old' ;;\n*) echo 'not ok 1 - old'; exit 1 ;;\nesac\n";
-        made->tree("base") = {{"check.sh", script}, {"tests/a", ""}};
+        made->tree("base") = {{"check.sh", script}, {"tests/a", "reads code\n"}};
         made->tree("red") = made->tree("base");
         made->tree("green") = made->tree("base");
         made->tree("green")["code"] = "changed\n";
@@ -117,6 +117,13 @@ TEST_P(FlippingTest, is_a_regression_where_it_fails_twice) {
         EXPECT_EQ(fact_texts(report.facts, "flaky_since").size(), GetParam().excused ? 1U : 0U) << gate;
         EXPECT_THAT(report.summary + joined(report.blocking_issues), HasSubstr(GetParam().excused ? "flaky" : "old")) << gate;
     }
+}
+
+TEST_P(FlippingTest, is_not_run_again_after_an_edit) {
+    const auto project = FlippingTest::project();
+    const auto report = project->gate("tests", "green", {}, json::object{{"scope", "affected"}});
+    EXPECT_FALSE(report.passed) << report.summary;
+    EXPECT_THAT(fact_texts(report.facts, "flaky_since"), ::testing::IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, FlippingTest, ::testing::Values(Flips{"passes_twice_more", "fpp", true}, Flips{"fails_again", "ffp", false}, Flips{"fails_the_third_time", "fpf", false}),

@@ -80,6 +80,8 @@ public:
     std::string canary_status = "fail";
     std::string output;
     std::string properties = "[]";
+    std::string inputs = R"({"inputs":[{"path":"CMakeLists.txt"}]})";
+    std::string scripts;
     std::vector<std::string> events{R"("plan","suite":"Slug","name":"lowers","file":"/some/tree/tests/t.cpp","line":3)",
                                     R"("start","suite":"Slug","name":"lowers")",
                                     R"("result","suite":"Slug","name":"lowers","file":"/some/tree/tests/t.cpp","line":3,"status":"passed","failures":0,"message":"")",
@@ -103,6 +105,8 @@ public:
         output_of.files.emplace_back("ctest.xml", "<testsuite><testcase name=\"t\" status=\"" + status + "\"><system-out>" + output +
                                                       "</system-out></testcase><testcase name=\"agentforge-canary-t\" status=\"" + canary_status + "\"/></testsuite>");
         output_of.files.emplace_back("programs.txt", "/b/t\n");
+        output_of.files.emplace_back("scripts.txt", scripts);
+        if (!inputs.empty()) { output_of.files.emplace_back("inputs.json", inputs); }
         output_of.files.emplace_back("tests.json", R"({"tests":[{"name":"t","command":["/b/t")" + filter + R"(],"properties":)" + properties +
                                                        R"(},{"name":"agentforge-canary-t","command":["/b/t")" + canary_filter + "]}]}");
         return parse_ctest(output_of);
@@ -212,7 +216,26 @@ TEST(CTestFormat, a_plain_canary_that_passed_is_told) {
 TEST(CTestFormat, a_test_that_must_fail_is_judged_by_ctest_alone) {
     auto run = plain_run("run", {R"("main","code":1)"});
     run.properties = R"([{"name":"WILL_FAIL","value":true}])";
-    EXPECT_EQ(only_status(run.parse()), "passed ");
+    const auto result = run.parse();
+    EXPECT_EQ(only_status(result), "passed ");
+    EXPECT_EQ(result.tests[0].manner, (TestManner{false, false, "command: [\"/b/t\"]\nWILL_FAIL: true\n"}));
+}
+
+TEST(CTestFormat, how_a_test_is_run_and_judged_is_told) {
+    auto run = plain_run("run", {R"("main","code":0)"});
+    run.properties = R"([{"name":"COST","value":1.5},{"name":"TIMEOUT","value":2.0},{"name":"ENVIRONMENT","value":["A=1"]}])";
+    EXPECT_EQ(run.parse().tests[0].manner, (TestManner{true, false, "command: [\"/b/t\"]\nENVIRONMENT: [\"A=1\"]\nTIMEOUT: 2E0\n"}));
+}
+
+TEST(CTestFormat, what_the_build_takes_instructions_from_under_other_names_is_told) {
+    auto run = plain_run("run", {R"("main","code":0)"});
+    run.inputs = R"({"inputs":[{"path":"CMakeLists.txt"},{"path":"cmake/a.cmake"},{"path":"config.h.in"},{"path":"src/outcome.txt"},
+                   {"path":"/b/x.cmake","isGenerated":true},{"path":"/b/CMakeFiles/3.25.1/CMakeCCompiler.cmake","isGenerated":true},
+                   {"path":"/tmp/y.cmake","isExternal":true},{"path":"/usr/lib/z.cmake","isExternal":true},{"path":"/usr/share/m.cmake","isExternal":true,"isCMake":true}]})";
+    run.scripts = "# CMake generated Testfile\ninclude(\"/b/t[1]_include.cmake\")\n include(\"/b/evil.cmake\")\nsubdirs(\"tests\")\n";
+    EXPECT_THAT(run.parse().reads, ::testing::UnorderedElementsAre("src/outcome.txt", "/b/x.cmake", "/tmp/y.cmake", "include(\"/b/evil.cmake\")"));
+    run.inputs.clear();
+    EXPECT_THAT(run.parse().problem, HasSubstr("what CMake read"));
 }
 
 TEST(Xml, text_attributes_and_children_are_kept) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <re2/re2.h>
+
 #include "gates/belief.hpp"
 #include "gates/commands.hpp"
 #include "gates/language.hpp"
@@ -55,6 +57,20 @@ TEST(Language, the_builds_errors_of_cpp_are_found) {
     for (const auto& each : found) { all += each.file + ":" + std::to_string(each.line) + " " + each.message + "\n"; }
     EXPECT_EQ(all, "src/a.cpp:3 error: 'x' was not declared in this scope\nsrc/b.c:1 error: no.h: No such file or directory\n"
                    "tests/c.cpp:12 undefined reference to `n::f()'\ntests/CMakeLists.txt:2 (find_package): Could not find GTest\n");
+}
+
+TEST(Language, what_maven_misses_is_told_from_what_a_test_says) {
+    const auto pattern = load_language(languages, "java").value().setup.front().missing;
+    for (const auto* line : {"[ERROR] Failed to execute goal on project slug: Could not resolve dependencies for project a:slug:jar:1: Cannot access central (https://repo) in offline mode",
+                             "\x1b[0m\x1b[0m[ERROR] Plugin org.apache.maven.plugins:maven-jar-plugin:3.4.1 or one of its dependencies could not be resolved: no",
+                             "[FATAL] Non-resolvable parent POM for a:slug:1: Could not find artifact", "[ERROR]     Unresolveable build extension: Plugin a:b:1"}) {
+        EXPECT_TRUE(RE2::PartialMatch(std::string("[INFO] a\n") + line + "\n", pattern)) << line;
+    }
+    for (const auto* line : {"[ERROR]   SlugTest.slug:9 Could not find the slug ==> expected: <a> but was: <b>", "org.opentest4j.AssertionFailedError: Could not find artifact",
+                             "[ERROR] com.example.SlugTest.slug -- Time elapsed: 0 s <<< FAILURE! Could not resolve the name",
+                             "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:3.0.0:test (default-test) on project slug: There are test failures."}) {
+        EXPECT_FALSE(RE2::PartialMatch(std::string("[INFO] a\n") + line + "\n", pattern)) << line;
+    }
 }
 
 TEST(Language, cpp_is_told_from_python_by_its_sources) {

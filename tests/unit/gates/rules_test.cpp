@@ -184,6 +184,41 @@ TEST(GreenRule, a_regression_blocks_and_an_old_failure_does_not) {
     EXPECT_TRUE(judge_green(evidence).passed());
 }
 
+TEST(GreenRule, a_test_that_is_run_or_judged_otherwise_than_in_RED_blocks) {
+    const TestManner before{true, false, "command: [a]\n"};
+    for (const auto& now : {TestManner{false, false, "WILL_FAIL: true\ncommand: [a]\n"}, TestManner{true, false, "command: [b]\n"}, TestManner{false, false, "command: [a]\n"}}) {
+        for (const auto* id : {"t.py::test_a", "old.py::test_o"}) {
+            auto evidence = green();
+            evidence.red_run.manners[id] = {before};
+            evidence.run.manners[id] = {before};
+            EXPECT_TRUE(judge_green(evidence).passed());
+            evidence.run.manners[id] = {now};
+            EXPECT_THAT(issues(judge_green(evidence)), HasSubstr(std::string(id) + " is run or judged otherwise than in RED"));
+            EXPECT_FALSE(judge_deliver(evidence).passed());
+        }
+    }
+}
+
+TEST(GreenRule, a_test_file_that_the_build_comes_to_name_must_still_speak_for_itself) {
+    auto evidence = green();
+    evidence.red_run.manners["t.py::test_a"] = {{true, true, "command: [kernel's]\n"}};
+    evidence.run.manners["t.py::test_a"] = {{true, false, "command: [project's]\n"}};
+    EXPECT_TRUE(judge_green(evidence).passed());
+    evidence.run.manners["t.py::test_a"] = {{false, false, "command: [true]\n"}};
+    EXPECT_FALSE(judge_green(evidence).passed());
+    evidence.run.manners["t.py::test_a"] = {{true, true, "command: [another]\n"}};
+    EXPECT_FALSE(judge_green(evidence).passed());
+}
+
+TEST(GreenRule, a_build_that_reads_what_it_did_not_read_in_RED_blocks) {
+    auto evidence = green();
+    evidence.red_run.reads = {"version.txt"};
+    evidence.run.reads = {"version.txt"};
+    EXPECT_TRUE(judge_green(evidence).passed());
+    evidence.run.reads.insert("src/outcome.txt");
+    EXPECT_THAT(issues(judge_green(evidence)), HasSubstr("takes instructions from src/outcome.txt"));
+}
+
 TEST(GreenRule, changed_tests_and_configuration_block) {
     auto evidence = green();
     evidence.changed_tests = {"t.py"};
