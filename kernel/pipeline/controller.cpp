@@ -103,6 +103,38 @@ const json::array& array_field(const json::object& object, std::string_view key)
     return value != nullptr && value->is_array() ? value->get_array() : empty;
 }
 
+/// What was written to a file of ours and read again is `value` still.
+bool reads_as(const json::object& read, const json::value& value) {
+    const auto written = parse_yaml(to_yaml(value), "what was shown", YamlLimits{64UL << 20U, 4'000'000, 200});
+    return written.ok() && written->value == json::value(read);
+}
+
+/// A decision is on what was shown: the question's file and the artifact's must still hold what its hash is of. Errors: `conflict` AF-ESC-047 naming
+/// the file. Source: North Star 4.3.
+Result<void> check_shown(const ControllerSetup& setup, const TaskState& state) {
+    const bool action = state.waiting_for() == "action";
+    const TaskPaths paths = setup.store.paths(state.task_id);
+    const auto other = [&](const std::filesystem::path& file) {
+        return Error{"AF-ESC-047", "what waits for you was changed after it was shown, and its hash is of what was shown", file.string(),
+                     "undo the change, or remove the file and `agentforge resume " + state.task_id + "` writes it anew" +
+                         (action ? "" : "; to have it otherwise: agentforge feedback " + state.task_id + " \"…\""),
+                     ErrorKind::conflict};
+    };
+    AF_TRY(const std::string text, BlobStore(paths.blobs()).get(action ? state.action->blob : state.approval->artifact_hash));
+    AF_TRY(json::value shown, parse_json(text, "the blob of what was shown"));
+    if (!shown.is_object()) { return {}; }
+    for (const std::string_view key : {"_artifact_meta", "_metadata"}) { shown.get_object().erase(key); }     // The envelope's, and never shown.
+    const std::string& id = action ? state.action->id : state.approval->id;
+    AF_TRY(const ApprovalRequest asked, setup.escalations.approval(id));
+    if (!reads_as(asked.artifact, shown)) { return other(setup.escalations.directory() / (id + ".yaml")); }
+    if (action) { return {}; }
+    const std::filesystem::path file = paths.root / state.stage().artifact;
+    const auto artifact = load_artifact(file);
+    if (!artifact.ok() && artifact.error().kind == ErrorKind::io) { return artifact.error(); }
+    const auto parts = artifact.ok() ? StageArtifact::from_json(*artifact) : Result<StageArtifact>(artifact.error());
+    return parts.ok() && reads_as(parts->data, shown) ? Result<void>() : other(file);
+}
+
 }  // namespace
 
 /// One process's time with one task: owns its session and workshop.
@@ -1075,6 +1107,7 @@ private:
         result.status = state().status;
         result.success = state().status == TaskStatus::completed;
         result.current_stage = stage_name();
+            if (approval->approved) { AF_CHECK(check_shown(setup_, state())); }
         result.stages_completed = state().completed_stages();
         result.waiting_for = std::string(state().waiting_for());
         if (state().escalation) { result.waiting_id = state().escalation->id; }
@@ -1090,6 +1123,7 @@ private:
         if (paused_by_) {
             result.error = services_.redactor.redact(*paused_by_);
         } else if (!state().error.empty()) {
+            if (decision->approved) { AF_CHECK(check_shown(setup_, state())); }
             const char* without_code = state().status == TaskStatus::aborted ? "AF-ORCH-007" : "AF-ORCH-001";
             result.error = Error{state().error_code.empty() ? without_code : state().error_code, state().error, "task " + state().task_id,
                                  remedy_of_last_failure() + "look at it with `agentforge inspect " + state().task_id + "`", ErrorKind::invalid};
@@ -1316,3 +1350,4 @@ Result<TaskListing> PipelineController::list_tasks(const std::optional<TaskStatu
 }
 
 }  // namespace agentforge::kernel
+    if (decision.approved) { AF_CHECK(check_shown(setup_, state)); }
