@@ -3,9 +3,10 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
-
 #include <functional>
+
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -109,9 +110,9 @@ private:
         return Error{"AF-ESC-005", "The key `" + std::string(key) + "` is missing", document_.source, std::string(remedy_), ErrorKind::invalid};
     }
     const YamlDocument& document_;
+    std::string_view remedy_;
     std::vector<std::string> asked_;
 };
-    std::string_view remedy_;
 
 /// A document that is a mapping, or empty where there is no such file.
 Result<std::optional<YamlDocument>> load(const std::filesystem::path& file, std::size_t max_bytes, std::string_view remedy) {
@@ -276,6 +277,15 @@ std::string answer_in_words(const std::filesystem::path& file) {
     return words + (who.empty() ? "" : " by " + ellipsis(first_line(who), 60));
 }
 
+bool is_text(const json::value& value) {
+    if (const json::string* text = value.if_string()) { return is_valid_utf8(*text); }
+    if (const json::object* object = value.if_object()) {
+        return std::all_of(object->begin(), object->end(), [](const auto& one) { return is_valid_utf8(one.key()) && is_text(one.value()); });
+    }
+    const json::array* array = value.if_array();
+    return array == nullptr || std::all_of(array->begin(), array->end(), [](const json::value& one) { return is_text(one); });
+}
+
 Result<void> create_record(const std::filesystem::path& directory, const std::string& id, const json::object& fields) {
     AF_CHECK(make_directories(directory));
     const std::filesystem::path file = directory / (id + std::string(record_suffix));
@@ -292,9 +302,11 @@ Result<void> without_value(const Result<T>& result) { return result.ok() ? Resul
 
 /// `readable`: whether the answer that was there first is one, else why not.
 Result<void> create_resolution(const std::filesystem::path& directory, std::string_view id, const json::object& fields, const std::function<Result<void>()>& readable) {
+    if (!is_text(fields)) { return Error{"AF-ESC-048", "The answer to " + std::string(id) + " is not valid UTF-8", {}, "Give it in UTF-8", ErrorKind::invalid}; }
     const std::filesystem::path file = directory / (std::string(id) + std::string(resolution_suffix));
     Result<void> made = create_file_exclusive(file, to_yaml(fields), Durability::synced);
     if (made.ok() || made.error().kind != ErrorKind::conflict) { return made; }
+    AF_CHECK(readable());
     const std::string words = answer_in_words(file);
     return Error{"AF-ESC-004", "Somebody has already answered " + std::string(id) + (words.empty() ? "" : " (" + words + ")"), file.string(), "Read that answer; it counts",
                  ErrorKind::conflict};
@@ -306,7 +318,6 @@ Error unknown(const std::filesystem::path& directory, std::string_view id) {
     for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
         if (const std::string name = it->path().stem().string(); is_id(name)) { ids.push_back(name); }
     }
-    AF_CHECK(readable());
     const std::string near = nearest(id, ids);
     return Error{"AF-ESC-001", "There is no " + std::string(id) + (near.empty() ? "" : "; did you mean " + near + "?"), directory.string(),
                  "List the ids with: agentforge escalations list", ErrorKind::not_found};
@@ -353,6 +364,11 @@ std::string action_text(const json::object& shown) {
     return text;
 }
 
+Error EscalationStore::lost(std::string_view id, std::string_view task_id) const {
+    return Error{"AF-ESC-001", "The file of " + std::string(id) + " is gone", directory_.string(),
+                 "`agentforge resume " + std::string(task_id) + "` writes it anew; look at it then, and decide", ErrorKind::not_found};
+}
+
 EscalationStore::EscalationStore(std::filesystem::path agentforge_directory) : directory_(std::filesystem::absolute(agentforge_directory) / "escalations") {}
 
 std::string EscalationStore::escalation_id(std::string_view task_id, std::string_view stage, unsigned counter) { return make_id("ESC-", task_id, stage, counter); }
@@ -370,11 +386,6 @@ AnswerBy AnswerRule::of(std::string_view created_at, const std::vector<std::stri
 }
 
 Result<void> EscalationStore::record(const Escalation& escalation, const AnswerBy& by) const {
-Error EscalationStore::lost(std::string_view id, std::string_view task_id) const {
-    return Error{"AF-ESC-001", "The file of " + std::string(id) + " is gone", directory_.string(),
-                 "`agentforge resume " + std::string(task_id) + "` writes it anew; look at it then, and decide", ErrorKind::not_found};
-}
-
     AF_CHECK(check_id(escalation.id, "ESC-"));
     json::array options;
     for (const std::string& option : escalation.options) { options.emplace_back(option); }
@@ -482,7 +493,7 @@ Result<void> EscalationStore::resolve(std::string_view id, const Resolution& res
     }
     if (!context.empty()) { fields["context"] = context; }
     fields["resolved_by"] = resolution.resolved_by;
-    return create_resolution(directory_, id, fields, [&] { return without_value(decision(id)); });
+    return create_resolution(directory_, id, fields, [&] { return without_value(this->resolution(id)); });
 }
 
 Result<void> EscalationStore::decide_action(std::string_view id, const ActionDecision& decision) const {
@@ -494,7 +505,7 @@ Result<void> EscalationStore::decide_action(std::string_view id, const ActionDec
     if (!decision.feedback.empty()) { fields["feedback"] = decision.feedback; }
     fields["artifact_hash"] = decision.action_hash;
     fields["decided_by"] = decision.decided_by;
-    return create_resolution(directory_, id, fields, [&] { return without_value(this->resolution(id)); });
+    return create_resolution(directory_, id, fields, [&] { return without_value(action_decision(id)); });
 }
 
 Result<void> EscalationStore::decide(std::string_view id, const Approval& approval) const {
@@ -513,7 +524,7 @@ Result<void> EscalationStore::decide(std::string_view id, const Approval& approv
     if (approval.feedback) { fields["feedback"] = *approval.feedback; }
     fields["artifact_hash"] = approval.artifact_hash;
     fields["decided_by"] = approval.decided_by;
-    return create_resolution(directory_, id, fields, [&] { return without_value(action_decision(id)); });
+    return create_resolution(directory_, id, fields, [&] { return without_value(decision(id)); });
 }
 
 Result<PendingList> EscalationStore::pending(const std::optional<std::string>& task_id) const {
