@@ -102,6 +102,9 @@ public:
     [[nodiscard]] Result<Escalation> escalation(std::string_view id) const;
     [[nodiscard]] Result<ApprovalRequest> approval(std::string_view id) const;
 
+    /// What to say of one that its task waits for by the journal, and whose file is gone: the task writes it anew when it is resumed.
+    [[nodiscard]] Error lost(std::string_view id, std::string_view task_id) const;
+
     /// Until when the question or approval is to be answered. Errors: as above; `invalid` AF-ESC-059 a deadline that is no time, or another word
     /// than those for what happens then.
     [[nodiscard]] Result<AnswerBy> answer_by(std::string_view id) const;
@@ -116,11 +119,12 @@ public:
     /// Whether an answer lies there, read or not: cheap enough to ask every few milliseconds. A file that is empty is not written yet.
     [[nodiscard]] std::optional<AnswerVersion> answer_version(std::string_view id) const;
 
-    /// Whether an answer can still be given. Errors: `conflict` AF-ESC-004 somebody was first (and what they said).
+    /// Whether an answer can still be given. Errors: `conflict` AF-ESC-004 somebody was first (and what they said); `invalid` AF-ESC-005 what lies there is
+    /// no answer.
     [[nodiscard]] Result<void> check_unanswered(std::string_view id) const;
 
-    /// Answers; on disk when it returns. Errors: `not_found` AF-ESC-001; `conflict` AF-ESC-004 somebody was first (and what they said);
-    /// `invalid` AF-ESC-007 an answer that says nothing.
+    /// Answers; on disk when it returns. Errors: `not_found` AF-ESC-001; `conflict` AF-ESC-004 somebody was first (and what they said); `invalid`
+    /// AF-ESC-005 what lies there first is no answer, AF-ESC-007 an answer that says nothing, AF-ESC-048 one that is not UTF-8.
     [[nodiscard]] Result<void> resolve(std::string_view id, const Resolution& resolution) const;
     /// The same for an approval, and for an action that is not changed. Errors: also `conflict` AF-ESC-006 it was decided on another artifact's hash.
     [[nodiscard]] Result<void> decide(std::string_view id, const Approval& approval) const;

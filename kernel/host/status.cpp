@@ -85,7 +85,7 @@ int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, c
         print_box(program, out, box_of_tasks(place.root.filename().string(), counts, glances, tasks.size() - shown, look_of(program), SystemClock().now()));
         return 0;
     }
-    out << "AGENTFORGE STATUS  " << place.root.filename().string() << "\n"
+    out << "AGENTFORGE STATUS  " << printable(place.root.filename().string()) << "\n"
                 << "Active: " << counts.active << "    Completed: " << counts.completed << "    Waiting for a person: " << counts.waiting << "\n";
     for (const TaskGlance& glance : glances) {
         const TaskSummary& task = glance.summary;
@@ -114,6 +114,7 @@ struct SeenTask {
     TaskState state;
     std::vector<Record> records;
     std::uintmax_t journal_bytes = 0;
+    bool from_journal = true;
 };
 
 /// The journal is what counts: the projection may be some records behind. Where the journal cannot be read, the projection is better than nothing,
@@ -130,6 +131,7 @@ Result<void> look_at_task(Program& program, const TaskStore& store, const std::s
         if (wants_records || !shown.ok()) { return state.error(); }
         program.err << "agentforge: " << printable_lines(state.error().to_string()) << "\nWhat follows is from state.yaml.\n";
         state = std::move(shown);
+        now.from_journal = false;
     }
     now.state = std::move(*state);
     seen = std::move(now);
@@ -273,7 +275,9 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
 }
 
 int show_once(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments, std::optional<SeenTask>& seen) {
-    return arguments.task.empty() ? list_tasks(program, out, place, arguments) : show_task(program, out, place, arguments, seen);
+    if (arguments.task.empty()) { return list_tasks(program, out, place, arguments); }
+    const int code = show_task(program, out, place, arguments, seen);
+    return seen && !seen->from_journal ? 1 : code;      // Who asks a script's question is not told that all is well.
 }
 
 /// Over what stands on the screen, without a flicker; what has no room there is left out below.
@@ -302,7 +306,7 @@ int watch_status(Program& program, const ProjectPlace& place, const StatusArgume
     while (true) {
         const bool running = id.empty() || TaskLock::holder(store.paths(id)).has_value();
         std::ostringstream now;
-        if (const int code = show_once(program, now, place, arguments, seen); code != 0) { return code; }
+        const int code = show_once(program, now, place, arguments, seen);
         if (now.str() != shown) {
             const bool in_place = shows_boxes(program) && moves_cursor(program.environment);
             if (!in_place && !shown.empty() && !program.json_output) { program.out << "\n"; }
@@ -310,7 +314,7 @@ int watch_status(Program& program, const ProjectPlace& place, const StatusArgume
             shown = now.str();
             program.out << (in_place ? in_place_of_the_last(shown, terminal_rows()) : shown) << std::flush;
         }
-        if (!running || !program.out) { return 0; }
+        if (code != 0 || !running || !program.out) { return code; }
         constexpr int slices = 10;
         for (int slice = 0; slice < slices && !program.cancel->requested(); ++slice) { ::poll(nullptr, 0, 50); }
         if (program.cancel->requested()) { return static_cast<int>(ExitCode::cancelled); }

@@ -102,6 +102,38 @@ const json::array& array_field(const json::object& object, std::string_view key)
     return value != nullptr && value->is_array() ? value->get_array() : empty;
 }
 
+/// What was written to a file of ours and read again is `value` still.
+bool reads_as(const json::object& read, const json::value& value) {
+    const auto written = parse_yaml(to_yaml(value), "what was shown", YamlLimits{64UL << 20U, 4'000'000, 200});
+    return written.ok() && written->value == json::value(read);
+}
+
+/// A decision is on what was shown: the question's file and the artifact's must still hold what its hash is of. Errors: `conflict` AF-ESC-047 naming
+/// the file. Source: North Star 4.3.
+Result<void> check_shown(const ControllerSetup& setup, const TaskState& state) {
+    const bool action = state.waiting_for() == "action";
+    const TaskPaths paths = setup.store.paths(state.task_id);
+    const auto other = [&](const std::filesystem::path& file) {
+        return Error{"AF-ESC-047", "what waits for you was changed after it was shown, and its hash is of what was shown", file.string(),
+                     "undo the change, or remove the file and `agentforge resume " + state.task_id + "` writes it anew" +
+                         (action ? "" : "; to have it otherwise: agentforge feedback " + state.task_id + " \"…\""),
+                     ErrorKind::conflict};
+    };
+    AF_TRY(const std::string text, BlobStore(paths.blobs()).get(action ? state.action->blob : state.approval->artifact_hash));
+    AF_TRY(json::value shown, parse_json(text, "the blob of what was shown"));
+    if (!shown.is_object()) { return {}; }
+    for (const std::string_view key : {"_artifact_meta", "_metadata"}) { shown.get_object().erase(key); }     // The envelope's, and never shown.
+    const std::string& id = action ? state.action->id : state.approval->id;
+    AF_TRY(const ApprovalRequest asked, setup.escalations.approval(id));
+    if (!reads_as(asked.artifact, shown)) { return other(setup.escalations.directory() / (id + ".yaml")); }
+    if (action) { return {}; }
+    const std::filesystem::path file = paths.root / state.stage().artifact;
+    const auto artifact = load_artifact(file);
+    if (!artifact.ok() && artifact.error().kind == ErrorKind::io) { return artifact.error(); }
+    const auto parts = artifact.ok() ? StageArtifact::from_json(*artifact) : Result<StageArtifact>(artifact.error());
+    return parts.ok() && reads_as(parts->data, shown) ? Result<void>() : other(file);
+}
+
 }  // namespace
 
 /// One process's time with one task: owns its session and workshop.
@@ -117,6 +149,7 @@ public:
         if (session_->state().waiting_for().empty()) {
             AF_CHECK(begin_or_resume());
         } else {
+            AF_CHECK(write_lost_question());
             tend_question();
             const auto collected = collect_answer(true);
             if (!collected.ok() && !(is_unreadable(collected.error()) && waits_for_people())) { return collected.error(); }
@@ -305,16 +338,21 @@ private:
         return true;
     }
 
-    Step apply(const effect::RequestApproval&) {
+    Result<ApprovalRequest> shown_artifact(const std::string& id) {
         AF_TRY(const auto artifact, session_->artifact(stage_name()));
         ApprovalRequest request;
-        request.id = EscalationStore::approval_id(state().task_id, stage_name(), state().stage().visits);
+        request.id = id;
         request.task_id = state().task_id;
         request.stage = stage_name();
         request.artifact = artifact ? *artifact : json::object();
         request.artifact_hash = state().stage().artifact_hash;
         request.created_at = time_of_last("artifact_accepted");     // The same again when this is repeated after a crash.
         request.directory = setup_.escalations.directory().string();
+        return request;
+    }
+
+    Step apply(const effect::RequestApproval&) {
+        AF_TRY(const ApprovalRequest request, shown_artifact(EscalationStore::approval_id(state().task_id, stage_name(), state().stage().visits)));
         const AnswerBy by = answer_by(request.id, request.created_at, {}, true);
         AF_CHECK(setup_.escalations.record(request, by));
         AF_CHECK(session_->record("approval_requested", with_deadline({{"stage", stage_name()}, {"approval_id", request.id}, {"artifact_hash", request.artifact_hash}}, by)));
@@ -357,10 +395,10 @@ private:
         return notify([request](EscalationHandler& handler, CallContext& context) { return handler.notify_approval(request, context); });
     }
 
-    Step apply(const effect::RaiseEscalation&) {
+    Result<Escalation> asked_question(const std::string& id) {
         const OpenEscalation& open = *state().escalation;
         Escalation escalation;
-        escalation.id = EscalationStore::escalation_id(state().task_id, stage_name(), state().stage().escalations + 1);
+        escalation.id = id;
         escalation.task_id = state().task_id;
         escalation.stage = stage_name();
         escalation.issue = open.reason;
@@ -372,6 +410,11 @@ private:
         }
         escalation.created_at = time_of_last("stage_escalated");
         escalation.directory = setup_.escalations.directory().string();
+        return escalation;
+    }
+
+    Step apply(const effect::RaiseEscalation&) {
+        AF_TRY(const Escalation escalation, asked_question(EscalationStore::escalation_id(state().task_id, stage_name(), state().stage().escalations + 1)));
         const AnswerBy by = answer_by(escalation.id, escalation.created_at, escalation.options, false);
         AF_CHECK(setup_.escalations.record(escalation, by));
         AF_CHECK(session_->record("escalation_raised", with_deadline({{"stage", stage_name()}, {"escalation_id", escalation.id}}, by)));
@@ -883,10 +926,48 @@ private:
                      ErrorKind::timeout};
     }
 
-    /// Of a question that was recorded before a crash, what was recorded; else by the settings.
+    /// Of a question that was recorded before a crash, what was recorded; of one whose file was lost, what the journal has; else by the settings.
     AnswerBy answer_by(const std::string& id, const std::string& created_at, const std::vector<std::string>& options, bool approval) {
         if (auto there = setup_.escalations.answer_by(id); there.ok()) { return *there; }
-        return setup_.answer_rule.of(created_at, options, approval);
+        AnswerRule rule = setup_.answer_rule;
+        for (const Record& record : session_->records()) {
+            const auto text = [&](std::string_view key) {
+                const json::value* value = record.body.if_contains(key);
+                return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+            };
+            if (text(approval ? "approval_id" : "escalation_id") != id || (record.type() != "approval_requested" && record.type() != "escalation_raised")) { continue; }
+            if (text("deadline").empty()) { return {}; }
+            rule.within = std::max(rule.within, std::chrono::seconds(1));
+            rule.then = text("at_deadline");
+            AnswerBy by = rule.of(created_at, options, approval);
+            by.deadline = text("deadline");
+            return by;
+        }
+        return rule.of(created_at, options, approval);
+    }
+
+    /// Who removed the file of what waits, or the artifact that it shows, finds both again as they were asked for: the journal has all of it.
+    Result<void> write_lost_question() {
+        const std::string id = open_id();
+        const std::string_view waiting = state().waiting_for();
+        if (waiting == "approval" && !std::filesystem::exists(session_->paths().root / state().stage().artifact)) {
+            AF_TRY(const Contract contract, services_.contracts.get(state().stage_template().contract));
+            AF_TRY(const auto artifact, session_->artifact(stage_name()));
+            AF_CHECK(save(state().stage_template(), contract, artifact ? *artifact : json::object()));
+        }
+        const auto there = [](const auto& question) { return question.ok() ? Result<void>() : Result<void>(question.error()); };
+        const Result<void> readable = waiting == "escalation" ? there(setup_.escalations.escalation(id)) : there(setup_.escalations.approval(id));
+        if (readable.ok() || readable.error().kind != ErrorKind::not_found) { return readable; }
+        if (waiting == "escalation") {
+            AF_TRY(const Escalation escalation, asked_question(id));
+            return setup_.escalations.record(escalation, answer_by(id, escalation.created_at, escalation.options, false));
+        }
+        if (waiting == "action") {
+            AF_TRY(const ApprovalRequest request, shown_action(id));
+            return setup_.escalations.record(request);
+        }
+        AF_TRY(const ApprovalRequest request, shown_artifact(id));
+        return setup_.escalations.record(request, answer_by(id, request.created_at, {}, true));
     }
 
     static json::object with_deadline(json::object fields, const AnswerBy& by) {
@@ -963,7 +1044,8 @@ private:
                 if (!approval.ok()) { return unheard(approval.error()); }
                 if (!*approval) { break; }
                 const Result<void> taken = take_approval(request, **approval);
-                if (taken.ok() || taken.error().kind != ErrorKind::invalid || services_.cancel.requested()) { return first_wins(taken); }
+                const bool typed_wrong = !taken.ok() && taken.error().kind == ErrorKind::invalid && taken.error().code != "AF-ESC-005";
+                if (!typed_wrong || services_.cancel.requested()) { return first_wins(taken); }
                 warn(taken.error());        // What was typed cannot be done: who typed it is asked again.
             }
         }
@@ -1080,6 +1162,7 @@ private:
         result.status = state().status;
         result.success = state().status == TaskStatus::completed;
         result.current_stage = stage_name();
+            if (approval->approved) { AF_CHECK(check_shown(setup_, state())); }
         result.stages_completed = state().completed_stages();
         result.waiting_for = std::string(state().waiting_for());
         if (state().escalation) { result.waiting_id = state().escalation->id; }
@@ -1095,6 +1178,7 @@ private:
         if (paused_by_) {
             result.error = services_.redactor.redact(*paused_by_);
         } else if (!state().error.empty()) {
+            if (decision->approved) { AF_CHECK(check_shown(setup_, state())); }
             const char* without_code = state().status == TaskStatus::aborted ? "AF-ORCH-007" : "AF-ORCH-001";
             result.error = Error{state().error_code.empty() ? without_code : state().error_code, state().error, "task " + state().task_id,
                                  remedy_of_last_failure() + "look at it with `agentforge inspect " + state().task_id + "`", ErrorKind::invalid};
@@ -1280,6 +1364,8 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
                      "look at it with `agentforge escalations show " + id + "`, and decide on that (at least 6 characters of its hash)", ErrorKind::conflict};
     }
     const std::string feedback = setup_.services.redactor.redact(decision.feedback);
+    if (const auto there = setup_.escalations.approval(id); !there.ok() && there.error().kind == ErrorKind::not_found) { return setup_.escalations.lost(id, task_id); }
+    if (decision.approved) { AF_CHECK(check_shown(setup_, state)); }
     if (action) {
         AF_TRY(const ApprovalRequest asked, setup_.escalations.approval(id));
         if (decision.id.empty() && decision.hash.empty()) {
@@ -1318,3 +1404,4 @@ Result<TaskListing> PipelineController::list_tasks(const std::optional<TaskStatu
 }
 
 }  // namespace agentforge::kernel
+    if (decision.approved) { AF_CHECK(check_shown(setup_, state)); }

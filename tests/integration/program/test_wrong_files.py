@@ -3,6 +3,7 @@
 
 import fcntl
 import os
+import pathlib
 
 import yaml
 
@@ -138,6 +139,30 @@ class TestTaskFiles(Untouched):
     def test_a_task_of_a_newer_format(self):
         self.replace("task.yaml", "format: 1", "format: 2")
         self.assert_refused(lambda: self.run_program("resume", self.id), "AF-CONF-060", "task.yaml:1:")
+
+    def test_a_question_whose_file_was_lost_still_waits_and_is_written_anew(self):
+        (asked,) = self.run_program("escalations", "list", "--json").json["escalations"]
+        record = self.repository / ".agentforge/escalations" / (asked["id"] + ".yaml")
+        before = record.read_bytes()
+        record.unlink()
+        listed = self.run_program("escalations", "list")
+        self.assertIn("AF-ESC-001", listed.err)
+        self.assertIn("agentforge resume " + self.id, listed.err)
+        self.assertIn(asked["id"], listed.out)
+        self.assert_error(self.run_program("approve", self.id), "AF-ESC-001", "agentforge resume " + self.id)
+        self.assert_code(self.go_on("resume", self.id), 22)
+        self.assertEqual(record.read_bytes(), before)
+        shown = self.run_program("escalations", "show", asked["id"], "--json").json
+        artifact = yaml.safe_load(pathlib.Path(shown["artifact_file"]).read_text(encoding="utf-8"))
+        self.assertEqual(shown["artifact"], {key: value for key, value in artifact.items() if key not in ("_artifact_meta", "_metadata")})
+
+    def test_a_damaged_journal_is_said_by_the_exit_code_too(self):
+        journal = self.task_folder() / "actions.yaml"
+        os.truncate(journal, 300)
+        shown = self.run_program("status", self.id)
+        self.assert_code(shown, 1)
+        self.assertIn(self.id, shown.out)
+        self.assertIn("AF-TASK-014", shown.err)
 
     def test_another_agentforge_at_work_is_named(self):
         descriptor = os.open(self.task_folder() / "lock", os.O_RDWR)
