@@ -1112,6 +1112,7 @@ private:
             const OpenApproval open = *state().approval;
             AF_TRY(const auto approval, setup_.escalations.decision(open.id));
             if (!approval) { return {}; }
+            if (approval->approved) { AF_CHECK(check_shown(setup_, state())); }
             if (resuming) { AF_CHECK(begin_or_resume()); }
             const std::string feedback = approval->feedback.value_or("");
             if (!approval->approved && !feedback.empty()) { AF_CHECK(keep_feedback(feedback)); }
@@ -1127,6 +1128,7 @@ private:
             const OpenAction open = *state().action;
             AF_TRY(const auto decision, setup_.escalations.action_decision(open.id));
             if (!decision) { return {}; }
+            if (decision->approved) { AF_CHECK(check_shown(setup_, state())); }
             if (resuming) { AF_CHECK(begin_or_resume()); }
             const std::string word = !decision->approved ? "rejected" : decision->edited ? "edited" : "approved";
             json::object fields{{"stage", stage_name()}, {"approval_id", open.id}, {"decision", word}, {"action_hash", decision->action_hash}, {"feedback", decision->feedback},
@@ -1162,7 +1164,6 @@ private:
         result.status = state().status;
         result.success = state().status == TaskStatus::completed;
         result.current_stage = stage_name();
-            if (approval->approved) { AF_CHECK(check_shown(setup_, state())); }
         result.stages_completed = state().completed_stages();
         result.waiting_for = std::string(state().waiting_for());
         if (state().escalation) { result.waiting_id = state().escalation->id; }
@@ -1178,7 +1179,6 @@ private:
         if (paused_by_) {
             result.error = services_.redactor.redact(*paused_by_);
         } else if (!state().error.empty()) {
-            if (decision->approved) { AF_CHECK(check_shown(setup_, state())); }
             const char* without_code = state().status == TaskStatus::aborted ? "AF-ORCH-007" : "AF-ORCH-001";
             result.error = Error{state().error_code.empty() ? without_code : state().error_code, state().error, "task " + state().task_id,
                                  remedy_of_last_failure() + "look at it with `agentforge inspect " + state().task_id + "`", ErrorKind::invalid};
@@ -1363,9 +1363,9 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
         return Error{"AF-ESC-035", "task " + std::string(task_id) + " shows " + hash.substr(0, 16) + "… now, not `" + ellipsis(decision.hash, 80) + "`", id,
                      "look at it with `agentforge escalations show " + id + "`, and decide on that (at least 6 characters of its hash)", ErrorKind::conflict};
     }
-    const std::string feedback = setup_.services.redactor.redact(decision.feedback);
     if (const auto there = setup_.escalations.approval(id); !there.ok() && there.error().kind == ErrorKind::not_found) { return setup_.escalations.lost(id, task_id); }
     if (decision.approved) { AF_CHECK(check_shown(setup_, state)); }
+    const std::string feedback = setup_.services.redactor.redact(decision.feedback);
     if (action) {
         AF_TRY(const ApprovalRequest asked, setup_.escalations.approval(id));
         if (decision.id.empty() && decision.hash.empty()) {
@@ -1404,4 +1404,3 @@ Result<TaskListing> PipelineController::list_tasks(const std::optional<TaskStatu
 }
 
 }  // namespace agentforge::kernel
-    if (decision.approved) { AF_CHECK(check_shown(setup_, state)); }
