@@ -103,6 +103,38 @@ const json::array& array_field(const json::object& object, std::string_view key)
     return value != nullptr && value->is_array() ? value->get_array() : empty;
 }
 
+/// What was written to a file of ours and read again is `value` still.
+bool reads_as(const json::object& read, const json::value& value) {
+    const auto written = parse_yaml(to_yaml(value), "what was shown", YamlLimits{64UL << 20U, 4'000'000, 200});
+    return written.ok() && written->value == json::value(read);
+}
+
+/// A decision is on what was shown: the question's file and the artifact's must still hold what its hash is of. Errors: `conflict` AF-ESC-047 naming
+/// the file. Source: North Star 4.3.
+Result<void> check_shown(const ControllerSetup& setup, const TaskState& state) {
+    const bool action = state.waiting_for() == "action";
+    const TaskPaths paths = setup.store.paths(state.task_id);
+    const auto other = [&](const std::filesystem::path& file) {
+        return Error{"AF-ESC-047", "what waits for you was changed after it was shown, and its hash is of what was shown", file.string(),
+                     "undo the change, or remove the file and `agentforge resume " + state.task_id + "` writes it anew" +
+                         (action ? "" : "; to have it otherwise: agentforge feedback " + state.task_id + " \"…\""),
+                     ErrorKind::conflict};
+    };
+    AF_TRY(const std::string text, BlobStore(paths.blobs()).get(action ? state.action->blob : state.approval->artifact_hash));
+    AF_TRY(json::value shown, parse_json(text, "the blob of what was shown"));
+    if (!shown.is_object()) { return {}; }
+    for (const std::string_view key : {"_artifact_meta", "_metadata"}) { shown.get_object().erase(key); }     // The envelope's, and never shown.
+    const std::string& id = action ? state.action->id : state.approval->id;
+    AF_TRY(const ApprovalRequest asked, setup.escalations.approval(id));
+    if (!reads_as(asked.artifact, shown)) { return other(setup.escalations.directory() / (id + ".yaml")); }
+    if (action) { return {}; }
+    const std::filesystem::path file = paths.root / state.stage().artifact;
+    const auto artifact = load_artifact(file);
+    if (!artifact.ok() && artifact.error().kind == ErrorKind::io) { return artifact.error(); }
+    const auto parts = artifact.ok() ? StageArtifact::from_json(*artifact) : Result<StageArtifact>(artifact.error());
+    return parts.ok() && reads_as(parts->data, shown) ? Result<void>() : other(file);
+}
+
 }  // namespace
 
 /// One process's time with one task: owns its session and workshop.
@@ -1025,6 +1057,7 @@ private:
             const OpenApproval open = *state().approval;
             AF_TRY(const auto approval, setup_.escalations.decision(open.id));
             if (!approval) { return {}; }
+            if (approval->approved) { AF_CHECK(check_shown(setup_, state())); }
             if (resuming) { AF_CHECK(begin_or_resume()); }
             const std::string feedback = approval->feedback.value_or("");
             if (!approval->approved && !feedback.empty()) { AF_CHECK(keep_feedback(feedback)); }
@@ -1040,6 +1073,7 @@ private:
             const OpenAction open = *state().action;
             AF_TRY(const auto decision, setup_.escalations.action_decision(open.id));
             if (!decision) { return {}; }
+            if (decision->approved) { AF_CHECK(check_shown(setup_, state())); }
             if (resuming) { AF_CHECK(begin_or_resume()); }
             const std::string word = !decision->approved ? "rejected" : decision->edited ? "edited" : "approved";
             json::object fields{{"stage", stage_name()}, {"approval_id", open.id}, {"decision", word}, {"action_hash", decision->action_hash}, {"feedback", decision->feedback},
@@ -1277,6 +1311,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
         return Error{"AF-ESC-035", "task " + std::string(task_id) + " shows " + hash.substr(0, 16) + "… now, not `" + ellipsis(decision.hash, 80) + "`", id,
                      "look at it with `agentforge escalations show " + id + "`, and decide on that (at least 6 characters of its hash)", ErrorKind::conflict};
     }
+    if (decision.approved) { AF_CHECK(check_shown(setup_, state)); }
     const std::string feedback = setup_.services.redactor.redact(decision.feedback);
     if (action) {
         AF_TRY(const ApprovalRequest asked, setup_.escalations.approval(id));

@@ -491,6 +491,34 @@ TEST_F(ApprovalTest, a_decision_on_another_artifact_is_refused) {
     EXPECT_EQ(bench.state(waiting.task_id).status, TaskStatus::awaiting_approval);
 }
 
+TEST_F(ApprovalTest, an_artifact_that_was_changed_since_it_was_shown_is_not_approved) {
+    const auto waiting = shown([](StageContext&) { return note("as shown"); });
+    const fs::path file = bench.task_folder(waiting.task_id) / "artifacts/phases/a/note.yaml";
+    const std::string before = read_file(file).value();
+    std::string changed = before;
+    changed.replace(changed.find("as shown"), 8, "otherwise");
+    std::ofstream(file) << changed;
+    const auto refused = bench.controller().approve(waiting.task_id);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, "AF-ESC-047");
+    EXPECT_EQ(refused.error().where, file.string());
+    EXPECT_FALSE(bench.escalations.decision(waiting.waiting_id)->has_value());
+    std::ofstream(bench.escalations.directory() / (waiting.waiting_id + ".resolution.yaml")) << "approved: true\n";
+    EXPECT_EQ(bench.controller().resume(waiting.task_id).error().code, "AF-ESC-047");
+    std::ofstream(file) << before;
+    EXPECT_TRUE(bench.resume(waiting.task_id).success) << "the answer that was there counts once the file is what was shown";
+}
+
+TEST_F(ApprovalTest, a_question_that_was_changed_since_it_was_asked_is_not_approved) {
+    const auto waiting = shown([](StageContext&) { return note("as shown"); });
+    const fs::path file = bench.escalations.directory() / (waiting.waiting_id + ".yaml");
+    std::string changed = read_file(file).value();
+    changed.replace(changed.find("as shown"), 8, "otherwise");
+    std::ofstream(file) << changed;
+    EXPECT_EQ(bench.controller().approve(waiting.task_id).error().where, file.string());
+    ASSERT_TRUE(bench.controller().provide_feedback(waiting.task_id, "otherwise").ok()) << "to have it otherwise is what feedback is for";
+}
+
 TEST_F(ApprovalTest, nothing_is_decided_where_nothing_is_shown) {
     passing({"a"});
     const auto result = bench.start(Bench::with({"a"}));
