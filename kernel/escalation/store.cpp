@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::string_view record_suffix = ".yaml";
 constexpr std::string_view resolution_suffix = ".resolution.yaml";
-constexpr std::string_view correct_it = "Correct the file; it was left as it is and is read again";
+constexpr std::string_view correct_record = "Correct the file, or remove it: `agentforge resume` writes what its task still waits for anew";
+constexpr std::string_view correct_answer = "Correct the file, or remove it and answer again; it was left as it is and is read again";
 constexpr std::size_t max_record_bytes = 16UL << 20U;
 constexpr std::size_t max_resolution_bytes = 1UL << 20U;
 
@@ -48,11 +49,11 @@ std::string make_id(std::string_view prefix, std::string_view task_id, std::stri
 /// The fields of one file: asked for by name and type; what nobody asked for is unknown.
 class Fields {
 public:
-    explicit Fields(const YamlDocument& document) : document_(document) {}
+    Fields(const YamlDocument& document, std::string_view remedy) : document_(document), remedy_(remedy) {}
 
     [[nodiscard]] const json::object& object() const { return document_.value.get_object(); }
     [[nodiscard]] Error wrong(std::string_view key, const std::string& why) const {
-        return Error{"AF-ESC-005", "`" + std::string(key) + "` " + why, document_.where("/" + std::string(key)), std::string(correct_it), ErrorKind::invalid};
+        return Error{"AF-ESC-005", "`" + std::string(key) + "` " + why, document_.where("/" + std::string(key)), std::string(remedy_), ErrorKind::invalid};
     }
     Result<std::string> text(std::string_view key, bool required) {
         const json::value* value = find(key);
@@ -92,7 +93,7 @@ public:
             std::string known;
             for (const std::string& name : asked_) { known += (known.empty() ? "" : ", ") + name; }
             return Error{"AF-ESC-005", "The key `" + ellipsis(std::string_view(key), 80) + "` is unknown; known are " + known,
-                         document_.where("/" + std::string(key)), std::string(correct_it), ErrorKind::invalid};
+                         document_.where("/" + std::string(key)), std::string(remedy_), ErrorKind::invalid};
         }
         return {};
     }
@@ -104,14 +105,15 @@ private:
         return value == nullptr || value->is_null() ? nullptr : value;
     }
     [[nodiscard]] Error missing(std::string_view key) const {
-        return Error{"AF-ESC-005", "The key `" + std::string(key) + "` is missing", document_.source, std::string(correct_it), ErrorKind::invalid};
+        return Error{"AF-ESC-005", "The key `" + std::string(key) + "` is missing", document_.source, std::string(remedy_), ErrorKind::invalid};
     }
     const YamlDocument& document_;
+    std::string_view remedy_;
     std::vector<std::string> asked_;
 };
 
 /// A document that is a mapping, or empty where there is no such file.
-Result<std::optional<YamlDocument>> load(const std::filesystem::path& file, std::size_t max_bytes) {
+Result<std::optional<YamlDocument>> load(const std::filesystem::path& file, std::size_t max_bytes, std::string_view remedy) {
     struct stat st {};
     if (::lstat(file.c_str(), &st) != 0) {
         if (errno == ENOENT || errno == ENOTDIR) { return std::optional<YamlDocument>(); }
@@ -119,17 +121,17 @@ Result<std::optional<YamlDocument>> load(const std::filesystem::path& file, std:
     }
     if (!S_ISREG(st.st_mode) || static_cast<std::uint64_t>(st.st_size) > max_bytes) {
         return Error{"AF-ESC-005", S_ISREG(st.st_mode) ? "The file has more than " + std::to_string(max_bytes) + " bytes" : std::string("It is not an ordinary file"),
-                     file.string(), std::string(correct_it), ErrorKind::invalid};
+                     file.string(), std::string(remedy), ErrorKind::invalid};
     }
     AF_TRY(const std::string text, read_file(file, max_bytes));
     YamlLimits limits;
     limits.max_bytes = max_bytes;
     Result<YamlDocument> document = parse_yaml(text, file.string(), limits);
     if (!document.ok()) {
-        return Error{"AF-ESC-005", document.error().code + ": " + document.error().message, document.error().where, std::string(correct_it), ErrorKind::invalid};
+        return Error{"AF-ESC-005", document.error().code + ": " + document.error().message, document.error().where, std::string(remedy), ErrorKind::invalid};
     }
     if (!document->value.is_object()) {
-        return Error{"AF-ESC-005", "It must be a mapping (`key: value`)", file.string(), std::string(correct_it), ErrorKind::invalid};
+        return Error{"AF-ESC-005", "It must be a mapping (`key: value`)", file.string(), std::string(remedy), ErrorKind::invalid};
     }
     return std::optional<YamlDocument>(std::move(*document));
 }
@@ -142,7 +144,7 @@ void without_doubles(json::value& value) {
 }
 
 Result<Resolution> read_resolution(const YamlDocument& document) {
-    Fields fields(document);
+    Fields fields(document, correct_answer);
     Resolution resolution;
     AF_TRY(resolution.abort, fields.truth("abort", false));
     AF_TRY(const std::string answer, fields.text("answer", false));
@@ -157,7 +159,7 @@ Result<Resolution> read_resolution(const YamlDocument& document) {
     without_doubles(value);
     resolution.context = std::move(value.get_object());
     if (!resolution.abort && resolution.context.empty()) {
-        return Error{"AF-ESC-005", "It says nothing: neither `answer`, nor `context`, nor `abort: true`", document.source, std::string(correct_it), ErrorKind::invalid};
+        return Error{"AF-ESC-005", "It says nothing: neither `answer`, nor `context`, nor `abort: true`", document.source, std::string(correct_answer), ErrorKind::invalid};
     }
     return resolution;
 }
@@ -168,7 +170,7 @@ Error other_artifact(std::string_view id, const std::string& given, const std::s
 }
 
 Result<Approval> read_decision(const YamlDocument& document, const ApprovalRequest& request) {
-    Fields fields(document);
+    Fields fields(document, correct_answer);
     Approval approval;
     AF_TRY(approval.approved, fields.truth("approved", true));
     AF_TRY(const std::string feedback, fields.text("feedback", false));
@@ -232,7 +234,7 @@ Result<json::object> changed_action(const json::object& given, const ApprovalReq
 }
 
 Result<ActionDecision> read_action_decision(const YamlDocument& document, const ApprovalRequest& request) {
-    Fields fields(document);
+    Fields fields(document, correct_answer);
     ActionDecision decision;
     AF_TRY(decision.approved, fields.truth("approved", true));
     AF_TRY(const json::object edited, fields.mapping("edited", false));
@@ -254,7 +256,7 @@ Result<ActionDecision> read_action_decision(const YamlDocument& document, const 
 
 /// The answer that was there first, in a line.
 std::string answer_in_words(const std::filesystem::path& file) {
-    const auto document = load(file, max_resolution_bytes);
+    const auto document = load(file, max_resolution_bytes, correct_answer);
     if (!document.ok() || !*document) { return {}; }
     const json::object& said = (*document)->value.get_object();
     const auto text = [&](std::string_view key) {
@@ -345,6 +347,11 @@ std::string action_text(const json::object& shown) {
     return text;
 }
 
+Error EscalationStore::lost(std::string_view id, std::string_view task_id) const {
+    return Error{"AF-ESC-001", "The file of " + std::string(id) + " is gone", directory_.string(),
+                 "`agentforge resume " + std::string(task_id) + "` writes it anew; look at it then, and decide", ErrorKind::not_found};
+}
+
 EscalationStore::EscalationStore(std::filesystem::path agentforge_directory) : directory_(std::filesystem::absolute(agentforge_directory) / "escalations") {}
 
 std::string EscalationStore::escalation_id(std::string_view task_id, std::string_view stage, unsigned counter) { return make_id("ESC-", task_id, stage, counter); }
@@ -379,9 +386,9 @@ Result<void> EscalationStore::record(const ApprovalRequest& request, const Answe
 
 Result<Escalation> EscalationStore::escalation(std::string_view id) const {
     AF_CHECK(check_id(id, "ESC-"));
-    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes));
+    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes, correct_record));
     if (!document) { return unknown(directory_, id); }
-    Fields fields(*document);
+    Fields fields(*document, correct_record);
     Escalation result;
     AF_TRY(result.id, fields.text("id", true));
     AF_TRY(result.task_id, fields.text("task_id", true));
@@ -400,9 +407,9 @@ Result<Escalation> EscalationStore::escalation(std::string_view id) const {
 
 Result<ApprovalRequest> EscalationStore::approval(std::string_view id) const {
     AF_CHECK(check_approval_id(id));
-    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes));
+    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes, correct_record));
     if (!document) { return unknown(directory_, id); }
-    Fields fields(*document);
+    Fields fields(*document, correct_record);
     ApprovalRequest result;
     AF_TRY(result.id, fields.text("id", true));
     AF_TRY(result.task_id, fields.text("task_id", true));
@@ -419,15 +426,15 @@ Result<ApprovalRequest> EscalationStore::approval(std::string_view id) const {
 
 Result<AnswerBy> EscalationStore::answer_by(std::string_view id) const {
     if (!is_id(id)) { AF_CHECK(check_id(id, "ESC-")); }
-    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes));
+    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes, correct_record));
     if (!document) { return unknown(directory_, id); }
-    Fields fields(*document);
+    Fields fields(*document, correct_record);
     return read_deadline(fields);
 }
 
 Result<std::optional<Resolution>> EscalationStore::resolution(std::string_view id) const {
     AF_TRY(const Escalation asked, escalation(id));
-    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes));
+    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes, correct_answer));
     if (!document) { return std::optional<Resolution>(); }
     AF_TRY(Resolution answer, read_resolution(*document));
     return std::optional<Resolution>(std::move(answer));
@@ -435,7 +442,7 @@ Result<std::optional<Resolution>> EscalationStore::resolution(std::string_view i
 
 Result<std::optional<Approval>> EscalationStore::decision(std::string_view id) const {
     AF_TRY(const ApprovalRequest asked, approval(id));
-    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes));
+    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes, correct_answer));
     if (!document) { return std::optional<Approval>(); }
     AF_TRY(Approval answer, read_decision(*document, asked));
     return std::optional<Approval>(std::move(answer));
@@ -444,7 +451,7 @@ Result<std::optional<Approval>> EscalationStore::decision(std::string_view id) c
 Result<std::optional<ActionDecision>> EscalationStore::action_decision(std::string_view id) const {
     AF_CHECK(check_id(id, "ACT-"));
     AF_TRY(const ApprovalRequest asked, approval(id));
-    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes));
+    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes, correct_answer));
     if (!document) { return std::optional<ActionDecision>(); }
     AF_TRY(ActionDecision decision, read_action_decision(*document, asked));
     return std::optional<ActionDecision>(std::move(decision));

@@ -96,6 +96,9 @@ public:
     [[nodiscard]] Result<Escalation> escalation(std::string_view id) const;
     [[nodiscard]] Result<ApprovalRequest> approval(std::string_view id) const;
 
+    /// What to say of one that its task waits for by the journal, and whose file is gone: the task writes it anew when it is resumed.
+    [[nodiscard]] Error lost(std::string_view id, std::string_view task_id) const;
+
     /// Until when the question or approval is to be answered. Errors: as above; `invalid` AF-ESC-059 a deadline that is no time, or another word
     /// than those for what happens then.
     [[nodiscard]] Result<AnswerBy> answer_by(std::string_view id) const;

@@ -21,15 +21,51 @@ struct ResolveArguments {
 
 std::string_view kind_of(PendingItem::Kind kind) { return kind == PendingItem::Kind::approval ? "approval" : kind == PendingItem::Kind::action ? "action" : "escalation"; }
 
+/// What a task waits for by its state, where its file was lost or is damaged: it waits all the same.
+void add_without_record(PendingList& pending, const TaskStore& tasks, const EscalationStore& store) {
+    const auto listing = tasks.list();
+    if (!listing.ok()) { return; }      // `status` says why.
+    for (const TaskSummary& task : listing->tasks) {
+        const auto listed = [&task](const PendingItem& item) { return item.task_id == task.task_id; };
+        if (task.waiting_for.empty() || std::any_of(pending.items.begin(), pending.items.end(), listed)) { continue; }
+        const auto state = read_task_state(tasks, task.task_id);
+        if (!state.ok() || state->waiting_for().empty()) { continue; }
+        PendingItem item;
+        item.task_id = state->task_id;
+        item.stage = state->stage().name;
+        item.created_at = state->updated_at;
+        if (state->waiting_for() == "escalation") {
+            item.id = state->escalation->id;
+            item.question = state->escalation->question;
+        } else if (state->waiting_for() == "approval") {
+            item.kind = PendingItem::Kind::approval;
+            item.id = state->approval->id;
+            item.artifact_hash = state->approval->artifact_hash;
+        } else {
+            item.kind = PendingItem::Kind::action;
+            item.id = state->action->id;
+            item.question = state->action->tool;
+            item.artifact_hash = state->action->hash;
+        }
+        const auto failure = [](const auto& record) { return record.ok() ? std::optional<Error>() : std::optional(record.error()); };
+        const auto why = item.kind == PendingItem::Kind::escalation ? failure(store.escalation(item.id)) : failure(store.approval(item.id));
+        if (!why) { continue; }     // It was answered.
+        if (why->kind == ErrorKind::not_found) { pending.problems.push_back(store.lost(item.id, item.task_id)); }
+        const auto later = [&item](const PendingItem& other) { return item.created_at < other.created_at; };
+        pending.items.insert(std::find_if(pending.items.begin(), pending.items.end(), later), std::move(item));
+    }
+}
+
 int list_escalations(Program& program) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     const EscalationStore store(place->agentforge);
-    const auto pending = store.pending();
+    auto pending = store.pending();
     if (!pending.ok()) { return program.fail(pending.error()); }
-    for (const Error& problem : pending->problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
     const TaskStore tasks(place->agentforge);
+    add_without_record(*pending, tasks, store);
     std::vector<PendingItem> open;
+    for (const Error& problem : pending->problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
     std::copy_if(pending->items.begin(), pending->items.end(), std::back_inserter(open),
                  [&tasks](const PendingItem& item) { return !has_ended(tasks, item.task_id); });
     if (program.json_output) {

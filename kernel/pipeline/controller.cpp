@@ -150,6 +150,7 @@ public:
         if (session_->state().waiting_for().empty()) {
             AF_CHECK(begin_or_resume());
         } else {
+            AF_CHECK(write_lost_question());
             tend_question();
             AF_CHECK(collect_answer(true));
         }
@@ -337,16 +338,21 @@ private:
         return true;
     }
 
-    Step apply(const effect::RequestApproval&) {
+    Result<ApprovalRequest> shown_artifact(const std::string& id) {
         AF_TRY(const auto artifact, session_->artifact(stage_name()));
         ApprovalRequest request;
-        request.id = EscalationStore::approval_id(state().task_id, stage_name(), state().stage().visits);
+        request.id = id;
         request.task_id = state().task_id;
         request.stage = stage_name();
         request.artifact = artifact ? *artifact : json::object();
         request.artifact_hash = state().stage().artifact_hash;
         request.created_at = time_of_last("artifact_accepted");     // The same again when this is repeated after a crash.
         request.directory = setup_.escalations.directory().string();
+        return request;
+    }
+
+    Step apply(const effect::RequestApproval&) {
+        AF_TRY(const ApprovalRequest request, shown_artifact(EscalationStore::approval_id(state().task_id, stage_name(), state().stage().visits)));
         const AnswerBy by = answer_by(request.id, request.created_at, {}, true);
         AF_CHECK(setup_.escalations.record(request, by));
         AF_CHECK(session_->record("approval_requested", with_deadline({{"stage", stage_name()}, {"approval_id", request.id}, {"artifact_hash", request.artifact_hash}}, by)));
@@ -389,10 +395,10 @@ private:
         return notify([request](EscalationHandler& handler, CallContext& context) { return handler.notify_approval(request, context); });
     }
 
-    Step apply(const effect::RaiseEscalation&) {
+    Result<Escalation> asked_question(const std::string& id) {
         const OpenEscalation& open = *state().escalation;
         Escalation escalation;
-        escalation.id = EscalationStore::escalation_id(state().task_id, stage_name(), state().stage().escalations + 1);
+        escalation.id = id;
         escalation.task_id = state().task_id;
         escalation.stage = stage_name();
         escalation.issue = open.reason;
@@ -404,6 +410,11 @@ private:
         }
         escalation.created_at = time_of_last("stage_escalated");
         escalation.directory = setup_.escalations.directory().string();
+        return escalation;
+    }
+
+    Step apply(const effect::RaiseEscalation&) {
+        AF_TRY(const Escalation escalation, asked_question(EscalationStore::escalation_id(state().task_id, stage_name(), state().stage().escalations + 1)));
         const AnswerBy by = answer_by(escalation.id, escalation.created_at, escalation.options, false);
         AF_CHECK(setup_.escalations.record(escalation, by));
         AF_CHECK(session_->record("escalation_raised", with_deadline({{"stage", stage_name()}, {"escalation_id", escalation.id}}, by)));
@@ -910,10 +921,48 @@ private:
                      ErrorKind::timeout};
     }
 
-    /// Of a question that was recorded before a crash, what was recorded; else by the settings.
+    /// Of a question that was recorded before a crash, what was recorded; of one whose file was lost, what the journal has; else by the settings.
     AnswerBy answer_by(const std::string& id, const std::string& created_at, const std::vector<std::string>& options, bool approval) {
         if (auto there = setup_.escalations.answer_by(id); there.ok()) { return *there; }
-        return setup_.answer_rule.of(created_at, options, approval);
+        AnswerRule rule = setup_.answer_rule;
+        for (const Record& record : session_->records()) {
+            const auto text = [&](std::string_view key) {
+                const json::value* value = record.body.if_contains(key);
+                return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+            };
+            if (text(approval ? "approval_id" : "escalation_id") != id || (record.type() != "approval_requested" && record.type() != "escalation_raised")) { continue; }
+            if (text("deadline").empty()) { return {}; }
+            rule.within = std::max(rule.within, std::chrono::seconds(1));
+            rule.then = text("at_deadline");
+            AnswerBy by = rule.of(created_at, options, approval);
+            by.deadline = text("deadline");
+            return by;
+        }
+        return rule.of(created_at, options, approval);
+    }
+
+    /// Who removed the file of what waits, or the artifact that it shows, finds both again as they were asked for: the journal has all of it.
+    Result<void> write_lost_question() {
+        const std::string id = open_id();
+        const std::string_view waiting = state().waiting_for();
+        if (waiting == "approval" && !std::filesystem::exists(session_->paths().root / state().stage().artifact)) {
+            AF_TRY(const Contract contract, services_.contracts.get(state().stage_template().contract));
+            AF_TRY(const auto artifact, session_->artifact(stage_name()));
+            AF_CHECK(save(state().stage_template(), contract, artifact ? *artifact : json::object()));
+        }
+        const auto there = [](const auto& question) { return question.ok() ? Result<void>() : Result<void>(question.error()); };
+        const Result<void> readable = waiting == "escalation" ? there(setup_.escalations.escalation(id)) : there(setup_.escalations.approval(id));
+        if (readable.ok() || readable.error().kind != ErrorKind::not_found) { return readable; }
+        if (waiting == "escalation") {
+            AF_TRY(const Escalation escalation, asked_question(id));
+            return setup_.escalations.record(escalation, answer_by(id, escalation.created_at, escalation.options, false));
+        }
+        if (waiting == "action") {
+            AF_TRY(const ApprovalRequest request, shown_action(id));
+            return setup_.escalations.record(request);
+        }
+        AF_TRY(const ApprovalRequest request, shown_artifact(id));
+        return setup_.escalations.record(request, answer_by(id, request.created_at, {}, true));
     }
 
     static json::object with_deadline(json::object fields, const AnswerBy& by) {
@@ -1311,6 +1360,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
         return Error{"AF-ESC-035", "task " + std::string(task_id) + " shows " + hash.substr(0, 16) + "… now, not `" + ellipsis(decision.hash, 80) + "`", id,
                      "look at it with `agentforge escalations show " + id + "`, and decide on that (at least 6 characters of its hash)", ErrorKind::conflict};
     }
+    if (const auto there = setup_.escalations.approval(id); !there.ok() && there.error().kind == ErrorKind::not_found) { return setup_.escalations.lost(id, task_id); }
     if (decision.approved) { AF_CHECK(check_shown(setup_, state)); }
     const std::string feedback = setup_.services.redactor.redact(decision.feedback);
     if (action) {

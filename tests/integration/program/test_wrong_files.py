@@ -139,6 +139,18 @@ class TestTaskFiles(Untouched):
         self.replace("task.yaml", "format: 1", "format: 2")
         self.assert_refused(lambda: self.run_program("resume", self.id), "AF-CONF-060", "task.yaml:1:")
 
+    def test_a_question_whose_file_was_lost_still_waits_and_is_written_anew(self):
+        (asked,) = self.run_program("escalations", "list", "--json").json["escalations"]
+        record = self.repository / ".agentforge/escalations" / (asked["id"] + ".yaml")
+        before = record.read_bytes()
+        record.unlink()
+        listed = self.run_program("escalations", "list")
+        self.assertIn("AF-ESC-001", listed.err)
+        self.assertIn("agentforge resume " + self.id, listed.err)
+        self.assertIn(asked["id"], listed.out)
+        self.assert_error(self.run_program("approve", self.id), "AF-ESC-001", "agentforge resume " + self.id)
+        self.assert_code(self.go_on("resume", self.id), 22)
+        self.assertEqual(record.read_bytes(), before)
     def test_another_agentforge_at_work_is_named(self):
         descriptor = os.open(self.task_folder() / "lock", os.O_RDWR)
         self.addCleanup(os.close, descriptor)

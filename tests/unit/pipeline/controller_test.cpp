@@ -519,6 +519,37 @@ TEST_F(ApprovalTest, a_question_that_was_changed_since_it_was_asked_is_not_appro
     ASSERT_TRUE(bench.controller().provide_feedback(waiting.task_id, "otherwise").ok()) << "to have it otherwise is what feedback is for";
 }
 
+TEST_F(ApprovalTest, a_lost_question_and_its_artifact_are_written_anew) {
+    const auto waiting = shown([](StageContext&) { return note("as shown"); });
+    const fs::path question = bench.escalations.directory() / (waiting.waiting_id + ".yaml");
+    const fs::path artifact = bench.task_folder(waiting.task_id) / "artifacts/phases/a/note.yaml";
+    const std::string before = read_file(question).value();
+    fs::remove(question);
+    fs::remove(artifact);
+    const auto lost = bench.controller().approve(waiting.task_id);
+    EXPECT_EQ(lost.error().code, "AF-ESC-001");
+    EXPECT_THAT(lost.error().remedy, HasSubstr("agentforge resume " + waiting.task_id));
+    EXPECT_EQ(bench.resume(waiting.task_id).waiting_id, waiting.waiting_id);
+    EXPECT_EQ(read_file(question).value(), before);
+    EXPECT_EQ(load_artifact(artifact)->at("text").as_string(), "as shown");
+    ASSERT_TRUE(bench.controller().approve(waiting.task_id).ok());
+    EXPECT_TRUE(bench.resume(waiting.task_id).success);
+}
+
+TEST_F(ControllerTest, a_lost_question_keeps_the_deadline_that_it_was_asked_with) {
+    bench.stage("a", [](StageContext&) { return StageResult::escalate({"unclear", "Which colour?", {"red", "blue"}, {}}); });
+    ControllerSetup setup{bench.store, bench.workshops, bench.escalations, bench.services, bench.ids, bench.handler};
+    setup.answer_rule = {std::chrono::hours(1), "default", ""};
+    const auto asked = PipelineController(setup).execute("Ask", Bench::with({"a"}));
+    ASSERT_TRUE(asked.ok()) << asked.error().to_string();
+    const fs::path question = bench.escalations.directory() / (asked->waiting_id + ".yaml");
+    const std::string before = read_file(question).value();
+    EXPECT_THAT(before, HasSubstr("default_answer"));
+    fs::remove(question);
+    static_cast<void>(bench.resume(asked->task_id));        // With no deadline in its settings.
+    EXPECT_EQ(read_file(question).value(), before);
+}
+
 TEST_F(ApprovalTest, nothing_is_decided_where_nothing_is_shown) {
     passing({"a"});
     const auto result = bench.start(Bench::with({"a"}));
