@@ -142,6 +142,14 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
         line("task_id", request->task_id);
         line("stage", request->stage);
         line("artifact_hash", request->artifact_hash);
+        const TaskStore tasks(place->agentforge);
+        if (const auto state = read_task_state(tasks, request->task_id); state.ok()) {
+            for (const StageState& stage : state->stages) {
+                if (stage.name == request->stage && !stage.artifact.empty()) { line("artifact_file", (tasks.paths(request->task_id).root / stage.artifact).string()); }
+            }
+        }
+        told["artifact"] = request->artifact;
+        lines.emplace_back("artifact", to_yaml(request->artifact));
         line("answer", !*decision ? "" : (*decision)->approved ? "approved" : "refused");
         line("feedback", *decision && (*decision)->feedback ? *(*decision)->feedback : "");
         if (!*decision) { how = "agentforge approve | feedback | reject " + id; }

@@ -3,6 +3,7 @@
 
 import fcntl
 import os
+import pathlib
 
 import yaml
 
@@ -151,6 +152,10 @@ class TestTaskFiles(Untouched):
         self.assert_error(self.run_program("approve", self.id), "AF-ESC-001", "agentforge resume " + self.id)
         self.assert_code(self.go_on("resume", self.id), 22)
         self.assertEqual(record.read_bytes(), before)
+        shown = self.run_program("escalations", "show", asked["id"], "--json").json
+        artifact = yaml.safe_load(pathlib.Path(shown["artifact_file"]).read_text(encoding="utf-8"))
+        self.assertEqual(shown["artifact"], {key: value for key, value in artifact.items() if key not in ("_artifact_meta", "_metadata")})
+
     def test_another_agentforge_at_work_is_named(self):
         descriptor = os.open(self.task_folder() / "lock", os.O_RDWR)
         self.addCleanup(os.close, descriptor)
