@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <functional>
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
@@ -286,10 +287,15 @@ Result<void> create_record(const std::filesystem::path& directory, const std::st
     return Error{"AF-ESC-003", "Another record has the id " + id, file.string(), "A recorded question is never changed; use the next number", ErrorKind::conflict};
 }
 
-Result<void> create_resolution(const std::filesystem::path& directory, std::string_view id, const json::object& fields) {
+template <class T>
+Result<void> without_value(const Result<T>& result) { return result.ok() ? Result<void>() : Result<void>(result.error()); }
+
+/// `readable`: whether the answer that was there first is one, else why not.
+Result<void> create_resolution(const std::filesystem::path& directory, std::string_view id, const json::object& fields, const std::function<Result<void>()>& readable) {
     const std::filesystem::path file = directory / (std::string(id) + std::string(resolution_suffix));
     Result<void> made = create_file_exclusive(file, to_yaml(fields), Durability::synced);
     if (made.ok() || made.error().kind != ErrorKind::conflict) { return made; }
+    AF_CHECK(readable());
     const std::string words = answer_in_words(file);
     return Error{"AF-ESC-004", "Somebody has already answered " + std::string(id) + (words.empty() ? "" : " (" + words + ")"), file.string(), "Read that answer; it counts",
                  ErrorKind::conflict};
@@ -476,7 +482,7 @@ Result<void> EscalationStore::resolve(std::string_view id, const Resolution& res
     }
     if (!context.empty()) { fields["context"] = context; }
     fields["resolved_by"] = resolution.resolved_by;
-    return create_resolution(directory_, id, fields);
+    return create_resolution(directory_, id, fields, [&] { return without_value(this->resolution(id)); });
 }
 
 Result<void> EscalationStore::decide_action(std::string_view id, const ActionDecision& decision) const {
@@ -488,7 +494,7 @@ Result<void> EscalationStore::decide_action(std::string_view id, const ActionDec
     if (!decision.feedback.empty()) { fields["feedback"] = decision.feedback; }
     fields["artifact_hash"] = decision.action_hash;
     fields["decided_by"] = decision.decided_by;
-    return create_resolution(directory_, id, fields);
+    return create_resolution(directory_, id, fields, [&] { return without_value(action_decision(id)); });
 }
 
 Result<void> EscalationStore::decide(std::string_view id, const Approval& approval) const {
@@ -507,7 +513,7 @@ Result<void> EscalationStore::decide(std::string_view id, const Approval& approv
     if (approval.feedback) { fields["feedback"] = *approval.feedback; }
     fields["artifact_hash"] = approval.artifact_hash;
     fields["decided_by"] = approval.decided_by;
-    return create_resolution(directory_, id, fields);
+    return create_resolution(directory_, id, fields, [&] { return without_value(decision(id)); });
 }
 
 Result<PendingList> EscalationStore::pending(const std::optional<std::string>& task_id) const {

@@ -113,8 +113,8 @@ public:
     /// Whether an answer lies there, read or not: cheap enough to ask every few milliseconds. A file that is empty is not written yet.
     [[nodiscard]] std::optional<AnswerVersion> answer_version(std::string_view id) const;
 
-    /// Answers; on disk when it returns. Errors: `not_found` AF-ESC-001; `conflict` AF-ESC-004 somebody was first (and what they said);
-    /// `invalid` AF-ESC-007 an answer that says nothing.
+    /// Answers; on disk when it returns. Errors: `not_found` AF-ESC-001; `conflict` AF-ESC-004 somebody was first (and what they said); `invalid`
+    /// AF-ESC-005 what lies there first is no answer, AF-ESC-007 an answer that says nothing, AF-ESC-048 one that is not UTF-8.
     [[nodiscard]] Result<void> resolve(std::string_view id, const Resolution& resolution) const;
     /// The same for an approval. Errors: also `conflict` AF-ESC-006 it was decided on another artifact's hash.
     /// What handlers say of an action goes through here too: `feedback` of one that they approve is the changed action as JSON.

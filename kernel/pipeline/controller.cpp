@@ -1039,7 +1039,8 @@ private:
                 if (!approval.ok()) { return unheard(approval.error()); }
                 if (!*approval) { break; }
                 const Result<void> taken = take_approval(request, **approval);
-                if (taken.ok() || taken.error().kind != ErrorKind::invalid || services_.cancel.requested()) { return first_wins(taken); }
+                const bool typed_wrong = !taken.ok() && taken.error().kind == ErrorKind::invalid && taken.error().code != "AF-ESC-005";
+                if (!typed_wrong || services_.cancel.requested()) { return first_wins(taken); }
                 warn(taken.error());        // What was typed cannot be done: who typed it is asked again.
             }
         }

@@ -211,6 +211,20 @@ TEST_F(EscalationStoreTest, the_first_answer_counts) {
     EXPECT_EQ((*store_.resolution("ESC-task-1-green-1"))->context.at("answer"), "first");
 }
 
+TEST_F(EscalationStoreTest, what_cannot_be_read_is_not_said_to_count) {
+    record();
+    for (const std::string id : {"ESC-task-1-green-1", "APR-task-1-spec-1"}) {
+        write(id + ".resolution.yaml", "approved: ye\n");
+        Resolution answer;
+        answer.context = {{"answer", "yes"}};
+        const auto late = id.starts_with("ESC-") ? store_.resolve(id, answer) : store_.decide(id, {true, std::nullopt, std::string(64, 'a'), "ada"});
+        ASSERT_FALSE(late.ok());
+        EXPECT_EQ(late.error().code, "AF-ESC-005");
+        EXPECT_NE(late.error().where.find(id + ".resolution.yaml"), std::string::npos);
+        EXPECT_NE(late.error().remedy.find("remove it"), std::string::npos);
+    }
+}
+
 TEST_F(EscalationStoreTest, of_many_writers_exactly_one_wins) {
     record();
     std::atomic<int> winners{0};
