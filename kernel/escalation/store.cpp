@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <functional>
 
@@ -276,6 +277,15 @@ std::string answer_in_words(const std::filesystem::path& file) {
     return words + (who.empty() ? "" : " by " + ellipsis(first_line(who), 60));
 }
 
+bool is_text(const json::value& value) {
+    if (const json::string* text = value.if_string()) { return is_valid_utf8(*text); }
+    if (const json::object* object = value.if_object()) {
+        return std::all_of(object->begin(), object->end(), [](const auto& one) { return is_valid_utf8(one.key()) && is_text(one.value()); });
+    }
+    const json::array* array = value.if_array();
+    return array == nullptr || std::all_of(array->begin(), array->end(), [](const json::value& one) { return is_text(one); });
+}
+
 Result<void> create_record(const std::filesystem::path& directory, const std::string& id, const json::object& fields) {
     AF_CHECK(make_directories(directory));
     const std::filesystem::path file = directory / (id + std::string(record_suffix));
@@ -292,6 +302,7 @@ Result<void> without_value(const Result<T>& result) { return result.ok() ? Resul
 
 /// `readable`: whether the answer that was there first is one, else why not.
 Result<void> create_resolution(const std::filesystem::path& directory, std::string_view id, const json::object& fields, const std::function<Result<void>()>& readable) {
+    if (!is_text(fields)) { return Error{"AF-ESC-048", "The answer to " + std::string(id) + " is not valid UTF-8", {}, "Give it in UTF-8", ErrorKind::invalid}; }
     const std::filesystem::path file = directory / (std::string(id) + std::string(resolution_suffix));
     Result<void> made = create_file_exclusive(file, to_yaml(fields), Durability::synced);
     if (made.ok() || made.error().kind != ErrorKind::conflict) { return made; }

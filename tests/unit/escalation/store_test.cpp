@@ -225,6 +225,15 @@ TEST_F(EscalationStoreTest, what_cannot_be_read_is_not_said_to_count) {
     }
 }
 
+TEST_F(EscalationStoreTest, an_answer_that_is_no_utf8_is_refused_and_not_replaced) {
+    record();
+    Resolution answer;
+    answer.context = {{"answer", "\xff\xfe"}};
+    EXPECT_EQ(store_.resolve("ESC-task-1-green-1", answer).error().code, "AF-ESC-048");
+    EXPECT_EQ(store_.decide("APR-task-1-spec-1", {false, "caf\xe9", std::string(64, 'a'), "ada"}).error().code, "AF-ESC-048");
+    EXPECT_EQ(store_.pending()->items.size(), 2U);
+}
+
 TEST_F(EscalationStoreTest, of_many_writers_exactly_one_wins) {
     record();
     std::atomic<int> winners{0};
