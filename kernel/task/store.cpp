@@ -292,8 +292,13 @@ Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object
 
 namespace {
 
-/// The error for a task that is not there, with the id that was probably meant.
+/// The error for a task that is not there, with the id that was probably meant; or that is there without its description.
 Error no_such_task(const fs::path& root, std::string_view task_id) {
+    std::error_code ignored;
+    if (is_task_id(task_id) && fs::is_directory(root / task_id, ignored)) {
+        return Error{"AF-TASK-004", "The task '" + std::string(task_id) + "' has no `task.yaml`", (root / task_id / "task.yaml").string(),
+                     "Restore the file from a backup; `agentforge inspect` shows what its journal holds.", ErrorKind::corrupt};
+    }
     std::string remedy = "`agentforge status` lists the tasks.";
     if (const auto names = names_in(root); names.ok()) {
         if (const std::string near = nearest(task_id, names.value()); !near.empty()) { remedy = "Did you mean '" + near + "'?"; }
@@ -410,7 +415,10 @@ Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
     auto projected = read_summary(place.state());
     if (!projected.ok()) {
         if (projected.error().kind != ErrorKind::not_found) { return std::move(projected).error(); }
-        return Error{"AF-TASK-004", "The task '" + name + "' has no state", place.root.string(), "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
+        std::error_code ignored;
+        return Error{"AF-TASK-004", "The task '" + name + "' has no state", place.root.string(),
+                     fs::exists(place.journal(), ignored) ? "Resume the task: the journal is read and the state written again." : "Its journal is gone, too: restore the folder from a backup, or remove it.",
+                     ErrorKind::corrupt};
     }
     if (projected->summary.task_id != name) {
         return Error{"AF-TASK-004", "The state of the task '" + name + "' names the task '" + ellipsis(projected->summary.task_id, 80) + "'", place.root.string(),

@@ -89,7 +89,7 @@ public:
     /// Makes the folder (whole or not at all), writes `task.yaml` (immutable) and
     /// `artifacts/inputs/original_request.yaml`. Errors: `conflict` AF-TASK-001, `io`.
     [[nodiscard]] Result<TaskPaths> create(std::string_view task_id, const json::object& task);
-    /// Errors: `not_found` AF-TASK-002, naming the nearest id; `invalid` where `task_id` is not one.
+    /// Errors: `not_found` AF-TASK-002, naming the nearest id; `corrupt` AF-TASK-004 its `task.yaml` is gone or no map; `invalid` where `task_id` is not one.
     [[nodiscard]] Result<json::object> load(std::string_view task_id) const;
     /// Replaces `state.yaml` atomically (a projection: cached durability). `text`: the JSON of `to_json(TaskState)`.
     [[nodiscard]] Result<void> save_state(std::string_view task_id, std::string_view text) const;

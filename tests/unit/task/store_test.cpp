@@ -149,6 +149,23 @@ TEST_F(TaskStoreTest, a_missing_task_names_the_nearest) {
     EXPECT_EQ(store_.save_state("task-20260102-zzz", "{}").error().code, "AF-TASK-002");
 }
 
+TEST_F(TaskStoreTest, a_task_without_its_description_is_there_and_the_file_is_named) {
+    create(id);
+    fs::remove(store_.paths(id).task());
+    const auto without = store_.load(id);
+    EXPECT_EQ(without.error().code, "AF-TASK-004");
+    EXPECT_EQ(without.error().where, store_.paths(id).task().string());
+}
+
+TEST_F(TaskStoreTest, an_empty_folder_is_not_to_be_resumed) {
+    create(id);
+    for (const auto& entry : fs::directory_iterator(store_.paths(id).root)) { fs::remove_all(entry.path()); }
+    EXPECT_EQ(store_.load(id).error().code, "AF-TASK-004");
+    const auto listing = store_.list();
+    ASSERT_EQ(listing->problems.size(), 1U);
+    EXPECT_EQ(listing->problems[0].remedy.find("Resume"), std::string::npos);
+}
+
 TEST_F(TaskStoreTest, a_broken_state_is_corrupt_and_listed_as_a_problem) {
     create(id);
     create("task-20260102-good");
