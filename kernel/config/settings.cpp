@@ -227,7 +227,7 @@ Result<Settings> Settings::load(const std::string& product_directory, const Sour
         if (!variable.starts_with(environment_prefix)) { continue; }
         if (std::find(std::begin(other_variables), std::end(other_variables), variable) != std::end(other_variables)) { continue; }
         std::vector<std::string> segments;
-        const auto* key = key_of_variable(schema, variable, segments);
+        const auto* key = is_valid_utf8(variable) ? key_of_variable(schema, variable, segments) : nullptr;
         if (key == nullptr) { state->unknown_environment.push_back(variable); continue; }
         const auto where = "environment " + variable;
         AF_TRY(const json::value value, value_from_text(*key, text, where));
@@ -237,7 +237,7 @@ Result<Settings> Settings::load(const std::string& product_directory, const Sour
     for (const auto& [name, text] : sources.flags) {
         const auto segments = split_key(name);
         const auto where = "flag " + name;
-        const auto* key = segments.empty() ? nullptr : schema.find(segments);
+        const auto* key = segments.empty() || !is_valid_utf8(name) ? nullptr : schema.find(segments);
         if (key == nullptr) { return unknown_key(schema, segments.empty() ? std::vector<std::string>{""} : segments, where); }
         AF_TRY(const json::value value, value_from_text(*key, text, where));
         AF_CHECK(add_leaf(*key, segments, value, where, flags));

@@ -124,6 +124,21 @@ TEST(Settings, text_from_the_environment_is_not_taken_for_yaml) {
     EXPECT_EQ(load(sources).text("llm.model"), "42: {x}");
 }
 
+TEST(Settings, what_is_not_utf8_is_refused_wherever_it_comes_from) {
+    for (const char* key : {"llm.model", "llm.transcript", "llm.command", "plugins.disable", "llm.timeout_seconds"}) {
+        Settings::Sources sources;
+        sources.flags.emplace_back(key, "tr\xff.yaml");
+        EXPECT_EQ(Settings::load(shipped_config, sources).error().code, "AF-CONF-009") << key;
+    }
+    Settings::Sources sources;
+    sources.environment["AGENTFORGE_LLM_MODEL"] = "\xff";
+    EXPECT_EQ(Settings::load(shipped_config, sources).error().code, "AF-CONF-009");
+    sources.environment = {{"AGENTFORGE_AGENTS_\xff_LLM_MODEL", "x"}};
+    EXPECT_THAT(load(sources).unknown_environment(), testing::SizeIs(1));
+    sources.flags.emplace_back("agents.\xff.llm.model", "x");
+    EXPECT_EQ(Settings::load(shipped_config, sources).error().code, "AF-CONF-020");
+}
+
 TEST(Settings, a_wrong_variable_is_named) {
     Settings::Sources sources;
     sources.environment["AGENTFORGE_LLM_TIMEOUT_SECONDS"] = "soon";
