@@ -145,7 +145,11 @@ Result<void> flatten(const SettingsSchema& schema, const YamlDocument& document,
 Result<std::vector<Leaf>> file_leaves(const SettingsSchema& schema, const std::string& file) {
     std::vector<Leaf> leaves;
     std::error_code error;
-    if (file.empty() || (!std::filesystem::exists(std::filesystem::symlink_status(file, error)) && (!error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory))) { return leaves; }
+    if (file.empty()) { return leaves; }
+    if (const auto folder = std::filesystem::path(file).parent_path(); std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error)) {
+        return Error{"AF-CONF-025", "settings are looked for in this folder, and it is none", folder.string(), "Move away what stands in its place.", ErrorKind::invalid};
+    }
+    if (!std::filesystem::exists(std::filesystem::symlink_status(file, error)) && (!error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)) { return leaves; }
     AF_TRY(const YamlDocument document, load_yaml(file));
     if (document.value.is_null()) { return leaves; }
     if (!document.value.is_object()) {

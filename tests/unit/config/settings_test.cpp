@@ -34,6 +34,15 @@ TEST(Settings, files_that_are_missing_are_empty) {
     EXPECT_EQ(load(sources).text("llm.model"), "");
 }
 
+TEST(Settings, something_else_in_place_of_their_folder_is_refused) {
+    const Folder folder;
+    Settings::Sources sources;
+    sources.project_file = folder.write("config", "") + "/settings.yaml";
+    EXPECT_EQ(Settings::load(shipped_config, sources).error().code, "AF-CONF-025");
+    sources.project_file = "/dev/null/.agentforge/config/settings.yaml";        // A home that is none has no settings.
+    EXPECT_TRUE(Settings::load(shipped_config, sources).ok());
+}
+
 TEST(Settings, each_layer_is_laid_over_the_one_before) {
     const Folder folder;
     Settings::Sources sources;
