@@ -67,6 +67,16 @@ Error wrong_value(const std::vector<std::string>& segments, const std::string& p
     return Error{"AF-CONF-021", "the setting " + ellipsis(join_key(segments), 120) + " " + problem, std::move(where), key.description + ".", ErrorKind::invalid};
 }
 
+/// A key for people: a part with a dot in it as it was written, in quotes.
+std::string shown_key(const std::vector<std::string>& segments) {
+    std::string key;
+    for (const std::string& segment : segments) {
+        key += key.empty() ? "" : ".";
+        key += segment.find('.') == std::string::npos ? segment : "\"" + segment + "\"";
+    }
+    return ellipsis(key, 120);
+}
+
 Error unknown_key(const SettingsSchema& schema, const std::vector<std::string>& segments, std::string where) {
     if (const auto* former = schema.former(segments)) { return former_key(*former, segments, std::move(where)); }
     std::string remedy;
@@ -79,7 +89,7 @@ Error unknown_key(const SettingsSchema& schema, const std::vector<std::string>& 
     } else {
         remedy = "docs/settings.md lists the settings.";
     }
-    return Error{"AF-CONF-020", ellipsis(join_key(segments), 120) + " is no setting", std::move(where), std::move(remedy), ErrorKind::invalid};
+    return Error{"AF-CONF-020", shown_key(segments) + " is no setting", std::move(where), std::move(remedy), ErrorKind::invalid};
 }
 
 std::string token(std::string_view name) {
