@@ -419,7 +419,11 @@ Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Pr
 }
 
 std::string Project::from_here(const std::string& path) const {
-    return path.empty() || std::filesystem::path(path).is_absolute() ? path : (program_.directory / path).string();
+    if (path.empty() || std::filesystem::path(path).is_absolute()) { return path; }
+    std::string whole = (program_.directory / path).lexically_normal().string();
+    // What a plugin and the journal are handed is JSON, which is UTF-8: below a folder whose name is not, a path stays relative to it.
+    std::error_code error;
+    return !is_valid_utf8(whole) && std::filesystem::equivalent(program_.directory, ".", error) ? path : whole;
 }
 
 Result<json::object> Project::backend_config(const std::string& name, const std::string& model_name, const ModelSettings& chosen, const std::string& role) const {
@@ -428,7 +432,11 @@ Result<json::object> Project::backend_config(const std::string& name, const std:
     }
     json::object config = chosen.settings;
     if (name == "replay") {
-        config["transcript"] = from_here(chosen.transcript);
+        const std::string transcript = from_here(chosen.transcript);
+        if (!is_valid_utf8(transcript)) {
+            return Error{"AF-LLM-004", "the path of the transcript is not UTF-8", "llm.transcript", "Give the command in the folder itself, without -C, or move the transcript.", ErrorKind::unavailable};
+        }
+        config["transcript"] = transcript;
         config["match"] = chosen.replay_match;
         if (!role.empty()) { config["role"] = role; }
     } else if (name == "cli") {

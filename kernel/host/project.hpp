@@ -81,6 +81,8 @@ public:
     struct Reached { ModelCandidate candidate; Result<std::string> answer; };
     /// Tries what `llm.backend: auto` chooses from, in its order; until one is reachable where `first_only`. Waits 10 s for each at most. Errors: AF-LLM-002.
     [[nodiscard]] Result<std::vector<Reached>> reach_models(const ModelSettings& settings, bool first_only);
+    /// A path of the settings, from the folder that the command is given in.
+    [[nodiscard]] std::string from_here(const std::string& path) const;
     /// Whether the role's backend works in the workspace itself (`llm.mode`).
     [[nodiscard]] bool agentic(const std::string& role) const;
 
@@ -95,7 +97,6 @@ private:
     [[nodiscard]] Result<std::shared_ptr<LLMBackend>> make_backend(const std::string& name, const json::object& config);
     /// `auto` replaced by what it stands for; decided once.
     [[nodiscard]] Result<ModelSettings> settled(ModelSettings chosen);
-    [[nodiscard]] std::string from_here(const std::string& path) const;      ///< A path of the settings, from the folder that the command is given in.
 
     Program& program_;
     ProjectPlace place_;

@@ -80,10 +80,10 @@ Result<void> check_stages(const PipelineTemplate& pipeline, std::vector<std::str
 }
 
 /// The settings in force, with paths that mean the same wherever the task is resumed from.
-json::object settings_for_task(const Program& program, const Project& project) {
+json::object settings_for_task(const Project& project) {
     json::object all = project.settings().all();
     const std::string transcript = project.settings().text("llm.transcript");
-    if (!transcript.empty()) { all["llm"].as_object()["transcript"] = (program.directory / transcript).lexically_normal().string(); }
+    if (!transcript.empty()) { all["llm"].as_object()["transcript"] = project.from_here(transcript); }
     return all;
 }
 
@@ -294,7 +294,7 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     options.interactive = wants_interactive(project, arguments);
     options.include_uncommitted = arguments.include_uncommitted;
     options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
-    options.configuration = settings_for_task(program, project);
+    options.configuration = settings_for_task(project);
     const auto result = project.controller().execute(request, options);
     if (!result.ok()) {
         if (first) { remove_empty_project_folder(project.place()); }
