@@ -309,4 +309,14 @@ const std::vector<GuardedSetting>& Settings::guarded() const { return state_->gu
 
 const json::array& Settings::known() const { return state_->known; }
 
+const GuardedSetting* first_missed(const Settings& settings, const std::vector<GuardedSetting>& left_out, const std::function<bool(const std::string& key)>& concerns) {
+    for (const GuardedSetting& setting : left_out) {
+        if (!concerns(setting.key)) { continue; }
+        const auto origin = settings.origin(setting.key);
+        if (origin && (origin->layer == "flag" || origin->layer == "environment")) { continue; }
+        if (settings.text(setting.key) != (setting.value.is_string() ? std::string(setting.value.get_string()) : json::serialize(setting.value))) { return &setting; }
+    }
+    return nullptr;
+}
+
 }  // namespace agentforge::kernel

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "host/project_trust.hpp"
 
 namespace agentforge::kernel {
 
@@ -33,6 +34,11 @@ std::string value_of(const std::map<std::string, std::string>& environment, cons
     return found == environment.end() ? std::string() : found->second;
 }
 
+const GuardedSetting* missed_by_handler(const Settings& settings, const PluginRegistry& plugins, const std::vector<GuardedSetting>& left_out, const std::string& name) {
+    const PluginManifest* const plugin = plugins.owner(PluginKind::escalation, name);
+    return plugin == nullptr ? nullptr : missed_by_plugin(settings, left_out, name, plugin->id);
+}
+
 std::string url_variable(const Settings& settings) { return named_or(webhook_setting(settings, "url_env"), "AGENTFORGE_WEBHOOK_URL"); }
 std::string secret_variable(const Settings& settings) { return named_or(webhook_setting(settings, "secret_env"), "AGENTFORGE_WEBHOOK_SECRET"); }
 
@@ -49,7 +55,7 @@ ReminderPolicy reminder_policy(const Settings& settings) {
 }
 
 Result<std::vector<GroupedHandler>> make_handlers(const Settings& settings, PluginRegistry& plugins, const NetworkRule& rule,
-                                                  const std::map<std::string, std::string>& environment) {
+                                                  const std::vector<GuardedSetting>& left_out, const std::map<std::string, std::string>& environment) {
     const std::vector<std::string> names = settings.list("escalation.handlers");
     const auto wrong = [&settings](const std::string& why) {
         const auto origin = settings.origin("escalation.handlers");
@@ -64,14 +70,19 @@ Result<std::vector<GroupedHandler>> make_handlers(const Settings& settings, Plug
         if (name == webhook_name) {
             if (const auto allowed = check_webhook_network(rule, value_of(environment, url_variable(settings))); !allowed.ok()) { handler.refused = allowed.error(); }
         }
+        if (const GuardedSetting* const missed = missed_by_handler(settings, plugins, left_out, name)) { handler.refused = cannot_do_without(*missed); }
         if (!handler.refused) { AF_TRY(handler.handler, plugins.escalation(name)); }
         handlers.push_back(std::move(handler));
     }
     return handlers;
 }
 
-Result<void> check_handlers(const Settings& settings, const NetworkRule& rule, const std::map<std::string, std::string>& environment) {
+Result<void> check_handlers(const Settings& settings, const PluginRegistry& plugins, const NetworkRule& rule, const std::vector<GuardedSetting>& left_out,
+                            const std::map<std::string, std::string>& environment) {
     const std::vector<std::string> names = settings.list("escalation.handlers");
+    for (const std::string& name : names) {
+        if (const GuardedSetting* const missed = missed_by_handler(settings, plugins, left_out, name)) { return cannot_do_without(*missed); }
+    }
     if (std::ranges::find(names, webhook_name) == names.end()) { return {}; }
     const std::string variable = url_variable(settings);
     const std::string url = value_of(environment, variable);

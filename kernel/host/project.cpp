@@ -261,8 +261,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     AF_TRY(project->pipelines_, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(),
                                                   (own / "orchestration" / "pipeline.yaml").string(), project->contracts_));
 
-    static const std::vector<GuardedSetting> nothing_left_out;
-    project->network_ = network_rule(*project->settings_, project->trust_.allowed() ? nothing_left_out : project->trust_.settings, program.environment);
+    project->network_ = network_rule(*project->settings_, project->trust_.left_out(), program.environment);
 
     project->plugins_ = PluginRegistry::discover(plugin_search(program, project->place_, project->product_, *project->settings_, project->trust_));
     for (const Error& problem : project->plugins_.problems()) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
@@ -324,7 +323,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .agentic = [self](const AgentDefinition& agent) { return self->agentic(agent.role); },
         .delivery = std::move(delivery)});
 
-    AF_TRY(std::vector<GroupedHandler> handlers, make_handlers(*project->settings_, project->plugins_, project->network_, program.environment));
+    AF_TRY(std::vector<GroupedHandler> handlers, make_handlers(*project->settings_, project->plugins_, project->network_, project->trust_.left_out(), program.environment));
     HandlerGroupOptions people{.clock = project->clock_, .store = *project->escalations_, .redactor = redactor};
     people.reminders = reminder_policy(*project->settings_);
     people.left_behind = [&program] { program.leave_at_once = true; };
@@ -397,9 +396,10 @@ Result<std::unique_ptr<Project>> Project::open_for_task(Program& program, EventS
         }
     }
     if (const json::value* delivery = configuration->get_object().if_contains("delivery"); needs_delivery && delivery != nullptr && delivery->is_object()) {
-        const json::value* value = delivery->get_object().if_contains("type");
-        if (value != nullptr && value->is_string() && value->get_string() != project->settings().text("delivery.type")) {
-            program.settings.emplace_back("delivery.type", std::string(value->get_string()));
+        for (const std::string key : {"type", "remote"}) {
+            const json::value* value = delivery->get_object().if_contains(key);
+            if (value == nullptr || !value->is_string() || value->get_string() == project->settings().text("delivery." + key)) { continue; }
+            program.settings.emplace_back("delivery." + key, std::string(value->get_string()));
             found = true;
         }
     }
@@ -426,6 +426,15 @@ std::string Project::from_here(const std::string& path) const {
     return !is_valid_utf8(whole) && std::filesystem::equivalent(program_.directory, ".", error) ? path : whole;
 }
 
+Result<ModelSettings> Project::asked_model(const std::string& role) const {
+    ModelSettings asked = read_model_settings(*settings_, role);
+    const GuardedSetting* missed = missed_by_model(*settings_, trust_.left_out(), role);
+    const PluginManifest* const plugin = plugins_.owner(PluginKind::llm, asked.backend);
+    if (missed == nullptr && plugin != nullptr) { missed = missed_by_plugin(*settings_, trust_.left_out(), asked.backend, plugin->id); }
+    if (missed != nullptr) { return cannot_do_without(*missed); }
+    return asked;
+}
+
 Result<json::object> Project::backend_config(const std::string& name, const std::string& model_name, const ModelSettings& chosen, const std::string& role) const {
     if (name.empty()) {
         return Error{"AF-LLM-001", "no model is configured", "llm.backend", "choose one:\n" + model_help(), ErrorKind::unavailable};
@@ -440,10 +449,6 @@ Result<json::object> Project::backend_config(const std::string& name, const std:
         config["match"] = chosen.replay_match;
         if (!role.empty()) { config["role"] = role; }
     } else if (name == "cli") {
-        const auto withheld = [](const GuardedSetting& setting) {
-            return setting.key.find("llm.command") != std::string::npos || setting.key.find("llm.settings") != std::string::npos;
-        };
-        if (!trust_.allowed() && chosen.command.empty() && chosen.preset.empty() && std::ranges::any_of(trust_.settings, withheld)) { return trust_.refusal(); }
         if (!chosen.preset.empty()) { config["preset"] = chosen.preset; }
         json::array command;
         for (const std::string& word : chosen.command) { command.emplace_back(word); }
@@ -468,7 +473,7 @@ Result<json::object> Project::backend_config(const std::string& name, const std:
 bool Project::agentic(const std::string& role) const { return read_model_settings(*settings_, role).mode == "agentic"; }
 
 Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, const std::string& model_name, const std::string& role) {
-    ModelSettings chosen = read_model_settings(*settings_, role);
+    AF_TRY(ModelSettings chosen, asked_model(role));
     chosen.backend = name;
     chosen.model = model_name;
     AF_TRY(chosen, settled(std::move(chosen)));
@@ -531,14 +536,16 @@ std::string Project::model_name(const AgentDefinition& agent) const {
 
 Result<void> Project::check_price(const AgentDefinition& agent) {
     if (!services_->limits.limits_cost()) { return {}; }
-    AF_TRY(const ModelSettings chosen, settled(read_model_settings(*settings_, agent.role)));
+    AF_TRY(ModelSettings asked, asked_model(agent.role));
+    AF_TRY(const ModelSettings chosen, settled(std::move(asked)));
     // Of these two it is known that they never say what a call has cost; of another, its first answer tells.
     if ((chosen.backend != "anthropic" && chosen.backend != "openai") || prices_.find(chosen.model) != nullptr) { return {}; }
     return price_is_unknown(chosen.model);
 }
 
 Result<ModelClient*> Project::model(const AgentDefinition& agent) {
-    AF_TRY(const ModelSettings chosen, settled(read_model_settings(*settings_, agent.role)));
+    AF_TRY(ModelSettings asked, asked_model(agent.role));
+    AF_TRY(const ModelSettings chosen, settled(std::move(asked)));
     AF_TRY(const json::object config, backend_config(chosen.backend, chosen.model, chosen, agent.role));
     const std::string record = from_here(chosen.record);
     const std::string key = chosen.backend + "\n" + json::serialize(config) + "\n" + record;

@@ -91,6 +91,8 @@ private:
 
     /// From now on errors go to the log, too.
     void log_errors(Program& program);
+    /// The settings of a role's model. Errors: AF-PLUG-043 without those that are left out for want of trust its calls would go elsewhere.
+    [[nodiscard]] Result<ModelSettings> asked_model(const std::string& role) const;
     /// The settings that a backend plugin is made with.
     [[nodiscard]] Result<json::object> backend_config(const std::string& name, const std::string& model_name, const ModelSettings& chosen, const std::string& role) const;
     /// Decides about the network before any code of the backend runs.

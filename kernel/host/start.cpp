@@ -280,7 +280,7 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     if (wants_interactive(project, arguments)) {
         if (const auto askable = check_interactive(project, *pipeline); !askable.ok()) { return program.fail(askable.error()); }
     }
-    if (const auto tellable = check_handlers(project.settings(), project.network(), program.environment); !tellable.ok()) { return program.fail(tellable.error()); }
+    if (const auto tellable = check_handlers(project.settings(), project.plugins(), project.network(), project.trust().left_out(), program.environment); !tellable.ok()) { return program.fail(tellable.error()); }
     name_uncommitted_changes(program, project, arguments.include_uncommitted);
     if (arguments.dry_run) { return tell_plan(program, project, *pipeline, arguments, request, *gates); }
     std::error_code error;
