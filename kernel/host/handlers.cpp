@@ -34,6 +34,16 @@ std::string value_of(const std::map<std::string, std::string>& environment, cons
     return found == environment.end() ? std::string() : found->second;
 }
 
+/// A call that is over before it begins: a handler says what it lacks, and tells nobody.
+class OverAlready final : public CallContext {
+public:
+    [[nodiscard]] bool cancelled() const noexcept override { return true; }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return std::chrono::steady_clock::now(); }
+    void log(LogLevel, std::string_view, const json::object&) override {}
+    void progress(std::string_view) override {}
+    [[nodiscard]] std::chrono::system_clock::time_point now() override { return std::chrono::system_clock::now(); }
+};
+
 const GuardedSetting* missed_by_handler(const Settings& settings, const PluginRegistry& plugins, const std::vector<GuardedSetting>& left_out, const std::string& name) {
     const PluginManifest* const plugin = plugins.owner(PluginKind::escalation, name);
     return plugin == nullptr ? nullptr : missed_by_plugin(settings, left_out, name, plugin->id);
@@ -77,7 +87,7 @@ Result<std::vector<GroupedHandler>> make_handlers(const Settings& settings, Plug
     return handlers;
 }
 
-Result<void> check_handlers(const Settings& settings, const PluginRegistry& plugins, const NetworkRule& rule, const std::vector<GuardedSetting>& left_out,
+Result<void> check_handlers(const Settings& settings, PluginRegistry& plugins, const NetworkRule& rule, const std::vector<GuardedSetting>& left_out,
                             const std::map<std::string, std::string>& environment) {
     const std::vector<std::string> names = settings.list("escalation.handlers");
     for (const std::string& name : names) {
@@ -95,7 +105,12 @@ Result<void> check_handlers(const Settings& settings, const PluginRegistry& plug
     if (!key.empty() && value_of(environment, key).empty()) {
         return Error{"AF-ESC-060", "the webhook cannot sign: the variable " + key + " is not set", key, "Set it to the key that the server knows.", ErrorKind::unavailable};
     }
-    return {};
+    const PluginManifest* const plugin = plugins.owner(PluginKind::escalation, webhook_name);
+    if (plugin == nullptr || plugin->id != webhook_id) { return {}; }       // Another's might tell somebody all the same.
+    AF_TRY(const std::shared_ptr<EscalationHandler> webhook, plugins.escalation(webhook_name));
+    OverAlready context;
+    auto fit = webhook->notify(Escalation{}, context);
+    return fit.ok() || fit.error().kind == ErrorKind::cancelled ? Result<void>() : fit;
 }
 
 }  // namespace agentforge::kernel

@@ -18,8 +18,8 @@ namespace agentforge::kernel {
 [[nodiscard]] Result<std::vector<GroupedHandler>> make_handlers(const Settings& settings, PluginRegistry& plugins, const NetworkRule& rule,
                                                                 const std::vector<GuardedSetting>& left_out, const std::map<std::string, std::string>& environment);
 /// Whether people can be told at all: what a handler would say only when there is something to tell. Errors: AF-ESC-060 the webhook has no address, or no key where
-/// one is named; AF-ESC-055, AF-PLUG-043.
-[[nodiscard]] Result<void> check_handlers(const Settings& settings, const PluginRegistry& plugins, const NetworkRule& rule, const std::vector<GuardedSetting>& left_out,
+/// one is named; AF-ESC-051, 052 what the shipped webhook says of both, asked without being told anything; AF-ESC-055, AF-PLUG-043.
+[[nodiscard]] Result<void> check_handlers(const Settings& settings, PluginRegistry& plugins, const NetworkRule& rule, const std::vector<GuardedSetting>& left_out,
                                           const std::map<std::string, std::string>& environment);
 /// The variables that hold the webhook's address and key: secrets both.
 [[nodiscard]] std::vector<std::string> webhook_variables(const Settings& settings);
