@@ -67,6 +67,16 @@ Error wrong_value(const std::vector<std::string>& segments, const std::string& p
     return Error{"AF-CONF-021", "the setting " + ellipsis(join_key(segments), 120) + " " + problem, std::move(where), key.description + ".", ErrorKind::invalid};
 }
 
+/// A key for people: a part with a dot in it as it was written, in quotes.
+std::string shown_key(const std::vector<std::string>& segments) {
+    std::string key;
+    for (const std::string& segment : segments) {
+        key += key.empty() ? "" : ".";
+        key += segment.find('.') == std::string::npos ? segment : "\"" + segment + "\"";
+    }
+    return ellipsis(key, 120);
+}
+
 Error unknown_key(const SettingsSchema& schema, const std::vector<std::string>& segments, std::string where) {
     if (const auto* former = schema.former(segments)) { return former_key(*former, segments, std::move(where)); }
     std::string remedy;
@@ -79,7 +89,7 @@ Error unknown_key(const SettingsSchema& schema, const std::vector<std::string>& 
     } else {
         remedy = "docs/settings.md lists the settings.";
     }
-    return Error{"AF-CONF-020", ellipsis(join_key(segments), 120) + " is no setting", std::move(where), std::move(remedy), ErrorKind::invalid};
+    return Error{"AF-CONF-020", shown_key(segments) + " is no setting", std::move(where), std::move(remedy), ErrorKind::invalid};
 }
 
 std::string token(std::string_view name) {
@@ -145,7 +155,11 @@ Result<void> flatten(const SettingsSchema& schema, const YamlDocument& document,
 Result<std::vector<Leaf>> file_leaves(const SettingsSchema& schema, const std::string& file) {
     std::vector<Leaf> leaves;
     std::error_code error;
-    if (file.empty() || (!std::filesystem::exists(std::filesystem::symlink_status(file, error)) && (!error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory))) { return leaves; }
+    if (file.empty()) { return leaves; }
+    if (const auto folder = std::filesystem::path(file).parent_path(); std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error)) {
+        return Error{"AF-CONF-025", "settings are looked for in this folder, and it is none", folder.string(), "Move away what stands in its place.", ErrorKind::invalid};
+    }
+    if (!std::filesystem::exists(std::filesystem::symlink_status(file, error)) && (!error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)) { return leaves; }
     AF_TRY(const YamlDocument document, load_yaml(file));
     if (document.value.is_null()) { return leaves; }
     if (!document.value.is_object()) {
@@ -227,7 +241,7 @@ Result<Settings> Settings::load(const std::string& product_directory, const Sour
         if (!variable.starts_with(environment_prefix)) { continue; }
         if (std::find(std::begin(other_variables), std::end(other_variables), variable) != std::end(other_variables)) { continue; }
         std::vector<std::string> segments;
-        const auto* key = key_of_variable(schema, variable, segments);
+        const auto* key = is_valid_utf8(variable) ? key_of_variable(schema, variable, segments) : nullptr;
         if (key == nullptr) { state->unknown_environment.push_back(variable); continue; }
         const auto where = "environment " + variable;
         AF_TRY(const json::value value, value_from_text(*key, text, where));
@@ -237,7 +251,7 @@ Result<Settings> Settings::load(const std::string& product_directory, const Sour
     for (const auto& [name, text] : sources.flags) {
         const auto segments = split_key(name);
         const auto where = "flag " + name;
-        const auto* key = segments.empty() ? nullptr : schema.find(segments);
+        const auto* key = segments.empty() || !is_valid_utf8(name) ? nullptr : schema.find(segments);
         if (key == nullptr) { return unknown_key(schema, segments.empty() ? std::vector<std::string>{""} : segments, where); }
         AF_TRY(const json::value value, value_from_text(*key, text, where));
         AF_CHECK(add_leaf(*key, segments, value, where, flags));
@@ -300,5 +314,15 @@ std::vector<std::string> Settings::variables() const {
 const std::vector<GuardedSetting>& Settings::guarded() const { return state_->guarded; }
 
 const json::array& Settings::known() const { return state_->known; }
+
+const GuardedSetting* first_missed(const Settings& settings, const std::vector<GuardedSetting>& left_out, const std::function<bool(const std::string& key)>& concerns) {
+    for (const GuardedSetting& setting : left_out) {
+        if (!concerns(setting.key)) { continue; }
+        const auto origin = settings.origin(setting.key);
+        if (origin && (origin->layer == "flag" || origin->layer == "environment")) { continue; }
+        if (settings.text(setting.key) != (setting.value.is_string() ? std::string(setting.value.get_string()) : json::serialize(setting.value))) { return &setting; }
+    }
+    return nullptr;
+}
 
 }  // namespace agentforge::kernel

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,5 +67,9 @@ struct ProductPaths {
     /// The same for a given $AGENTFORGE_HOME ("": unset) and program file.
     [[nodiscard]] static Result<ProductPaths> find_for(const std::string& home, const std::string& program);
 };
+
+/// The first of the project's settings left out for want of trust that concerns the run, and for which neither the command line nor the environment
+/// says what holds instead; null: none. One that says what is in force anyway is not missed.
+[[nodiscard]] const GuardedSetting* first_missed(const Settings& settings, const std::vector<GuardedSetting>& left_out, const std::function<bool(const std::string& key)>& concerns);
 
 }  // namespace agentforge::kernel

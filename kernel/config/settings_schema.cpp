@@ -199,6 +199,7 @@ std::string value_problem(const SettingKey& key, const json::value& value) {
 }
 
 Result<json::value> value_from_text(const SettingKey& key, const std::string& text, const std::string& where) {
+    if (!is_valid_utf8(text)) { return Error{"AF-CONF-009", "the setting's value is not UTF-8", where, "Write it in UTF-8; a file whose name is in another encoding wants a name in UTF-8.", ErrorKind::invalid}; }
     const bool flow_list = text.starts_with('[');
     if (key.type == SettingKey::Type::string || key.type == SettingKey::Type::path || (key.type == SettingKey::Type::command && !flow_list)) {
         return json::value(json::string(text));

@@ -15,7 +15,7 @@ namespace {
 struct DecisionArguments {
     std::string what;           ///< A task, or what it asks for.
     std::string feedback;
-    std::string hash;
+    std::optional<std::string> hash;
     std::string edited;         ///< A file, or `-`.
     bool edit = false;
     bool no_resume = false;
@@ -92,7 +92,7 @@ void add_decisions(CLI::App& app, Program& program) {
         return std::pair{command, arguments};
     };
     const auto finish = [&](const Command& command, const std::shared_ptr<DecisionArguments>& arguments) {
-        add_option(command, "--hash", arguments->hash, "Only if this is the beginning of the hash of what is shown (at least 6 characters)")->type_name("HASH");
+        add_option_function(command, "--hash", [arguments](const std::string& hash) { arguments->hash = hash; }, "Only if this is the beginning of the hash of what is shown (at least 6 characters)")->type_name("HASH");
         add_flag(command, "--no-resume", arguments->no_resume, "Only answer; `agentforge resume` goes on later");
         add_run_output(command, program);
     };

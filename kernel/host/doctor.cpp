@@ -185,7 +185,7 @@ int run_doctor(Program& program) {
             checks.push_back(check_secrets(**project));
             std::string handlers;
             for (const std::string& name : (*project)->settings().list("escalation.handlers")) { handlers += (handlers.empty() ? "told by " : ", ") + printable(name, 60); }
-            checks.push_back(from("people", check_handlers((*project)->settings(), (*project)->network(), program.environment), handlers));
+            checks.push_back(from("people", check_handlers((*project)->settings(), (*project)->plugins(), (*project)->network(), (*project)->trust().left_out(), program.environment), handlers));
             for (Check& check : check_model(**project, program)) { checks.push_back(std::move(check)); }
             for (Check& check : check_models_of_roles(**project, program)) { checks.push_back(std::move(check)); }
             for (Check& check : checks) { check.detail = (*project)->secrets().redactor->redact(std::move(check.detail)); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "host/project_trust.hpp"
 
 namespace agentforge::kernel {
 
@@ -33,6 +34,21 @@ std::string value_of(const std::map<std::string, std::string>& environment, cons
     return found == environment.end() ? std::string() : found->second;
 }
 
+/// A call that is over before it begins: a handler says what it lacks, and tells nobody.
+class OverAlready final : public CallContext {
+public:
+    [[nodiscard]] bool cancelled() const noexcept override { return true; }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return std::chrono::steady_clock::now(); }
+    void log(LogLevel, std::string_view, const json::object&) override {}
+    void progress(std::string_view) override {}
+    [[nodiscard]] std::chrono::system_clock::time_point now() override { return std::chrono::system_clock::now(); }
+};
+
+const GuardedSetting* missed_by_handler(const Settings& settings, const PluginRegistry& plugins, const std::vector<GuardedSetting>& left_out, const std::string& name) {
+    const PluginManifest* const plugin = plugins.owner(PluginKind::escalation, name);
+    return plugin == nullptr ? nullptr : missed_by_plugin(settings, left_out, name, plugin->id);
+}
+
 std::string url_variable(const Settings& settings) { return named_or(webhook_setting(settings, "url_env"), "AGENTFORGE_WEBHOOK_URL"); }
 std::string secret_variable(const Settings& settings) { return named_or(webhook_setting(settings, "secret_env"), "AGENTFORGE_WEBHOOK_SECRET"); }
 
@@ -49,7 +65,7 @@ ReminderPolicy reminder_policy(const Settings& settings) {
 }
 
 Result<std::vector<GroupedHandler>> make_handlers(const Settings& settings, PluginRegistry& plugins, const NetworkRule& rule,
-                                                  const std::map<std::string, std::string>& environment) {
+                                                  const std::vector<GuardedSetting>& left_out, const std::map<std::string, std::string>& environment) {
     const std::vector<std::string> names = settings.list("escalation.handlers");
     const auto wrong = [&settings](const std::string& why) {
         const auto origin = settings.origin("escalation.handlers");
@@ -64,14 +80,19 @@ Result<std::vector<GroupedHandler>> make_handlers(const Settings& settings, Plug
         if (name == webhook_name) {
             if (const auto allowed = check_webhook_network(rule, value_of(environment, url_variable(settings))); !allowed.ok()) { handler.refused = allowed.error(); }
         }
+        if (const GuardedSetting* const missed = missed_by_handler(settings, plugins, left_out, name)) { handler.refused = cannot_do_without(*missed); }
         if (!handler.refused) { AF_TRY(handler.handler, plugins.escalation(name)); }
         handlers.push_back(std::move(handler));
     }
     return handlers;
 }
 
-Result<void> check_handlers(const Settings& settings, const NetworkRule& rule, const std::map<std::string, std::string>& environment) {
+Result<void> check_handlers(const Settings& settings, PluginRegistry& plugins, const NetworkRule& rule, const std::vector<GuardedSetting>& left_out,
+                            const std::map<std::string, std::string>& environment) {
     const std::vector<std::string> names = settings.list("escalation.handlers");
+    for (const std::string& name : names) {
+        if (const GuardedSetting* const missed = missed_by_handler(settings, plugins, left_out, name)) { return cannot_do_without(*missed); }
+    }
     if (std::ranges::find(names, webhook_name) == names.end()) { return {}; }
     const std::string variable = url_variable(settings);
     const std::string url = value_of(environment, variable);
@@ -84,7 +105,12 @@ Result<void> check_handlers(const Settings& settings, const NetworkRule& rule, c
     if (!key.empty() && value_of(environment, key).empty()) {
         return Error{"AF-ESC-060", "the webhook cannot sign: the variable " + key + " is not set", key, "Set it to the key that the server knows.", ErrorKind::unavailable};
     }
-    return {};
+    const PluginManifest* const plugin = plugins.owner(PluginKind::escalation, webhook_name);
+    if (plugin == nullptr || plugin->id != webhook_id) { return {}; }       // Another's might tell somebody all the same.
+    AF_TRY(const std::shared_ptr<EscalationHandler> webhook, plugins.escalation(webhook_name));
+    OverAlready context;
+    auto fit = webhook->notify(Escalation{}, context);
+    return fit.ok() || fit.error().kind == ErrorKind::cancelled ? Result<void>() : fit;
 }
 
 }  // namespace agentforge::kernel

@@ -34,4 +34,26 @@ ModelSettings read_model_settings(const Settings& settings, const std::string& r
     return read;
 }
 
+const GuardedSetting* missed_by_model(const Settings& settings, const std::vector<GuardedSetting>& left_out, const std::string& role) {
+    const std::string backend = read_model_settings(settings, role).backend;
+    if (backend.empty() || backend == "replay") { return nullptr; }     // What was recorded goes nowhere.
+    const std::string prefix = role.empty() ? std::string() : "agents." + join_key({role}) + ".";
+    const auto layer_of = [&](const std::string& name) {
+        auto origin = settings.origin(prefix + name);
+        if (!origin) { origin = settings.origin(name); }
+        return origin ? origin->layer : std::string();
+    };
+    const bool own_backend = !prefix.empty() && settings.origin(prefix + "llm.backend") && settings.text(prefix + "llm.backend") != settings.text("llm.backend");
+    const bool servers = backend == "anthropic" || backend == "openai" || backend == "auto";
+    const bool preset_for_this_run = layer_of("llm.preset") == "flag" || layer_of("llm.preset") == "environment";
+    const bool commands = (backend == "cli" && !preset_for_this_run) || backend == "auto";
+    return first_missed(settings, left_out, [&](const std::string& key) {
+        const bool of_role = !prefix.empty() && key.starts_with(prefix);
+        const std::string name = of_role ? key.substr(prefix.size()) : key;
+        if (!of_role && (own_backend || (!prefix.empty() && settings.origin(prefix + name)))) { return false; }
+        if (layer_of("llm.backend") == "user" && layer_of(name) == "user") { return false; }
+        return (servers && (name == "llm.base_url" || name == "llm.api_key_env")) || (commands && name == "llm.command") || name.starts_with("llm.settings.");
+    });
+}
+
 }  // namespace agentforge::kernel

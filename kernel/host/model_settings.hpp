@@ -11,6 +11,7 @@
 namespace agentforge::kernel {
 
 class Settings;
+struct GuardedSetting;
 
 /// `llm:`, with what `agents.<role>.llm` says instead.
 struct ModelSettings {
@@ -37,5 +38,9 @@ struct ModelSettings {
 /// preset, command, transcript and settings are then its own alone, so that no key and no header goes where it was not meant for. Otherwise each
 /// key that it does not set is that of `llm:`, and its `settings` are laid over those, name by name.
 [[nodiscard]] ModelSettings read_model_settings(const Settings& settings, const std::string& role);
+
+/// What decides where the role's calls go, and with which key, and is among the project's settings that were left out for want of trust; null: nothing.
+/// Where the user's own file says all of it, or names the command's preset for this run, the project's is not missed.
+[[nodiscard]] const GuardedSetting* missed_by_model(const Settings& settings, const std::vector<GuardedSetting>& left_out, const std::string& role);
 
 }  // namespace agentforge::kernel

@@ -144,7 +144,9 @@ std::vector<std::pair<std::string, std::string>> brought_by_task(const Settings&
     }
     if (settings.text("cost.prices").empty()) { take(inside(started, "cost"), "cost.", "prices"); }
     const auto type = settings.origin("delivery.type");
-    if (!type || type->layer == "built-in") { take(inside(started, "delivery"), "delivery.", "type"); }
+    if (!type || type->layer == "built-in") {
+        for (const char* key : {"type", "remote"}) { take(inside(started, "delivery"), "delivery.", key); }
+    }
     return brought;
 }
 
@@ -306,8 +308,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     AF_TRY(project->pipelines_, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(),
                                                   (own / "orchestration" / "pipeline.yaml").string(), project->contracts_));
 
-    static const std::vector<GuardedSetting> nothing_left_out;
-    project->network_ = network_rule(*project->settings_, project->trust_.allowed() ? nothing_left_out : project->trust_.settings, program.environment);
+    project->network_ = network_rule(*project->settings_, project->trust_.left_out(), program.environment);
 
     project->plugins_ = PluginRegistry::discover(plugin_search(program, project->place_, project->product_, *project->settings_, project->trust_));
     for (const Error& problem : project->plugins_.problems()) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
@@ -369,7 +370,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .agentic = [self](const AgentDefinition& agent) { return self->agentic(agent.role); },
         .delivery = std::move(delivery)});
 
-    AF_TRY(std::vector<GroupedHandler> handlers, make_handlers(*project->settings_, project->plugins_, project->network_, program.environment));
+    AF_TRY(std::vector<GroupedHandler> handlers, make_handlers(*project->settings_, project->plugins_, project->network_, project->trust_.left_out(), program.environment));
     HandlerGroupOptions people{.clock = project->clock_, .store = *project->escalations_, .redactor = redactor};
     people.reminders = reminder_policy(*project->settings_);
     people.left_behind = [&program] { program.leave_at_once = true; };
@@ -418,7 +419,20 @@ Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Pr
 }
 
 std::string Project::from_here(const std::string& path) const {
-    return path.empty() || std::filesystem::path(path).is_absolute() ? path : (program_.directory / path).string();
+    if (path.empty() || std::filesystem::path(path).is_absolute()) { return path; }
+    std::string whole = (program_.directory / path).lexically_normal().string();
+    // What a plugin and the journal are handed is JSON, which is UTF-8: below a folder whose name is not, a path stays relative to it.
+    std::error_code error;
+    return !is_valid_utf8(whole) && std::filesystem::equivalent(program_.directory, ".", error) ? path : whole;
+}
+
+Result<ModelSettings> Project::asked_model(const std::string& role) const {
+    ModelSettings asked = read_model_settings(*settings_, role);
+    const GuardedSetting* missed = missed_by_model(*settings_, trust_.left_out(), role);
+    const PluginManifest* const plugin = plugins_.owner(PluginKind::llm, asked.backend);
+    if (missed == nullptr && plugin != nullptr) { missed = missed_by_plugin(*settings_, trust_.left_out(), asked.backend, plugin->id); }
+    if (missed != nullptr) { return cannot_do_without(*missed); }
+    return asked;
 }
 
 Result<json::object> Project::backend_config(const std::string& name, const std::string& model_name, const ModelSettings& chosen, const std::string& role) const {
@@ -427,14 +441,14 @@ Result<json::object> Project::backend_config(const std::string& name, const std:
     }
     json::object config = chosen.settings;
     if (name == "replay") {
-        config["transcript"] = from_here(chosen.transcript);
+        const std::string transcript = from_here(chosen.transcript);
+        if (!is_valid_utf8(transcript)) {
+            return Error{"AF-LLM-004", "the path of the transcript is not UTF-8", "llm.transcript", "Give the command in the folder itself, without -C, or move the transcript.", ErrorKind::unavailable};
+        }
+        config["transcript"] = transcript;
         config["match"] = chosen.replay_match;
         if (!role.empty()) { config["role"] = role; }
     } else if (name == "cli") {
-        const auto withheld = [](const GuardedSetting& setting) {
-            return setting.key.find("llm.command") != std::string::npos || setting.key.find("llm.settings") != std::string::npos;
-        };
-        if (!trust_.allowed() && chosen.command.empty() && chosen.preset.empty() && std::ranges::any_of(trust_.settings, withheld)) { return trust_.refusal(); }
         if (!chosen.preset.empty()) { config["preset"] = chosen.preset; }
         json::array command;
         for (const std::string& word : chosen.command) { command.emplace_back(word); }
@@ -459,7 +473,7 @@ Result<json::object> Project::backend_config(const std::string& name, const std:
 bool Project::agentic(const std::string& role) const { return read_model_settings(*settings_, role).mode == "agentic"; }
 
 Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, const std::string& model_name, const std::string& role) {
-    ModelSettings chosen = read_model_settings(*settings_, role);
+    AF_TRY(ModelSettings chosen, asked_model(role));
     chosen.backend = name;
     chosen.model = model_name;
     AF_TRY(chosen, settled(std::move(chosen)));
@@ -522,14 +536,16 @@ std::string Project::model_name(const AgentDefinition& agent) const {
 
 Result<void> Project::check_price(const AgentDefinition& agent) {
     if (!services_->limits.limits_cost()) { return {}; }
-    AF_TRY(const ModelSettings chosen, settled(read_model_settings(*settings_, agent.role)));
+    AF_TRY(ModelSettings asked, asked_model(agent.role));
+    AF_TRY(const ModelSettings chosen, settled(std::move(asked)));
     // Of these two it is known that they never say what a call has cost; of another, its first answer tells.
     if ((chosen.backend != "anthropic" && chosen.backend != "openai") || prices_.find(chosen.model) != nullptr) { return {}; }
     return price_is_unknown(chosen.model);
 }
 
 Result<ModelClient*> Project::model(const AgentDefinition& agent) {
-    AF_TRY(const ModelSettings chosen, settled(read_model_settings(*settings_, agent.role)));
+    AF_TRY(ModelSettings asked, asked_model(agent.role));
+    AF_TRY(const ModelSettings chosen, settled(std::move(asked)));
     AF_TRY(const json::object config, backend_config(chosen.backend, chosen.model, chosen, agent.role));
     const std::string record = from_here(chosen.record);
     const std::string key = chosen.backend + "\n" + json::serialize(config) + "\n" + record;

@@ -79,6 +79,8 @@ public:
     struct Reached { ModelCandidate candidate; Result<std::string> answer; };
     /// Tries what `llm.backend: auto` chooses from, in its order; until one is reachable where `first_only`. Waits 10 s for each at most. Errors: AF-LLM-002.
     [[nodiscard]] Result<std::vector<Reached>> reach_models(const ModelSettings& settings, bool first_only);
+    /// A path of the settings, from the folder that the command is given in.
+    [[nodiscard]] std::string from_here(const std::string& path) const;
     /// Whether the role's backend works in the workspace itself (`llm.mode`).
     [[nodiscard]] bool agentic(const std::string& role) const;
 
@@ -87,13 +89,14 @@ private:
 
     /// From now on errors go to the log, too.
     void log_errors(Program& program);
+    /// The settings of a role's model. Errors: AF-PLUG-043 without those that are left out for want of trust its calls would go elsewhere.
+    [[nodiscard]] Result<ModelSettings> asked_model(const std::string& role) const;
     /// The settings that a backend plugin is made with.
     [[nodiscard]] Result<json::object> backend_config(const std::string& name, const std::string& model_name, const ModelSettings& chosen, const std::string& role) const;
     /// Decides about the network before any code of the backend runs.
     [[nodiscard]] Result<std::shared_ptr<LLMBackend>> make_backend(const std::string& name, const json::object& config);
     /// `auto` replaced by what it stands for; decided once.
     [[nodiscard]] Result<ModelSettings> settled(ModelSettings chosen);
-    [[nodiscard]] std::string from_here(const std::string& path) const;      ///< A path of the settings, from the folder that the command is given in.
 
     Program& program_;
     ProjectPlace place_;

@@ -165,6 +165,23 @@ Result<TrustStore> open_trust_store(const Program& program, const ProjectPlace& 
     return TrustStore::open(state, place.root.string());
 }
 
+const GuardedSetting* missed_by_plugin(const Settings& settings, const std::vector<GuardedSetting>& left_out, const std::string& name, const std::string& id) {
+    return first_missed(settings, left_out, [&](const std::string& key) {
+        return key.starts_with(join_key({"plugins", "settings", name}) + ".") || key.starts_with(join_key({"plugins", "settings", id}) + ".");
+    });
+}
+
+Error cannot_do_without(const GuardedSetting& setting) {
+    const std::string key = printable(setting.key, 120);
+    return {"AF-PLUG-043", "the project says " + key + ", which is not used before you trust the project, and without it the run would do something else than the project says", setting.where,
+            "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`; or say yourself what holds, with --set " + key + "=…", ErrorKind::unavailable};
+}
+
+const std::vector<GuardedSetting>& ProjectTrust::left_out() const noexcept {
+    static const std::vector<GuardedSetting> none;
+    return allowed() ? none : settings;
+}
+
 Error ProjectTrust::refusal() const {
     std::vector<std::string> names;
     for (const auto& [name, hash] : subject.items) { names.push_back(name); }

@@ -34,9 +34,16 @@ struct ProjectTrust {
     [[nodiscard]] bool allowed() const noexcept {
         return for_this_run || verdict == TrustVerdict::trusted || verdict == TrustVerdict::nothing_to_trust;
     }
+    /// Its settings that are not used.
+    [[nodiscard]] const std::vector<GuardedSetting>& left_out() const noexcept;
     /// AF-PLUG-040: what is not used, and how to allow it.
     [[nodiscard]] Error refusal() const;
 };
+
+/// first_missed of what is handed to a plugin (`plugins.settings`), by its name or its id.
+[[nodiscard]] const GuardedSetting* missed_by_plugin(const Settings& settings, const std::vector<GuardedSetting>& left_out, const std::string& name, const std::string& id);
+/// AF-PLUG-043: the run would do something else with code and questions than the project says.
+[[nodiscard]] Error cannot_do_without(const GuardedSetting& setting);
 
 /// Settings and trust together, because each decides about the other: without trust the settings lack what needs it.
 struct TrustedSettings {

@@ -156,6 +156,8 @@ std::vector<DeliveryTool> delivery_tools(const Project& project, const std::map<
 
 Result<void> check_delivery(Project& project, const std::map<std::string, std::string>& environment) {
     const DeliverySettings& delivery = project.services().delivery;
+    const auto of_delivery = [](const std::string& key) { return key == "delivery.type" || key == "delivery.remote"; };
+    if (const GuardedSetting* const missed = delivery.type == "pr" ? first_missed(project.settings(), project.trust().left_out(), of_delivery) : nullptr) { return cannot_do_without(*missed); }
     if (delivery.type == "pr" && GitConfiguration(project.place().root).text("remote." + delivery.remote + ".url").empty()) {
         return Error{"AF-CLI-053", "delivery.type is pr, and the repository has no remote `" + printable(delivery.remote, 80) + "`", project.place().root.string(),
                      "add it (git remote add " + printable(delivery.remote, 80) + " URL), name another by delivery.remote, or deliver something else (--deliver)", ErrorKind::unavailable};

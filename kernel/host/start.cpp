@@ -80,11 +80,11 @@ Result<void> check_stages(const PipelineTemplate& pipeline, std::vector<std::str
 }
 
 /// The settings in force, with paths that mean the same wherever the task is resumed from.
-json::object settings_for_task(const Program& program, const Project& project) {
+json::object settings_for_task(const Project& project) {
     json::object all = project.settings().all();
     for (const char* key : {"transcript", "record"}) {
         const std::string file = project.settings().text(std::string("llm.") + key);
-        if (!file.empty()) { all["llm"].as_object()[key] = (program.directory / file).lexically_normal().string(); }
+        if (!file.empty()) { all["llm"].as_object()[key] = project.from_here(file); }
     }
     return all;
 }
@@ -290,7 +290,7 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     if (wants_interactive(project, arguments)) {
         if (const auto askable = check_interactive(project, *pipeline); !askable.ok()) { return program.fail(askable.error()); }
     }
-    if (const auto tellable = check_handlers(project.settings(), project.network(), program.environment); !tellable.ok()) { return program.fail(tellable.error()); }
+    if (const auto tellable = check_handlers(project.settings(), project.plugins(), project.network(), project.trust().left_out(), program.environment); !tellable.ok()) { return program.fail(tellable.error()); }
     const auto changed_files = uncommitted_changes(project);
     name_uncommitted_changes(program, changed_files, arguments.include_uncommitted);
     if (arguments.dry_run) { return changed_files.ok() ? tell_plan(program, project, *pipeline, arguments, request, *gates, *changed_files) : program.fail(changed_files.error()); }
@@ -305,7 +305,7 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     options.interactive = wants_interactive(project, arguments);
     options.include_uncommitted = arguments.include_uncommitted;
     options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
-    options.configuration = settings_for_task(program, project);
+    options.configuration = settings_for_task(project);
     options.backend = project.settings().text("llm.backend");
     const auto result = project.controller().execute(request, options);
     if (!result.ok()) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -49,6 +50,14 @@ Result<void> check_can_write(const fs::path& folder, const std::string& purpose,
     if (::stat(there.c_str(), &found) != 0) { return refused(errno_text(errno)); }
     if (!S_ISDIR(found.st_mode)) { return refused("it is " + std::string(what_it_is(found.st_mode)) + ", not a folder"); }
     if (::faccessat(AT_FDCWD, there.c_str(), W_OK | X_OK, AT_EACCESS) != 0) { return refused(errno_text(errno)); }
+    return {};
+}
+
+/// Rights do not tell whether a folder can be made: /proc shows some, and takes none.
+Result<void> check_can_make_folders(const fs::path& folder, const std::string& purpose, const std::string& remedy) {
+    std::string probe = (nearest_there(folder) / ".agentforge-XXXXXX").string();
+    if (::mkdtemp(probe.data()) == nullptr) { return Error{"AF-CLI-132", purpose + " cannot be written: " + errno_text(errno), folder.string(), remedy, ErrorKind::unavailable}; }
+    ::rmdir(probe.c_str());
     return {};
 }
 
@@ -112,7 +121,7 @@ Result<void> check_surroundings(const fs::path& root, const fs::path& agentforge
     }
     AF_CHECK(check_can_write(agentforge, "the project's folder", "a task keeps its journal there: give yourself the right to write, or work in a clone"));
     AF_CHECK(check_can_write(git_directory / "objects", "the git repository", "a task keeps its trees there: give yourself the right to write, or work in a clone"));
-    AF_CHECK(check_can_write(state, "the state folder", "set AGENTFORGE_STATE_HOME to a folder that can be made and written"));
+    for (const auto check : {check_can_write, check_can_make_folders}) { AF_CHECK(check(state, "the state folder", "set AGENTFORGE_STATE_HOME to a folder that can be made and written")); }
     for (const fs::path& folder : {agentforge, git_directory, state}) { AF_CHECK(check_room(folder)); }
     return {};
 }

@@ -1359,8 +1359,8 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
                            "`agentforge status " + std::string(task_id) + "` says what it waits for", ErrorKind::conflict);
     }
     const std::string& hash = action ? state.action->hash : state.approval->artifact_hash;
-    if (!decision.hash.empty() && (decision.hash.size() < 6 || !hash.starts_with(decision.hash))) {
-        return Error{"AF-ESC-035", "task " + std::string(task_id) + " shows " + hash.substr(0, 16) + "… now, not `" + ellipsis(decision.hash, 80) + "`", id,
+    if (decision.hash && (decision.hash->size() < 6 || !hash.starts_with(*decision.hash))) {
+        return Error{"AF-ESC-035", "task " + std::string(task_id) + " shows " + hash.substr(0, 16) + "… now, not `" + ellipsis(*decision.hash, 80) + "`", id,
                      "look at it with `agentforge escalations show " + id + "`, and decide on that (at least 6 characters of its hash)", ErrorKind::conflict};
     }
     if (const auto there = setup_.escalations.approval(id); !there.ok() && there.error().kind == ErrorKind::not_found) { return setup_.escalations.lost(id, task_id); }
@@ -1368,7 +1368,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
     const std::string feedback = setup_.services.redactor.redact(decision.feedback);
     if (action) {
         AF_TRY(const ApprovalRequest asked, setup_.escalations.approval(id));
-        if (decision.id.empty() && decision.hash.empty()) {
+        if (decision.id.empty() && !decision.hash) {
             return Error{"AF-ESC-036", "task " + std::string(task_id) + " shows an action (" + action_line(asked.artifact) + "); it may be another one by the time you decide", id,
                          "name what you decide on: " + id + ", or the task with --hash " + hash.substr(0, 12), ErrorKind::invalid};
         }

@@ -94,13 +94,13 @@ struct ControllerSetup {
 };
 
 /// What a person says of what a task shows. Bound to it by `id` (`APR-…`, `ACT-…`: each stands for one hash) or by `hash`, the beginning of
-/// the hash that was shown; for an artifact both may be empty.
+/// the hash that was shown; for an artifact both may be missing.
 struct PersonDecision {
     bool approved = false;
     std::string feedback = {};                      ///< With `approved` false: what is to be changed.
     std::optional<json::object> edited = {};        ///< Of an action that is approved: what is done in its place (`arguments`, and `tool` where it is another).
     std::string id = {};
-    std::string hash = {};
+    std::optional<std::string> hash = {};           ///< One that is there and empty fits nothing: whoever gives it wants to be bound.
 };
 
 /// Whether a task can be made of these words. Errors: AF-ORCH-040 empty, too long, or no text.

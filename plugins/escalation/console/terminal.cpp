@@ -96,6 +96,10 @@ std::optional<std::string> Terminal::read_line(CallContext& context) {
         if (const std::size_t end = pending_.find('\n'); end != std::string::npos) {
             std::string line = pending_.substr(0, end);
             pending_.erase(0, end + 1);
+            if (line.find('\x1b') != std::string::npos) {        // What is left without the key is not what was meant: no answer, and no part of one.
+                write("A key was pressed that is no text. Once more: ");
+                continue;
+            }
             std::erase_if(line, [](unsigned char letter) { return letter < 0x20 || letter == 0x7F; });
             return line;
         }

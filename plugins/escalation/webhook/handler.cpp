@@ -95,7 +95,11 @@ Result<WebhookHandler::Target> WebhookHandler::target() const {
     Target target;
     const std::size_t query = url.find('?');
     const auto server = http::read_address(std::string_view(url).substr(0, query));
-    if (!server.ok() || url.find('#') != std::string::npos) { return no_address(url_variable_ + " holds no address"); }
+    if (!server.ok()) {
+        const std::string why = server.error().message;     // "base_url must not hold a user or password; name …"
+        return no_address(url_variable_ + why.substr(why.find(' '), why.find(';') - why.find(' ')));
+    }
+    if (url.find('#') != std::string::npos) { return no_address(url_variable_ + " must not hold a fragment"); }
     target.server = server.value();
     // The path as it was given: some servers tell `/hook/` from `/hook`.
     const std::size_t path = url.find('/', url.find("://") + 3);
@@ -118,6 +122,7 @@ Result<WebhookHandler::Target> WebhookHandler::target() const {
 
 Result<void> WebhookHandler::send(Message message, const std::string& directory, CallContext& context) const {
     AF_TRY(const Target target, this->target());
+    const auto cancelled = [&target] { return Error{"AF-ESC-053", "telling the webhook was cancelled", target.server.host, "It is told later.", ErrorKind::cancelled}; };
     take_told(message, directory);
     http::Call call;
     call.server = target.server;
@@ -128,6 +133,7 @@ Result<void> WebhookHandler::send(Message message, const std::string& directory,
     auto proxy = http::proxy_for(target.server, environment_);
     if (!proxy.ok()) { return Error{"AF-ESC-051", "the webhook's proxy cannot be used: " + proxy.error().message, proxy.error().where, proxy.error().remedy, ErrorKind::unavailable}; }
     call.proxy = std::move(proxy).value();
+    if (context.cancelled()) { return cancelled(); }        // Whoever only asks what is missing: nothing is sent.
 
     const auto begin = steady_clock::now();
     auto latest = begin + timeout_;
@@ -160,7 +166,7 @@ Result<void> WebhookHandler::send(Message message, const std::string& directory,
             asked = http::asked_to_wait(*head);
         } else {
             const Error& error = head.error();
-            if (error.kind == ErrorKind::cancelled) { return Error{"AF-ESC-053", "telling the webhook was cancelled", target.server.host, "It is told later.", ErrorKind::cancelled}; }
+            if (error.kind == ErrorKind::cancelled) { return cancelled(); }
             why = error.message;
             if (error.code == "AF-LLM-403" || error.code == "AF-LLM-415") {
                 return Error{"AF-ESC-054", "the webhook was not told of " + message.id + ": " + why, target.server.host,
@@ -169,7 +175,7 @@ Result<void> WebhookHandler::send(Message message, const std::string& directory,
         }
         const milliseconds next = std::max(pause, asked);
         if (steady_clock::now() + next >= latest) { return late(tries, why); }
-        if (!rest(next, context)) { return Error{"AF-ESC-053", "telling the webhook was cancelled", target.server.host, "It is told later.", ErrorKind::cancelled}; }
+        if (!rest(next, context)) { return cancelled(); }
         pause *= 2;
     }
 }

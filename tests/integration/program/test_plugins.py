@@ -165,9 +165,23 @@ class TestTrust(PluginTest):
         file.parent.mkdir(parents=True)
         trace = self.folder / "ran"
         file.write_text(yaml.safe_dump({"llm": {"backend": "cli", "command": ["touch", str(trace)]}}), encoding="utf-8")
-        self.assert_error(self.run_program("start", REQUEST), "AF-PLUG-040", "llm.command", "agentforge trust")
+        self.assert_error(self.run_program("start", REQUEST), "AF-PLUG-043", "llm.command", "settings.yaml:", "agentforge trust")
         self.run_program("doctor")
         self.assertFalse(trace.exists())
+        self.assertEqual(self.tasks(), [])
+
+    def test_nothing_goes_elsewhere_because_the_project_is_not_trusted(self):
+        file = self.repository / ".agentforge" / "config" / "settings.yaml"
+        file.parent.mkdir(parents=True)
+        self.environment["OPENAI_API_KEY"] = "sk-not-to-be-sent"
+        self.environment["AGENTFORGE_WEBHOOK_URL"] = "https://127.0.0.1:1/"
+        for settings, arguments, key in (
+                ({"llm": {"backend": "openai", "base_url": "http://127.0.0.1:1/v1", "model": "x"}}, [], "llm.base_url"),
+                ({"escalation": {"handlers": ["webhook"]}, "plugins": {"settings": {"webhook": {"content": "reference"}}}}, [], "plugins.settings.webhook.content"),
+                ({"delivery": {"remote": "fork"}}, ["--deliver", "pr"], "delivery.remote")):
+            file.write_text(yaml.safe_dump(settings), encoding="utf-8")
+            start = self.run_program("start", REQUEST) if "llm" in settings else self.start(*arguments)
+            self.assert_error(start, "AF-PLUG-043", key, "settings.yaml:", "agentforge trust")
         self.assertEqual(self.tasks(), [])
 
     def test_users_own_value_holds_where_the_projects_is_not_trusted(self):

@@ -140,6 +140,9 @@ class TestWebhook(HookTest):
         self.assert_error(outcome, "AF-ESC-060", "AGENTFORGE_WEBHOOK_URL")
         self.assertEqual(self.tasks(), [])
         self.assertIn("AF-ESC-060", self.run_program("doctor", *self.settings).out)
+        self.environment["AGENTFORGE_WEBHOOK_URL"] = "ftp://x"
+        self.assert_error(self.start(*self.settings), "AF-ESC-051", "must begin with")
+        self.assertEqual(self.tasks(), [])
 
     def test_network_local_refuses_a_public_address_before_there_is_a_task(self):
         self.environment["AGENTFORGE_WEBHOOK_URL"] = "https://hooks.slack.example/services/x"

@@ -59,6 +59,16 @@ class TestPlaceOfWork(Untouched):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("AF-CLI-132", done.stderr)
 
+    def test_a_folder_whose_name_is_not_utf8(self):
+        self.make_repository()
+        latin = self.folder / os.fsdecode(b"caf\xe9")
+        self.repository.rename(latin)
+        self.repository = latin
+        shutil.copy(TRANSCRIPT, latin / "t.yaml")
+        self.assert_code(self.run_program("start", "--transcript", "t.yaml", "--exit-after", "intake", REQUEST), 0)
+        elsewhere = self.run_program("-C", latin, "start", "--transcript", "t.yaml", REQUEST, cwd=self.folder)
+        self.assert_error(elsewhere, "AF-LLM-004", "not UTF-8", "-C")
+
     def test_without_a_home_the_state_folder_is_enough(self):
         self.make_repository()
         environment = {k: v for k, v in self.environment.items() if k not in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")}

@@ -44,6 +44,54 @@ TEST(ModelSettings, the_key_of_one_server_does_not_go_to_another) {
     EXPECT_EQ(std::pair(own.base_url, own.api_key_env), std::pair(std::string("http://two:2/v1"), std::string()));
 }
 
+/// The key that is missed for a role in a project that is not trusted; empty: none is.
+std::string missed(const std::string& project, const std::string& user = "", std::vector<std::pair<std::string, std::string>> flags = {}, const std::string& role = "") {
+    const Folder folder;
+    Settings::Sources sources;
+    sources.project_file = folder.write("settings.yaml", project);
+    sources.user_file = folder.write("user.yaml", user);
+    sources.flags = std::move(flags);
+    sources.project_trusted = false;
+    const Settings settings = Settings::load(shipped_config, sources).value();
+    const GuardedSetting* const setting = missed_by_model(settings, settings.guarded(), role);
+    return setting == nullptr ? "" : setting->key;
+}
+
+TEST(MissedSettings, a_server_that_the_project_names_is_not_replaced_by_the_services_own) {
+    EXPECT_EQ(missed("llm: {backend: openai, base_url: 'http://one:1/v1', model: x}\n"), "llm.base_url");
+    EXPECT_EQ(missed("llm: {backend: auto, base_url: 'http://one:1/v1'}\n"), "llm.base_url");
+    EXPECT_EQ(missed("llm: {base_url: 'http://one:1/v1'}\n", "llm: {backend: openai}\n"), "llm.base_url");
+    EXPECT_EQ(missed("llm: {backend: openai, settings: {base_url: 'http://one:1/v1'}}\n"), "llm.settings.base_url");
+}
+
+TEST(MissedSettings, neither_are_key_and_command) {
+    EXPECT_EQ(missed("llm: {backend: anthropic, api_key_env: TEAM_KEY}\n"), "llm.api_key_env");
+    EXPECT_EQ(missed("llm: {backend: cli, preset: claude, command: [ours]}\n"), "llm.command");
+}
+
+TEST(MissedSettings, what_the_user_says_for_this_run_needs_none) {
+    const std::string project = "llm: {backend: openai, base_url: 'http://one:1/v1', command: ours}\n";
+    EXPECT_EQ(missed(project, "", {{"llm.base_url", "http://mine:1/v1"}}), "");
+    EXPECT_EQ(missed(project, "", {{"llm.backend", "replay"}}), "");
+    EXPECT_EQ(missed(project, "", {{"llm.backend", "cli"}, {"llm.preset", "claude"}}), "");
+    EXPECT_EQ(missed(project, "", {{"llm.backend", "openai"}}), "llm.base_url");
+}
+
+TEST(MissedSettings, nor_what_the_users_own_file_says_whole) {
+    const std::string user = "llm: {backend: openai, base_url: 'http://mine:1/v1'}\n";
+    EXPECT_EQ(missed("llm: {base_url: 'http://one:1/v1'}\n", user), "");
+    EXPECT_EQ(missed("llm: {backend: anthropic, base_url: 'http://one:1/v1'}\n", user), "llm.base_url");
+    EXPECT_EQ(missed("llm: {backend: openai, base_url: 'http://mine:1/v1'}\n", user), "");
+}
+
+TEST(MissedSettings, are_those_of_the_role_and_of_what_it_takes_over) {
+    const std::string project = "llm: {backend: openai, base_url: 'http://one:1/v1'}\nagents: {tester: {llm: {model: y}}, reviewer: {llm: {backend: anthropic}}, "
+                                "driver: {llm: {backend: anthropic, base_url: 'http://two:2'}}}\n";
+    EXPECT_EQ(missed(project, "", {}, "tester"), "llm.base_url");
+    EXPECT_EQ(missed(project, "", {}, "reviewer"), "");
+    EXPECT_EQ(missed(project, "", {}, "driver"), "agents.driver.llm.base_url");
+}
+
 TEST(ModelSettings, a_command_of_one_role_is_its_own) {
     EXPECT_EQ(of("tester", "agents: {tester: {llm: {backend: cli, command: [answer, --fast]}}}\n").command, (std::vector<std::string>{"answer", "--fast"}));
 }

@@ -34,6 +34,15 @@ TEST(Settings, files_that_are_missing_are_empty) {
     EXPECT_EQ(load(sources).text("llm.model"), "");
 }
 
+TEST(Settings, something_else_in_place_of_their_folder_is_refused) {
+    const Folder folder;
+    Settings::Sources sources;
+    sources.project_file = folder.write("config", "") + "/settings.yaml";
+    EXPECT_EQ(Settings::load(shipped_config, sources).error().code, "AF-CONF-025");
+    sources.project_file = "/dev/null/.agentforge/config/settings.yaml";        // A home that is none has no settings.
+    EXPECT_TRUE(Settings::load(shipped_config, sources).ok());
+}
+
 TEST(Settings, each_layer_is_laid_over_the_one_before) {
     const Folder folder;
     Settings::Sources sources;
@@ -82,6 +91,7 @@ TEST(Settings, an_unknown_section_is_named_with_the_line_of_its_key) {
 TEST(Settings, an_unknown_section_names_the_nearest) { EXPECT_EQ(project("lmm: {model: x}\n").error().remedy, "Did you mean llm?"); }
 
 TEST(Settings, a_dotted_key_in_a_file_is_told_how_to_nest) {
+    EXPECT_EQ(project("llm.model: x\n").error().message, "\"llm.model\" is no setting");
     EXPECT_EQ(project("llm.model: x\n").error().remedy, "Write it nested, one map for each part between the dots.");
 }
 
@@ -126,6 +136,21 @@ TEST(Settings, text_from_the_environment_is_not_taken_for_yaml) {
     Settings::Sources sources;
     sources.environment["AGENTFORGE_LLM_MODEL"] = "42: {x}";
     EXPECT_EQ(load(sources).text("llm.model"), "42: {x}");
+}
+
+TEST(Settings, what_is_not_utf8_is_refused_wherever_it_comes_from) {
+    for (const char* key : {"llm.model", "llm.transcript", "llm.command", "plugins.disable", "llm.timeout_seconds"}) {
+        Settings::Sources sources;
+        sources.flags.emplace_back(key, "tr\xff.yaml");
+        EXPECT_EQ(Settings::load(shipped_config, sources).error().code, "AF-CONF-009") << key;
+    }
+    Settings::Sources sources;
+    sources.environment["AGENTFORGE_LLM_MODEL"] = "\xff";
+    EXPECT_EQ(Settings::load(shipped_config, sources).error().code, "AF-CONF-009");
+    sources.environment = {{"AGENTFORGE_AGENTS_\xff_LLM_MODEL", "x"}};
+    EXPECT_THAT(load(sources).unknown_environment(), testing::SizeIs(1));
+    sources.flags.emplace_back("agents.\xff.llm.model", "x");
+    EXPECT_EQ(Settings::load(shipped_config, sources).error().code, "AF-CONF-020");
 }
 
 TEST(Settings, a_wrong_variable_is_named) {

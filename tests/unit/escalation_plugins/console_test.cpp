@@ -147,6 +147,11 @@ TEST_F(EscalationConsole, a_single_letter_that_means_nothing_is_asked_again) {
     EXPECT_FALSE((*answer)->approved);
 }
 
+TEST_F(EscalationConsole, a_line_with_a_key_that_is_no_text_is_asked_again) {
+    EXPECT_TRUE((*decided("\x1b[A\ny\n"))->approved);
+    EXPECT_EQ((*asked("2\x1b[D\n1\n"))->context.at("answer").as_string(), "PostgreSQL");
+}
+
 TEST_F(EscalationConsole, what_is_longer_than_a_screen_is_cut_and_shown_whole_when_asked) {
     std::string lines;
     for (int line = 1; line <= 60; ++line) { lines += "line " + std::to_string(line) + "\n"; }

@@ -77,6 +77,11 @@ TEST(Surroundings, a_state_folder_behind_a_link_to_nothing_is_refused) {
     EXPECT_EQ(code_of(place.check()), "AF-CLI-132");
 }
 
+TEST(Surroundings, a_state_folder_that_cannot_be_made_is_refused_whatever_the_rights_say) {
+    const Surroundings place;
+    EXPECT_EQ(code_of(check_surroundings(place.root, place.agentforge, place.git, "/proc/agentforge")), "AF-CLI-132");
+}
+
 TEST(OwnFolder, that_is_not_there_is_taken) {
     const Surroundings place;
     EXPECT_EQ(code_of(check_own_folder(place.agentforge)), "");

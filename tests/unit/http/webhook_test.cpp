@@ -163,6 +163,23 @@ TEST_F(Webhook, WithoutAnAddressItSaysWhichVariable) {
     EXPECT_EQ(failure({{"url_env", "MY_HOOK"}}).where, "MY_HOOK");
 }
 
+TEST_F(Webhook, AnAddressThatIsNoneIsRefusedWithItsReason) {
+    for (const auto& [address, reason] : {std::pair("ftp://x", "must begin with http:// or https://"), {"not a url", "must begin with http:// or https://"}, {"https://u:p@example.com/x", "must not hold a user or password"},
+                                          {"https://example.com:99999/x", "names no host and port"}, {"https://example.com/x?a#b", "must not hold a fragment"}}) {
+        variables_["AGENTFORGE_WEBHOOK_URL"] = address;
+        EXPECT_EQ(failure().message, "the webhook has no address: AGENTFORGE_WEBHOOK_URL " + std::string(reason));
+    }
+}
+
+TEST_F(Webhook, WhoseCallIsOverAlreadySaysWhatIsMissingAndSendsNothing) {
+    context_.cancel = [] { return true; };
+    EXPECT_EQ(failure().code, "AF-ESC-051");
+    const Server server(response(200, "text/plain", "ok"));
+    at(server);
+    EXPECT_EQ(failure().kind, ErrorKind::cancelled);
+    EXPECT_TRUE(server.requests().empty());
+}
+
 TEST_F(Webhook, PlainHttpIsForThisMachineOnly) {
     variables_["AGENTFORGE_WEBHOOK_URL"] = "http://hooks.example.com/services/x";
     const Error error = failure();

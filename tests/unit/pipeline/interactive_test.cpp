@@ -75,7 +75,7 @@ protected:
         return options;
     }
     Result<std::string> decide(const PipelineResult& waiting, PersonDecision decision) {
-        if (decision.id.empty() && decision.hash.empty()) { decision.id = waiting.waiting_id; }
+        if (decision.id.empty() && !decision.hash) { decision.id = waiting.waiting_id; }
         return bench.controller().decide(waiting.task_id, decision);
     }
     PipelineResult go_on(const PipelineResult& waiting, PersonDecision decision) {
@@ -156,6 +156,7 @@ TEST_F(InteractiveTest, a_decision_is_bound_to_what_was_shown) {
     const std::string task = waiting.task_id;
     EXPECT_EQ(bench.controller().approve(task).error().code, "AF-ESC-036");
     EXPECT_EQ(bench.controller().decide(task, {.approved = true, .hash = "0123456789"}).error().code, "AF-ESC-035");
+    EXPECT_EQ(bench.controller().decide(task, {.approved = true, .hash = ""}).error().code, "AF-ESC-035");
     EXPECT_EQ(bench.controller().decide(task, {.approved = true, .hash = bench.state(task).action->hash.substr(0, 3)}).error().code, "AF-ESC-035");
     EXPECT_EQ(bench.escalations.decide_action(waiting.waiting_id, {true, {}, "", "0123", "x"}).error().code, "AF-ESC-006");
     write_answer(waiting.waiting_id, "approved: true\nartifact_hash: \"0123\"\n");
