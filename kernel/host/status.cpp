@@ -118,7 +118,7 @@ struct SeenTask {
 };
 
 /// The journal is what counts: the projection may be some records behind. Where the journal cannot be read, the projection is better than nothing,
-/// unless the records themselves are wanted.
+/// unless its records are wanted, too.
 Result<void> look_at_task(Program& program, const TaskStore& store, const std::string& id, bool wants_records, std::optional<SeenTask>& seen) {
     SeenTask now;
     std::error_code error;
@@ -128,7 +128,7 @@ Result<void> look_at_task(Program& program, const TaskStore& store, const std::s
     if (!state.ok()) {
         const auto projection = store.load_state(id);
         auto shown = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
-        if (wants_records || !shown.ok()) { return state.error(); }
+        if ((wants_records && now.records.empty()) || !shown.ok()) { return state.error(); }
         program.err << "agentforge: " << printable_lines(state.error().to_string()) << "\nWhat follows is from state.yaml.\n";
         state = std::move(shown);
         now.from_journal = false;
