@@ -108,22 +108,35 @@ int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, c
     return 0;
 }
 
-/// The journal is what counts: the projection may be some records behind. Where the journal cannot be read, the projection is better than nothing.
-Result<TaskState> load_state(Program& program, const TaskStore& store, const std::string& id) {
-    auto state = read_task_state(store, id);
-    if (state.ok()) { return state; }
-    if (const auto projection = store.load_state(id); projection.ok()) {
-        if (auto shown = task_state_from_json(*projection); shown.ok()) {
-            program.err << "agentforge: " << printable_lines(state.error().to_string()) << "\nWhat follows is from state.yaml.\n";
-            return shown;
-        }
+/// A task as it was seen last. Who watches it need not read a journal again that has not grown.
+struct SeenTask {
+    TaskState state;
+    std::vector<Record> records;
+    std::uintmax_t journal_bytes = 0;
+};
+
+/// The journal is what counts: the projection may be some records behind. Where the journal cannot be read, the projection is better than nothing,
+/// unless its records are wanted, too.
+Result<void> look_at_task(Program& program, const TaskStore& store, const std::string& id, bool wants_records, std::optional<SeenTask>& seen) {
+    SeenTask now;
+    std::error_code error;
+    now.journal_bytes = std::filesystem::file_size(store.paths(id).journal(), error);
+    if (!error && seen && seen->journal_bytes == now.journal_bytes) { return {}; }
+    auto state = read_task_state(store, id, &now.records);
+    if (!state.ok()) {
+        const auto projection = store.load_state(id);
+        auto shown = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
+        if ((wants_records && now.records.empty()) || !shown.ok()) { return state.error(); }
+        program.err << "agentforge: " << printable_lines(state.error().to_string()) << "\nWhat follows is from state.yaml.\n";
+        state = std::move(shown);
     }
-    return state;
+    now.state = std::move(*state);
+    seen = std::move(now);
+    return {};
 }
 
 /// Gates, the last actions, which artifacts are where, and what the task began on.
-Result<std::vector<BoxPart>> detail_of(const TaskStore& store, const TaskState& state) {
-    AF_TRY(const std::vector<Record> records, Journal::read(store.paths(state.task_id).journal()));
+std::vector<BoxPart> detail_of(const TaskStore& store, const TaskState& state, const std::vector<Record>& records) {
     constexpr std::size_t last_actions = 10;
     BoxPart steps;
     for (const Record& record : records) { if (record.type() == "step") { steps.push_back({.text = "  " + printable(record_line(record.body), 200)}); } }
@@ -132,8 +145,8 @@ Result<std::vector<BoxPart>> detail_of(const TaskStore& store, const TaskState& 
     BoxPart artifacts;
     for (const StageState& stage : state.stages) { if (!stage.artifact.empty()) { artifacts.push_back({.text = "  " + stage.artifact, .whole = true}); } }
     if (!artifacts.empty()) { artifacts.insert(artifacts.begin(), {.text = "artifacts in " + store.paths(state.task_id).root.string(), .whole = true}); }
-    return std::vector<BoxPart>{std::move(steps), std::move(artifacts),
-                                {{.text = std::to_string(records.size()) + " records in its journal; base commit " + state.base_commit, .whole = true}}};
+    return {std::move(steps), std::move(artifacts),
+            {{.text = std::to_string(records.size()) + " records in its journal; base commit " + state.base_commit, .whole = true}}};
 }
 
 BoxPart gates_part(const TaskState& state) {
@@ -145,7 +158,8 @@ BoxPart gates_part(const TaskState& state) {
 }
 
 /// One stage: how it went, its steps, its artifact.
-int show_phase(Program& program, std::ostream& out, const TaskStore& store, const TaskState& state, const std::string& phase, bool watch) {
+int show_phase(Program& program, std::ostream& out, const TaskStore& store, const SeenTask& seen, const std::string& phase, bool watch) {
+    const TaskState& state = seen.state;
     const auto found = std::find_if(state.stages.begin(), state.stages.end(), [&](const StageState& stage) { return stage.name == phase; });
     if (found == state.stages.end()) {
         std::vector<std::string> names;
@@ -158,12 +172,10 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
         return program.fail(Error{"AF-CLI-075", "the task has no stage `" + printable(phase, 80) + "`", "task " + state.task_id,
                                   (near.empty() ? "" : "did you mean `" + near + "`? ") + "its stages are " + known, ErrorKind::not_found});
     }
-    const auto records = Journal::read(store.paths(state.task_id).journal());
-    if (!records.ok()) { return program.fail(records.error()); }
     // A record without a stage of its own is of the stage that was entered last.
     std::vector<const Record*> own;
     std::string at;
-    for (const Record& record : *records) {
+    for (const Record& record : seen.records) {
         for (const char* key : {"stage", "phase"}) {
             const json::value* stage = record.body.if_contains(key);
             if (stage != nullptr && stage->is_string()) { at = std::string(stage->get_string()); }
@@ -194,13 +206,14 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
     return 0;
 }
 
-int show_task(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments) {
+int show_task(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments, std::optional<SeenTask>& seen) {
     const TaskStore store(place.agentforge);
     const auto id = store.resolve(arguments.task);
     if (!id.ok()) { return program.fail(id.error()); }
-    const auto state = load_state(program, store, *id);
-    if (!state.ok()) { return program.fail(state.error()); }
-    if (!arguments.phase.empty()) { return show_phase(program, out, store, *state, arguments.phase, arguments.watch); }
+    const bool detailed = arguments.detail && !program.json_output;
+    if (const auto looked = look_at_task(program, store, *id, detailed || !arguments.phase.empty(), seen); !looked.ok()) { return program.fail(looked.error()); }
+    if (!arguments.phase.empty()) { return show_phase(program, out, store, *seen, arguments.phase, arguments.watch); }
+    const TaskState* const state = &seen->state;
     if (program.json_output) {
         json::object object = to_json(*state);
         object.erase("pipeline_template");
@@ -208,11 +221,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
         return 0;
     }
     std::vector<BoxPart> detail;
-    if (arguments.detail) {
-        auto told = detail_of(store, *state);
-        if (!told.ok()) { return program.fail(told.error()); }
-        detail = std::move(*told);
-    }
+    if (detailed) { detail = detail_of(store, *state, seen->records); }
     const Spend spend = state->ledger.total();
     if (shows_boxes(program)) {
         const TaskGlance glance = glance_of(*state, store.paths(*id));
@@ -260,8 +269,8 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     return 0;
 }
 
-int show_once(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments) {
-    return arguments.task.empty() ? list_tasks(program, out, place, arguments) : show_task(program, out, place, arguments);
+int show_once(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments, std::optional<SeenTask>& seen) {
+    return arguments.task.empty() ? list_tasks(program, out, place, arguments) : show_task(program, out, place, arguments, seen);
 }
 
 /// Over what stands on the screen, without a flicker; what has no room there is left out below.
@@ -286,10 +295,11 @@ int watch_status(Program& program, const ProjectPlace& place, const StatusArgume
         id = *resolved;
     }
     std::string shown;
+    std::optional<SeenTask> seen;
     while (true) {
         const bool running = id.empty() || TaskLock::holder(store.paths(id)).has_value();
         std::ostringstream now;
-        if (const int code = show_once(program, now, place, arguments); code != 0) { return code; }
+        if (const int code = show_once(program, now, place, arguments, seen); code != 0) { return code; }
         if (now.str() != shown) {
             const bool in_place = shows_boxes(program) && moves_cursor(program.environment);
             if (!in_place && !shown.empty() && !program.json_output) { program.out << "\n"; }
@@ -343,7 +353,8 @@ void add_status(CLI::App& app, Program& program) {
             if (arguments->step != 0) { return inspect_step(program, arguments->task, arguments->step); }
             const auto place = ProjectPlace::find(program);
             if (!place.ok()) { return program.fail(place.error()); }
-            return arguments->watch ? watch_status(program, *place, *arguments) : show_once(program, program.out, *place, *arguments);
+            std::optional<SeenTask> seen;
+            return arguments->watch ? watch_status(program, *place, *arguments) : show_once(program, program.out, *place, *arguments, seen);
         };
     });
 }

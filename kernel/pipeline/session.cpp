@@ -249,13 +249,15 @@ Result<std::map<std::string, json::object, std::less<>>> TaskSession::artifacts(
     return all;
 }
 
-Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_id) {
-    const auto records = Journal::read(store.paths(task_id).journal());
+Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_id, std::vector<Record>* folded) {
+    auto records = Journal::read(store.paths(task_id).journal());
     if (!records.ok()) {
         AF_CHECK(store.load(task_id));      // It says that there is no such task, and which was probably meant.
         return records.error();
     }
-    return fold_all(*records);
+    auto state = fold_all(*records);
+    if (folded != nullptr) { *folded = std::move(*records); }
+    return state;
 }
 
 }  // namespace agentforge::kernel

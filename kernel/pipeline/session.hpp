@@ -107,7 +107,7 @@ private:
     std::jthread projector_;                ///< Started by the first record that waits. Last: it uses the rest.
 };
 
-/// The fold of a task that some process may be writing: nothing is locked, recovered or changed.
-[[nodiscard]] Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_id);
+/// The fold of a task that some process may be writing: nothing is locked, recovered or changed. `folded`: gets the records of which it is the fold.
+[[nodiscard]] Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_id, std::vector<Record>* folded = nullptr);
 
 }  // namespace agentforge::kernel
