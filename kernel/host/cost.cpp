@@ -75,7 +75,7 @@ int show_cost(Program& program, const std::string& task) {
     const Ledger& ledger = state->ledger;
     const Spend total = ledger.total();
     const TaskLimits limits = TaskLimits::from_json(part(state->costing, "limits"));
-    const bool from_transcript = answered_from_transcript(store, *id);
+    const bool from_transcript = answered_from_transcript(store, *id, state->backend);
     const bool died = state->status == TaskStatus::running && !TaskLock::holder(store.paths(*id));
     const json::value* prices = state->costing.if_contains("prices");
     if (program.json_output) {
@@ -131,16 +131,17 @@ int show_cost(Program& program, const std::string& task) {
 
 }  // namespace
 
-bool answered_from_transcript(const TaskStore& store, const std::string& task_id) {
+bool answered_from_transcript(const TaskStore& store, const std::string& task_id, const std::string& backend) {
+    if (!backend.empty()) { return backend == "replay"; }
     const auto task = store.load(task_id);
     if (!task.ok()) { return false; }
     const json::object& llm = part(part(*task, "configuration"), "llm");
-    const json::value* backend = llm.if_contains("backend");
-    return backend != nullptr && backend->is_string() && backend->get_string() == "replay";
+    const json::value* named = llm.if_contains("backend");
+    return named != nullptr && named->is_string() && named->get_string() == "replay";
 }
 
-std::string cost_of_task(const TaskStore& store, const std::string& task_id, const Spend& spend, const std::vector<std::string>& unpriced_models) {
-    if (answered_from_transcript(store, task_id)) { return "nothing, the answers came from a transcript"; }
+std::string cost_of_task(const TaskStore& store, const std::string& task_id, const std::string& backend, const Spend& spend, const std::vector<std::string>& unpriced_models) {
+    if (answered_from_transcript(store, task_id, backend)) { return "nothing, the answers came from a transcript"; }
     return printable(cost_in_words(spend, unpriced_models), 500);
 }
 
