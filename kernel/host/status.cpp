@@ -109,8 +109,9 @@ int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, c
 }
 
 /// The journal is what counts: the projection may be some records behind. Where the journal cannot be read, the projection is better than nothing.
-Result<TaskState> load_state(Program& program, const TaskStore& store, const std::string& id) {
+Result<TaskState> load_state(Program& program, const TaskStore& store, const std::string& id, bool& from_journal) {
     auto state = read_task_state(store, id);
+    from_journal = state.ok();
     if (state.ok()) { return state; }
     if (const auto projection = store.load_state(id); projection.ok()) {
         if (auto shown = task_state_from_json(*projection); shown.ok()) {
@@ -194,11 +195,11 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
     return 0;
 }
 
-int show_task(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments) {
+int show_task(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments, bool& from_journal) {
     const TaskStore store(place.agentforge);
     const auto id = store.resolve(arguments.task);
     if (!id.ok()) { return program.fail(id.error()); }
-    const auto state = load_state(program, store, *id);
+    const auto state = load_state(program, store, *id, from_journal);
     if (!state.ok()) { return program.fail(state.error()); }
     if (!arguments.phase.empty()) { return show_phase(program, out, store, *state, arguments.phase, arguments.watch); }
     if (program.json_output) {
@@ -265,7 +266,10 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
 }
 
 int show_once(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments) {
-    return arguments.task.empty() ? list_tasks(program, out, place, arguments) : show_task(program, out, place, arguments);
+    if (arguments.task.empty()) { return list_tasks(program, out, place, arguments); }
+    bool from_journal = true;
+    const int code = show_task(program, out, place, arguments, from_journal);
+    return from_journal ? code : 1;     // Who asks a script's question is not told that all is well.
 }
 
 /// Over what stands on the screen, without a flicker; what has no room there is left out below.
@@ -293,7 +297,7 @@ int watch_status(Program& program, const ProjectPlace& place, const StatusArgume
     while (true) {
         const bool running = id.empty() || TaskLock::holder(store.paths(id)).has_value();
         std::ostringstream now;
-        if (const int code = show_once(program, now, place, arguments); code != 0) { return code; }
+        const int code = show_once(program, now, place, arguments);
         if (now.str() != shown) {
             const bool in_place = shows_boxes(program) && moves_cursor(program.environment);
             if (!in_place && !shown.empty() && !program.json_output) { program.out << "\n"; }
@@ -301,7 +305,7 @@ int watch_status(Program& program, const ProjectPlace& place, const StatusArgume
             shown = now.str();
             program.out << (in_place ? in_place_of_the_last(shown, terminal_rows()) : shown) << std::flush;
         }
-        if (!running || !program.out) { return 0; }
+        if (code != 0 || !running || !program.out) { return code; }
         constexpr int slices = 10;
         for (int slice = 0; slice < slices && !program.cancel->requested(); ++slice) { ::poll(nullptr, 0, 50); }
         if (program.cancel->requested()) { return static_cast<int>(ExitCode::cancelled); }

@@ -37,6 +37,11 @@ std::string item_line(const json::object& record) {
     return to_json_line(item);
 }
 
+Error no_records(std::string_view task_id, const TaskPaths& paths) {
+    return Error{"AF-TASK-014", "task " + std::string(task_id) + " was never created whole, or its journal was cut: it has no record", paths.journal().string(),
+                 "restore the journal from a backup, or start anew and remove this folder", ErrorKind::corrupt};
+}
+
 }  // namespace
 
 TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock, const Redactor& redactor)
@@ -79,10 +84,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::st
     std::unique_ptr<TaskSession> session(new TaskSession(store, std::move(paths), std::move(lock), std::move(journal), clock, redactor));
     AF_TRY(session->state_, fold_all(session->journal_.records()));
     session->remember_items();
-    if (session->state_.task_id.empty()) {
-        return Error{"AF-TASK-014", "task " + std::string(task_id) + " was never created whole: its journal is empty", session->paths_.journal().string(),
-                     "start it anew; this folder can be removed", ErrorKind::corrupt};
-    }
+    if (session->state_.task_id.empty()) { return no_records(task_id, session->paths_); }
     if (const Recovery& recovery = session->journal_.recovery(); recovery.torn_tail) {
         AF_CHECK(session->record("recovered", {{"torn_file", recovery.torn_file}, {"torn_bytes", recovery.torn_bytes}}));
     }
@@ -255,7 +257,9 @@ Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_
         AF_CHECK(store.load(task_id));      // It says that there is no such task, and which was probably meant.
         return records.error();
     }
-    return fold_all(*records);
+    AF_TRY(TaskState state, fold_all(*records));
+    if (state.task_id.empty()) { return no_records(task_id, store.paths(task_id)); }
+    return state;
 }
 
 }  // namespace agentforge::kernel

@@ -156,6 +156,14 @@ class TestTaskFiles(Untouched):
         artifact = yaml.safe_load(pathlib.Path(shown["artifact_file"]).read_text(encoding="utf-8"))
         self.assertEqual(shown["artifact"], {key: value for key, value in artifact.items() if key not in ("_artifact_meta", "_metadata")})
 
+    def test_a_damaged_journal_is_said_by_the_exit_code_too(self):
+        journal = self.task_folder() / "actions.yaml"
+        os.truncate(journal, 300)
+        shown = self.run_program("status", self.id)
+        self.assert_code(shown, 1)
+        self.assertIn(self.id, shown.out)
+        self.assertIn("AF-TASK-014", shown.err)
+
     def test_another_agentforge_at_work_is_named(self):
         descriptor = os.open(self.task_folder() / "lock", os.O_RDWR)
         self.addCleanup(os.close, descriptor)

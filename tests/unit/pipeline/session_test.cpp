@@ -87,6 +87,15 @@ TEST_F(SessionTest, a_value_that_a_record_cannot_hold_becomes_a_blob) {
 
 TEST_F(SessionTest, what_was_never_kept_is_an_error) { EXPECT_EQ(session_->kept({}, "answer").error().code, "AF-ORCH-020"); }
 
+TEST_F(SessionTest, a_journal_that_was_cut_before_its_first_record_is_no_task) {
+    const std::filesystem::path journal = session_->paths().journal();
+    session_.reset();
+    std::filesystem::resize_file(journal, read_file(journal).value().find("- {") + 20);
+    const auto state = read_task_state(store_, id);
+    ASSERT_FALSE(state.ok());
+    EXPECT_EQ(state.error().code, "AF-TASK-014");
+}
+
 TEST_F(SessionTest, the_projection_is_the_state_whole) {
     ASSERT_TRUE(session_->record("task_started", {}).ok());
     EXPECT_EQ(shown(), json::value(to_json(session_->state())));
