@@ -88,7 +88,7 @@ int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, c
         print_box(program, out, box_of_tasks(place.root.filename().string(), counts, glances, listing->tasks.size() - shown, look_of(program), SystemClock().now()));
         return 0;
     }
-    out << "AGENTFORGE STATUS  " << place.root.filename().string() << "\n"
+    out << "AGENTFORGE STATUS  " << printable(place.root.filename().string()) << "\n"
                 << "Active: " << counts.active << "    Completed: " << counts.completed << "    Waiting for a person: " << counts.waiting << "\n";
     for (std::size_t index = 0; index < shown; ++index) {
         const TaskSummary& task = listing->tasks[index];

@@ -209,6 +209,12 @@ class TestOddNames(Untouched):
         self.assert_code(self.start("--exit-after", "green"), 0)
         self.assertFalse((path / "pwned").exists())
 
+    def test_the_folder_of_the_repository_does_not_act_on_a_terminal(self):
+        self.make_repository("\x1b[31mred\x07")
+        status = self.run_program("status")
+        self.assert_code(status, 0)
+        self.assertIn("\\x1b[31mred\\x07", status.out)
+
 
 if __name__ == "__main__":
     main()
