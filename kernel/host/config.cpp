@@ -78,6 +78,12 @@ std::string shown_value(const json::value& value) {
     return printable_lines(to_json_line(value));
 }
 
+/// Beside its key: a text of several lines is quoted.
+std::string value_in_line(const json::value& value) {
+    const std::string shown = shown_value(value);
+    return shown.find('\n') == std::string::npos ? shown : printable_lines(to_json_line(value));
+}
+
 /// As a flag of that name would be answered.
 Error no_such_setting(const ProductPaths& product, const std::string& key) {
     Settings::Sources only;
@@ -136,7 +142,7 @@ int show_config(Program& program, const ConfigArguments& arguments) {
             continue;
         }
         const auto origin = settings.origin(key);
-        std::string shown = key + " = " + shown_value(value);
+        std::string shown = key + " = " + value_in_line(value);
         if (arguments.origin && origin) { shown = fmt::format("{:<60} {:<12} {}", shown, origin->layer, printable(origin->where, 300)); }
         program.out << shown << "\n";
     }
@@ -295,7 +301,7 @@ int set_config(Program& program, const ConfigArguments& arguments) {
     }
     if (!changed) { program.out << "Nothing to change in " << file.string() << "\n"; }
     else if (arguments.unset) { program.out << "Took " << arguments.key << " out of " << file.string() << "\n"; }
-    else { program.out << arguments.key << " = " << shown_value(value) << "  in " << file.string() << "\n"; }
+    else { program.out << arguments.key << " = " << value_in_line(value) << "  in " << file.string() << "\n"; }
     if (!remark.empty()) { program.err << "agentforge: " << printable_lines(remark) << "\n"; }
     return 0;
 }

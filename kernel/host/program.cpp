@@ -180,6 +180,17 @@ void add_settings_flag(CLI::App& app, Program& program) {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+/// What another wrote into an error goes on indented: no line of it can pass for one of ours.
+std::string in_lines(const Error& error) {
+    const std::string text = printable_lines(error.to_string());
+    std::string lines;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        lines += text[at];
+        if (text[at] == '\n' && at + 1 < text.size() && text[at + 1] != ' ') { lines += "    "; }
+    }
+    return lines;
+}
+
 }  // namespace
 
 int Program::fail(const Error& error) {
@@ -191,7 +202,7 @@ int Program::fail(const Error& error) {
     } else if (json_output) {
         print_json(error_json(error));
     } else {
-        err << "agentforge: " << printable_lines(error.to_string()) << "\n";     // It may quote a file that somebody else wrote.
+        err << "agentforge: " << in_lines(error) << "\n";     // It may quote a file that somebody else wrote.
     }
     return error.kind == ErrorKind::cancelled ? 23 : 1;
 }

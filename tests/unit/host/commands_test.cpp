@@ -188,6 +188,12 @@ TEST(WrongUse, HasExitCodeTwoAndSaysSo) {
     }
 }
 
+TEST(WrongUse, QuotesAWordOfSeveralLinesWithoutBeginningALineWithIt) {
+    const Answer wrong = answer({"-C", "/none\nagentforge: all is well", "status"});
+    EXPECT_EQ(wrong.code, 1);
+    EXPECT_THAT(wrong.err, HasSubstr("/none\n    agentforge: all is well"));
+}
+
 TEST(WrongUse, IsSaidInTheWordsOfTheHelp) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> said = {
         {{"resume"}, "`agentforge resume` needs TASK"},
