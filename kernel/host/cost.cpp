@@ -3,6 +3,7 @@
 
 #include <ostream>
 
+#include "base/files.hpp"
 #include "cost/limits.hpp"
 #include "cost/prices.hpp"
 #include "host/command_line.hpp"
@@ -75,7 +76,7 @@ int show_cost(Program& program, const std::string& task) {
     const Ledger& ledger = state->ledger;
     const Spend total = ledger.total();
     const TaskLimits limits = TaskLimits::from_json(part(state->costing, "limits"));
-    const bool from_transcript = answered_from_transcript(store, *id, state->backend);
+    const bool from_transcript = answered_from_transcript(store, *id);
     const bool died = state->status == TaskStatus::running && !TaskLock::holder(store.paths(*id));
     const json::value* prices = state->costing.if_contains("prices");
     if (program.json_output) {
@@ -131,17 +132,19 @@ int show_cost(Program& program, const std::string& task) {
 
 }  // namespace
 
-bool answered_from_transcript(const TaskStore& store, const std::string& task_id, const std::string& backend) {
-    if (!backend.empty()) { return backend == "replay"; }
+bool answered_from_transcript(const TaskStore& store, const std::string& task_id) {
+    // Most tasks are not, and to parse the whole file takes longer than all else that a command does which tells of one task.
+    const auto text = read_file(store.paths(task_id).task());
+    if (!text.ok() || text->find("backend: \"replay\"") == std::string::npos) { return false; }
     const auto task = store.load(task_id);
     if (!task.ok()) { return false; }
     const json::object& llm = part(part(*task, "configuration"), "llm");
-    const json::value* named = llm.if_contains("backend");
-    return named != nullptr && named->is_string() && named->get_string() == "replay";
+    const json::value* backend = llm.if_contains("backend");
+    return backend != nullptr && backend->is_string() && backend->get_string() == "replay";
 }
 
-std::string cost_of_task(const TaskStore& store, const std::string& task_id, const std::string& backend, const Spend& spend, const std::vector<std::string>& unpriced_models) {
-    if (answered_from_transcript(store, task_id, backend)) { return "nothing, the answers came from a transcript"; }
+std::string cost_of_task(const TaskStore& store, const std::string& task_id, const Spend& spend, const std::vector<std::string>& unpriced_models) {
+    if (answered_from_transcript(store, task_id)) { return "nothing, the answers came from a transcript"; }
     return printable(cost_in_words(spend, unpriced_models), 500);
 }
 

@@ -81,8 +81,8 @@ void tell_success(Program& program, const PipelineResult& result) {
 void tell_cost(Program& program, Project& project, const PipelineResult& result) {
     const std::uint64_t calls = result.spend.calls + result.spend.lost;
     if (calls == 0) { return; }
-    program.out << "  cost:    " << cost_of_task(project.tasks(), result.task_id, result.backend, result.spend, result.unpriced_models)
-                << "  (" << calls << (calls == 1 ? " call, " : " calls, ") << result.spend.tokens() << " tokens; agentforge cost " << result.task_id << ")\n";
+    program.out << "  cost:    " << cost_of_task(project.tasks(), result.task_id, result.spend, result.unpriced_models) << "  (" << calls
+                << (calls == 1 ? " call, " : " calls, ") << result.spend.tokens() << " tokens; agentforge cost " << result.task_id << ")\n";
 }
 
 /// The action in full: what is approved is what was seen.

@@ -306,7 +306,6 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     options.include_uncommitted = arguments.include_uncommitted;
     options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
     options.configuration = settings_for_task(project);
-    options.backend = project.settings().text("llm.backend");
     const auto result = project.controller().execute(request, options);
     if (!result.ok()) {
         if (first) { remove_empty_project_folder(project.place()); }

@@ -228,7 +228,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     const Spend spend = state->ledger.total();
     const TaskGlance glance = glance_of(*state, store.paths(*id));
     if (shows_boxes(program)) {
-        auto parts = box_of_task(*state, glance, spend.calls + spend.lost > 0 ? "cost: " + cost_of_task(store, *id, state->backend, spend, state->ledger.unpriced_models()) : "", look_of(program), SystemClock().now());
+        auto parts = box_of_task(*state, glance, spend.calls + spend.lost > 0 ? "cost: " + cost_of_task(store, *id, spend, state->ledger.unpriced_models()) : "", look_of(program), SystemClock().now());
         if (arguments.detail) {
             parts.push_back(gates_part(*state));
             parts.insert(parts.end(), detail.begin(), detail.end());
@@ -244,7 +244,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
                                    stage.error.empty() ? "" : "  " + printable(stage.error, 200));
     }
     if (spend.calls + spend.lost > 0) {
-        out << "\n  cost " << cost_of_task(store, *id, state->backend, spend, state->ledger.unpriced_models()) << "\n";
+        out << "\n  cost " << cost_of_task(store, *id, spend, state->ledger.unpriced_models()) << "\n";
     }
     if (!state->gates.empty()) { out << "\n"; }
     for (const auto& [name, gate] : state->gates) {

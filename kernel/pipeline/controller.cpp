@@ -1185,7 +1185,6 @@ private:
         }
         result.abandoned_thread = hung_ || handler_hung_;
         result.exit_code = exit_code(result);
-        result.backend = state().backend;
         result.spend = state().ledger.total();
         result.unpriced_models = state().ledger.unpriced_models();
         return result;
@@ -1279,7 +1278,6 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
                          {"approve_stages", texts(approve)},
                          {"interactive", options.interactive}};
     if (options.exit_after) { created["exit_after"] = *options.exit_after; }
-    if (!options.backend.empty()) { created["backend"] = options.backend; }
     AF_TRY(auto session, TaskSession::create(setup_.store, task, std::move(created), setup_.services.clock, setup_.command, setup_.services.redactor));
     return Run(*this, std::move(session)).drive();
 }

@@ -46,7 +46,6 @@ struct PipelineResult {
     std::string waiting_id;
     std::chrono::milliseconds duration{0};
     ExitCode exit_code = ExitCode::failed;
-    std::string backend;                            ///< With which the task was started (TaskState).
     Spend spend;                                    ///< Of the whole task.
     std::vector<std::string> unpriced_models;       ///< Those with a call whose cost is not known.
     bool abandoned_thread = false;                  ///< A plugin hangs on a thread of this process: end it without destructors.
@@ -63,7 +62,6 @@ struct StartOptions {
     bool include_uncommitted = false;               ///< The task starts from the checkout as it is, not from the last commit.
     std::set<std::string> approve_stages;
     json::object configuration;                     ///< Settings in force; goes into task.yaml.
-    std::string backend;                            ///< `llm.backend` among them; goes into the journal.
 };
 
 /// What became of putting a delivered change on a base that has moved.

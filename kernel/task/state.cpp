@@ -246,7 +246,6 @@ private:
         fresh.base_commit = fields_.text("base_commit");
         fresh.base_tree = fields_.text("base_tree");
         fresh.base_branch = fields_.text_or("base_branch", "");
-        fresh.backend = fields_.text_or("backend", "");
         fresh.supervised = fields_.boolean("supervised");
         fresh.interactive = record_.contains("interactive") && fields_.boolean("interactive");
         const auto approve = fields_.texts("approve_stages");
@@ -1184,7 +1183,6 @@ json::object to_json_without_template(const TaskState& state) {
                         {"base_commit", state.base_commit},
                         {"base_tree", state.base_tree},
                         {"base_branch", state.base_branch},
-                        {"backend", state.backend},
                         {"delivery", state.delivery},
                         {"tree", state.tree},
                         {"red_tree", state.red_tree},
@@ -1255,7 +1253,6 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     state.base_commit = fields.text("base_commit");
     state.base_tree = fields.text("base_tree");
     state.base_branch = fields.text_or("base_branch", "");
-    state.backend = fields.text_or("backend", "");
     if (value.contains("delivery")) { state.delivery = fields.object("delivery"); }
     state.tree = fields.text("tree");
     state.red_tree = fields.text("red_tree");

@@ -128,7 +128,6 @@ struct TaskState {
     bool supervised = false;
     std::set<std::string> approve_stages;
     bool interactive = false;                       ///< Every action waits for a person.
-    std::string backend;                            ///< `llm.backend` as it was then. Empty: there was none, or an older version began the task.
 
     // Where it stands.
     TaskStatus status = TaskStatus::pending;

@@ -156,7 +156,7 @@ class NewPlugin(unittest.TestCase):
             with self.subTest(name):
                 answer = self.new("stage", name)
                 self.assertEqual(2, answer.returncode, answer.stdout)
-                self.assertIn("AF-PLUG-061", answer.stdout)
+                self.assertIn("AF-PLUG-061" if name else "AF-CLI-001", answer.stdout)
                 self.assertIn(reason, answer.stdout)
         self.assertEqual([], list(self.place.iterdir()))
 

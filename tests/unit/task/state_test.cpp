@@ -28,7 +28,6 @@ TaskState full() {
     state.pipeline.exit_stage = "alpha";
     state.base_commit = "c";
     state.base_tree = "t0";
-    state.backend = "replay";
     state.created_at = "2026-01-02T00:00:00.000Z";
     state.exit_after = "alpha";
     state.supervised = true;
