@@ -141,8 +141,9 @@ WrongChoice wrong_choice(const CLI::ParseError& problem) {
 std::string shown_name(const CLI::App& command, const std::string& name) {
     for (const CLI::Option* option : command.get_options()) {
         if (!option->get_positional() || option->get_single_name() != name) { continue; }
-        const std::string type = option->get_type_name();
-        if (!type.empty() && type.find_first_of(":{ ") == std::string::npos) { return type; }
+        const std::string type = option->get_type_name();      // With what there is to choose from, SHELL:{bash,zsh,fish}.
+        const std::string word = type.substr(0, type.find(':'));
+        if (!word.empty() && word.find_first_of("{ ") == std::string::npos) { return word; }
     }
     return name;
 }

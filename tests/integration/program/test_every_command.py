@@ -350,7 +350,7 @@ class TestConfig(ProgramTest):
 
     def test_a_file_of_an_older_format_is_named_and_migrated(self):
         self.settings.write_text("# ours\nbudgets:\n  task_tokens: 5000\n  task_cost_microdollars: 2500000\nlog:\n  level: debug  # for now\n")
-        self.assert_error(self.run_program("config", "show"), "AF-CONF-044", "settings.yaml:3:16", "limits.max_tokens", "agentforge config migrate")
+        self.assert_error(self.run_program("config", "show"), "AF-CONF-044", "settings.yaml:3:3", "limits.max_tokens", "agentforge config migrate")
         self.assert_code(self.run_program("config", "migrate"), 0)
         self.assertEqual(self.settings.read_text(), "# ours\nlog:\n  level: debug  # for now\nlimits:\n  max_tokens: 5000\n  max_cost_usd: 2.5\n")
         self.assertEqual(self.run_program("config", "get", "limits.max_cost_usd").out, "2.5\n")
