@@ -194,30 +194,31 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
     constexpr std::chrono::milliseconds between_looks{50};
     constexpr unsigned most_looks = 100;
     const TaskPaths paths = project.tasks().paths(task_id);
-    bool running = TaskLock::holder(paths).has_value();
+    bool running = false;
     bool taken = false;
     std::uintmax_t seen = 0;
-    for (unsigned look = 0; !only_answer && look < most_looks; ++look) {
-        if (!running) {
-            const auto result = go_on(project, task_id);
-            if (result.ok()) { return tell(program, project, *result); }
-            if (result.error().code != "AF-TASK-003") { return program.fail(result.error()); }
-        }
-        // Another process has the task: it takes the answer up, or it is about to end and did not see it any more.
+    for (unsigned look = 0; look < most_looks; ++look) {
+        running = TaskLock::holder(paths).has_value();
         std::error_code error;
         if (const auto size = std::filesystem::file_size(paths.journal(), error); size != seen) {
             seen = size;
             const auto state = read_task_state(project.tasks(), task_id);
             taken = state.ok() && (!state->escalation || state->escalation->id != id) && (!state->approval || state->approval->id != id) && (!state->action || state->action->id != id);
         }
-        running = TaskLock::holder(paths).has_value();
-        if (taken && running) { break; }
-        if (running) { std::this_thread::sleep_for(between_looks); }
+        // Another process has the task: it takes the answer up, or it is about to end and did not see it any more.
+        if (taken || only_answer) { break; }
+        if (running) {
+            std::this_thread::sleep_for(between_looks);
+            continue;
+        }
+        const auto result = go_on(project, task_id);
+        if (result.ok()) { return tell(program, project, *result); }
+        if (result.error().code != "AF-TASK-003") { return program.fail(result.error()); }
     }
     if (program.json_output) {
         program.print_json({{"id", id}, {"task_id", task_id}, {"answered", true}});
     } else {
-        program.out << "Answered " << id << (running ? ". The process that runs the task goes on." : ". Go on with: agentforge resume " + task_id) << "\n";
+        program.out << "Answered " << id << (running ? ". The process that runs the task goes on." : taken ? ". The process that ran the task went on with it: agentforge status " + task_id : ". Go on with: agentforge resume " + task_id) << "\n";
     }
     return 0;
 }
