@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs exercises through the whole program with a scripted model behind HTTP, and measures what came of each.
+
+An exercise is data (README.md has the format): a repository, a request, what a competent model would write, and hidden tests that decide
+whether a delivered commit is correct. Three models work on each:
+
+  honest    writes the right thing first
+  sloppy    hands in a wrong first draft wherever the exercise has one, then the right thing
+  hopeless  never gets the implementation right
+
+`scripts/exercises` is the command. Nothing leaves the machine: the model is a server on the loopback interface.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import yaml
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "tests" / "integration" / "program"))
+from model_server import KEY, ModelServer, system_prompt  # noqa: E402
+
+CASES = pathlib.Path(__file__).resolve().parent / "cases"
+MODELS = ("honest", "sloppy", "hopeless")
+TASK_SECONDS = 1200
+FIELDS = {"agentforge_exercise", "shows", "language", "author", "needs", "request", "repository", "settings", "suite", "spec", "tests", "requirements",
+          "solution", "hidden", "sloppy", "hopeless"}
+DRAFT_FIELDS = {"spec", "tests", "requirements", "solution"}
+AUTHORS = ("fresh", "own")
+ANSWER = "Write what the requirements say; the tests are right."
+
+
+class BadExercise(Exception):
+    """What is wrong with an exercise's file."""
+
+
+def read_exercise(file):
+    """The exercise in `file`, checked. An unknown or missing field is an error."""
+    data = yaml.safe_load(file.read_text(encoding="utf-8"))
+    where = f"{file.parent.name}/{file.name}"
+    if not isinstance(data, dict) or data.get("agentforge_exercise") != 1:
+        raise BadExercise(f"{where}: not an exercise (agentforge_exercise: 1)")
+    unknown = set(data) - FIELDS
+    missing = FIELDS - set(data) - {"needs", "settings", "sloppy"}
+    if unknown or missing:
+        raise BadExercise(f"{where}: unknown fields {sorted(unknown)}, missing fields {sorted(missing)}")
+    if data["author"] not in AUTHORS:
+        raise BadExercise(f"{where}: author is one of {AUTHORS}")
+    for name in ("sloppy", "hopeless"):
+        for draft in data.get(name, []):
+            if set(draft) - DRAFT_FIELDS:
+                raise BadExercise(f"{where}: {name}: unknown fields {sorted(set(draft) - DRAFT_FIELDS)}")
+    if not any("solution" in draft for draft in data["hopeless"]):
+        raise BadExercise(f"{where}: hopeless needs a wrong solution")
+    return {**data, "name": f"{file.parent.name}/{file.stem}"}
+
+
+# ------------------------------------------------------------------------------------------------ the model --
+
+def call(tool, **arguments):
+    return {"name": tool, "arguments": arguments}
+
+
+def test_suite(requirements):
+    """The artifact of RED: which test covers which requirement."""
+    return {"test_files": [{"path": path, "tests": [{"name": name, "requirement_ref": ref} for name, ref in tests.items()]} for path, tests in requirements.items()]}
+
+
+class Script:
+    """What the model does in one stage: drafts one after the other. The next is begun when the one before was handed in and refused;
+    the last is repeated."""
+
+    def __init__(self, drafts):
+        self.drafts = drafts
+        self.draft = 0
+        self.todo = None
+
+    def begin(self):
+        self.todo = collections.deque(self.drafts[self.draft])
+
+    def next(self, failed):
+        """The next tool call. `failed`: the last action was refused or failed."""
+        if self.todo is None:
+            self.begin()
+            failed = False
+        elif not self.todo:
+            self.draft = min(self.draft + 1, len(self.drafts) - 1)
+            self.begin()
+            failed = False
+        if failed and self.last and self.last["name"] == "create_file":      # It is there already: read it, then write it anew.
+            path, content = self.last["arguments"]["path"], self.last["arguments"]["content"]
+            self.todo.appendleft(call("edit_file", path=path, content=content))
+            self.todo.appendleft(call("read_file", path=path))
+        self.last = self.todo.popleft()
+        return self.last
+
+
+class ExerciseModel(ModelServer):
+    """A model that knows the exercise's solution. It looks at whether its last action failed, and at nothing else."""
+
+    def __init__(self, exercise, model):
+        super().__init__({"entries": []}, SOURCE / "config")
+        self.asked = collections.Counter()
+        self.exercise = exercise
+        self.become(model)
+
+    def become(self, model):
+        exercise = self.exercise
+        drafts = [] if model == "honest" else exercise.get("sloppy", []) if model == "sloppy" else exercise["hopeless"]
+        wrong = collections.defaultdict(list)
+        for draft in drafts:
+            if "spec" in draft:
+                wrong["spec"].append(draft["spec"])
+            if "tests" in draft or "requirements" in draft:
+                wrong["red"].append((draft.get("tests", exercise["tests"]), draft.get("requirements", exercise["requirements"])))
+            if "solution" in draft:
+                wrong["green"].append(draft["solution"])
+        spec = exercise["spec"]
+        write = lambda files: [call("create_file", path=path, content=text) for path, text in files.items()]  # noqa: E731
+        red = lambda tests, requirements: [*write(tests), call("complete", **test_suite(requirements))]  # noqa: E731
+        green = lambda files: [*write(files), call("complete", summary="It does what the tests say")]  # noqa: E731
+        fine = [[call("complete", summary="Nothing to object to", blocking_issues=[], advisory_issues=[])]]
+        self.scripts = {
+            ("intake", None): [[call("complete", extracted_intent={"action": "create", "target": spec["title"], "scope": "module"},
+                                     detected_scope="feature_addition", initial_complexity="simple", identified_ambiguities=[])]],
+            ("analyze", None): [[call("complete", analysis={"summary": spec["title"]},
+                                      components=spec.get("components", [{"name": "main", "type": "module"}]))]],
+            ("spec", None): [[call("complete", **draft)] for draft in [*wrong["spec"], spec]],
+            ("spec", "security_architect"): fine,
+            ("red", None): [red(*draft) for draft in wrong["red"]] + [red(exercise["tests"], exercise["requirements"])],
+            ("green", None): [green(files) for files in wrong["green"]] + ([] if model == "hopeless" else [green(exercise["solution"])]),
+            ("refactor", None): [[call("complete", summary="Nothing is worth changing")]],
+            ("refactor", "security_architect"): fine,
+            ("deliver", None): [[call("complete", summary="It is done", changelog_entry=spec["title"])]],
+        }
+        self.scripts = {place: Script(drafts) for place, drafts in self.scripts.items()}
+
+    def answer(self, handler, body):
+        self.body = body
+        super().answer(handler, body)
+
+    def entry(self, system, count):
+        stage, role = self.place(system)
+        script = self.scripts.get((stage, role)) or self.scripts.get((stage, None))
+        if script is None:
+            self.problems.append(f"nothing to say in {stage} as {role}")
+            return None
+        texts = json.dumps(self.body["messages"], ensure_ascii=False)
+        last = re.search(r"last_result:.*?\\n\s*result: \\?\"?(success|failure)", texts)
+        self.asked[stage] += 1
+        return {"tool_calls": [script.next(bool(last) and last.group(1) == "failure")]}
+
+
+# ----------------------------------------------------------------------------------------------------- a run --
+
+def environment(home):
+    kept = {name: os.environ[name] for name in ("JAVA_HOME", "RUSTUP_HOME", "CARGO_HOME", "LANG") if name in os.environ}
+    return {"LANG": "C.UTF-8", **kept, "PATH": "/usr/bin:/bin:/usr/local/bin:" + os.environ.get("PATH", ""), "HOME": str(home),
+            "XDG_CONFIG_HOME": str(home / ".config"), "XDG_STATE_HOME": str(home / ".state"), "XDG_CACHE_HOME": str(home / ".cache"),
+            "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "TERM": "dumb", "EXERCISE_KEY": KEY}
+
+
+def write_files(folder, files):
+    for path, text in files.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(text, dict):
+            file.write_text(text["executable"], encoding="utf-8")
+            file.chmod(0o755)
+        else:
+            file.write_text(text, encoding="utf-8")
+
+
+def run_suite(command, folder, env):
+    """(passed, seconds, output) of a shell command in `folder`."""
+    began = time.monotonic()
+    try:
+        done = subprocess.run(["/bin/sh", "-ec", command], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=600, check=False)
+    except subprocess.TimeoutExpired:
+        return False, 600.0, "timed out"
+    return done.returncode == 0, time.monotonic() - began, done.stdout
+
+
+class Run:
+    def __init__(self, exercise, model, program, keep=None):
+        self.exercise, self.model, self.program, self.keep = exercise, model, program, keep
+
+    def git(self, *arguments, check=True):
+        done = subprocess.run(["git", *arguments], cwd=self.repository, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if check and done.returncode != 0:
+            raise RuntimeError(f"git {arguments}: {done.stderr}")
+        return done.stdout.strip()
+
+    def agentforge(self, *arguments):
+        return subprocess.run([self.program, *arguments], cwd=self.repository, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              errors="replace", timeout=TASK_SECONDS, check=False)
+
+    def __call__(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="agentforge-exercise-"))
+        try:
+            with contextlib.closing(ExerciseModel(self.exercise, self.model)) as server:
+                return self.measured(folder, server)
+        finally:
+            if self.keep:
+                shutil.copytree(folder, pathlib.Path(self.keep) / f"{self.exercise['name'].replace('/', '-')}-{self.model}", symlinks=True, dirs_exist_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def measured(self, folder, server):
+        exercise = self.exercise
+        home = folder / "home"
+        home.mkdir()
+        self.env = environment(home)
+        self.repository = folder / "repository"
+        self.repository.mkdir()
+        write_files(self.repository, exercise["repository"])
+        self.git("init", "-q", "-b", "main")
+        self.git("config", "user.name", "Ada Example")
+        self.git("config", "user.email", "ada@example.org")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "Import")
+        result = {"exercise": exercise["name"], "language": exercise["language"], "author": exercise["author"], "model": self.model}
+
+        model = ["--set", "llm.backend=anthropic", "--set", "llm.model=scripted", "--set", f"llm.base_url={server.url}", "--set", "llm.api_key_env=EXERCISE_KEY"]
+        for key, value in exercise.get("settings", {}).items():
+            model += ["--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}"]
+        began = time.monotonic()
+        try:
+            done = self.agentforge("start", *model, exercise["request"])
+            outcome = self.outcome(done)
+            if outcome["outcome"] == "asked" and self.model == "hopeless":
+                outcome["answer"] = self.answered(server, model)
+        except subprocess.TimeoutExpired:
+            outcome = {"outcome": "lost", "cause": f"no end after {TASK_SECONDS} s"}
+        result.update(outcome)
+        result["seconds"] = round(time.monotonic() - began, 1)
+        result["floor_seconds"] = self.floor(folder)
+        result["steps"] = sum(server.asked.values())
+        result["prompt_tokens"] = self.tokens()
+        if server.problems:
+            result["problems"] = server.problems[:3]
+        return result
+
+    def outcome(self, done):
+        """What came of the task, by its branch and by the exit code; never by what the program says of itself."""
+        branches = self.git("for-each-ref", "--format=%(refname:short)", "refs/heads/agentforge").split()
+        said = re.findall(r"AF-[A-Z]+-\d{3}[^\n]*", done.stderr + done.stdout)
+        cause = " | ".join(said[-2:])[:400] or (done.stderr or done.stdout).strip()[-300:]
+        if branches:
+            checkout = self.repository.parent / "delivered"
+            if checkout.exists():
+                self.git("worktree", "remove", "--force", str(checkout))
+            self.git("worktree", "add", "-q", "--detach", str(checkout), branches[0])
+            write_files(checkout, self.exercise["hidden"]["files"])
+            correct, _, out = run_suite(self.exercise["hidden"]["command"], checkout, self.env)
+            return {"outcome": "correct" if correct else "wrong", **({} if correct else {"cause": out[-400:]}), "exit_code": done.returncode}
+        if done.returncode == 22:
+            return {"outcome": "asked", "exit_code": 22, "cause": cause}
+        return {"outcome": "lost", "exit_code": done.returncode, "cause": cause}
+
+    def answered(self, server, model):
+        """The question is answered and a competent model takes over: what comes of it, and whether it saw the answer."""
+        listed = self.agentforge("escalations", "list", "--json")
+        ids = re.findall(r"ESC-[0-9A-Za-z-]+", listed.stdout)
+        if not ids:
+            return "no question is open"
+        server.become("honest")
+        seen_before = len(server.requests)
+        # A question with choices takes one of them; else the words.
+        tasks = sorted(path.name for path in (self.repository / ".agentforge" / "tasks").iterdir())
+        told = self.agentforge("resolve", ids[0], ANSWER)
+        if told.returncode not in (0, 22):
+            return "resolve: " + (told.stderr.strip() or told.stdout.strip())[-200:]
+        done = self.agentforge("resume", *model, tasks[0])
+        outcome = self.outcome(done)
+        words = ANSWER in json.dumps([body for _, _, body in server.requests[seen_before:]], ensure_ascii=False)
+        return outcome["outcome"] + ("" if words else ", answer not shown") + (": " + outcome["cause"] if "cause" in outcome else "")
+
+    def floor(self, folder):
+        """One clean build and suite of the finished tree."""
+        clean = folder / "floor"
+        write_files(clean, {**self.exercise["repository"], **self.exercise["tests"], **self.exercise["solution"]})
+        passed, seconds, out = run_suite(self.exercise["suite"], clean, self.env)
+        return round(seconds, 2) if passed else f"the exercise's own suite fails: {out[-300:]}"
+
+    def tokens(self):
+        done = self.agentforge("cost", "--json")
+        with contextlib.suppress(json.JSONDecodeError):
+            usage = json.loads(done.stdout)
+            for place in (usage, usage.get("total", {}) if isinstance(usage, dict) else {}):
+                if isinstance(place, dict) and "input_tokens" in place:
+                    return place["input_tokens"]
+        return None
+
+
+# ---------------------------------------------------------------------------------------------------- report --
+
+def report(results):
+    print("\n| language | author | model | tasks | correct | wrong | asked | lost | median time ÷ floor |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    groups = collections.defaultdict(list)
+    for result in results:
+        groups[result["language"], result["author"], result["model"]].append(result)
+        groups["all", result["author"], result["model"]].append(result)
+        groups["all", "both", result["model"]].append(result)
+    for (language, author, model), members in sorted(groups.items()):
+        count = collections.Counter(result["outcome"] for result in members)
+        ratios = sorted(result["seconds"] / max(result["floor_seconds"], 0.1) for result in members if isinstance(result["floor_seconds"], float))
+        median = f"{ratios[len(ratios) // 2]:.1f}" if ratios else ""
+        print(f"| {language} | {author} | {model} | {len(members)} | {count['correct']} | {count['wrong']} | {count['asked']} | {count['lost']} | {median} |")
+
+
+def as_expected(result):
+    if not isinstance(result["floor_seconds"], float):
+        return False
+    return result["outcome"] == ("asked" if result["model"] == "hopeless" else "correct") and result.get("answer", "correct").startswith("correct")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/exercises", description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="language or language/name; all of them where none is given")
+    parser.add_argument("--model", choices=MODELS, action="append", help="only this model")
+    parser.add_argument("--author", choices=AUTHORS)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--json", metavar="FILE", help="writes one line a run")
+    parser.add_argument("--keep", metavar="FOLDER", help="keeps repositories, journals and homes")
+    parser.add_argument("--program", default=os.environ.get("AGENTFORGE_PROGRAM", str(SOURCE / "build" / "dev" / "bin" / "agentforge")))
+    arguments = parser.parse_args()
+
+    exercises = []
+    for file in sorted(CASES.glob("*/*.yaml")):
+        exercise = read_exercise(file)
+        if arguments.names and not any(exercise["name"] == name or exercise["language"] == name for name in arguments.names):
+            continue
+        if arguments.author in (None, exercise["author"]):
+            exercises.append(exercise)
+    if not exercises:
+        print("exercises: no exercise has that name", file=sys.stderr)
+        return 2
+    runs = []
+    for exercise in exercises:
+        missing = [program for program in exercise.get("needs", []) if shutil.which(program) is None]
+        if missing:
+            print(f"{exercise['name']}: not run: {', '.join(missing)} is not installed", flush=True)
+            continue
+        for model in arguments.model or MODELS:
+            if model != "sloppy" or exercise.get("sloppy"):
+                runs.append(Run(exercise, model, arguments.program, arguments.keep))
+    results = []
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for future in concurrent.futures.as_completed([pool.submit(run) for run in runs]):
+            result = future.result()
+            results.append(result)
+            mark = "ok  " if as_expected(result) else "FAIL"
+            print(f"{mark} {result['exercise']} {result['model']}: {result['outcome']}, {result['seconds']} s (floor {result['floor_seconds']}), {result['steps']} steps"
+                  + (f"; answered: {result['answer']}" if "answer" in result else "") + (f"; {result['cause']}" if not as_expected(result) and "cause" in result else ""), flush=True)
+            if arguments.json:
+                with open(arguments.json, "a", encoding="utf-8") as out:
+                    out.write(json.dumps(result, ensure_ascii=False) + "\n")
+    report(results)
+    unexpected = sum(not as_expected(result) for result in results)
+    print(f"{len(results) - unexpected} passed, {unexpected} failed")
+    return 1 if unexpected or not results else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
