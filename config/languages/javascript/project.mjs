@@ -16,6 +16,14 @@ export function findPackage(root, name) {
   }
 }
 
+/** A test framework's package: the project's own, else the machine's (Debian's packages). Throws where there is none. */
+export function frameworkFolder(root, name, title) {
+  const machine = path.join('/usr/share/nodejs', name);
+  const found = findPackage(root, name) ?? (existsSync(path.join(machine, 'package.json')) ? machine : null);
+  if (found === null) throw new Error(`the project uses ${title}, which is not installed in its node_modules`);
+  return found;
+}
+
 /** Path of `typescript.js`; empty: node itself strips types; null: there is nothing. The project's own comes first. */
 export function findTypescript(root) {
   const folders = [findPackage(root, 'typescript'), '/usr/share/nodejs/typescript', '/usr/lib/nodejs/typescript',

@@ -8,8 +8,13 @@ const { getOwnPropertyDescriptor, getOwnPropertyNames } = Object;
 const owners = [['assert', assert], ['assert.strict', assert.strict], ['AssertionError.prototype', assert.AssertionError.prototype],
   ['Readable.prototype', Readable.prototype], ['Transform.prototype', Transform.prototype], ['Duplex.prototype', Duplex.prototype],
   ['PassThrough.prototype', PassThrough.prototype], ['Map.prototype', Map.prototype]];
-const kept = owners.flatMap(([label, owner]) =>
-  getOwnPropertyNames(owner).map((name) => [label, owner, name, getOwnPropertyDescriptor(owner, name).value]));
+const kept = [];
+for (const [label, owner] of owners) seal(label, owner);
+
+/** Remembers the functions of one more object, a framework's, before project code is loaded. */
+export function seal(label, owner) {
+  for (const name of getOwnPropertyNames(owner)) kept.push([label, owner, name, getOwnPropertyDescriptor(owner, name).value]);
+}
 
 /** The first function that is no longer what it was; empty: all are. */
 export function replaced() {

@@ -1,57 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Node's own test runner: one process a test file, the canary last in each.
-import os from 'node:os';
+// Node's own test runner.
 import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 
-import { inParallel, runChild } from './child.mjs';
-import { findTypescript, usesTypescript } from './project.mjs';
+import { here, runEachFile } from './each_file.mjs';
 
-const here = fileURLToPath(new URL('.', import.meta.url));
-
-export async function run({ root, files, canary, marker }, ledger, running) {
-  const typescript = usesTypescript(root, files) ? findTypescript(root) : '';
-  if (typescript === null) {
-    throw new Error('these tests are TypeScript, and neither the project nor this machine has a `typescript` package; install it, ' +
-                    'or use a node that strips types (22.18 or later)');
-  }
-  const one = async (file) => {
-    running.add(file);
-    const reporter = pathToFileURL(path.join(here, 'node_reporter.mjs')).href;
-    const outcome = await runChild({
-      argv: [process.execPath, '--no-warnings', `--test-reporter=${reporter}`, '--test-reporter-destination=stdout',
-             path.join(here, 'run_node_file.mjs')],
-      directory: root,
-      request: { root, file, canary, marker, typescript },
-    });
-    running.delete(file);
-    return outcome;
-  };
-  const outcomes = await inParallel(files, Math.max(2, Math.min(4, os.availableParallelism?.() ?? os.cpus().length)), one);
-  let whole = files.length === 0;
-  outcomes.forEach(({ lines, problem, words }, index) => {
-    const file = files[index];
-    const results = lines.filter(({ type }) => type === 'result');
-    if (problem !== '') {
-      // Nothing that this process said counts.
-      const last = lines.filter(({ type }) => type === 'start').pop();
-      const told = `${problem}${last === undefined ? '' : `, in or after ${last.id}`}${words === '' ? '' : ` (${words})`}`;
-      ledger.test({ id: file, name: file, file, line: 0, status: 'error', message: told });
-      for (const { id } of lines.filter(({ type }) => type === 'start')) {
-        ledger.test({ id, name: id.slice(file.length + 2), file, line: 0, status: 'error', message: `not believed: ${told}` });
-      }
-      return;
-    }
-    whole ||= results.some(({ canary: is }) => is);
-    for (const each of results) {
-      if (each.canary) ledger.canary(each.name, each.status, file, each.message);
-      else ledger.test({ ...each, file });
-    }
-  });
-  if (whole) return;
-  // Every file broke its process. The canary alone shows that it was the files, not the runner.
-  const { lines, problem } = await one('');
-  if (problem === '') {
-    for (const each of lines.filter(({ canary: is }) => is)) ledger.canary(each.name, each.status, 'no file', each.message);
-  }
+export async function run(request, ledger, running) {
+  const reporter = pathToFileURL(path.join(here, 'node_reporter.mjs')).href;
+  await runEachFile([process.execPath, '--no-warnings', `--test-reporter=${reporter}`, '--test-reporter-destination=stdout',
+                     path.join(here, 'run_node_file.mjs')], {}, request, ledger, running);
 }

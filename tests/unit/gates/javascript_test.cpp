@@ -283,6 +283,129 @@ TEST_F(NpmRunners, a_forced_exit_passes_nothing) {
     EXPECT_FALSE(report.passed);
 }
 
+// One file with each way a test can end, in the words of Mocha and Jasmine.
+const std::string bdd_tests = R"(describe('slugify', () => {
+  it('skeleton', () => { slugify('A'); });
+  it('assertion', () => { equal(1, 2); });
+  xit('skipped', () => {});
+  it('passes', async () => { await 1; equal(1, 1); });
+  it('other error', () => { throw new TypeError('x'); });
+});
+describe('hooks', () => {
+  before(() => { throw new Error('no database'); });
+  it('never run', () => {});
+});
+)";
+const std::string slug_skeleton = "exports.slugify = () => {\n  throw new Error(\"agentforge: skeleton of slugify\");\n};\n";
+
+class SmallRunners : public NpmRunners {
+protected:
+    /// The package `name` is a dependency and `file` the only test file.
+    void has(const std::string& name, const std::string& file, const std::string& content, const Files& more = {}) {
+        project_.tree("t") = with({{"package.json", R"({"devDependencies": {")" + name + R"(": "*"}})"}, {"src/slug.js", slug_skeleton}, {file, content}}, more);
+    }
+    TestStatus status(const GateReport& report, const std::string& id) {
+        EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary << joined(report.blocking_issues);
+        return status_of(report, id);
+    }
+};
+
+TEST_F(SmallRunners, mocha_outcomes_are_told_apart) {
+    has("mocha", "test/slug.test.js", "const { equal } = require('node:assert'); const { slugify } = require('../src/slug');\n" + bdd_tests);
+    const auto report = project_.gate("tests", "t");
+    EXPECT_EQ(status(report, "test/slug.test.js::slugify::skeleton"), TestStatus::failed_skeleton);
+    EXPECT_EQ(status(report, "test/slug.test.js::slugify::assertion"), TestStatus::failed_assertion);
+    EXPECT_EQ(status(report, "test/slug.test.js::slugify::skipped"), TestStatus::skipped);
+    EXPECT_EQ(status(report, "test/slug.test.js::slugify::passes"), TestStatus::passed);
+    EXPECT_EQ(status(report, "test/slug.test.js::slugify::other error"), TestStatus::error);
+    EXPECT_EQ(status(report, "test/slug.test.js::hooks::never run"), TestStatus::error);
+    EXPECT_EQ(find_test(report, "test/slug.test.js::slugify::assertion")->line, 4U);
+}
+
+TEST_F(SmallRunners, mocha_obeys_the_project_s_configuration) {
+    has("mocha", "test/slug.js", "suite('slug', () => { test('set up', () => { require('node:assert').equal(globalThis.ready, true); }); });\n",
+        {{".mocharc.json", R"({"ui": "tdd", "require": ["./test/helpers/setup.js"]})"}, {"test/helpers/setup.js", "globalThis.ready = true;\n"}});
+    EXPECT_EQ(status(project_.gate("tests", "t"), "test/slug.js::slug::set up"), TestStatus::passed);
+}
+
+TEST_F(SmallRunners, mocha_s_only_does_not_hide_the_canary) {
+    has("mocha", "test/slug.test.js", "it.only('one', () => {});\ndescribe('more', () => { it('two', () => {}); });\n");
+    const auto report = project_.gate("tests", "t");
+    EXPECT_EQ(status(report, "test/slug.test.js::one"), TestStatus::passed);
+    EXPECT_EQ(find_test(report, "test/slug.test.js::more::two"), nullptr);
+}
+
+TEST_F(SmallRunners, mocha_reports_an_assertion_of_chai) {
+    has("mocha", "test/slug.test.js", "const { expect } = require('chai');\nit('differs', () => { expect([1]).to.deep.equal([2]); });\n");
+    EXPECT_EQ(status(project_.gate("tests", "t"), "test/slug.test.js::differs"), TestStatus::failed_assertion);
+}
+
+TEST_F(SmallRunners, code_that_patches_mocha_is_not_believed) {
+    has("mocha", "test/slug.test.js", "const { Runner } = require('mocha');\nRunner.prototype.fail = function (test) { this.emit('pass', test); };\n"
+                                      "it('one', () => { throw new Error(); });\n");
+    const auto report = project_.gate("tests", "t");
+    EXPECT_FALSE(report.passed);
+    for (const auto& test : report.tests) { EXPECT_NE(test.status, TestStatus::passed) << test.id; }
+}
+
+TEST_F(SmallRunners, jasmine_outcomes_are_told_apart) {
+    has("jasmine", "spec/slug.spec.js", R"(const { slugify } = require('../src/slug');
+describe('slugify', () => {
+  it('skeleton', () => { expect(slugify('A')).toBe('a'); });
+  it('assertion', () => { expect(1).toBe(2); });
+  xit('skipped', () => {});
+  it('passes', () => { expect(1).toBe(1); });
+  it('asserts nothing', () => {});
+  it('other error', () => { throw new TypeError('x'); });
+});
+)");
+    const auto report = project_.gate("tests", "t");
+    EXPECT_EQ(status(report, "spec/slug.spec.js::slugify::skeleton"), TestStatus::failed_skeleton);
+    EXPECT_EQ(status(report, "spec/slug.spec.js::slugify::assertion"), TestStatus::failed_assertion);
+    EXPECT_EQ(status(report, "spec/slug.spec.js::slugify::skipped"), TestStatus::skipped);
+    EXPECT_EQ(status(report, "spec/slug.spec.js::slugify::passes"), TestStatus::passed);
+    EXPECT_NE(status(report, "spec/slug.spec.js::slugify::asserts nothing"), TestStatus::passed);
+    EXPECT_EQ(status(report, "spec/slug.spec.js::slugify::other error"), TestStatus::error);
+}
+
+TEST_F(SmallRunners, tape_outcomes_are_told_apart) {
+    has("tape", "test/slug.js", R"(const test = require('tape');
+test('assertion', (t) => { t.equal(1, 2); t.end(); });
+test.skip('skipped', (t) => { t.end(); });
+test('passes', (t) => { t.plan(1); t.equal(1, 1); });
+test('asserts nothing', (t) => { t.end(); });
+test('outer', (t) => { t.test('inner', (u) => { u.ok(true); u.end(); }); t.ok(true); t.end(); });
+)");
+    const auto report = project_.gate("tests", "t");
+    EXPECT_EQ(status(report, "test/slug.js::assertion"), TestStatus::failed_assertion);
+    EXPECT_EQ(find_test(report, "test/slug.js::skipped"), nullptr);      // Tape itself says nothing of it.
+    EXPECT_EQ(status(report, "test/slug.js::passes"), TestStatus::passed);
+    EXPECT_NE(status(report, "test/slug.js::asserts nothing"), TestStatus::passed);
+    EXPECT_EQ(status(report, "test/slug.js::outer::inner"), TestStatus::passed);
+}
+
+TEST_F(SmallRunners, a_test_of_tape_that_throws_passes_nothing) {
+    has("tape", "test/slug.js", "const test = require('tape');\ntest('a', (t) => { t.ok(true); t.end(); });\ntest('b', () => { throw new TypeError('x'); });\n");
+    for (const auto& test : project_.gate("tests", "t").tests) { EXPECT_NE(test.status, TestStatus::passed) << test.id; }
+}
+
+TEST_F(SmallRunners, tap_outcomes_are_told_apart) {
+    has("tap", "test/slug.js", R"(const t = require('tap');
+const { slugify } = require('../src/slug');
+t.test('assertion', (t) => { t.equal(1, 2); t.end(); });
+t.test('skeleton', async () => { slugify('A'); });
+t.test('skipped', { skip: 'later' }, () => {});
+t.test('passes', async (t) => { t.equal(1, 1); });
+t.test('other error', async () => { throw new TypeError('x'); });
+)");
+    const auto report = project_.gate("tests", "t");
+    EXPECT_EQ(status(report, "test/slug.js::assertion"), TestStatus::failed_assertion);
+    EXPECT_EQ(status(report, "test/slug.js::skeleton"), TestStatus::failed_skeleton);
+    EXPECT_EQ(status(report, "test/slug.js::skipped"), TestStatus::skipped);
+    EXPECT_EQ(status(report, "test/slug.js::passes"), TestStatus::passed);
+    EXPECT_EQ(status(report, "test/slug.js::other error"), TestStatus::error);
+}
+
 TEST(NpmSetUp, packages_are_fetched_once_without_their_scripts_and_then_there_offline) {
     Project project;
     Registries registries(project.folder() / "registries");

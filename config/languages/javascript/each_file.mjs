@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs each test file in a process of its own, the canary last in each, and puts what they tell into the ledger.
+import os from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+import { inParallel, runChild } from './child.mjs';
+import { findTypescript, usesTypescript } from './project.mjs';
+
+export const here = fileURLToPath(new URL('.', import.meta.url));
+
+/** `argv` starts the process of one file; `extra` is added to its request. */
+export async function runEachFile(argv, extra, { root, files, canary, marker }, ledger, running) {
+  const typescript = usesTypescript(root, files) ? findTypescript(root) : '';
+  if (typescript === null) {
+    throw new Error('these tests are TypeScript, and neither the project nor this machine has a `typescript` package; install it, ' +
+                    'or use a node that strips types (22.18 or later)');
+  }
+  const one = async (file) => {
+    running.add(file);
+    const outcome = await runChild({ argv, directory: root, request: { root, file, canary, marker, typescript, ...extra } });
+    running.delete(file);
+    return outcome;
+  };
+  const outcomes = await inParallel(files, Math.max(2, Math.min(4, os.availableParallelism?.() ?? os.cpus().length)), one);
+  let whole = files.length === 0;
+  outcomes.forEach(({ lines, problem, words }, index) => {
+    const file = files[index];
+    const results = lines.filter(({ type }) => type === 'result');
+    if (problem !== '') {
+      // Nothing that this process said counts.
+      const last = lines.filter(({ type }) => type === 'start').pop();
+      const told = `${problem}${last === undefined ? '' : `, in or after ${last.id}`}${words === '' ? '' : ` (${words})`}`;
+      ledger.test({ id: file, name: file, file, line: 0, status: 'error', message: told });
+      for (const { id } of lines.filter(({ type }) => type === 'start')) {
+        ledger.test({ id, name: id.slice(file.length + 2), file, line: 0, status: 'error', message: `not believed: ${told}` });
+      }
+      return;
+    }
+    whole ||= results.some(({ canary: is }) => is);
+    for (const each of results) {
+      if (each.canary) ledger.canary(each.name, each.status, file, each.message);
+      else ledger.test({ ...each, file });
+    }
+  });
+  if (whole) return;
+  // Every file broke its process. The canary alone shows that it was the files, not the runner.
+  const { lines, problem } = await one('');
+  if (problem === '') {
+    for (const each of lines.filter(({ canary: is }) => is)) ledger.canary(each.name, each.status, 'no file', each.message);
+  }
+}

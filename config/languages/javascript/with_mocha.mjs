@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mocha, the project's own.
+import path from 'node:path';
+
+import { here, runEachFile } from './each_file.mjs';
+import { frameworkFolder } from './project.mjs';
+
+export async function run(request, ledger, running) {
+  const mocha = frameworkFolder(request.root, 'mocha', 'Mocha');
+  await runEachFile([process.execPath, '--no-warnings', path.join(here, 'run_mocha_file.mjs')], { mocha }, request, ledger, running);
+}

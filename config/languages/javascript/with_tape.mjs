@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tape, the project's own.
+import path from 'node:path';
+
+import { here, runEachFile } from './each_file.mjs';
+import { frameworkFolder } from './project.mjs';
+
+export async function run(request, ledger, running) {
+  const tape = frameworkFolder(request.root, 'tape', 'Tape');
+  await runEachFile([process.execPath, '--no-warnings', path.join(here, 'run_tape_file.mjs')], { tape }, request, ledger, running);
+}
