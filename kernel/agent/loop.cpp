@@ -122,13 +122,8 @@ private:
         return {};
     }
 
-    json::object verification() {
-        if (memory_.last() && !memory_.last()->verification.empty()) { return memory_.last()->verification; }
-        return host_.verification_status();
-    }
-
     Result<void> step(unsigned number) {
-        AF_TRY(BuiltContext built, build_context(spec_, fixed_, memory_, verification(), memo_));
+        AF_TRY(BuiltContext built, build_context(spec_, fixed_, memory_, host_.verification_status(), memo_));
         StepRecord record;
         record.step = number;
         record.system = fixed_.system;
@@ -145,7 +140,6 @@ private:
         AF_CHECK(wanted());
         if (record.error.empty()) { AF_CHECK(act(record)); }
         settle(record);         // What an agentic command changed counts even where its answer does not.
-        record.verification = host_.verification_status();
         AF_CHECK(host_.step_finished(record));
         memory_.add(record);
         return {};

@@ -37,7 +37,6 @@ struct StepRecord {
     bool completed = false;                 ///< `complete` was accepted.
     std::optional<json::object> artifact;
     std::optional<EscalationRequest> escalation;
-    json::object verification;              ///< verification_status after the step.
 };
 
 /// Whether an action may be done, or what is done in its place.
@@ -94,7 +93,8 @@ public:
     /// What `complete` accepted, or what escalate_question asked, during the current step.
     [[nodiscard]] virtual std::optional<json::object> accepted_artifact() = 0;
     [[nodiscard]] virtual std::optional<EscalationRequest> requested_escalation() = 0;
-    /// North Star 2.4.4, from the newest gate reports of the task.
+    /// North Star 2.4.4, from the newest gate reports of the task. Asked for the context of a step once the step before is journaled: what that step
+    /// changed is the task's tree by then, and the gates that ran after it are those of this tree.
     [[nodiscard]] virtual json::object verification_status() = 0;
     /// A tree-bound verification loop after every edit (2.4.1); called after a step that changed files.
     virtual void after_edit(const std::vector<std::string>& paths) = 0;

@@ -127,8 +127,7 @@ json::object to_json(const StepRecord& record) {
             {"tree", record.tree},
             {"completed", record.completed},
             {"artifact", optional_value(record.artifact, [](const json::object& artifact) { return json::value(artifact); })},
-            {"escalation", optional_value(record.escalation, [](const EscalationRequest& request) { return json::value(to_json(request)); })},
-            {"verification", record.verification}};
+            {"escalation", optional_value(record.escalation, [](const EscalationRequest& request) { return json::value(to_json(request)); })}};
 }
 StepRecord step_from_json(const json::object& value) {
     StepRecord record;
@@ -149,7 +148,6 @@ StepRecord step_from_json(const json::object& value) {
     record.completed = flag(value, "completed");
     if (value.at("artifact").is_object()) { record.artifact = map(value, "artifact"); }
     if (value.at("escalation").is_object()) { record.escalation = escalation_from_json(map(value, "escalation")); }
-    record.verification = map(value, "verification");
     return record;
 }
 

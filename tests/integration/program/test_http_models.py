@@ -108,6 +108,18 @@ class Delivery(HttpModel):
         self.assertLessEqual(max(counts), 8000)
         self.assertGreater(min(counts), 1000)
 
+    def test_the_request_after_an_edit_shows_the_gates_of_that_edit(self):
+        shown = []
+        for _, _, body in self.server.requests:
+            content = body["messages"][-1]["content"]
+            context = yaml.safe_load(content if isinstance(content, str) else "".join(part["text"] for part in content))
+            last, status = context["current_state"].get("last_result", {}), context["verification_status"]
+            if context["task_frame"]["phase"] in ("green", "refactor") and last.get("action") in ("create_file", "edit_file", "delete_file") and last["result"] == "success":
+                self.assertNotIn("stale", status, context)
+                shown.append([gate in status and status[gate]["status"] for gate in ("tests", "conformance", "syntax")] if isinstance(status, dict) else status)
+        self.assertIn(["passing", "passing", "passing"], shown)
+        self.assertGreaterEqual(len(shown), 5)
+
     def test_a_tool_must_be_called(self):
         choice = {"type": "any", "disable_parallel_tool_use": True} if self.backend == "anthropic" else "required"
         self.assertEqual([body for _, _, body in self.server.requests if body["tool_choice"] != choice], [])

@@ -85,7 +85,6 @@ TEST(CodecTest, step_record_with_and_without_its_optional_parts) {
     record.context = "ctx";
     record.section_tokens = {{"task_frame", 12}};
     record.tree = "t";
-    record.verification = {{"ready", false}};
     expect_round_trip(record, step_from_json);
     record.completed = true;
     record.artifact = json::object{{"text", "x"}};
