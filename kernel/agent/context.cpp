@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/context.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "agent/protocol.hpp"
 #include "agent/shorten.hpp"
 #include "backends/tokens.hpp"
@@ -18,6 +21,7 @@ constexpr std::size_t smallest_file_tokens = 120;   ///< A view that would get l
 constexpr std::size_t shown_hash_digits = 12;
 constexpr std::size_t share_step = 32;              ///< Shares of what is cut are multiples of it, so that a cut is often the one of the step before.
 constexpr std::size_t most_bytes_a_token = 8;
+constexpr std::size_t most_named = 4;               ///< Files that have no room.
 
 Error too_small(const std::string& section, std::size_t tokens, std::size_t share, const RunSpec& spec) {
     return {"AF-AGENT-013",
@@ -69,99 +73,223 @@ bool is_round_key(std::string_view key) { return std::find(std::begin(round_keys
 
 std::string fingerprint(std::string_view text) { return std::to_string(text.size()) + "-" + std::to_string(std::hash<std::string_view>{}(text)); }
 
-/// Writes `current_state`. Every part is written once, as it stands in the text, and costs what it costs there.
-class StateSection {
-public:
-    StateSection(const RunSpec& spec, const Memory& memory, ContextMemo& memo, std::vector<std::string>& truncated)
-        : spec_(spec), memory_(memory), memo_(memo), truncated_(truncated) {}
+json::object task_frame(const RunSpec& spec) {
+    json::object frame{{"id", spec.place.task_id}, {"goal", spec.goal}};
+    json::array criteria;
+    for (const std::string& criterion : spec.success_criteria) { criteria.emplace_back(criterion); }
+    frame["success_criteria"] = std::move(criteria);
+    frame["phase"] = spec.stage;
+    json::array constraints;
+    for (const std::string& constraint : spec.agent.constraints) { constraints.emplace_back(constraint); }
+    frame["constraints"] = std::move(constraints);
+    return frame;
+}
 
-    Piece build(std::size_t max_tokens) {
-        Piece section;
-        compose(max_tokens > head_tokens ? max_tokens - head_tokens : 0);
-        std::size_t cost = head_tokens;
-        for (const Part& part : parts_) { cost += part.piece.tokens; }
-        // A share of a few tokens cannot hold even the words that say what was left out: then the least needed goes altogether.
-        for (const std::string_view name : {"files_seen_but_not_shown", "files", "agents_md", "instructions", "state", "this_round", "last_result", "objective"}) {
-            if (cost <= max_tokens) { break; }
-            const auto found = std::find_if(parts_.begin(), parts_.end(), [&](const Part& part) { return part.name == name; });
-            if (found == parts_.end()) { continue; }
-            cost -= found->piece.tokens;
-            parts_.erase(found);
-            note(true, "current_state." + std::string(name));
+json::array recent_actions(const Memory& memory) {
+    json::array result;
+    for (const RecentAction& recent : memory.recent()) {
+        result.push_back(json::object{{"step", recent.step}, {"action", recent.action}, {"result", recent.result}, {"summary", recent.summary}});
+    }
+    return result;
+}
+
+/// Writes what a step sees. Every part is written once, as it stands in the text, and costs what it costs there.
+/// Room: each part has what it is guaranteed; what parts leave of it goes to those that are cut, in the order of `Part`.
+/// Text: what stays over a run, then the files, least lately changed first, then what every step changes: so the beginning of a request is that
+/// of the one before, as far as can be, and the model's server need not read it again.
+class Composer {
+public:
+    Composer(const RunSpec& spec, const Memory& memory, const json::object& verification, ContextMemo& memo) : spec_(spec), memory_(memory), verification_(verification), memo_(memo) {}
+
+    void compose(std::size_t room) {
+        guarantee(room);
+        hand_out(room);
+        write();
+        drop_what_has_no_room(room);
+    }
+
+    /// `actions`: the fixed part `available_actions`.
+    [[nodiscard]] std::string text(const std::string& actions, std::vector<std::size_t>& stable_ends) const {
+        std::string text = piece(Part::frame).yaml + actions;
+        std::string state;
+        for (const Part part : {Part::objective, Part::instructions, Part::round, Part::state, Part::agents_md}) { state += piece(part).yaml; }
+        text += state.empty() && views_.empty() ? "current_state: {}\n" : "current_state:\n" + state;
+        stable_ends = {text.size()};
+        if (!views_.empty()) { text += "  files:\n"; }
+        for (const Piece& view : views_) {
+            text += view.yaml;
+            if (!view.cut) { stable_ends.push_back(text.size()); }
         }
-        section.yaml = parts_.empty() ? "current_state: {}\n" : "current_state:\n";
-        for (const Part& part : parts_) { section.yaml += part.piece.yaml; }
-        section.tokens = std::max(cost, head_tokens);
-        return section;
+        return text + names_.yaml + piece(Part::verification).yaml + piece(Part::recent).yaml + piece(Part::result).yaml;
+    }
+
+    [[nodiscard]] json::object section_tokens() const {
+        std::size_t state = head_tokens + piece(Part::files).tokens;
+        for (const Part part : {Part::objective, Part::instructions, Part::round, Part::state, Part::agents_md}) { state += piece(part).tokens; }
+        return {{"task_frame", piece(Part::frame).tokens}, {"current_state", state}, {"verification_status", piece(Part::verification).tokens},
+                {"recent_actions", piece(Part::recent).tokens}, {"last_result", piece(Part::result).tokens}};
+    }
+    [[nodiscard]] std::vector<std::string> truncated() const {
+        std::vector<std::string> names;
+        for (std::size_t part = 0; part < parts; ++part) {
+            if (pieces_[part].cut && part != index(Part::files)) { names.emplace_back(names_of_parts[part]); }
+        }
+        names.insert(names.end(), cut_files_.begin(), cut_files_.end());
+        return names;
+    }
+    [[nodiscard]] std::size_t tokens() const {
+        std::size_t sum = head_tokens;
+        for (const Piece& piece : pieces_) { sum += piece.tokens; }
+        return sum;
     }
 
 private:
     static constexpr std::size_t head_tokens = 8;
-    struct Part {
-        std::string_view name;
-        Piece piece;
-    };
+    /// In the order in which those that are cut get what others leave: what fails first.
+    enum class Part : unsigned char { verification, round, frame, objective, instructions, result, state, recent, files, agents_md };
+    static constexpr std::size_t parts = 10;
+    static constexpr std::string_view names_of_parts[parts] = {"verification_status", "current_state.this_round", "task_frame", "current_state.objective", "current_state.instructions",
+                                                               "last_result", "current_state.state", "recent_actions", "current_state.files", "current_state.agents_md"};
+    /// What goes altogether where not even the words that say what was left out have room: the least needed first.
+    static constexpr Part least_needed[] = {Part::files, Part::agents_md, Part::instructions, Part::state, Part::round, Part::result, Part::objective, Part::recent, Part::verification, Part::frame};
 
-    void note(bool cut, std::string name) {
-        if (cut && std::find(truncated_.begin(), truncated_.end(), name) == truncated_.end()) { truncated_.push_back(std::move(name)); }
-    }
+    static constexpr std::size_t index(Part part) noexcept { return static_cast<std::size_t>(part); }
+    [[nodiscard]] const Piece& piece(Part part) const noexcept { return pieces_[index(part)]; }
+    [[nodiscard]] std::size_t& share(Part part) noexcept { return shares_[index(part)]; }
 
-    void put(std::string_view name, Piece piece) {
-        note(piece.cut, "current_state." + std::string(name));
-        used_ += piece.tokens;
-        parts_.push_back({name, std::move(piece)});
-    }
+    // ------------------------------------------------------------------------------------- room --
 
-    /// What does not change over a run, cut to its share; written once a run.
-    void put_text(std::string_view name, const std::string& text, std::size_t max_tokens) {
-        if (text.empty()) { return; }
-        put(name, memo_.piece(std::string(name) + "/" + std::to_string(max_tokens), [&] { return shorten_text_to(name, text, max_tokens, 1, 1); }));
-    }
+    /// What no budget can hold is not written out.
+    [[nodiscard]] bool beyond_all(std::size_t bytes) const noexcept { return bytes > spec_.budget.total * most_bytes_a_token; }
+    [[nodiscard]] Piece endless() const { return {"", spec_.budget.total * 4, true}; }
 
-    void compose(std::size_t max_tokens) {
-        put_text("objective", spec_.run.objective, max_tokens / 8);
-        put_text("instructions", spec_.run.instructions, max_tokens / 4);
-        put_round(max_tokens / 4);
-        put_text("agents_md", spec_.agents_md, max_tokens / 5);
-        const std::size_t rest = max_tokens > used_ ? max_tokens - used_ : 0;
-
-        // What each part wants, at the most; then shares of 40, 40 and 20 %, and what one leaves goes to the others.
-        const Piece& whole_state = state_whole();
-        const std::size_t state_need = std::min(rest, whole_state.tokens);
-        const Piece whole_result = result_whole(rest);
-        const std::size_t result_need = std::min(rest, whole_result.tokens);
-        const std::size_t files_need = files_want(rest);
-        std::size_t for_state = std::min(state_need, rest * 2 / 5);
-        std::size_t for_result = std::min(result_need, rest * 2 / 5);
-        std::size_t for_files = std::min(files_need, rest / 5);
-        std::size_t slack = rest - for_state - for_result - for_files;
-        const auto top_up = [&slack](std::size_t& share, std::size_t want) {
-            const std::size_t more = std::min(slack, want - share);
-            share += more;
-            slack -= more;
+    void guarantee(std::size_t room) {
+        const TokenBudget& budget = spec_.budget;
+        for (std::size_t part = 0; part < parts; ++part) { wants_[part] = whole(static_cast<Part>(part)); }
+        std::size_t left = room > head_tokens ? room - head_tokens : 0;
+        const auto give = [&](Part part, std::size_t most) {
+            share(part) = std::min({wants_[index(part)], most, left});
+            left -= share(part);
         };
-        top_up(for_result, result_need);
-        top_up(for_state, state_need);
-        top_up(for_files, files_need);
-
-        if (whole_state.tokens > 0) { put("state", whole_state.tokens <= for_state ? whole_state : state_cut(for_state)); }
-        if (memory_.last()) { put("last_result", whole_result.tokens <= for_result ? whole_result : result_cut(for_result)); }
-        put_views(for_files);
+        give(Part::frame, std::min(budget.task_frame, left / 4));
+        give(Part::verification, std::min(budget.verification_status, left / 4));
+        give(Part::recent, std::min(budget.recent_actions, left / 3));
+        const std::size_t state = std::min(budget.current_state, left);
+        const std::size_t before = left;
+        give(Part::objective, state / 8);
+        give(Part::instructions, state / 4);
+        give(Part::round, state / 4);
+        give(Part::agents_md, state / 5);
+        const std::size_t rest = state - std::min(state, before - left);
+        give(Part::state, rest * 2 / 5);
+        give(Part::result, rest * 2 / 5);
+        give(Part::files, rest / 5);
     }
 
-    // ------------------------------------------------------------------------------------ state --
-
-    void put_round(std::size_t max_tokens) {
-        if (std::none_of(std::begin(round_keys), std::end(round_keys), [&](std::string_view key) { return spec_.run.state.contains(key); })) { return; }
-        put("this_round", memo_.piece("this_round/" + std::to_string(max_tokens), [&] {
-            json::object round;
-            for (const std::string_view key : round_keys) {
-                if (const json::value* value = spec_.run.state.if_contains(key)) { round[key] = *value; }
-            }
-            return shorten_to("this_round", json::value(std::move(round)), max_tokens, 1);
-        }));
+    void hand_out(std::size_t room) {
+        std::size_t spare = room > head_tokens ? room - head_tokens : 0;
+        for (const std::size_t share : shares_) { spare -= share; }
+        for (std::size_t part = 0; part < parts; ++part) {
+            const std::size_t more = std::min(spare, wants_[part] - shares_[part]);
+            shares_[part] += more;
+            spare -= more;
+        }
     }
 
+    /// In the order of `Part`: what a part that is cut cannot use, because lines and items are whole, goes to the next that is cut.
+    void write() {
+        std::size_t unused = 0;
+        for (std::size_t part = 0; part < parts; ++part) {
+            const std::size_t room = std::min(wants_[part], shares_[part] + unused);
+            pieces_[part] = wants_[part] <= room ? written_whole(static_cast<Part>(part)) : cut(static_cast<Part>(part), room);
+            unused = shares_[part] + unused - std::min(shares_[part] + unused, pieces_[part].tokens);
+        }
+    }
+
+    void drop_what_has_no_room(std::size_t room) {
+        for (const Part part : least_needed) {
+            if (tokens() <= room) { return; }
+            if (piece(part).tokens == 0) { continue; }
+            pieces_[index(part)] = Piece{"", 0, true};
+            if (part != Part::files) { continue; }
+            views_.clear();
+            names_ = {};
+            cut_files_ = {"current_state.files"};
+        }
+    }
+
+    // ------------------------------------------------------------------------------------ parts --
+
+    /// What the part costs uncut; 0: there is none.
+    std::size_t whole(Part part) {
+        if (part == Part::files) { return files_want(); }
+        return written_whole(part).tokens;
+    }
+
+    const Piece& written_whole(Part part) {
+        switch (part) {
+            case Part::verification: return memo_.piece("verification/" + status_key(), [&] { return piece_of("verification_status", json::value(verification_)); });
+            case Part::round: return value_whole("this_round", [&] { return round_value(); });
+            case Part::frame: return memo_.piece("task_frame", [&] { return whole_of("task_frame", json::value(task_frame(spec_)), 0); });
+            case Part::objective: return text_whole("objective", spec_.run.objective);
+            case Part::instructions: return text_whole("instructions", spec_.run.instructions);
+            case Part::result: return result_;
+            case Part::state: return value_whole("state", [&] { return state_value(); });
+            case Part::recent: return recent_;
+            case Part::files: break;
+            case Part::agents_md: return text_whole("agents_md", spec_.agents_md);
+        }
+        put_views(wants_[index(Part::files)]);
+        return files_;
+    }
+
+    Piece cut(Part part, std::size_t room) {
+        const std::string share = "/" + std::to_string(room - room % share_step);
+        room -= room % share_step;
+        const auto text = [&](std::string_view name, const std::string& whole) { return memo_.piece(std::string(name) + share, [&] { return shorten_text_to(name, whole, room, 1, 1); }); };
+        switch (part) {
+            case Part::verification: return memo_.piece("verification" + share + status_key(), [&] { return shorten_to("verification_status", json::value(verification_), room); });
+            case Part::round: return memo_.piece("this_round" + share, [&] { return shorten_to("this_round", round_value(), room, 1); });
+            case Part::frame: return memo_.piece("task_frame" + share, [&] { return shorten_to("task_frame", json::value(task_frame(spec_)), room); });
+            case Part::objective: return text("objective", spec_.run.objective);
+            case Part::instructions: return text("instructions", spec_.run.instructions);
+            case Part::result: return result_cut(room);
+            case Part::state: return memo_.piece("state" + share, [&] { return shorten_to("state", state_value(), room, 1); });
+            case Part::recent: return shorten_to("recent_actions", json::value(recent_actions(memory_)), room);
+            case Part::files: break;
+            case Part::agents_md: return text("agents_md", spec_.agents_md);
+        }
+        put_views(room);
+        return files_;
+    }
+
+    [[nodiscard]] std::string status_key() const { return json::serialize(json::value(verification_)); }
+
+    [[nodiscard]] Piece whole_of(std::string_view name, json::value value, unsigned depth) const {
+        return beyond_all(json::serialize(value).size()) ? endless() : piece_of(name, std::move(value), depth);
+    }
+    /// What does not change over a run is written once a run.
+    const Piece& text_whole(std::string_view name, const std::string& text) {
+        return memo_.piece(std::string(name), [&] {
+            if (text.empty()) { return Piece{}; }
+            return beyond_all(text.size()) ? endless() : piece_of(name, json::value(text), 1);
+        });
+    }
+    template <typename Make>
+    const Piece& value_whole(std::string_view name, Make&& make) {
+        return memo_.piece(std::string(name), [&] {
+            json::value value = make();
+            return value.get_object().empty() ? Piece{} : whole_of(name, std::move(value), 1);
+        });
+    }
+
+    [[nodiscard]] json::value round_value() const {
+        json::object round;
+        for (const std::string_view key : round_keys) {
+            if (const json::value* value = spec_.run.state.if_contains(key)) { round[key] = *value; }
+        }
+        return json::value(std::move(round));
+    }
     [[nodiscard]] json::value state_value() const {
         json::object others;
         for (const auto& [key, value] : spec_.run.state) {
@@ -170,32 +298,18 @@ private:
         return json::value(std::move(others));
     }
 
-    /// Tokens 0: there is none. What no budget can hold is not written out.
-    const Piece& state_whole() {
-        return memo_.piece("state", [&] {
-            json::value value = state_value();
-            if (value.get_object().empty()) { return Piece{}; }
-            return json::serialize(value).size() > spec_.budget.total * most_bytes_a_token ? Piece{"", spec_.budget.total * 4, true} : piece_of("state", std::move(value), 1);
-        });
-    }
-
-    const Piece& state_cut(std::size_t max_tokens) {
-        max_tokens -= max_tokens % share_step;
-        return memo_.piece("state/" + std::to_string(max_tokens), [&] { return shorten_to("state", state_value(), max_tokens, 1); });
-    }
-
     // ------------------------------------------------------------------------------ last result --
 
-    [[nodiscard]] Piece result_head() const { return piece_of("last_result", json::value(last_result_of(*memory_.last())), 1); }
+    [[nodiscard]] Piece result_head() const { return piece_of("last_result", json::value(last_result_of(*memory_.last())), 0); }
 
     /// Tokens 0: there is none.
-    [[nodiscard]] Piece result_whole(std::size_t most) const {
+    [[nodiscard]] Piece result_whole() const {
         if (!memory_.last()) { return {}; }
         Piece whole = result_head();
         const std::string& output = memory_.last()->output;
         if (output.empty()) { return whole; }
-        if (output.size() > most * most_bytes_a_token) { return {"", most + 1, true}; }
-        const Piece shown = piece_of("output", json::value(output), 2);
+        if (beyond_all(output.size())) { return endless(); }
+        const Piece shown = piece_of("output", json::value(output), 1);
         whole.yaml += shown.yaml;
         whole.tokens += shown.tokens;
         return whole;
@@ -207,13 +321,13 @@ private:
         if (last.output.empty() || head.tokens + 40 > max_tokens) {
             json::object result = last_result_of(last);
             if (!last.output.empty()) { result["output"] = last.output; }
-            return shorten_to("last_result", json::value(std::move(result)), max_tokens, 1);
+            return shorten_to("last_result", json::value(std::move(result)), max_tokens);
         }
         std::uint64_t first_line = 1;
         if (last.tool == "read_file" && !memory_.files().empty() && memory_.files().front().step == last.step) {
             first_line = std::max<std::uint64_t>(1, memory_.files().front().first_line);
         }
-        const Piece shown = shorten_text_to("output", last.output, max_tokens - head.tokens, first_line, 2);
+        const Piece shown = shorten_text_to("output", last.output, max_tokens - head.tokens, first_line, 1);
         head.yaml += shown.yaml;
         head.tokens += shown.tokens;
         head.cut = shown.cut;
@@ -247,83 +361,82 @@ private:
         return head;
     }
 
-    const Piece& view_whole(const FileMemory& file, const std::string& key) {
-        return memo_.piece(key, [&] {
-            const std::size_t most = spec_.budget.total;
-            return file.content.size() > most * most_bytes_a_token ? Piece{"", most * 4, true} : view(file, most * 4);
-        });
+    const Piece& view_whole(const FileMemory& file) {
+        return memo_.piece(key_of(file), [&] { return beyond_all(file.content.size()) ? endless() : view(file, spec_.budget.total * 4); });
     }
 
-    [[nodiscard]] std::size_t files_want(std::size_t most) {
+    [[nodiscard]] std::size_t files_want() {
         std::size_t want = 0;
         for (const FileMemory& file : memory_.files()) {
-            if (shown_by_last(file)) { continue; }
-            want += view_whole(file, key_of(file)).tokens + (want == 0 ? head_tokens : 0);
-            if (want >= most) { return most; }
+            if (!shown_by_last(file)) { want += view_whole(file).tokens + (want == 0 ? head_tokens : 0); }
         }
         return want;
     }
 
-    void put_views(std::size_t max_tokens) {
-        Piece files{"  files:\n", head_tokens, false};
-        json::array named;
-        bool any = false;
+    /// The files used last get the room; whole views stand first, in the order of their last change, and one that is cut behind them.
+    void put_views(std::size_t max_tokens, std::size_t for_names = 0) {
+        files_ = {};
+        views_.clear();
+        names_ = {};
+        cut_files_.clear();
+        std::vector<std::pair<unsigned, const Piece*>> shown;
+        std::vector<std::string> named;
+        std::size_t used = head_tokens;
         for (const FileMemory& file : memory_.files()) {
             if (shown_by_last(file)) { continue; }
-            const std::string key = key_of(file);
-            const Piece& whole = view_whole(file, key);
-            const std::size_t left = max_tokens > files.tokens ? max_tokens - files.tokens : 0;
-            const Piece* shown = &whole;
+            const Piece* view_of = &view_whole(file);
+            const std::size_t left = max_tokens > used + for_names ? max_tokens - used - for_names : 0;
             // A short file may still fit where a long one would be cut to nothing.
-            if (whole.tokens > left) {
+            if (view_of->tokens > left) {
                 const std::size_t share = left - left % share_step;
                 if (share < smallest_file_tokens + view_head(file).tokens) {
-                    named.emplace_back(file.path + " " + range_of(file));
+                    named.push_back(file.path + " " + range_of(file));
                     continue;
                 }
-                shown = &memo_.piece(key + "/" + std::to_string(share), [&] { return view(file, share); });
+                view_of = &memo_.piece(key_of(file) + "/" + std::to_string(share), [&] { return view(file, share); });
+                cut_files_.push_back("current_state.files." + file.path);
             }
-            note(shown->cut, "current_state.files." + file.path);
-            files.yaml += shown->yaml;
-            files.tokens += shown->tokens;
-            any = true;
+            used += view_of->tokens;
+            shown.emplace_back(file.changed, view_of);
         }
-        const std::size_t left = max_tokens > files.tokens ? max_tokens - files.tokens : 0;
-        if (any) { put("files", std::move(files)); }
-        if (named.empty()) { return; }
-        note(true, "current_state.files");
-        if (named.size() > 4) { named.resize(4); }
-        Piece names = piece_of("files_seen_but_not_shown", json::value(std::move(named)), 1);
-        if (names.tokens <= left) { put("files_seen_but_not_shown", std::move(names)); }
+        std::reverse(shown.begin(), shown.end());
+        std::stable_sort(shown.begin(), shown.end(), [](const auto& one, const auto& other) { return std::pair(one.second->cut, one.first) < std::pair(other.second->cut, other.first); });
+        for (const auto& entry : shown) { views_.push_back(*entry.second); }
+        if (views_.empty()) { used = 0; }
+        if (!named.empty()) {
+            cut_files_.emplace_back("current_state.files");
+            const std::size_t more = named.size() > most_named ? named.size() - most_named : 0;
+            if (more > 0) { named.resize(most_named); }
+            json::array names(named.begin(), named.end());
+            if (more > 0) { names.emplace_back("… " + std::to_string(more) + " more"); }
+            Piece piece = piece_of("files_seen_but_not_shown", json::value(std::move(names)), 1);
+            if (used + piece.tokens > max_tokens && for_names == 0) {
+                put_views(max_tokens, piece.tokens);
+                return;
+            }
+            if (used + piece.tokens <= max_tokens) {
+                used += piece.tokens;
+                names_ = std::move(piece);
+            }
+        }
+        files_.tokens = used;
+        files_.cut = !cut_files_.empty();
     }
 
     const RunSpec& spec_;
     const Memory& memory_;
+    const json::object& verification_;
     ContextMemo& memo_;
-    std::vector<std::string>& truncated_;
-    std::vector<Part> parts_;
-    std::size_t used_ = 0;
+    const Piece result_ = result_whole();
+    const Piece recent_ = piece_of("recent_actions", json::value(recent_actions(memory_)));
+    std::array<std::size_t, parts> wants_{};
+    std::array<std::size_t, parts> shares_{};
+    std::array<Piece, parts> pieces_;
+    Piece files_;                               ///< What all of them cost.
+    std::vector<Piece> views_;
+    Piece names_;                               ///< Of the files that have no room.
+    std::vector<std::string> cut_files_;
 };
-
-json::object task_frame(const RunSpec& spec) {
-    json::object frame{{"id", spec.place.task_id}, {"goal", spec.goal}};
-    json::array criteria;
-    for (const std::string& criterion : spec.success_criteria) { criteria.emplace_back(criterion); }
-    frame["success_criteria"] = std::move(criteria);
-    frame["phase"] = spec.stage;
-    json::array constraints;
-    for (const std::string& constraint : spec.agent.constraints) { constraints.emplace_back(constraint); }
-    frame["constraints"] = std::move(constraints);
-    return frame;
-}
-
-json::array recent_actions(const Memory& memory) {
-    json::array result;
-    for (const RecentAction& recent : memory.recent()) {
-        result.push_back(json::object{{"step", recent.step}, {"action", recent.action}, {"result", recent.result}, {"summary", recent.summary}});
-    }
-    return result;
-}
 
 }  // namespace
 
@@ -342,7 +455,10 @@ Result<FixedParts> fix_parts(const RunSpec& spec, const std::vector<ToolSpec>& o
         };
         fixed.frame_tokens += native_tools_frame_tokens;
         count();
-        if (fixed.tools_tokens > budget.available_actions) {
+        // Decided once a run, for the server knows the tools again only as long as none of their bytes changes.
+        const std::size_t limit = budget.total * 1000 / std::max(1000U, spec.calibration_permille);
+        const std::size_t others = budget.task_frame + budget.verification_status + budget.current_state / 2;
+        if (fixed.tools_tokens > budget.available_actions && fixed.frame_tokens + fixed.system_tokens + fixed.tools_tokens + others > limit) {
             for (ToolDescription& tool : fixed.tools) { tool.parameters = without_descriptions(json::value(tool.parameters)).get_object(); }
             fixed.shortened = true;
             count();
@@ -386,31 +502,16 @@ Result<BuiltContext> build_context(const RunSpec& spec, const FixedParts& fixed,
         return actions ? too_small("available_actions", fixed.tools_tokens + fixed.actions_tokens, budget.available_actions, spec)
                        : too_small("system_prompt", fixed.system_tokens, budget.system_prompt, spec);
     }
-    std::size_t left = limit - fixed_tokens;
+    const std::size_t left = limit - fixed_tokens;
     BuiltContext built;
     built.section_tokens = json::object{{"frame", fixed.frame_tokens}, {"system_prompt", fixed.system_tokens}, {"tools", fixed.tools_tokens}};
-    std::size_t total = fixed_tokens;
-    const auto take = [&](std::string_view name, const Piece& piece) {
-        if (piece.cut) { truncated.emplace_back(name); }
-        left -= std::min(left, piece.tokens);
-        total += piece.tokens;
-        built.section_tokens[name] = piece.tokens;
-    };
-    // Room is given out by weight, the text keeps the order of North Star 3.4.
-    const std::size_t for_frame = std::min(budget.task_frame, left / 4);
-    const Piece& frame = memo.piece("task_frame/" + std::to_string(for_frame), [&] { return shorten_to("task_frame", json::value(task_frame(spec)), for_frame); });
-    take("task_frame", frame);
-    const std::size_t for_status = std::min(budget.verification_status, left / 4);
-    const json::value status(verification);
-    const Piece& verified = memo.piece("verification_status/" + std::to_string(for_status) + "/" + json::serialize(status),
-                                       [&] { return shorten_to("verification_status", status, for_status); });
-    take("verification_status", verified);
-    const Piece recent = shorten_to("recent_actions", json::value(recent_actions(memory)), std::min(budget.recent_actions, left / 3));
-    take("recent_actions", recent);
-    const Piece current = StateSection(spec, memory, memo, truncated).build(std::min(budget.current_state, left));
-    take("current_state", current);
+    Composer composer(spec, memory, verification, memo);
+    composer.compose(left);
+    for (std::string& name : composer.truncated()) { truncated.push_back(std::move(name)); }
+    for (const auto& [name, tokens] : composer.section_tokens()) { built.section_tokens[name] = tokens; }
     if (!fixed.actions.empty()) { built.section_tokens["available_actions"] = fixed.actions_tokens; }
-    built.text = frame.yaml + current.yaml + recent.yaml + verified.yaml + fixed.actions;
+    const std::size_t total = fixed_tokens + composer.tokens();
+    built.text = composer.text(fixed.actions, built.stable_ends);
     if (total > limit) {
         return Error{"AF-AGENT-017", "the context of step " + std::to_string(memory.steps() + 1) + " costs " + std::to_string(total) + " tokens; the budget is " +
                      std::to_string(limit), "", "This is a defect of the context builder: report it with the task's journal.", ErrorKind::internal};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step sees (North Star 3.4, 3.5, 12.10): five sections in a fixed order, each within its share of the budget.
+// What a step sees (North Star 3.4, 3.5, 12.10): sections in a fixed order, each with a share of the budget that it is guaranteed. Nothing is cut while there is room.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,9 @@ struct FixedParts {
 
 struct BuiltContext {
     std::string text;
-    /// frame (what servers put around the rest), system_prompt, tools, task_frame, current_state, recent_actions, verification_status, available_actions, and total, their sum:
+    /// Ends of parts of `text` that are likely to come again, ascending: the first of what stays over a run, the others of files.
+    std::vector<std::size_t> stable_ends;
+    /// frame (what servers put around the rest), system_prompt, tools, task_frame, current_state, verification_status, recent_actions, last_result, available_actions, and total, their sum:
     /// tokens by our count; `calibration_permille`; `truncated`: names of what was cut.
     json::object section_tokens;
 };

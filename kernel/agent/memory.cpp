@@ -149,12 +149,13 @@ void Memory::remember_piece(const StepRecord& record, const std::string& path, c
             file.content.replace(*at, search.size(), replace);
             if (file.total_lines != 0) { file.total_lines = file.total_lines - count_lines(search) + count_lines(replace); }
             file.sha256 = hash;
-            file.step = record.step;
+            file.step = file.changed = record.step;
             touched.push_back(std::move(file));
             return true;
         }
         // The edit was elsewhere in the file: this part's text still stands, its line numbers perhaps no more.
         file.sha256 = hash;
+        file.changed = record.step;
         if (count_lines(search) != count_lines(replace)) {
             file.first_line = 0;
             file.total_lines = 0;
@@ -182,6 +183,11 @@ void Memory::remember_views(const StepRecord& record) {
 }
 
 void Memory::put_file(FileMemory file) {
+    file.changed = file.step;
+    for (const FileMemory& other : files_) {
+        const bool same = other.path == file.path && other.first_line == file.first_line && other.total_lines == file.total_lines && other.sha256 == file.sha256;
+        if (same && other.content == file.content) { file.changed = other.changed; }
+    }
     // Files that tell the same range of the same path replace each other; a whole-file view replaces all its parts.
     std::erase_if(files_, [&](const FileMemory& other) {
         return other.path == file.path && (other.first_line == file.first_line || other.first_line == 0 ||
@@ -229,7 +235,7 @@ void Memory::remember_file(const StepRecord& record) {
     } else if (record.tool == "move_file") {
         const std::string to = text_argument(record.arguments, "to");
         for (FileMemory& file : files_) {
-            if (file.path == path && !to.empty()) { file.path = to; file.step = record.step; }
+            if (file.path == path && !to.empty()) { file.path = to; file.step = file.changed = record.step; }
         }
     }
 }

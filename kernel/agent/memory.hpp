@@ -21,6 +21,7 @@ struct FileMemory {
     std::uint64_t first_line = 1;   ///< 0: not known (a fragment that an edit left).
     std::uint64_t total_lines = 0;  ///< 0: not known.
     unsigned step = 0;              ///< That last used it.
+    unsigned changed = 0;           ///< The step since which it stands here as it does.
 };
 
 /// One line of `recent_actions`.

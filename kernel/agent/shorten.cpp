@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/shorten.hpp"
 
+#include <cmath>
+#include <optional>
+
 #include "backends/tokens.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
@@ -8,6 +11,9 @@
 namespace agentforge::kernel {
 
 namespace {
+
+constexpr std::size_t close_enough = 24;    ///< Tokens that may stay unused before a tighter fit is looked for.
+constexpr std::size_t longest_gap = 320;    ///< Bytes that whole lines may leave unused; with more, a long line is cut inside.
 
 std::vector<std::string_view> lines_of(std::string_view text) {
     std::vector<std::string_view> lines;
@@ -25,19 +31,38 @@ struct Limits {
     std::size_t depth;
 };
 
-/// Level 0 is the tightest. Each level allows 1.4 times the bytes and 1.25 times the items of the one before.
+/// Level 0 is the tightest. Each level allows 4 % more bytes and 2.6 % more items than the one before.
 Limits limits_of(unsigned level) {
-    double bytes = 40;
-    double items = 3;
-    for (unsigned i = 0; i < level; ++i) {
-        bytes *= 1.4;
-        items *= 1.25;
-    }
-    return {static_cast<std::size_t>(bytes), static_cast<std::size_t>(items), 3UL + level / 2};
+    return {static_cast<std::size_t>(40 * std::pow(1.04, level)), static_cast<std::size_t>(3 * std::pow(1.026, level)), 3UL + level / 17};
 }
-constexpr unsigned last_level = 24;
+constexpr unsigned last_level = 206;
 
-json::value limited(const json::value& value, const Limits& limits, std::size_t depth) {
+/// The limits of a level, and those of the next for the first values, in the order of the text: so nearly all room is used, and what stands first keeps more.
+class Limiter {
+public:
+    /// `quarters`: how far the limits of the value behind those are on the way to the next level.
+    Limiter(unsigned level, std::size_t looser, unsigned quarters) : tight_(limits_of(level)), loose_(limits_of(level + 1)), between_(tight_), looser_(looser) {
+        between_.string_bytes += (loose_.string_bytes - tight_.string_bytes) * quarters / 4;
+    }
+
+    json::value operator()(const json::value& value, std::size_t depth = 0) {
+        const std::size_t index = seen_++;
+        if (index == looser_) { return limited(value, between_, depth); }
+        return limited(value, index < looser_ ? loose_ : tight_, depth);
+    }
+    [[nodiscard]] std::size_t seen() const noexcept { return seen_; }
+
+private:
+    json::value limited(const json::value& value, const Limits& limits, std::size_t depth);
+
+    Limits tight_;
+    Limits loose_;
+    Limits between_;
+    std::size_t looser_;
+    std::size_t seen_ = 0;
+};
+
+json::value Limiter::limited(const json::value& value, const Limits& limits, std::size_t depth) {
     if (value.is_string()) {
         const auto& text = value.get_string();
         bool cut = false;
@@ -49,7 +74,7 @@ json::value limited(const json::value& value, const Limits& limits, std::size_t 
         json::array result;
         for (const json::value& item : items) {
             if (result.size() == limits.items) { break; }
-            result.push_back(limited(item, limits, depth + 1));
+            result.push_back((*this)(item, depth + 1));
         }
         if (result.size() < items.size()) { result.emplace_back("… " + std::to_string(items.size() - result.size()) + " more left out …"); }
         return result;
@@ -61,7 +86,7 @@ json::value limited(const json::value& value, const Limits& limits, std::size_t 
         const std::size_t allowed = limits.items * 4;
         for (const auto& [key, item] : fields) {
             if (result.size() == allowed) { break; }
-            result[ellipsis({key.data(), key.size()}, std::max<std::size_t>(limits.string_bytes, 80))] = limited(item, limits, depth + 1);
+            result[ellipsis({key.data(), key.size()}, std::max<std::size_t>(limits.string_bytes, 80))] = (*this)(item, depth + 1);
         }
         if (result.size() < fields.size()) { result["left_out"] = std::to_string(fields.size() - result.size()) + " more fields"; }
         return result;
@@ -83,7 +108,8 @@ std::string shorten_lines(std::string_view text, std::size_t max_bytes, std::uin
     std::size_t tail = lines.size();
     std::size_t tail_used = 0;
     while (tail > head && tail_used + lines[tail - 1].size() <= tail_bytes) { tail_used += lines[--tail].size(); }
-    if (used + tail_used < max_bytes / 3) { return head_and_tail(text, max_bytes); }
+    while (head < tail && used + tail_used + lines[head].size() <= max_bytes) { used += lines[head++].size(); }
+    if (used + tail_used < max_bytes / 3 || used + tail_used + longest_gap < max_bytes) { return head_and_tail(text, max_bytes); }
     std::string result;
     for (std::size_t i = 0; i < head; ++i) { result += lines[i]; }
     const std::uint64_t from = first_line + head;
@@ -127,17 +153,36 @@ Piece shorten_to(std::string_view name, const json::value& value, std::size_t ma
         if (whole.tokens <= max_tokens) { return whole; }
     }
     std::optional<Piece> best;
+    std::size_t values = 0;
+    const auto fits = [&](unsigned level, std::size_t looser, unsigned quarters = 0) {
+        Limiter limiter(level, looser, quarters);
+        Piece candidate = piece_of(name, limiter(value), depth);
+        if (candidate.tokens > max_tokens) { return false; }
+        values = limiter.seen();
+        best = std::move(candidate);
+        return true;
+    };
     unsigned low = 0;
     unsigned high = last_level + 1;
     while (low < high) {
         const unsigned level = (low + high) / 2;
-        Piece candidate = piece_of(name, limited(value, limits_of(level), 0), depth);
-        if (candidate.tokens <= max_tokens) {
-            best = std::move(candidate);
+        if (fits(level, 0)) {
             low = level + 1;
         } else {
             high = level;
         }
+    }
+    if (best && low <= last_level) {
+        std::size_t fewest = 0;
+        for (std::size_t most = values; fewest < most && max_tokens - best->tokens > close_enough;) {
+            const std::size_t looser = (fewest + most + 1) / 2;
+            if (fits(low - 1, looser)) {
+                fewest = looser;
+            } else {
+                most = looser - 1;
+            }
+        }
+        for (unsigned quarters = 3; quarters > 0 && max_tokens - best->tokens > close_enough && !fits(low - 1, fewest, quarters); --quarters) {}
     }
     if (!best) { best = piece_of(name, json::value("… " + std::to_string(raw_bytes) + " bytes left out …"), depth); }
     best->cut = true;
@@ -145,17 +190,29 @@ Piece shorten_to(std::string_view name, const json::value& value, std::size_t ma
 }
 
 Piece shorten_text_to(std::string_view name, std::string_view text, std::size_t max_tokens, std::uint64_t first_line, unsigned depth) {
-    std::size_t bytes = text.size();
-    if (bytes > max_tokens * 8) { bytes = max_tokens * 5; }
-    for (unsigned attempt = 0; attempt < 12 && (bytes > 20 || bytes == text.size()); ++attempt) {
+    // Between what fits and what does not, guessed from what the text before cost.
+    std::optional<Piece> best;
+    std::size_t fitting = 0;
+    std::size_t too_much = text.size() + 1;
+    std::size_t bytes = text.size() > max_tokens * 8 ? max_tokens * 4 : text.size();
+    for (unsigned attempt = 0; attempt < 16 && (bytes > 20 || bytes == text.size()); ++attempt) {
         bool cut = false;
         Piece piece = piece_of(name, json::value(shorten_lines(text, bytes, first_line, cut)), depth);
-        if (piece.tokens <= max_tokens) {
-            piece.cut = cut;
-            return piece;
+        piece.cut = cut;
+        const std::size_t cost = std::max<std::size_t>(piece.tokens, 1);
+        if (cost <= max_tokens) {
+            fitting = bytes;
+            best = std::move(piece);
+            if (!cut || max_tokens - cost <= close_enough) { break; }
+        } else {
+            too_much = bytes;
         }
-        bytes = std::min(bytes, text.size()) * max_tokens / piece.tokens * 19 / 20;
+        if (too_much <= fitting + 8) { break; }
+        const std::size_t guess = bytes * max_tokens / cost;
+        const std::size_t margin = (too_much - fitting) / 8;
+        bytes = std::clamp(guess - guess / 50, fitting + margin, too_much - 1 - margin);
     }
+    if (best) { return *std::move(best); }
     Piece piece = piece_of(name, json::value("… " + std::to_string(text.size()) + " bytes left out …"), depth);
     piece.cut = true;
     return piece;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The demo's request, from the words to the commit."""
 
+import os
 import subprocess
 import sys
 
@@ -90,6 +91,27 @@ class TestDelivery(ProgramTest):
     def test_object_store_is_sound(self):
         done = self.git("fsck", "--strict", "--full", check=False)
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+
+    def test_no_step_is_shown_less_than_there_is_room_for(self):
+        steps = self.steps()
+        self.assertEqual(len(steps), 27)
+        for step in steps:
+            sections = step["section_tokens"]
+            if sections["truncated"]:
+                self.assertGreater(sections["total"], 8000 - 256, step)
+
+    def test_what_stays_over_a_run_comes_first(self):
+        blobs = {blob["sha256"]: blob.get("text") for blob in yaml.safe_load((self.task_folder() / "artifacts" / "blobs" / "blobs.yaml").read_text())["blobs"]}
+        before = {}
+        same = everything = 0
+        for step in self.steps():
+            run = (step["phase"], step["agent"]["role"], step["visit"], step["run"])
+            context = blobs[step["context_blob"]]
+            if run in before:
+                same += len(os.path.commonprefix([before[run], context]))
+                everything += len(context)
+            before[run] = context
+        self.assertGreater(same / everything, 0.75)
 
     def test_users_checkout_is_as_before(self):
         for what, value in self.before.items():
