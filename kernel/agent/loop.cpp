@@ -93,7 +93,7 @@ private:
 
     [[nodiscard]] std::string who() const { return "agent '" + spec_.agent.role + "' in stage '" + spec_.stage + "'"; }
 
-    Result<void> limits() const {
+    Result<void> limits() {
         if (memory_.malformed() >= spec_.max_malformed) {
             return Error{"AF-AGENT-012", who() + " gave " + std::to_string(memory_.malformed()) + " answers in a row that cannot be read; the last: " +
                          memory_.last()->error, "", "Use a model that follows the protocol, or one with native tool calls.", ErrorKind::invalid};
@@ -107,7 +107,7 @@ private:
             return Error{"AF-AGENT-010", who() + " used up its " + std::to_string(most_steps_) + " steps without completing", "",
                          "Raise max_steps of the stage, or make the request smaller.", ErrorKind::invalid};
         }
-        return {};
+        return host_.makes_progress();
     }
 
     Result<void> wanted() const {

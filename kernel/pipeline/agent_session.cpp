@@ -151,6 +151,9 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& 
     return std::pair{result_of(outcome, services.redactor), std::move(kept)};
 }
 
+constexpr unsigned most_same_refusals = 4;      ///< Artifacts handed in with the same tests failing.
+constexpr unsigned most_same_failures = 24;     ///< Edits after which the same tests fail.
+
 class AgentSession final : public StepHost, public AgenticPlace {
 public:
     AgentSession(TaskSession& session, Workshop& workshop, TaskServices& services, StageClock& clock, KernelCallContext& context,
@@ -417,6 +420,20 @@ public:
         services_.events.event("step", told);
         accepted_.reset();
         if (unmeasurable_) { return *unmeasurable_; }
+        return {};
+    }
+
+    /// A model that hands in the same failing tests again and again, or changes files again and again without a test less that fails,
+    /// goes round in circles. Attempts before this one count too.
+    [[nodiscard]] Result<void> makes_progress() override {
+        for (const auto& [what, times] : session_.state().stage().same_failures) {
+            const std::string gate = what.substr(0, what.find(' '));
+            const bool handed_in = gate == exit_gate_;
+            if (times < (handed_in ? most_same_refusals : most_same_failures)) { continue; }
+            const auto newest = session_.state().gates.find(gate);
+            return Error{"AF-AGENT-018", "agent '" + agent_.role + "' makes no progress: the " + gate + " gate has found the same " + std::to_string(times) + " times: " +
+                         (newest == session_.state().gates.end() ? std::string() : newest->second.summary), "", "Say what the agent should do differently.", ErrorKind::invalid};
+        }
         return {};
     }
 

@@ -837,7 +837,7 @@ private:
 
     Step ask_person(EscalationCause cause, const std::string& reason, const EscalationRequest& request, const std::string& partial = {},
                     std::uint64_t spent = 0) {
-        static constexpr std::array<std::string_view, 6> causes{"", "stage", "healing", "review", "cycle_limit", "iteration_limit"};
+        static constexpr std::array<std::string_view, 7> causes{"", "stage", "healing", "review", "cycle_limit", "iteration_limit", "attempts"};
         json::object context = request.context;
         if (!state().previous_errors.empty()) { context["errors"] = texts(state().previous_errors); }
         if (!context.contains("evidence")) { context["evidence"] = evidence(); }

@@ -49,6 +49,12 @@ Effect enter(const TaskState& state) {
     return StartStage{};
 }
 
+/// The same failing action, or the same failing tests, over and over: another attempt would pay for the same again.
+bool is_stuck(std::string_view code) { return code == "AF-AGENT-011" || code == "AF-AGENT-018"; }
+
+/// The model could not do it in its attempts. A person's guidance may help there, as it would not where a plugin is broken.
+bool is_the_agents_failure(std::string_view code) { return is_stuck(code) || code == "AF-AGENT-010" || code == "AF-AGENT-012"; }
+
 Effect after_failure(const TaskState& state) {
     const StageTemplate& limits = state.stage_template();
     const StageState& stage = state.stage();
@@ -64,9 +70,11 @@ Effect after_failure(const TaskState& state) {
         }
         return StartStage{};
     }
-    // The same failing action over and over stops the stage: another attempt would pay for the same again.
-    if (state.error_code == "AF-AGENT-011") { return FailTask{state.error_code, "stage `" + stage.name + "` was stopped: " + stage.error}; }
+    if (is_stuck(state.error_code)) {
+        return EscalateLimit{EscalationCause::attempts, "stage `" + stage.name + "` was stopped: " + stage.error};
+    }
     if (stage.attempts <= limits.max_retries) { return StartStage{}; }
+    if (is_the_agents_failure(state.error_code)) { return EscalateLimit{EscalationCause::attempts, retries_used(stage)}; }
     return FailTask{state.error_code.empty() ? "AF-ORCH-001" : state.error_code, retries_used(stage)};
 }
 

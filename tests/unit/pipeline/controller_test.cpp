@@ -1435,7 +1435,12 @@ TEST_F(BudgetTest, an_answer_that_was_recorded_before_the_process_died_is_not_co
     answers();
     bench.stage("a", [&](StageContext& context) {
         StageResult result = talk(context);
-        if (!fs::exists(saved)) { fs::copy(tasks, saved, fs::copy_options::recursive); }
+        // The projector may replace a file while the folder is copied: then it is copied again.
+        for (std::error_code error(1, std::generic_category()); error && !fs::exists(saved / "whole");) {
+            fs::remove_all(saved);
+            fs::copy(tasks, saved, fs::copy_options::recursive, error);
+            if (!error) { std::ofstream(saved / "whole") << "yes"; }
+        }
         return result;
     });
     const auto whole = bench.start(one_stage());
@@ -1454,15 +1459,29 @@ TEST_F(BudgetTest, the_same_failing_action_three_times_stops_the_stage_without_a
         return StageResult::failed(Error{"AF-AGENT-011", "the same failing action", "", "", ErrorKind::invalid});
     });
     const auto result = bench.start(one_stage());
-    EXPECT_EQ(result.status, TaskStatus::failed);
-    EXPECT_EQ(result.error->code, "AF-AGENT-011");
+    EXPECT_EQ(result.exit_code, ExitCode::person_needed);
+    EXPECT_EQ(bench.state(result.task_id).escalation->cause, EscalationCause::attempts);
     EXPECT_EQ(attempts, 1U);
 }
 
-TEST_F(BudgetTest, a_stage_that_was_stopped_goes_on_when_the_task_is_resumed) {
-    unsigned attempts = 0;
-    bench.stage("a", [&](StageContext&) { return ++attempts == 1 ? StageResult::failed(Error{"AF-AGENT-011", "again", "", "", ErrorKind::invalid}) : note(); });
-    EXPECT_TRUE(bench.resume(bench.start(one_stage()).task_id).success);
+TEST_F(BudgetTest, an_agent_that_used_up_its_attempts_ends_in_a_question_and_goes_on_with_the_answer) {
+    std::vector<std::string> told;
+    bench.stage("a", [&](StageContext& context) {
+        const json::value* answer = context.input().resolution ? context.input().resolution->if_contains("answer") : nullptr;
+        told.push_back(answer == nullptr ? "" : std::string(answer->as_string()));
+        return told.size() <= 3 ? StageResult::failed(Error{"AF-AGENT-010", "used up its 40 steps", "", "", ErrorKind::invalid}) : note();
+    });
+    const auto waiting = bench.start(one_stage());
+    ASSERT_EQ(waiting.exit_code, ExitCode::person_needed);
+    EXPECT_THAT(bench.state(waiting.task_id).escalation->reason, HasSubstr("failed after 3 attempt(s)"));
+    bench.resolve(waiting, {{"answer", "use the cache"}});
+    EXPECT_TRUE(bench.resume(waiting.task_id).success);
+    EXPECT_EQ(told, (std::vector<std::string>{"", "", "", "use the cache"}));
+}
+
+TEST_F(BudgetTest, a_failure_that_is_not_the_agents_fails_the_task) {
+    bench.stage("a", [&](StageContext&) { return StageResult::failed(Error{"AF-X-001", "the plugin is broken", "", "", ErrorKind::invalid}); });
+    EXPECT_EQ(bench.start(one_stage()).status, TaskStatus::failed);
 }
 
 }  // namespace
