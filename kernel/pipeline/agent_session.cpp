@@ -866,7 +866,7 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
         commanded = make_redacting_client(make_agentic_client(*model, host, services.redactor), services.redactor);
     }
 
-    ToolBridge bridge(agent, std::move(tools), host.workspace(), host, contract ? contract->model_schema() : json::object());
+    ToolBridge bridge(agent, std::move(tools), host.workspace(), host, contract ? contract->model_schema() : json::object(), services.plugins.names(PluginKind::tool));
     return agentforge::kernel::run_agent(spec, bridge, commanded ? *commanded : *model, host, context, services.events);
 }
 

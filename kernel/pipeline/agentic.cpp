@@ -131,6 +131,7 @@ std::string agentic_instructions(const AgentDefinition& agent, bool writes, cons
         std::set<std::string> rules;
         for (const auto& [tool, rule] : agent.path_constraints) {
             const auto parsed = PathRule::parse(rule, symbols);
+            if (parsed.ok() && parsed->binds_one_tool()) { continue; }
             rules.insert(parsed.ok() ? parsed->explained() : rule);
         }
         if (!rules.empty()) {

@@ -238,6 +238,42 @@ class TestRecordedRun(HttpModel):
                          ["AF-LLM-102", "AF-AGENT-021", "AF-LLM-105", "AF-AGENT-024", "AF-AGENT-025", "AF-TOOL-002", "AF-TOOL-004"])
 
 
+class TestDraftsOfTests(HttpModel):
+    """RED writes anew what it got wrong, with the tools that its role has."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.transcript = short_transcript()
+        self.draft = call("create_file", path="tests/test_slug.py", content="import unittest\n\n\nclass Draft(unittest.TestCase):\n    def test_nothing(self):\n        self.assertTrue(True)\n")
+        self.suite = entry(self.transcript, "red", 2, "test_engineer")["tool_calls"]
+        self.assertEqual(entry(self.transcript, "red", 1)["tool_calls"][0]["arguments"]["path"], "tests/test_slug.py")
+
+    def run_red(self, *steps):
+        insert(self.transcript, "red", "test_engineer", 1, *steps)
+        self.server = self.serve(self.transcript)
+        return self.run_program("start", *self.model(self.server, "anthropic"), "--exit-after", "red", REQUEST)
+
+    def refusals(self):
+        return [record["result"]["error"] for record in self.steps() if record["phase"] == "red" and record["result"]["status"] == "failure"]
+
+    def test_a_draft_that_the_gate_refuses_is_written_again_under_its_name(self):
+        self.assert_code(self.run_red(self.draft, self.suite), 0)
+        self.assertEqual([error.split(":")[0] for error in self.refusals()], ["AF-ORCH-025"])
+
+    def test_a_file_too_many_is_deleted(self):
+        extra = call("create_file", path="tests/test_more.py", content=self.draft[0]["arguments"]["content"])
+        good = entry(self.transcript, "red", 1)["tool_calls"]
+        self.assert_code(self.run_red(extra, good, self.suite, call("delete_file", path="tests/test_words.py"), call("delete_file", path="tests/test_more.py")), 0)
+        self.assertEqual([error.split(":")[0] for error in self.refusals()], ["AF-ORCH-025", "AF-TOOL-013"])
+        self.assertIn("not named in the test suite", self.refusals()[0])
+
+    def test_a_failed_stage_is_resumed_on_a_tree_that_it_can_work_with(self):
+        self.assert_code(self.run_red(self.draft, *[self.suite] * 3), 1)
+        self.assert_code(self.run_program("resume", self.task()), 0)
+        self.assertEqual({error.split(":")[0] for error in self.refusals()}, {"AF-ORCH-025"})
+
+
 class TestModelsOfRoles(HttpModel):
     def test_a_role_with_a_server_and_settings_of_its_own_asks_that_one_alone(self):
         self.make_repository()
