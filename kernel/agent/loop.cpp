@@ -147,7 +147,8 @@ private:
 
     /// Fills completion; an answer that cannot be used fills error instead of failing.
     Result<void> ask(unsigned number, const BuiltContext& built, StepRecord& record) {
-        CompletionRequest request;
+        ModelRequest request;
+        request.marks.user_ends = built.stable_ends;
         request.system = fixed_.system;
         request.user = built.text;
         request.tools = fixed_.tools;

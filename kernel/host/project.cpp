@@ -472,7 +472,7 @@ Result<json::object> Project::backend_config(const std::string& name, const std:
 
 bool Project::agentic(const std::string& role) const { return read_model_settings(*settings_, role).mode == "agentic"; }
 
-Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, const std::string& model_name, const std::string& role) {
+Result<std::shared_ptr<LLMBackendV2>> Project::backend(const std::string& name, const std::string& model_name, const std::string& role) {
     AF_TRY(ModelSettings chosen, asked_model(role));
     chosen.backend = name;
     chosen.model = model_name;
@@ -481,7 +481,7 @@ Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, co
     return make_backend(chosen.backend, config);
 }
 
-Result<std::shared_ptr<LLMBackend>> Project::make_backend(const std::string& name, const json::object& config) {
+Result<std::shared_ptr<LLMBackendV2>> Project::make_backend(const std::string& name, const json::object& config) {
     AF_CHECK(check_network(network_, name, config));
     return plugins_.backend(name, config);
 }
@@ -493,7 +493,7 @@ Result<std::vector<Project::Reached>> Project::reach_models(const ModelSettings&
         const auto ask = [&]() -> Result<std::string> {
             if (!candidate.missing.empty()) { return Error{"AF-LLM-002", candidate.missing, "", "", ErrorKind::unavailable}; }
             AF_TRY(const json::object config, backend_config(candidate.settings.backend, candidate.settings.model, candidate.settings, ""));
-            AF_TRY(const std::shared_ptr<LLMBackend> plugin, make_backend(candidate.settings.backend, config));
+            AF_TRY(const std::shared_ptr<LLMBackendV2> plugin, make_backend(candidate.settings.backend, config));
             AF_TRY(std::string said, check_backend(plugin, program_));
             if (candidate.needs_model) { return Error{"AF-LLM-002", std::move(said), "llm.model", "set llm.model", ErrorKind::unavailable}; }
             return said;
@@ -550,7 +550,7 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
     const std::string record = from_here(chosen.record);
     const std::string key = chosen.backend + "\n" + json::serialize(config) + "\n" + record;
     if (const auto known = models_.find(key); known != models_.end()) { return known->second.get(); }
-    AF_TRY(std::shared_ptr<LLMBackend> plugin, make_backend(chosen.backend, config));
+    AF_TRY(std::shared_ptr<LLMBackendV2> plugin, make_backend(chosen.backend, config));
     if (plugin->info().offline) {
         if (const auto answer = check_backend(plugin, program_); !answer.ok()) {
             Error error = answer.error();

@@ -73,7 +73,7 @@ public:
     /// what a call has cost.
     [[nodiscard]] Result<void> check_price(const AgentDefinition& agent);
     /// A backend plugin with its settings from `llm:`, or those of a role; `auto` is the first that is reachable. Errors as above; AF-LLM-002 none is, AF-LLM-003 `network`.
-    [[nodiscard]] Result<std::shared_ptr<LLMBackend>> backend(const std::string& name, const std::string& model_name, const std::string& role = "");
+    [[nodiscard]] Result<std::shared_ptr<LLMBackendV2>> backend(const std::string& name, const std::string& model_name, const std::string& role = "");
 
     /// One way to a model and what came of trying it: what it says, or why not.
     struct Reached { ModelCandidate candidate; Result<std::string> answer; };
@@ -94,7 +94,7 @@ private:
     /// The settings that a backend plugin is made with.
     [[nodiscard]] Result<json::object> backend_config(const std::string& name, const std::string& model_name, const ModelSettings& chosen, const std::string& role) const;
     /// Decides about the network before any code of the backend runs.
-    [[nodiscard]] Result<std::shared_ptr<LLMBackend>> make_backend(const std::string& name, const json::object& config);
+    [[nodiscard]] Result<std::shared_ptr<LLMBackendV2>> make_backend(const std::string& name, const json::object& config);
     /// `auto` replaced by what it stands for; decided once.
     [[nodiscard]] Result<ModelSettings> settled(ModelSettings chosen);
 

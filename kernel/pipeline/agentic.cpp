@@ -66,7 +66,7 @@ public:
     AgenticClient(ModelClient& model, AgenticPlace& place, const Redactor& redactor) : model_(model), place_(place), redactor_(redactor) {}
     [[nodiscard]] const BackendInfo& info() const noexcept override { return model_.info(); }
 
-    [[nodiscard]] Result<Completion> complete(CompletionRequest request, CallContext& outer) override {
+    [[nodiscard]] Result<Completion> complete(ModelRequest request, CallContext& outer) override {
         AF_CHECK(place_.begin());
         Context context(outer, place_, redactor_);
         auto answer = model_.complete(std::move(request), context);

@@ -109,21 +109,21 @@ private:
     ToolSpec spec_;
 };
 
-class GuardedBackend final : public LLMBackend {
+class GuardedBackend final : public LLMBackendV2 {
 public:
-    GuardedBackend(std::shared_ptr<LLMBackend> backend, Guard guard, BackendInfo info)
+    GuardedBackend(std::shared_ptr<LLMBackendV2> backend, Guard guard, BackendInfo info)
         : backend_(std::move(backend)), guard_(std::move(guard)), info_(std::move(info)) {}
 
     BackendInfo info() const override { return info_; }
-    Result<Completion> complete(const CompletionRequest& request, StreamSink* sink, CallContext& context) override {
-        return guard_.result("complete", [&] { return backend_->complete(request, sink, context); });
+    Result<Completion> complete_marked(const CompletionRequest& request, const CacheMarks& marks, StreamSink* sink, CallContext& context) override {
+        return guard_.result("complete", [&] { return backend_->complete_marked(request, marks, sink, context); });
     }
     Result<std::string> check(CallContext& context) override {
         return guard_.result("check", [&] { return backend_->check(context); });
     }
 
 private:
-    std::shared_ptr<LLMBackend> backend_;
+    std::shared_ptr<LLMBackendV2> backend_;
     Guard guard_;
     BackendInfo info_;
 };
@@ -169,11 +169,11 @@ Result<std::shared_ptr<Tool>> guard_tool(std::shared_ptr<Tool> tool, Origin orig
     return std::shared_ptr<Tool>(std::make_shared<GuardedTool>(std::move(tool), std::move(guard), std::move(spec)));
 }
 
-Result<std::shared_ptr<LLMBackend>> guard_backend(std::shared_ptr<LLMBackend> backend, Origin origin) {
+Result<std::shared_ptr<LLMBackendV2>> guard_backend(std::shared_ptr<LLMBackendV2> backend, Origin origin) {
     Guard guard(PluginKind::llm, std::move(origin));
     AF_TRY(BackendInfo info, guard.result("info", [&]() -> Result<BackendInfo> { return backend->info(); }));
     AF_CHECK(guard.named("info", info.name));
-    return std::shared_ptr<LLMBackend>(std::make_shared<GuardedBackend>(std::move(backend), std::move(guard), std::move(info)));
+    return std::shared_ptr<LLMBackendV2>(std::make_shared<GuardedBackend>(std::move(backend), std::move(guard), std::move(info)));
 }
 
 Result<std::shared_ptr<EscalationHandler>> guard_escalation(std::shared_ptr<EscalationHandler> handler, Origin origin) {

@@ -134,7 +134,7 @@ public:
     /// Cost of a first use: about 0.1 ms. Each call makes a new object.
     [[nodiscard]] Result<std::shared_ptr<Stage>> stage(std::string_view name, const json::object& config = {});
     [[nodiscard]] Result<std::shared_ptr<Tool>> tool(std::string_view name, const json::object& config = {});
-    [[nodiscard]] Result<std::shared_ptr<LLMBackend>> backend(std::string_view name, const json::object& config = {});
+    [[nodiscard]] Result<std::shared_ptr<LLMBackendV2>> backend(std::string_view name, const json::object& config = {});
     [[nodiscard]] Result<std::shared_ptr<EscalationHandler>> escalation(std::string_view name, const json::object& config = {});
 
     /// The versions of interfaces that are taken; before the first use of a plugin.

@@ -72,7 +72,7 @@ struct PluginRegistry::State {
     std::set<std::string> visited;                                      ///< Canonical folders.
     Made<Stage> stages;
     Made<Tool> tools;
-    Made<LLMBackend> backends;
+    Made<LLMBackendV2> backends;
     Made<EscalationHandler> handlers;
 
     void search(const std::string& root, const char* named_by, PluginSource source) {
@@ -489,9 +489,9 @@ Result<std::shared_ptr<Tool>> PluginRegistry::tool(std::string_view name, const 
     return lasting(guard_tool(std::move(object.first), std::move(object.second)));
 }
 
-Result<std::shared_ptr<LLMBackend>> PluginRegistry::backend(std::string_view name, const json::object& config) {
+Result<std::shared_ptr<LLMBackendV2>> PluginRegistry::backend(std::string_view name, const json::object& config) {
     if (const auto made = state_->backends.find(name); made != state_->backends.end()) { return made->second; }
-    AF_TRY(auto object, lasting(state_->make<LLMBackend>(PluginKind::llm, name, config, state_->interfaces.llm)));
+    AF_TRY(auto object, lasting(state_->make<LLMBackendV2>(PluginKind::llm, name, config, state_->interfaces.llm)));
     return lasting(guard_backend(std::move(object.first), std::move(object.second)));
 }
 
@@ -503,7 +503,7 @@ Result<std::shared_ptr<EscalationHandler>> PluginRegistry::escalation(std::strin
 
 void PluginRegistry::add_stage(std::string name, std::shared_ptr<Stage> stage) { state_->stages.insert_or_assign(std::move(name), std::move(stage)); }
 void PluginRegistry::add_tool(std::string name, std::shared_ptr<Tool> tool) { state_->tools.insert_or_assign(std::move(name), std::move(tool)); }
-void PluginRegistry::add_backend(std::string name, std::shared_ptr<LLMBackend> backend) { state_->backends.insert_or_assign(std::move(name), std::move(backend)); }
+void PluginRegistry::add_backend(std::string name, std::shared_ptr<LLMBackend> backend) { state_->backends.insert_or_assign(std::move(name), std::make_shared<UnmarkedBackend>(std::move(backend))); }
 void PluginRegistry::add_escalation(std::string name, std::shared_ptr<EscalationHandler> handler) {
     state_->handlers.insert_or_assign(std::move(name), std::move(handler));
 }

@@ -456,6 +456,18 @@ TEST(AgentLoop, two_runs_of_one_script_have_equal_hashes_whatever_their_task_is_
     EXPECT_EQ(first.host.context_hashes, second.host.context_hashes);
 }
 
+TEST(AgentLoop, tells_the_backend_what_of_a_request_stays) {
+    World world;
+    const auto backend = std::make_shared<FakeBackend>(scripted);
+    ASSERT_TRUE(world.run(backend).ok());
+    ASSERT_GT(backend->requests.size(), 1U);
+    const std::size_t end = backend->marks[0].at(0);
+    for (std::size_t step = 0; step < backend->requests.size(); ++step) {
+        ASSERT_FALSE(backend->marks[step].empty());
+        EXPECT_EQ(backend->requests[step].user.substr(0, backend->marks[step][0]), backend->requests[0].user.substr(0, end));
+    }
+}
+
 TEST(AgentLoop, cuts_an_error_to_500_characters) {
     World world;
     world.spec.run.max_steps = 1;

@@ -288,7 +288,7 @@ public:
         info_.name = "fake";
         info_.native_tool_calls = true;
     }
-    [[nodiscard]] Result<Completion> complete(CompletionRequest request, CallContext&) override {
+    [[nodiscard]] Result<Completion> complete(ModelRequest request, CallContext&) override {
         request.frame_hash = frame_hash(request);
         request.context_hash = context_hash(request);
         requests.push_back(request);
