@@ -50,9 +50,12 @@ public:
 private:
     [[nodiscard]] Error thrown(const char* function, const std::string& what) const {
         return {"AF-PLUG-020",
-                "The plugin `" + origin_.plugin + "` threw in " + function + "() of its " + std::string(to_string(kind_)) + " `" + origin_.name +
+                "The plugin `" + origin_.plugin + "` in " + origin_.library + " threw in " + function + "() of its " + std::string(to_string(kind_)) + " `" + origin_.name +
                     "`: " + ellipsis(sanitize_utf8(what), 1000),
-                origin_.library, "Report it to the plugin's author: no exception may leave a plugin.", ErrorKind::internal};
+                origin_.library,
+                "Report it to the plugin's author: no exception may leave a plugin. `agentforge plugins check " + origin_.library.substr(0, origin_.library.rfind('/')) +
+                    "` makes such calls again; to do without it, name " + origin_.plugin + " in plugins.disable.",
+                ErrorKind::internal};
     }
 
     PluginKind kind_;
