@@ -151,6 +151,7 @@ public:
         } else {
             AF_CHECK(write_lost_question());
             tend_question();
+            AF_CHECK(hear_handlers());
             const auto collected = collect_answer(true);
             if (!collected.ok() && !(is_unreadable(collected.error()) && waits_for_people())) { return collected.error(); }
         }
@@ -288,13 +289,13 @@ private:
         auto host = enter_stage();
         if (!host.ok()) { return end_visit(host.error(), 0); }
         auto plugin = load_stage(**host);
-        if (!plugin.ok() && plugin.error().kind == ErrorKind::cancelled) { return end_visit(plugin.error(), 0); }
-        if (!plugin.ok()) { return fail_stage(plugin.error(), 0); }
+        if (!plugin.ok()) { return end_visit(plugin.error(), 0); }
         AF_TRY(StageResult result, execute(*plugin, *host));
         if (state().action) { return leave_for_person(result.error); }
         const auto spent = static_cast<std::uint64_t>((*host)->stage_clock().elapsed().count());
         if (hung_) { return fail_stage(*result.error, spent); }
         if (const auto fatal = (*host)->fatal()) { return end_visit(*fatal, spent); }
+        if (const auto left_out = (*host)->left_out(); left_out && result.status != StageStatus::failed && !services_.cancel.requested()) { return end_visit(*left_out, spent); }
         if (!result.success() && (*host)->stage_clock().expired()) { return fail_stage(overdue(**host), spent); }
         if ((*host)->asked() && result.error && result.error->code == "AF-ORCH-004") { result = StageResult::escalate(*(*host)->asked()); }
         return take(result, spent);
@@ -1023,30 +1024,40 @@ private:
         std::optional<AnswerVersion> refused_;
     };
 
+    /// An answer that a handler has already, an inbox's file for instance, counts on a plain `resume` too: its deadline has passed when it is called.
+    Result<void> hear_handlers() {
+        if (!setup_.handler || waits_for_people() || setup_.escalations.answer_version(open_id())) { return {}; }
+        return ask_person_through(setup_.handler, std::chrono::milliseconds(0), [] { return false; });
+    }
+
     /// Waits for whoever answers first: the handler's person, a file, a command.
     Result<void> wait_for_person() {
         services_.events.event("asking", {{"id", open_id()}, {"handler", asker()->name()}});
         const auto done = [this](EventSink* events) { events->event("asking_ended", {{"id", open_id()}}); };
         const std::unique_ptr<EventSink, decltype(done)> told(&services_.events, done);
         Elsewhere elsewhere(setup_.escalations, open_id(), [this](const Error& error) { warn(error); });
-        const auto answered = [&elsewhere] { return elsewhere.answered(); };
+        return ask_person_through(asker(), patience_for_people(), [&elsewhere] { return elsewhere.answered(); });
+    }
+
+    Result<void> ask_person_through(std::shared_ptr<EscalationHandler>& whom, std::chrono::milliseconds patience, const std::function<bool()>& answered) {
         if (state().waiting_for() == "escalation") {
             AF_TRY(const Escalation escalation, setup_.escalations.escalation(open_id()));
             const auto resolution = ask_handler<std::optional<Resolution>>(
-                asker(), patience_for_people(), [escalation](EscalationHandler& handler, CallContext& context) { return handler.wait_for_resolution(escalation, context); }, answered);
+                whom, patience, [escalation](EscalationHandler& handler, CallContext& context) { return handler.wait_for_resolution(escalation, context); }, answered);
             if (!resolution.ok()) { return unheard(resolution.error()); }
             if (*resolution) { AF_CHECK(first_wins(setup_.escalations.resolve(escalation.id, **resolution))); }
         } else {
             AF_TRY(const ApprovalRequest request, setup_.escalations.approval(open_id()));
             for (;;) {
                 const auto approval = ask_handler<std::optional<Approval>>(
-                    asker(), patience_for_people(), [request](EscalationHandler& handler, CallContext& context) { return handler.wait_for_approval(request, context); }, answered);
+                    whom, patience, [request](EscalationHandler& handler, CallContext& context) { return handler.wait_for_approval(request, context); }, answered);
                 if (!approval.ok()) { return unheard(approval.error()); }
                 if (!*approval) { break; }
                 const Result<void> taken = take_approval(request, **approval);
                 const bool typed_wrong = !taken.ok() && taken.error().kind == ErrorKind::invalid && taken.error().code != "AF-ESC-005";
                 if (!typed_wrong || services_.cancel.requested()) { return first_wins(taken); }
                 warn(taken.error());        // What was typed cannot be done: who typed it is asked again.
+                if (patience.count() == 0) { break; }
             }
         }
         return {};

@@ -79,6 +79,20 @@ TEST_F(TestPipelineController, execute_stops_on_stage_failure) {
     EXPECT_THAT(result.error->message, HasSubstr("it cannot be done"));
 }
 
+TEST_F(TestPipelineController, a_handler_that_has_the_answer_is_heard_by_a_plain_resume) {
+    bench.stage("a", [&](StageContext& context) {
+        if (!context.input().resolution) { return StageResult::escalate({"unclear", "Which colour?", {}, {}}, std::nullopt); }
+        return note(std::string(context.input().resolution->at("answer").as_string()));
+    });
+    const auto waiting = bench.start(Bench::with({"a"}));
+    ASSERT_EQ(waiting.waiting_for, "escalation");
+    EXPECT_EQ(bench.resume(waiting.task_id).waiting_for, "escalation") << "nobody has answered";
+    bench.handler->answer = Resolution{false, {{"answer", "blue"}}, "the inbox"};
+    const auto result = bench.resume(waiting.task_id);
+    ASSERT_TRUE(result.success);
+    EXPECT_EQ(result.deliverable->at("text").as_string(), "blue");
+}
+
 TEST_F(TestPipelineController, execute_handles_escalation) {
     std::optional<json::object> told;
     std::optional<json::object> partial;
@@ -178,13 +192,18 @@ TEST_F(ControllerTest, a_request_that_says_nothing_creates_nothing) {
     EXPECT_TRUE(bench.controller().list_tasks({}, 0)->tasks.empty());
 }
 
-TEST_F(ControllerTest, an_unknown_executor_fails_the_task_and_names_the_nearest) {
+TEST_F(ControllerTest, a_stage_whose_plugin_cannot_be_made_pauses_the_task_at_the_first_try) {
     passing({"alpha"});
     StartOptions options = Bench::with({"alpha"});
     options.pipeline.stages[0].executor = "alpah";
-    const auto result = bench.start(options);
-    EXPECT_EQ(result.status, TaskStatus::failed);
-    EXPECT_EQ(result.error->code, "AF-PLUG-010");
+    const auto paused = bench.start(options);
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    EXPECT_EQ(paused.exit_code, ExitCode::failed);
+    EXPECT_EQ(paused.error->code, "AF-PLUG-010");
+    EXPECT_THAT(paused.error->remedy, HasSubstr("alpha"));
+    EXPECT_EQ(bench.count(paused.task_id, "stage_started"), 1U);
+    bench.stage("alpah", [](StageContext&) { return note(); });
+    EXPECT_TRUE(bench.resume(paused.task_id).success);
 }
 
 TEST_F(ControllerTest, an_unknown_role_fails_the_stage_and_not_the_program) {
@@ -772,6 +791,24 @@ TEST_F(ControllerTest, unavailable_pauses_and_resumes_inside_the_same_visit) {
     EXPECT_EQ(entered, 2U);
     EXPECT_EQ(stage(result, "a").visits, 1U);
     EXPECT_THAT(bench.memory.gates_run, ElementsAre("types")) << "a finished call is not made again";
+}
+
+TEST_F(ControllerTest, a_stage_that_leaves_out_a_call_it_made_before_the_interruption_is_named_with_the_call) {
+    unsigned entered = 0;
+    bench.stage("a", [&](StageContext& context) {
+        if (++entered == 2) { return note(); }
+        static_cast<void>(context.run_gate(GateRequest{"types", {}, {}}));
+        bench.cancel.request();
+        static_cast<void>(context.run_gate(GateRequest{"tests", {}, {}}));
+        return note();
+    });
+    const auto paused = bench.start(Bench::with({"a"}));
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    const auto result = bench.resume(paused.task_id);
+    EXPECT_EQ(result.status, TaskStatus::paused);
+    ASSERT_TRUE(result.error.has_value());
+    EXPECT_EQ(result.error->code, "AF-ORCH-029");
+    EXPECT_THAT(result.error->message, HasSubstr("`run_gate`"));
 }
 
 TEST_F(ControllerTest, a_stage_that_does_not_repeat_itself_is_named_with_both_calls) {
