@@ -162,6 +162,20 @@ class TestPluginThatCannotBeLoaded(FaultyPluginTest):
         self.assert_error(self.go_on("resume", self.task()), "AF-PLUG-012")
         self.assertEqual(len(self.journal()), before)
 
+    def test_folder_that_every_user_may_write_is_named_by_list_doctor_and_start(self):
+        self.install("good")
+        (self.plugins / "good").chmod(0o777)
+        for outcome in (self.run_program("plugins", "list"), self.run_program("doctor"), self.start("--exit-after", "intake")):
+            self.assertIn("AF-PLUG-038", outcome.all, outcome)
+            self.assertIn(str(self.plugins / "good"), outcome.all, outcome)
+
+
+class TestTranscriptOverSettings(FaultyPluginTest):
+    def test_transcript_stands_over_a_users_file_about_a_server(self):
+        (self.home / ".agentforge").mkdir()
+        (self.home / ".agentforge" / "config.yaml").write_text("llm: {backend: openai, model: m, settings: {stream: false}}\n", encoding="utf-8")
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+
 
 if __name__ == "__main__":
     main()
