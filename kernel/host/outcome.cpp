@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "host/detach.hpp"
 #include "host/event_stream.hpp"
+#include "host/ready.hpp"
 #include "host/surroundings.hpp"
 #include "host/terminal.hpp"
 
@@ -113,6 +114,11 @@ void tell_waiting(Program& program, Project& project, const PipelineResult& resu
 
 Result<PipelineResult> go_on(Project& project, const std::string& task_id) {
     AF_CHECK(check_open_files());
+    // What the stages that are left need is said before the first of them costs anything. A task that cannot be read says so itself.
+    const auto state = read_task_state(project.tasks(), task_id);
+    if (state.ok() && !is_terminal(state->status) && !TaskLock::holder(project.tasks().paths(task_id))) {
+        if (const auto problems = plugin_problems(project, state->pipeline, state->stage_index); !problems.empty()) { return problems.front(); }
+    }
     return project.controller().resume(task_id);
 }
 

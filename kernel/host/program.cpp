@@ -284,6 +284,12 @@ int Program::fail(const Error& error) {
     return error.kind == ErrorKind::cancelled ? 23 : 1;
 }
 
+Error ended_by_another(const std::string& culprit) {
+    return Error{"AF-PLUG-022", "The program was ended from within, by a call of exit(): " + (culprit.empty() ? std::string("by what, is not known") : "in " + culprit), culprit,
+                 "A task that ran is kept, and `agentforge resume TASK` goes on with it. Report it to the plugin's author: a plugin must return an error; to do without it, name it in plugins.disable.",
+                 ErrorKind::internal};
+}
+
 void Program::print_json(const json::value& value) { out << to_json_pretty(value); }
 
 int run_program(int argc, const char* const* argv, Program& program) {

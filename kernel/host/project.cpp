@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/files.hpp"
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "config/settings_schema.hpp"
 #include "git/repository.hpp"
@@ -13,6 +14,7 @@
 #include "host/display.hpp"
 #include "host/event_fields.hpp"
 #include "host/outcome.hpp"
+#include "host/ready.hpp"
 #include "host/surroundings.hpp"
 
 namespace agentforge::kernel {
@@ -368,6 +370,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .prices = &project->prices_,
         .model_name = [self](const AgentDefinition& agent) { return self->model_name(agent); },
         .agentic = [self](const AgentDefinition& agent) { return self->agentic(agent.role); },
+        .plugins_of = [self](const PipelineTemplate& pipeline) { return self->plugins_of(pipeline); },
         .delivery = std::move(delivery)});
 
     AF_TRY(std::vector<GroupedHandler> handlers, make_handlers(*project->settings_, project->plugins_, project->network_, project->trust_.left_out(), program.environment));
@@ -471,6 +474,31 @@ Result<json::object> Project::backend_config(const std::string& name, const std:
 }
 
 bool Project::agentic(const std::string& role) const { return read_model_settings(*settings_, role).mode == "agentic"; }
+
+json::array Project::plugins_of(const PipelineTemplate& pipeline) {
+    std::map<std::string, const PluginManifest*, std::less<>> used;
+    const auto take = [&](PluginKind kind, const std::string& name) {
+        if (const PluginManifest* const plugin = plugins_.owner(kind, name)) { used.emplace(plugin->id, plugin); }
+    };
+    for (const StageTemplate& stage : pipeline.stages) {
+        take(PluginKind::stage, stage.executor);
+        for (const std::string& role : roles_of(stage)) {
+            const auto agent = agents_.get(role);
+            if (!agent.ok()) { continue; }
+            for (const std::string& tool : agent->allowed_tools) { take(PluginKind::tool, tool); }
+            auto asked = asked_model(role);
+            if (asked.ok()) { asked = settled(std::move(*asked)); }
+            if (asked.ok()) { take(PluginKind::llm, asked->backend); }
+        }
+    }
+    for (const std::string& name : settings_->list("escalation.handlers")) { take(PluginKind::escalation, name); }
+    json::array told;
+    for (const auto& [id, plugin] : used) {
+        const auto library = plugin->library.empty() ? Result<std::string>(plugin->text) : read_file(plugin->directory + "/" + plugin->library, 1ULL << 30U);
+        told.push_back(json::object{{"id", id}, {"version", plugin->version}, {"sha256", library.ok() ? json::value(sha256(*library)) : json::value(nullptr)}, {"source", to_string(plugin->source)}});
+    }
+    return told;
+}
 
 Result<std::shared_ptr<LLMBackendV2>> Project::backend(const std::string& name, const std::string& model_name, const std::string& role) {
     AF_TRY(ModelSettings chosen, asked_model(role));

@@ -81,6 +81,9 @@ public:
     [[nodiscard]] Result<std::vector<Reached>> reach_models(const ModelSettings& settings, bool first_only);
     /// A path of the settings, from the folder that the command is given in.
     [[nodiscard]] std::string from_here(const std::string& path) const;
+    /// Id, version, hash and kind of each plugin that this pipeline uses: its stages, its roles' tools and models, the handlers. Those that cannot be found
+    /// out are left out: the stage that needs them says so.
+    [[nodiscard]] json::array plugins_of(const PipelineTemplate& pipeline);
     /// Whether the role's backend works in the workspace itself (`llm.mode`).
     [[nodiscard]] bool agentic(const std::string& role) const;
 

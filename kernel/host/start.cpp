@@ -10,7 +10,6 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "base/yaml.hpp"
 #include "git/repository.hpp"
 #include "host/command_line.hpp"
 #include "host/detach.hpp"
@@ -20,7 +19,6 @@
 #include "host/ready.hpp"
 #include "host/surroundings.hpp"
 #include "pipeline/agent_tools.hpp"
-#include "plugins/lock.hpp"
 
 namespace agentforge::kernel {
 
@@ -89,65 +87,10 @@ json::object settings_for_task(const Project& project) {
     return all;
 }
 
-/// Where a stage's `config` stands in its pipeline's file; a stage that takes it from the shipped pipeline has no place there.
-std::string place_in_pipeline(const PipelineTemplate& pipeline, const StageTemplate& stage) {
-    const auto document = load_yaml(pipeline.source);
-    const auto* top = document.ok() ? document->value.if_object() : nullptr;
-    const json::value* inside = top == nullptr ? nullptr : top->if_contains("pipeline");
-    const json::value* stages = inside == nullptr || !inside->is_object() ? nullptr : inside->get_object().if_contains("stages");
-    if (stages == nullptr || !stages->is_array()) { return pipeline.source; }
-    for (std::size_t index = 0; index < stages->get_array().size(); ++index) {
-        const auto* each = stages->get_array()[index].if_object();
-        const json::value* name = each == nullptr ? nullptr : each->if_contains("name");
-        if (name != nullptr && name->is_string() && name->get_string() == stage.name) { return document->where("/pipeline/stages/" + std::to_string(index) + "/config"); }
-    }
-    return pipeline.source;
-}
-
-Error missing(const Project& project, PluginKind kind, const std::string& name, const std::string& where) {
-    if (auto why = project.plugins().why_not(kind, name); why && why->code == "AF-PLUG-030") { return *why; }
-    const std::string what(to_string(kind));
-    return Error{"AF-CLI-013", "there is no plugin that provides the " + what + " `" + name + "`", where,
-                 "`agentforge plugins list` shows what there is; install the plugin or take the name out", ErrorKind::unavailable};
-}
-
-/// A plugin whose files differ from the lock is refused when it is loaded, which for a tool is in the middle of a stage. Empty where it is whole.
-std::optional<Error> changed(const Project& project, PluginKind kind, const std::string& name) {
-    for (const PluginManifest& plugin : project.plugins().plugins()) {
-        const auto is_it = [&](const ManifestEntry& entry) { return entry.kind == kind && entry.name == name; };
-        if (plugin.state != PluginState::ready || plugin.pinned == nullptr || std::ranges::none_of(plugin.provides, is_it)) { continue; }
-        if (auto same = check_pinned_files(plugin); !same.ok()) { return std::move(same).error(); }
-    }
-    return std::nullopt;
-}
-
 /// What a stage would miss later is said before a task exists: its plugin, its agents, their tools, their models.
 Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, const std::string& request) {
-    for (const StageTemplate& stage : pipeline.stages) {
-        if (!project.plugins().has(PluginKind::stage, stage.executor)) { return missing(project, PluginKind::stage, stage.executor, pipeline.source); }
-        if (auto error = changed(project, PluginKind::stage, stage.executor)) { return std::move(*error); }
-        if (const auto fit = project.plugins().check_settings(PluginKind::stage, stage.executor, plugin_settings(stage.config)); !fit.ok()) {
-            Error error = fit.error();
-            if (error.where.starts_with("settings of")) { error.where = place_in_pipeline(pipeline, stage); }
-            return error;
-        }
-        std::vector<std::string> roles = stage.reviewers;
-        if (!stage.agent.empty()) { roles.push_back(stage.agent); }
-        for (const std::string& role : roles) {
-            AF_TRY(const AgentDefinition agent, project.agents().get(role));
-            for (const std::string& tool : agent.allowed_tools) {
-                if (project.plugins().has(PluginKind::tool, tool)) {
-                    if (auto error = changed(project, PluginKind::tool, tool)) { return std::move(*error); }
-                    continue;
-                }
-                if (prefix_of(tool).empty()) { return missing(project, PluginKind::tool, tool, agent.source); }
-                AF_CHECK(check_tool_is_declared(project.plugins(), &project.servers(), tool));
-            }
-            AF_CHECK(project.check_price(agent));
-            AF_CHECK(project.model(agent));
-        }
-        AF_CHECK(check_prompts_fit(project.services(), stage, request));
-    }
+    AF_CHECK(check_plugins(project, pipeline));
+    for (const StageTemplate& stage : pipeline.stages) { AF_CHECK(check_prompts_fit(project.services(), stage, request)); }
     return {};
 }
 

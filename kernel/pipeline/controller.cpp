@@ -16,6 +16,7 @@
 #include "pipeline/measure.hpp"
 #include "pipeline/process_stage.hpp"
 #include "plugins/bounded.hpp"
+#include "plugins/call_mark.hpp"
 #include "tools/arguments_check.hpp"
 
 namespace agentforge::kernel {
@@ -146,6 +147,8 @@ public:
     Result<PipelineResult> drive() {
         const auto begin = services_.clock.steady();
         const CancelToken::Steps steps(services_.cancel);
+        if (state().status == TaskStatus::running) { ended_in_ = last_marked_call(session_->paths().plugin_call()); }
+        const CallMark mark(session_->paths().plugin_call());
         if (session_->state().waiting_for().empty()) {
             AF_CHECK(begin_or_resume());
         } else {
@@ -156,6 +159,7 @@ public:
             if (!collected.ok() && !(is_unreadable(collected.error()) && waits_for_people())) { return collected.error(); }
         }
         AF_CHECK(settle_costing());
+        AF_CHECK(settle_plugins());
         while (true) {
             if (asked_to_abort()) {
                 AF_CHECK(session_->record("task_aborted", {{"reason", "asked to by another agentforge command"}}));
@@ -221,7 +225,13 @@ private:
         if (state().status == TaskStatus::pending) {
             AF_CHECK(session_->record("task_started", {}));
         } else {
-            AF_CHECK(session_->record("task_resumed", {{"reason", "resumed"}}));
+            json::object fields{{"reason", "resumed"}};
+            if (ended_in_) { fields["ended_in"] = *ended_in_; }
+            AF_CHECK(session_->record("task_resumed", std::move(fields)));
+        }
+        if (ended_in_) {
+            warn(Error{"AF-PLUG-023", "The process that ran this task before ended without a word in " + *ended_in_, "task " + state().task_id,
+                       "If it happens again there, report it to the plugin's author, or name the plugin in plugins.disable.", ErrorKind::internal});
         }
         json::array stages;
         for (const StageState& stage : state().stages) { stages.push_back(json::object{{"name", stage.name}, {"status", to_string(stage.status)}}); }
@@ -244,6 +254,21 @@ private:
         json::object in_force = costing_in_force(state(), services_);
         if (in_force == state().costing) { return {}; }
         return session_->record("costing", {{"in_force", std::move(in_force)}});
+    }
+
+    /// Which plugins the task is run with, by id, version and hash, is part of its history too.
+    Result<void> settle_plugins() {
+        if (!services_.plugins_of || is_terminal(state().status)) { return {}; }
+        json::array in_use = services_.plugins_of(state().pipeline);
+        for (auto record = session_->records().rbegin(); record != session_->records().rend(); ++record) {
+            if (record->type() != "plugins") { continue; }
+            const auto before = session_->kept(record->body, "in_use");
+            if (before.ok() && *before == json::value(in_use)) { return {}; }
+            break;
+        }
+        json::object fields;
+        AF_CHECK(session_->keep(fields, "in_use", std::move(in_use)));
+        return session_->record("plugins", std::move(fields));
     }
 
     Result<void> open_workshop() {
@@ -1218,6 +1243,7 @@ private:
     std::shared_ptr<TaskSession> session_;
     std::shared_ptr<Workshop> workshop_;
     std::optional<Error> paused_by_;
+    std::optional<std::string> ended_in_;   ///< The plugin call in which the process before died.
     bool hung_ = false;             ///< A thread of a stage or a review was given up.
     bool handler_hung_ = false;
 };

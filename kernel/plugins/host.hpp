@@ -116,6 +116,8 @@ public:
     [[nodiscard]] Result<void> check_all_settings() const;
     /// The settings that an object would get.
     [[nodiscard]] json::object settings_of(const PluginManifest& manifest, std::string_view name, const json::object& config = {}) const;
+    /// Whether the library of a plugin can be loaded; that of the user's plugins is, in a process of its own. Errors: AF-PLUG-011 … 015, 021, 031.
+    [[nodiscard]] Result<void> try_load(const PluginManifest& manifest) const;
     /// AF-PLUG-010 or, where a plugin that is not used provides it, AF-PLUG-030 with the reason; empty where it can be had.
     [[nodiscard]] std::optional<Error> why_not(PluginKind kind, std::string_view name) const;
     [[nodiscard]] const std::vector<Error>& problems() const noexcept;
@@ -131,7 +133,8 @@ public:
     /// AF-PLUG-015 another interface version, AF-PLUG-016 the plugin refused to make it, AF-PLUG-017 it goes by another name,
     /// AF-PLUG-030 its plugin is not used, AF-PLUG-031 its files differ from the lock, AF-PLUG-050 its settings do not fit.
     /// All of kind `unavailable`: no further attempt would end otherwise.
-    /// Cost of a first use: about 0.1 ms. Each call makes a new object.
+    /// The first object of a plugin that is not the product's is made in a process of its own beforehand (AF-PLUG-021: it crashed, hung or exited there).
+    /// Cost of a first use: about 0.1 ms; of such a plugin's, a fork more. Each call makes a new object.
     [[nodiscard]] Result<std::shared_ptr<Stage>> stage(std::string_view name, const json::object& config = {});
     [[nodiscard]] Result<std::shared_ptr<Tool>> tool(std::string_view name, const json::object& config = {});
     [[nodiscard]] Result<std::shared_ptr<LLMBackendV2>> backend(std::string_view name, const json::object& config = {});

@@ -4,14 +4,17 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <mutex>
 #include <set>
 #include <system_error>
 
 #include "base/text.hpp"
+#include "plugins/bounded.hpp"
 #include "plugins/config_check.hpp"
 #include "plugins/guard.hpp"
 #include "plugins/host.hpp"
 #include "plugins/library.hpp"
+#include "plugins/trial.hpp"
 #include "plugins/version_range.hpp"
 
 namespace agentforge::kernel {
@@ -70,6 +73,8 @@ struct PluginRegistry::State {
     Interfaces interfaces;
     std::map<std::pair<PluginKind, std::string>, std::size_t> owners;   ///< Who provides a name; index into `plugins`.
     std::set<std::string> visited;                                      ///< Canonical folders.
+    struct Tried { std::mutex mutex; std::set<std::string> what; };
+    std::unique_ptr<Tried> tried = std::make_unique<Tried>();           ///< Objects that were made in a process of their own.
     Made<Stage> stages;
     Made<Tool> tools;
     Made<LLMBackendV2> backends;
@@ -281,6 +286,28 @@ struct PluginRegistry::State {
         }
         const json::object settings = settings_of(manifest, name, config);
         AF_CHECK(check_settings(manifest, kind, name, settings));
+        AF_CHECK(tried_once(manifest, kind, name, [&]() -> Result<void> {
+            AF_CHECK(made_by_factory(manifest, kind, name, settings, versions));
+            return {};
+        }));
+        return made_by_factory(manifest, kind, name, settings, versions);
+    }
+
+    /// Code of the user's plugins runs in a process of its own before it runs in this one: what crashes, hangs or exits while it is loaded or made is an error.
+    Result<void> tried_once(const PluginManifest& manifest, PluginKind kind, std::string_view name, const std::function<Result<void>()>& work) const {
+        if (manifest.source == PluginSource::product) { return {}; }
+        const std::string what = kind_and_name(kind, name);
+        {
+            const std::lock_guard guard(tried->mutex);
+            if (!tried->what.insert(manifest.directory + "\n" + what).second) { return {}; }
+        }
+        return try_apart(manifest, "its " + what + " was made", work);
+    }
+
+    template <class Interface>
+    Result<std::pair<std::shared_ptr<Interface>, Origin>> made_by_factory(const PluginManifest& manifest, PluginKind kind, std::string_view name, const json::object& settings,
+                                                                          const InterfaceVersions<Interface>& versions) const {
+        const CallWatch::Call noted(CallWatch::lasting(kind_and_name(kind, name) + " of plugin `" + manifest.id + "`"), "create");
         AF_TRY(const AgentforgeDescriptor* const descriptor, open_library(manifest, interfaces));
         const auto* const end = descriptor->factories + descriptor->factory_count;
         const auto* const factory = std::find_if(descriptor->factories, end, [&](const AgentforgeFactory& candidate) {
@@ -456,6 +483,15 @@ Result<void> PluginRegistry::check_all_settings() const {
         AF_CHECK(state_->check_settings(manifest, key.first, key.second, state_->settings_of(manifest, key.second, {}), true));
     }
     return {};
+}
+
+Result<void> PluginRegistry::try_load(const PluginManifest& manifest) const {
+    if (manifest.library.empty()) { return {}; }
+    const auto open = [&]() -> Result<void> {
+        AF_CHECK(open_library(manifest, state_->interfaces));
+        return {};
+    };
+    return manifest.source == PluginSource::product ? open() : try_apart(manifest, "it was loaded", open);
 }
 
 std::optional<Error> PluginRegistry::why_not(PluginKind kind, std::string_view name) const {

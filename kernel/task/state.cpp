@@ -228,6 +228,7 @@ private:
             {"violation", &Application::recorded},
             {"server_tool", &Application::recorded},
             {"note", &Application::recorded},
+            {"plugins", &Application::recorded},
         };
         const auto handler = handlers.find(type);
         if (handler == handlers.end()) {
