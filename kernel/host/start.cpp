@@ -244,7 +244,8 @@ int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeli
             if (agent.ok()) { model = project.model_name(*agent); }
         }
         const std::set<std::string> named(arguments.approve.begin(), arguments.approve.end());
-        const bool approval = arguments.supervised || pipeline.supervised || stage.approve || named.contains(stage.name);
+        const bool last = stage.name == exit || stage.name == pipeline.exit_stage || &stage == &pipeline.stages.back();
+        const bool approval = stage.approve || named.contains(stage.name) || ((arguments.supervised || pipeline.supervised) && !last);
         json::array reviewers;
         for (const std::string& reviewer : stage.reviewers) { reviewers.emplace_back(reviewer); }
         stages.push_back(json::object{{"name", stage.name}, {"agent", stage.agent}, {"model", model}, {"reviewers", std::move(reviewers)}, {"contract", stage.contract},
@@ -283,6 +284,9 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     std::vector<std::string> named = arguments.approve;
     if (!arguments.exit_after.empty()) { named.push_back(arguments.exit_after); }
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
+    if (pipeline->source.starts_with(project.place().agentforge.string() + "/")) {
+        for (const Error& unused : keys_without_effect(pipeline->source)) { program.err << "agentforge: " << printable(unused.to_string(), 1000) << "\n"; }
+    }
     if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
     if (const auto fit = surroundings_of(program, project); !fit.ok()) { return program.fail(fit.error()); }
     const auto gates = check_end(program, project, *pipeline, arguments);

@@ -1274,7 +1274,7 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
                          {"base_commit", base.first},
                          {"base_tree", base.second},
                          {"base_branch", setup_.workshops.base_branch()},
-                         {"supervised", options.supervised},
+                         {"supervised", options.supervised || options.pipeline.supervised},
                          {"approve_stages", texts(approve)},
                          {"interactive", options.interactive}};
     if (options.exit_after) { created["exit_after"] = *options.exit_after; }
