@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,7 +41,22 @@ struct StartArguments {
     bool detach = false;
 };
 
-constexpr std::size_t max_request_bytes = 256UL * 1024;     // The controller's limit, and one more is read to see it passed.
+constexpr std::size_t most_counted_bytes = 16UL << 20;     // Of a pipe, to say how long a request is that is too long.
+
+/// How much there is behind `size` bytes that were read: a file says it; a pipe is read, and only to a bound, for it may never end.
+std::string counted_bytes(std::size_t size) {
+    struct stat file {};
+    const off_t at = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
+    if (::fstat(STDIN_FILENO, &file) == 0 && S_ISREG(file.st_mode) && at >= 0) { return std::to_string(size + static_cast<std::size_t>(std::max<off_t>(0, file.st_size - at))); }
+    std::string dropped(64UL << 10, '\0');
+    while (size <= most_counted_bytes) {
+        const ssize_t got = ::read(STDIN_FILENO, dropped.data(), dropped.size());
+        if (got == 0) { return std::to_string(size); }
+        if (got < 0) { break; }
+        size += static_cast<std::size_t>(got);
+    }
+    return "more than " + std::to_string(std::min(size, most_counted_bytes));
+}
 
 /// `-` stands for standard input: a request may be longer than an argument can be.
 Result<std::string> request_of(const Program& program, const StartArguments& arguments) {
@@ -58,6 +74,7 @@ Result<std::string> request_of(const Program& program, const StartArguments& arg
         }
         size += static_cast<std::size_t>(got);
     }
+    if (size > max_request_bytes) { return request_too_long(counted_bytes(size)); }
     text.resize(size);
     while (text.ends_with('\n')) { text.pop_back(); }
     return text;
