@@ -204,6 +204,8 @@ Result<GateReadiness> check_gates(Project& project) {
     auto readiness = look_at_gates(project.workshop_options(), project.processes(), "");
     if (readiness.ok() || !readiness.error().where.starts_with("gates.")) { return readiness; }
     Error error = std::move(readiness).error();
+    const auto of_gates = [&error](const std::string& key) { return key == error.where; };
+    if (const GuardedSetting* const missed = first_missed(project.settings(), project.trust().left_out(), of_gates)) { return cannot_do_without(*missed); }
     auto origin = project.settings().origin(written_key(error.where));
     if ((!origin || origin->layer == "built-in") && error.where == "gates.command") { origin = project.settings().origin("gates.language"); }
     if (origin && origin->layer != "built-in") { error.where = origin->where; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,7 +39,22 @@ struct StartArguments {
     bool detach = false;
 };
 
-constexpr std::size_t max_request_bytes = 256UL * 1024;     // The controller's limit, and one more is read to see it passed.
+constexpr std::size_t most_counted_bytes = 16UL << 20;     // Of a pipe, to say how long a request is that is too long.
+
+/// How much there is behind `size` bytes that were read: a file says it; a pipe is read, and only to a bound, for it may never end.
+std::string counted_bytes(std::size_t size) {
+    struct stat file {};
+    const off_t at = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
+    if (::fstat(STDIN_FILENO, &file) == 0 && S_ISREG(file.st_mode) && at >= 0) { return std::to_string(size + static_cast<std::size_t>(std::max<off_t>(0, file.st_size - at))); }
+    std::string dropped(64UL << 10, '\0');
+    while (size <= most_counted_bytes) {
+        const ssize_t got = ::read(STDIN_FILENO, dropped.data(), dropped.size());
+        if (got == 0) { return std::to_string(size); }
+        if (got < 0) { break; }
+        size += static_cast<std::size_t>(got);
+    }
+    return "more than " + std::to_string(std::min(size, most_counted_bytes));
+}
 
 /// `-` stands for standard input: a request may be longer than an argument can be.
 Result<std::string> request_of(const Program& program, const StartArguments& arguments) {
@@ -56,6 +72,7 @@ Result<std::string> request_of(const Program& program, const StartArguments& arg
         }
         size += static_cast<std::size_t>(got);
     }
+    if (size > max_request_bytes) { return request_too_long(counted_bytes(size)); }
     text.resize(size);
     while (text.ends_with('\n')) { text.pop_back(); }
     return text;
@@ -187,7 +204,8 @@ int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeli
             if (agent.ok()) { model = project.model_name(*agent); }
         }
         const std::set<std::string> named(arguments.approve.begin(), arguments.approve.end());
-        const bool approval = arguments.supervised || pipeline.supervised || stage.approve || named.contains(stage.name);
+        const bool last = stage.name == exit || stage.name == pipeline.exit_stage || &stage == &pipeline.stages.back();
+        const bool approval = stage.approve || named.contains(stage.name) || ((arguments.supervised || pipeline.supervised) && !last);
         json::array reviewers;
         for (const std::string& reviewer : stage.reviewers) { reviewers.emplace_back(reviewer); }
         stages.push_back(json::object{{"name", stage.name}, {"agent", stage.agent}, {"model", model}, {"reviewers", std::move(reviewers)}, {"contract", stage.contract},
@@ -226,6 +244,9 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     std::vector<std::string> named = arguments.approve;
     if (!arguments.exit_after.empty()) { named.push_back(arguments.exit_after); }
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
+    if (pipeline->source.starts_with(project.place().agentforge.string() + "/")) {
+        for (const Error& unused : keys_without_effect(pipeline->source)) { program.err << "agentforge: " << printable(unused.to_string(), 1000) << "\n"; }
+    }
     if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
     if (const auto fit = surroundings_of(program, project); !fit.ok()) { return program.fail(fit.error()); }
     const auto gates = check_end(program, project, *pipeline, arguments);

@@ -28,7 +28,6 @@ json::object plugin_settings(json::object config) {
 
 namespace {
 
-constexpr std::size_t max_request_bytes = 256UL * 1024;
 
 Error broken_rule(std::string code, std::string message, std::string remedy, ErrorKind kind = ErrorKind::invalid) {
     return Error{std::move(code), std::move(message), "", std::move(remedy), kind};
@@ -1262,14 +1261,16 @@ Result<void> check_feedback(std::string_view feedback) {
 
 PipelineController::PipelineController(ControllerSetup setup) : setup_(std::move(setup)) {}
 
+Error request_too_long(const std::string& size) {
+    return broken_rule("AF-ORCH-040", "the request has " + size + " bytes; at most " + std::to_string(max_request_bytes) + " are taken",
+                       "shorten it and put the details into a file of the repository");
+}
+
 Result<void> check_request(std::string_view request) {
     if (request.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         return broken_rule("AF-ORCH-040", "the request is empty", "say what is to be done, e.g. agentforge start \"Add a --version flag\"");
     }
-    if (request.size() > max_request_bytes) {
-        return broken_rule("AF-ORCH-040", "the request has " + std::to_string(request.size()) + " bytes; at most " + std::to_string(max_request_bytes) + " are taken",
-                           "shorten it and put the details into a file of the repository");
-    }
+    if (request.size() > max_request_bytes) { return request_too_long(std::to_string(request.size())); }
     if (request.find('\0') != std::string_view::npos) {
         return broken_rule("AF-ORCH-040", "the request holds a zero byte: it is no text", "give it as text in UTF-8");
     }
@@ -1311,7 +1312,7 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
                          {"base_commit", base.first},
                          {"base_tree", base.second},
                          {"base_branch", setup_.workshops.base_branch()},
-                         {"supervised", options.supervised},
+                         {"supervised", options.supervised || options.pipeline.supervised},
                          {"approve_stages", texts(approve)},
                          {"interactive", options.interactive}};
     if (options.exit_after) { created["exit_after"] = *options.exit_after; }

@@ -103,6 +103,9 @@ struct PersonDecision {
 
 /// Whether a task can be made of these words. Errors: AF-ORCH-040 empty, too long, or no text.
 [[nodiscard]] Result<void> check_request(std::string_view request);
+constexpr std::size_t max_request_bytes = 256UL * 1024;
+/// AF-ORCH-040 for a request whose size is all that is known of it; `size` in words: "300000", "more than 16777216".
+[[nodiscard]] Error request_too_long(const std::string& size);
 /// Whether these words say anything to the stage that is to run again. Errors: AF-ORCH-044 they do not.
 [[nodiscard]] Result<void> check_feedback(std::string_view feedback);
 
