@@ -75,6 +75,30 @@ json::array list(const std::vector<std::string>& values) { return json::array(va
 
 std::string place(const TestOutcome& test) { return test.line == 0 ? std::string{} : " (line " + std::to_string(test.line) + ")"; }
 
+/// What a run says of a file where a test that was named is not among its tests: which are, and what did not load.
+std::string collected_instead(const std::vector<TestOutcome>& tests, const std::string& file) {
+    constexpr std::size_t most = 8;
+    std::vector<std::string> here;
+    std::vector<std::string> elsewhere;
+    std::string broken;
+    for (const auto& test : tests) {
+        if (test.status == TestStatus::not_collected) { continue; }
+        if (test.id == test.file) {
+            if (broken.empty() && test.status == TestStatus::error) { broken = test.file + place(test) + ": " + first_line(test.message); }
+        } else {
+            (test.file == file ? here : elsewhere).push_back(test.file == file && test.id.starts_with(file + "::") ? test.id.substr(file.size() + 2) : test.id);
+        }
+    }
+    const auto listed = [&](const std::vector<std::string>& names) {
+        std::string text;
+        for (std::size_t at = 0; at < std::min(most, names.size()); ++at) { text += (at == 0 ? "" : ", ") + names[at]; }
+        return text + (names.size() > most ? " and " + std::to_string(names.size() - most) + " more" : "");
+    };
+    auto said = here.empty() ? "No test was collected in " + file : "Collected in " + file + ": " + listed(here);
+    if (here.empty() && !elsewhere.empty()) { said += "; elsewhere: " + listed(elsewhere); }
+    return said + "." + (broken.empty() ? "" : " This did not load: " + broken + ".");
+}
+
 /// Why a file's tests were not collected, if the run says so.
 const TestOutcome* broken_file(const std::vector<TestOutcome>& tests, const std::string& file) {
     const auto* found = find_test(tests, file);
@@ -123,7 +147,7 @@ private:
                           "or correct the import.");
                 }
             } else {
-                block(id + " was named but not collected; write it, or correct its name.");
+                block(id + " was named but not collected; write it, or correct its name. " + collected_instead(evidence_.run.tests, test.file));
             }
             ruling_.tests.push_back({id, test.name, test.file, 0, TestStatus::not_collected,
                                      broken != nullptr ? broken->message : "not collected"});

@@ -89,6 +89,23 @@ TEST(RedRule, a_test_that_was_not_collected_is_in_the_report) {
     EXPECT_EQ(ruling.tests[0].status, TestStatus::not_collected);
 }
 
+TEST(RedRule, where_a_named_test_was_not_collected_what_was_is_listed) {
+    auto evidence = red();
+    evidence.declared.push_back({"t.py", "test_b", "REQ-001", TestKind::fresh});
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_b was named but not collected; write it, or correct its name. Collected in t.py: test_a."));
+    evidence.declared.back().file = "u.py";
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("No test was collected in u.py; elsewhere: t.py::test_a."));
+}
+
+TEST(RedRule, the_compilers_error_that_hides_a_named_test_is_told) {
+    auto evidence = red();
+    evidence.declared.push_back({"t.py", "test_b", "REQ-001", TestKind::fresh});
+    evidence.run.tests.push_back(outcome("t_part.py", TestStatus::error));
+    evidence.run.tests.back().file = "t_part.py";
+    evidence.run.tests.back().message = "does not build: t_part.py:3: error: expected ';'";
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("This did not load: t_part.py (line 3): does not build: t_part.py:3: error: expected ';'."));
+}
+
 TEST(RedRule, a_requirement_without_test_is_named) {
     auto evidence = red();
     evidence.requirements.push_back("REQ-002");
