@@ -710,7 +710,7 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
             const bool beside = std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& each) {
                 return each.file.size() > folder.size() && each.file.starts_with(folder) && each.file.find('/', folder.size()) == std::string::npos;
             });
-            const bool helps = plain ? file == "go.mod" || (beside && found->sources.matches(file)) : headers.matches(file);
+            const bool helps = plain ? file == "go.mod" || (beside && found->sources.matches(file)) : headers.matches(file) && !found->belongs_to_tests(file);
             if (!helps || texts_of.contains(file) || texts_of.size() > (plain ? 200 : most_files)) { continue; }
             AF_TRY(auto content, checkout_->file(tree, file));
             if (content && is_valid_utf8(*content)) { texts_of[file] = std::move(*content); }

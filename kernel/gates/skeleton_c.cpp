@@ -145,6 +145,18 @@ std::string parameter_types(std::string_view parameters) {
     return types;
 }
 
+/// Parameter types without names and defaults, as they are written: a parameter called `key` names no type `key`.
+std::string types_alone(std::string_view parameters) {
+    std::string types;
+    for (auto part : split_top(parameters, ',')) {
+        if (const auto parts = split_top(part, '='); !parts.empty()) { part = parts.front(); }
+        const auto name = parameter_name(part);
+        if (const auto at = name.empty() ? std::string::npos : part.rfind(name); at != std::string::npos) { part.erase(at, name.size()); }
+        types += (types.empty() ? "" : ", ") + part;
+    }
+    return types;
+}
+
 struct CFunction {
     std::string text;                   ///< As given, without `;`.
     std::size_t name = 0;               ///< Where the declarator's last name begins in `text`,
@@ -655,8 +667,9 @@ private:
         }
         auto plain = parse_function(text);
         const bool c = target.is_c();
-        standard_includes(target, text);
-        project_includes(target, interface.file, text.substr(0, plain.name) + plain.parameters());
+        const auto types = text.substr(0, plain.name) + types_alone(plain.parameters());
+        standard_includes(target, types + text.substr(plain.close));
+        project_includes(target, interface.file, types);
         if (!owner.empty()) {
             add_failing_includes(target, plain);
             if (!target.has_type(owner)) { target.append(spaces, "class " + owner + " {\npublic:\n};\n"); }

@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 const std::string c_marker = "agentforge: skeleton of";
 
@@ -42,6 +43,14 @@ TEST(CSkeleton, what_is_declared_already_is_left_alone) {
     const std::map<std::string, std::string> contents{{"a.hpp", "#pragma once\nnamespace n { int f(const int& value, char); }\n"}};
     EXPECT_THAT(declare({{"n::f", "a.hpp", "int f(const int &other, char c)"}}, contents).files, IsEmpty());
     EXPECT_THAT(only_file(declare({{"n::f", "a.hpp", "int f(long value)"}}, contents)), HasSubstr("inline int f(long value)"));
+}
+
+TEST(CSkeleton, the_name_of_a_parameter_is_no_type) {
+    const std::map<std::string, std::string> contents{{"a.hpp", "#pragma once\n"}, {"include/key.hpp", "#pragma once\nstruct key {};\nstruct Value {};\n"}};
+    const auto text = only_file(declare({{"find", "a.hpp", "int find(int key, const Value& value = Value())"}}, contents));
+    EXPECT_THAT(text, HasSubstr("#include \"key.hpp\"")) << "for Value";
+    const auto plain = only_file(declare({{"find", "a.hpp", "int find(int key)"}}, contents));
+    EXPECT_THAT(plain, Not(HasSubstr("#include \"key.hpp\"")));
 }
 
 TEST(CSkeleton, a_comment_declares_nothing) {
