@@ -28,11 +28,15 @@ struct GateSettings {
     std::map<std::string, std::int64_t, std::less<>> thresholds;    ///< By check id.
     std::vector<std::string> integration_tests;                     ///< Globs: test files that wait for the end of a phase.
     std::vector<std::string> readable;                              ///< More that commands may read: a virtual environment.
+    std::uint64_t max_processes = 512;                              ///< Processes and threads that one command may have at once.
     std::vector<std::string> command;                               ///< What `{command}` stands for, alone in an argument: the tests of the language `generic`.
 
     /// Errors: `invalid` AF-GATE-012 unknown key or wrong type.
     [[nodiscard]] static Result<GateSettings> read(const json::object& settings);
 };
+
+/// The variables of a language's toolchains (`toolchains` of its file), as the user has them or as they usually are.
+[[nodiscard]] std::map<std::string, std::string> toolchains_of(const Language& language, const std::map<std::string, std::string>& environment);
 
 /// Which tests of a tree are run, and for what.
 struct TestSelection {

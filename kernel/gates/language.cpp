@@ -445,7 +445,7 @@ Result<Language> load_language(const std::string& languages_directory, const std
     const auto* root = reader.object(document.value, "");
     if (root != nullptr) {
         reader.keys(*root, "", {"agentforge_language", "name", "detect", "roots", "nested_roots", "sources", "tests", "test_support", "inline_tests",
-                                "runner_configuration", "skeleton_marker", "skeleton_reads", "skeletons", "environment", "runners", "commands",
+                                "runner_configuration", "skeleton_marker", "skeleton_reads", "skeletons", "environment", "toolchains", "runners", "commands",
                                 "code", "type_checkers", "setup", "scaffold", "tools"});
         if (reader.number(*root, "", "agentforge_language", 0) != 1) {
             reader.fail("/agentforge_language", "`agentforge_language` must be 1.");
@@ -478,6 +478,7 @@ Result<Language> load_language(const std::string& languages_directory, const std
             reader.fail("/skeletons", "`" + language.skeletons + "` is not a kind of skeleton.", "The kernel writes: c, go, java, rust.");
         }
         language.environment = reader.mapping(*root, "", "environment");
+        language.toolchains = reader.mapping(*root, "", "toolchains");
         read_runners(reader, *root, language);
         read_runner_configuration(reader, *root, language);
         read_commands(reader, *root, language);

@@ -128,6 +128,9 @@ struct Language {
     std::string skeleton_marker;
     std::vector<std::string> skeleton_reads;    ///< Files whose contents the skeleton command is given besides those of the interfaces.
     std::map<std::string, std::string> environment;
+    /// Variables of the user's that say where toolchains are: name → folder below the home folder where it is unset, empty: none.
+    /// What they name is passed on and, where it is a folder, can be read.
+    std::map<std::string, std::string> toolchains;
     std::vector<TestRunner> runners;        ///< At least one.
     std::map<std::string, LanguageCommand, std::less<>> commands;   ///< syntax, metrics, skeleton, coverage
     std::string skeletons;                  ///< Kind of declarations the kernel writes itself (`c`); empty: the command's, if there is one.
