@@ -250,6 +250,13 @@ Result<void> LanguageCommands::set_up(const Language& language, const std::strin
 
 Result<void> LanguageCommands::place(const Language& language, const std::string& tree, const Stop& stop) {
     AF_CHECK(checkout_.check_out(tree));
+    for (const auto& [path, content] : stand_in_) {
+        // Not written through: a worktree may share its files with another.
+        std::error_code none;
+        std::filesystem::remove(checkout_.path() / path, none);
+        AF_CHECK(make_directories((checkout_.path() / path).parent_path()));
+        AF_CHECK(create_file_exclusive(checkout_.path() / path, content, Durability::cached));
+    }
     fetched_.clear();
     tried_without_.clear();
     if (language.setup.empty() || dependencies_.setup == "never") { return {}; }

@@ -73,6 +73,8 @@ public:
     /// Checks the tree out and lays what it depends on beside it, for the commands that follow.
     /// Errors: AF-GATE-100 dependencies were not fetched yet and nobody has approved it; AF-GATE-101 they could not be; git's own.
     [[nodiscard]] Result<void> place(const Language& language, const std::string& tree, const Stop& stop);
+    /// From now on these files (path and content) stand in each tree that is checked out, in place of its own; none: as trees are.
+    void stand_in(std::map<std::string, std::string> files) { stand_in_ = std::move(files); }
     /// What the tree depends on. Errors: git's own.
     [[nodiscard]] Result<std::vector<SetupStep>> setup_steps(const Language& language, const std::string& tree);
     /// Fetches what is not ready. Errors: as `fetch`.
@@ -149,6 +151,7 @@ private:
     DependencySettings dependencies_;
     std::vector<Fetched> fetched_;          ///< Of the tree that was placed last.
     std::vector<std::pair<const SetupRule*, SetupStep>> tried_without_;     ///< The same: what is not there, and not required.
+    std::map<std::string, std::string> stand_in_;
     json::object confinement_;
 };
 

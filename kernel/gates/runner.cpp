@@ -281,7 +281,7 @@ Result<TestRun> LanguageCommands::run_helper(const Language& language, const Tes
 Result<TestRun> LanguageCommands::run_native(const Language& language, const TestRunner& runner, const std::string& tree,
                                              const TestSelection& selection, Filling& filling, const Stop& stop) {
     AF_CHECK(make_directories(filling.results));
-    AF_TRY(filling.build, build_folder(language, runner, tree, selection.judged));
+    AF_TRY(filling.build, build_folder(language, runner, stand_in_.empty() ? tree : "instead-" + tree, selection.judged || !stand_in_.empty()));
     ReportContext context;
     context.runner = &runner;
     context.unique = filling.unique;

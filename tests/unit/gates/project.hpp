@@ -2,6 +2,7 @@
 // A project whose trees are kept in memory, measured by real Python in the real sandbox.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -37,12 +38,20 @@ public:
         };
         std::filesystem::create_directories(folder_);
         std::vector<std::filesystem::path> others;
+        std::vector<std::filesystem::path> folders;
         for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_)) {
             const auto known = content->find(entry.path().lexically_relative(folder_).generic_string());
-            if (entry.is_directory() && !entry.is_symlink()) { continue; }
+            if (entry.is_directory() && !entry.is_symlink()) {
+                folders.push_back(entry.path());
+                continue;
+            }
             if (known == content->end() || !same(entry.path(), known->second)) { others.push_back(entry.path()); }
         }
         for (const auto& each : others) { std::filesystem::remove(each); }
+        std::reverse(folders.begin(), folders.end());
+        for (const auto& each : folders) {
+            if (std::filesystem::is_empty(each)) { std::filesystem::remove(each); }
+        }
         for (const auto& [file, bytes] : *content) {
             std::filesystem::create_directories((folder_ / file).parent_path());
             if (!std::filesystem::exists(folder_ / file)) { std::ofstream(folder_ / file, std::ios::binary) << bytes; }
