@@ -166,7 +166,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
         }
     }
     if (!files.empty()) {
-        AF_TRY(evidence.run, run_tests(call.tree, {files.begin(), files.end()}, stop));
+        AF_TRY(evidence.run, run_red_tests(call.tree, {files.begin(), files.end()}, false, stop));
         report.facts["confinement"] = evidence.run.confinement;
         report.facts["notes"] = json::array(evidence.run.notes.begin(), evidence.run.notes.end());
     }
@@ -190,6 +190,9 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     evidence.declared = declared_tests(baseline.test_suite, problems);
     evidence.base_tests = baseline.base_tests;
     evidence.flaky = baseline.flaky;
+    for (const auto& test : baseline.red_tests) {
+        if (test.status == TestStatus::passed) { evidence.passed_in_red.push_back(test.id); }
+    }
 
     AF_TRY(const auto changes, checkout_->changes(red_tree, call.tree));
     const std::set<std::string> locked(baseline.test_files.begin(), baseline.test_files.end());
@@ -277,7 +280,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     }
     evidence.red_files.assign(red_files.begin(), red_files.end());
     evidence.red_run.believed = true;
-    if (!evidence.red_files.empty()) { AF_TRY(evidence.red_run, run_tests(red_tree, evidence.red_files, stop)); }
+    if (!evidence.red_files.empty()) { AF_TRY(evidence.red_run, run_red_tests(red_tree, evidence.red_files, false, stop)); }
     AF_TRY(const auto suite, test_files(call.tree));
     evidence.run.believed = true;
     // Tests of integration wait for the end of REFACTOR, and for what is delivered.
@@ -307,7 +310,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     const bool green = call.request.gate == "green";
     if (green && ruling.passed() && report.blocking_issues.empty() && !evidence.red_files.empty()) {
         // Taken back once more, now: what RED's run said may have been the hour's or a die's, and then it says nothing about the change.
-        AF_TRY(evidence.red_run, commands_->run_tests(*found, red_tree, {.files = evidence.red_files, .names = {}, .judged = true, .timeout = {}}, stop));
+        AF_TRY(evidence.red_run, run_red_tests(red_tree, evidence.red_files, true, stop));
         ruling = judge_green(evidence);
     }
     take_over(report, std::move(ruling));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a language's tests: chooses the runner, builds, places the canaries, runs, and hands over what came of it to be judged.
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include <re2/re2.h>
@@ -84,6 +85,32 @@ TestRun not_built(const BuildOutcome& built, const TestSelection& selection) {
                              ellipsis("does not build: " + text, 500)});
     }
     return run;
+}
+
+/// What a program says that may have no more processes or threads, in the words of the system and of the languages' libraries.
+constexpr std::array<std::string_view, 5> no_more_processes{"Resource temporarily unavailable", "can't start new thread", "unable to create native thread",
+                                                            "failed to create new OS thread", "failed to spawn thread"};
+
+/// Names the setting where a run came to its limit of processes. As root the sandbox ends such a run and says so; otherwise the kernel
+/// refuses the next process, and only what the test then says tells it.
+void name_process_limit(TestRun& run, std::uint64_t limit) {
+    const auto setting = std::to_string(limit) + " processes and threads at once, the limit that gates.max_processes sets";
+    const auto* ended = run.confinement.if_contains("limit");
+    if (ended != nullptr && *ended == json::value("processes")) {
+        run.believed = false;
+        run.disbelief = "the tests were ended because they had more than " + setting;
+        for (auto& test : run.tests) {
+            test.status = TestStatus::error;
+            test.message = ellipsis("not believed: " + run.disbelief, 500);
+        }
+        return;
+    }
+    for (auto& test : run.tests) {
+        const bool refused = std::any_of(no_more_processes.begin(), no_more_processes.end(), [&](auto words) { return test.message.find(words) != std::string::npos; });
+        if (!is_failure(test.status) || !refused) { continue; }
+        run.notes.push_back(test.id + " may have needed more than " + setting);
+        test.message = ellipsis(test.message, 350) + " (perhaps more than " + setting + ")";
+    }
 }
 
 }  // namespace
@@ -226,6 +253,7 @@ Result<TestRun> LanguageCommands::run_tests(const Language& language, const std:
     auto run = chosen->format == "agentforge-lines" ? run_helper(language, *chosen, selection, filling, stop)
                                                     : run_native(language, *chosen, tree, selection, filling, stop);
     if (!run.ok()) { return run; }
+    name_process_limit(*run, settings_.max_processes);
     run->tree = tree;
     run->runner = chosen->name;
     run->kept_build = !selection.judged && !filling.build.empty();
@@ -253,7 +281,7 @@ Result<TestRun> LanguageCommands::run_helper(const Language& language, const Tes
 Result<TestRun> LanguageCommands::run_native(const Language& language, const TestRunner& runner, const std::string& tree,
                                              const TestSelection& selection, Filling& filling, const Stop& stop) {
     AF_CHECK(make_directories(filling.results));
-    AF_TRY(filling.build, build_folder(language, runner, tree, selection.judged));
+    AF_TRY(filling.build, build_folder(language, runner, stand_in_.empty() ? tree : "instead-" + tree, selection.judged || !stand_in_.empty()));
     ReportContext context;
     context.runner = &runner;
     context.unique = filling.unique;

@@ -473,6 +473,7 @@ public:
             return Error{"AF-ORCH-024", "the artifact does not satisfy contract `" + contract_->name() + "`: " + joined(verdict.messages()), "",
                          "mend it and call complete again", ErrorKind::invalid};
         }
+        if (contract_->name() == "specification") { AF_CHECK(try_interfaces(artifact)); }
         if (!exit_gate_.empty()) { AF_CHECK(pass_exit_gate(artifact)); }
         accepted_ = artifact;
         return {};
@@ -680,6 +681,14 @@ private:
         auto report = measured(request, candidate);
         if (!report.ok() && ends_the_visit(report.error()) && report.error().code != "AF-GATE-002") { unmeasurable_ = report.error(); }
         return report;
+    }
+
+    /// What is declared wrongly is the model's to mend, now; that a toolchain or a dependency is missing is said where tests need it.
+    Result<void> try_interfaces(const json::object& specification) {
+        const StageClock::Pause measuring(clock_);
+        auto tried = workshop_.try_specification(tree_, specification, stop());
+        if (tried.ok() || tried.error().code != "AF-GATE-030") { return {}; }
+        return std::move(tried).error();
     }
 
     Result<void> pass_exit_gate(const json::object& artifact) {

@@ -89,6 +89,10 @@ public:
         return gates_.skeleton(tree, interfaces, stop);
     }
 
+    [[nodiscard]] Result<void> try_specification(const std::string& tree, const json::object& specification, const Stop& stop) override {
+        return gates_.try_specification(tree, specification, stop);
+    }
+
     [[nodiscard]] Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) override {
         // A stage and each of its agents ask; finding it out looks at every path of the tree.
         if (symbols_ && symbols_of_ == tree) { return symbols_; }
