@@ -121,6 +121,29 @@ TEST(RefactorGate, a_function_that_is_too_complex_blocks_refactor_and_not_green)
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("'tangle' has a cyclomatic complexity of 13"));
 }
 
+TEST(RefactorGate, lines_run_after_a_test_unset_the_tracer_are_seen_and_what_it_ran_itself_is_not_called_untested) {
+    SlugProject project;
+    const std::string unsets = "import sys\nimport unittest\nimport slug\n\nclass TestAlone(unittest.TestCase):\n"
+                               "    def test_alone(self):\n        sys.settrace(None)\n        self.assertTrue(callable(slug.slugify))\n";
+    for (const auto* tree : {"base", "red", "green"}) { project.tree(tree)["tests/test_alone.py"] = unsets; }
+    project.tree("base")["slug.py"] = slug_skeleton;
+    const auto seen = project.gate("refactor", "green");
+    EXPECT_TRUE(seen.passed) << joined(seen.blocking_issues);
+    EXPECT_EQ(seen.facts.at("coverage"), json::value("measured"));
+    EXPECT_EQ(seen.facts.at("coverage_percent"), json::value(100));
+
+    std::string runs = unsets;
+    runs += "        self.assertEqual(slug.alone(1), 3)\n";
+    for (const auto* tree : {"base", "red", "dark"}) { project.tree(tree)["tests/test_alone.py"] = runs; }
+    project.tree("dark") = project.tree("green");
+    project.tree("dark")["tests/test_alone.py"] = runs;
+    project.tree("dark")["slug.py"] += "\n\ndef alone(value):\n    value = value + 1\n    value = value + 1\n    return value\n";
+    const auto dark = project.gate("conformance", "dark", {}, {{"enforcement", "all"}});
+    EXPECT_TRUE(dark.passed) << joined(dark.blocking_issues);
+    EXPECT_EQ(dark.facts.at("coverage"), json::value("not measured: tests/test_alone.py::TestAlone::test_alone set another tracer (sys.settrace), "
+                                                     "so lines may have been run unseen"));
+}
+
 TEST(DeliverGate, the_tree_that_passed_is_ready) {
     SlugProject project;
     const auto report = project.gate("deliver", "green");
