@@ -36,12 +36,13 @@ constexpr std::array<std::pair<StageProgress, std::string_view>, 8> progress_nam
     {StageProgress::cycling, "cycling"},
     {StageProgress::failed, "failed"},
 }};
-constexpr std::array<std::pair<EscalationCause, std::string_view>, 5> cause_names{{
+constexpr std::array<std::pair<EscalationCause, std::string_view>, 6> cause_names{{
     {EscalationCause::stage, "stage"},
     {EscalationCause::healing, "healing"},
     {EscalationCause::review, "review"},
     {EscalationCause::cycle_limit, "cycle_limit"},
     {EscalationCause::iteration_limit, "iteration_limit"},
+    {EscalationCause::retries, "retries"},
 }};
 
 template <class Names, class Value>
@@ -1027,6 +1028,8 @@ std::uint64_t TaskState::wall_ms() const noexcept {
     for (const StageState& entry : stages) { total += entry.wall_ms; }
     return total;
 }
+
+std::string_view name_of(EscalationCause cause) noexcept { return name_in(cause_names, cause); }
 
 std::string exit_gate(const StageTemplate& stage) {
     const json::value* gate = stage.config.if_contains("exit_gate");
