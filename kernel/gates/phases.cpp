@@ -173,6 +173,13 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     auto confinement = report.facts;
     take_over(report, judge_red(evidence));
     for (auto& fact : confinement) { report.facts[fact.key()] = std::move(fact.value()); }
+    if (!evidence.test_paths.empty()) {
+        // The last time that somebody can mend a test: all rules, those of a phase's end as well.
+        GateCall rules = call;
+        rules.request.paths = evidence.test_paths;
+        AF_TRY(auto judged, conformance(rules, Enforcement::phase_end, stop));
+        take_over(report, std::move(judged), {"conformance_passing"});
+    }
     report.facts["believed"] = evidence.run.believed || files.empty();
     const auto count = report.facts.at("failing_tests").as_array().size();
     conclude(report, std::to_string(count) + (count == 1 ? " new test fails" : " new tests fail") + " as they must");

@@ -862,14 +862,13 @@ private:
 
     Step ask_person(EscalationCause cause, const std::string& reason, const EscalationRequest& request, const std::string& partial = {},
                     std::uint64_t spent = 0) {
-        static constexpr std::array<std::string_view, 7> causes{"", "stage", "healing", "review", "cycle_limit", "iteration_limit", "attempts"};
         json::object context = request.context;
         if (!state().previous_errors.empty()) { context["errors"] = texts(state().previous_errors); }
         if (!context.contains("evidence")) { context["evidence"] = evidence(); }
         AF_TRY(const std::string context_blob, session_->put(context));
         AF_CHECK(session_->record("stage_escalated",
                                   {{"stage", stage_name()},
-                                   {"cause", causes[static_cast<std::size_t>(cause)]},
+                                   {"cause", name_of(cause)},
                                    {"reason", reason},
                                    {"question", request.question.empty() ? "How should the task go on? " + reason : request.question},
                                    {"options", texts(request.options)},

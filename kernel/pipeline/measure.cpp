@@ -148,11 +148,11 @@ Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& 
     GateBaseline baseline;
     // What was there before the task is not the task's.
     baseline.base_tree = session.state().base_tree;
+    baseline.red_tree = session.state().red_tree;
     call.baseline = &baseline;
     if (judges_a_stage(request.gate)) {
         AF_CHECK(ensure_baseline(session, workshop, events, stop));
         AF_TRY(const auto artifacts, session.artifacts());
-        baseline.red_tree = session.state().red_tree;
         baseline.specification = artifact_or_empty(artifacts, "spec");
         baseline.test_suite = artifact_or_empty(artifacts, "red");
         baseline.intent = intent_of(artifact_or_empty(artifacts, "intake"));

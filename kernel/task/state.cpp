@@ -1033,6 +1033,8 @@ std::uint64_t TaskState::wall_ms() const noexcept {
     return total;
 }
 
+std::string_view name_of(EscalationCause cause) noexcept { return name_in(cause_names, cause); }
+
 std::string exit_gate(const StageTemplate& stage) {
     const json::value* gate = stage.config.if_contains("exit_gate");
     return gate != nullptr && gate->is_string() ? std::string(gate->get_string()) : std::string();

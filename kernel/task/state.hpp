@@ -45,6 +45,7 @@ enum class StageProgress : unsigned char {
 
 /// Why a person is asked; decides the exit code and what happens when there is no answer.
 enum class EscalationCause : unsigned char { stage = 1, healing, review, cycle_limit, iteration_limit, attempts };
+[[nodiscard]] std::string_view name_of(EscalationCause cause) noexcept;
 
 struct StageState {
     std::string name;

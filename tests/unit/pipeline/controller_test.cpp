@@ -233,6 +233,33 @@ TEST_F(ControllerTest, a_failed_stage_is_told_why_when_it_is_tried_again) {
     EXPECT_THAT(errors, ElementsAre("first time"));
 }
 
+TEST_F(ControllerTest, used_up_attempts_after_green_ask_a_person_and_keep_the_verified_work) {
+    for (const auto* code : {"X-1", "AF-AGENT-011"}) {
+        bool advised = false;
+        bench.stage("work", [](StageContext& context) {
+            EXPECT_TRUE(context.run_gate({"green", {}, {}}).ok());
+            return note();
+        });
+        bench.stage("polish", [&](StageContext& context) {
+            if (!advised) { return StageResult::failed(Error{code, "too complex", "", "", ErrorKind::invalid}); }
+            EXPECT_TRUE(context.run_gate({"refactor", {}, {}}).ok());
+            return note();
+        });
+        StartOptions options = Bench::with({"work", "polish"});
+        options.pipeline.stages[0].config = {{"exit_gate", "green"}};
+        options.pipeline.stages[1].config = {{"exit_gate", "refactor"}};
+        const auto asked = bench.start(options);
+        ASSERT_EQ(asked.waiting_for, "escalation") << code;
+        const auto state = bench.state(asked.task_id);
+        EXPECT_EQ(state.escalation->cause, EscalationCause::attempts);
+        EXPECT_THAT(state.escalation->question, AllOf(HasSubstr("too complex"), HasSubstr("`work`")));
+        EXPECT_EQ(state.stages[0].status, StageStatus::completed);
+        advised = true;
+        bench.resolve(asked, {{"answer", "split it"}});
+        EXPECT_TRUE(bench.resume(asked.task_id).success);
+    }
+}
+
 TEST_F(ControllerTest, a_failed_task_gets_a_new_round_when_it_is_resumed) {
     bool works = false;
     unsigned attempts = 0;
