@@ -111,9 +111,9 @@ void tell_waiting(Program& program, Project& project, const PipelineResult& resu
     }
 }
 
-Result<PipelineResult> go_on(Project& project, const std::string& task_id) {
+Result<PipelineResult> go_on(Project& project, const std::string& task_id, std::string_view guidance = {}) {
     AF_CHECK(check_open_files());
-    return project.controller().resume(task_id);
+    return project.controller().resume(task_id, guidance);
 }
 
 }  // namespace
@@ -223,9 +223,9 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
     return 0;
 }
 
-int resume_and_tell(Program& program, const std::string& task) {
-    return with_task(program, task, [&program](Project& project, const std::string& id) {
-        const auto result = go_on(project, id);
+int resume_and_tell(Program& program, const std::string& task, const std::string& guidance) {
+    return with_task(program, task, [&program, &guidance](Project& project, const std::string& id) {
+        const auto result = go_on(project, id, guidance);
         if (!result.ok()) { return program.fail(result.error()); }
         return tell(program, project, *result);
     });
