@@ -276,6 +276,22 @@ class TestDraftsOfTests(HttpModel):
         self.assertEqual({error.split(":")[0] for error in self.refusals()}, {"AF-ORCH-025"})
 
 
+class TestWordsWithoutACall(HttpModel):
+    def test_the_next_request_tells_the_model_to_call_a_tool_and_nothing_of_the_text_protocol(self):
+        self.make_repository()
+        transcript = short_transcript()
+        insert(transcript, "red", "test_engineer", 1, [])
+        words = entry(transcript, "red", 1, "test_engineer")
+        words["text"] = "I would begin with the tests."
+        server = self.serve(transcript)
+        self.assert_code(self.run_program("start", *self.model(server, "openai"), "--exit-after", "red", REQUEST), 0)
+        contexts = [body["messages"][-1]["content"] for _, _, body in server.requests]
+        after = next(context for context in contexts if words["text"] in context)
+        self.assertIn("the answer calls no tool", after)
+        self.assertIn("Call one of your tools: list_files, read_file, create_file", after)
+        self.assertNotIn("ACTION", after)
+
+
 class TestGuidance(HttpModel):
     """What a person says with `resume --say` reaches the model's server."""
 
