@@ -96,11 +96,11 @@ private:
     Result<void> limits() {
         if (memory_.malformed() >= spec_.max_malformed) {
             return Error{"AF-AGENT-012", who() + " gave " + std::to_string(memory_.malformed()) + " answers in a row that cannot be read; the last: " +
-                         memory_.last()->error, "", "Use a model that follows the protocol, or one with native tool calls.", ErrorKind::invalid};
+                         memory_.last()->error, "", model_.info().native_tool_calls ? "Use a model that calls tools reliably." : "Use a model that follows the protocol, or one with native tool calls.", ErrorKind::invalid};
         }
         if (memory_.identical_failures() >= spec_.max_identical_failures) {
             return Error{"AF-AGENT-011", who() + " took the same failing action " + std::to_string(memory_.identical_failures()) + " times in a row: " +
-                         memory_.last()->tool + ": " + memory_.last()->error, "", "Look at the step with `agentforge inspect`, then resume with guidance.",
+                         memory_.last()->tool + ": " + memory_.last()->error, "", "Look at the step with `agentforge inspect`, then tell the model what to do: agentforge resume " + spec_.place.task_id + " --say \"…\"",
                          ErrorKind::invalid};
         }
         if (memory_.steps() >= most_steps_) {
@@ -242,7 +242,7 @@ private:
             }
             return {};
         }
-        auto call = read_action(record.completion, actions_.offered());
+        auto call = read_action(record.completion, actions_.offered(), model_.info().native_tool_calls);
         if (!call.ok()) {
             refuse(record, call.error());
             return {};

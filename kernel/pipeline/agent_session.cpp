@@ -756,6 +756,24 @@ RunSpec frame_of(const TaskServices& services, const AgentDefinition& agent, con
     return spec;
 }
 
+/// What a person said last when the task went on, for every step of the stage whose model heard it first: steps remember nothing.
+std::string guidance_in_force(const TaskSession& session) {
+    std::string guidance;
+    bool heard = false;
+    for (const Record& record : session.records()) {
+        const std::string_view type = record.type();
+        if (std::string said = text_field(record.body, "guidance"); (type == "task_resumed" || type == "task_started") && !said.empty()) {
+            guidance = std::move(said);
+            heard = false;
+        } else if (type == "step") {
+            heard = true;
+        } else if (heard && (type == "stage_completed" || type == "cycle_started")) {
+            guidance.clear();
+        }
+    }
+    return guidance;
+}
+
 /// The AGENTS.md of the commit that the task started from: what an agent writes into the file does not change what agents are told.
 Result<std::string> agents_md_of(const TaskServices& services, Workshop& workshop, const TaskState& state) {
     constexpr std::size_t most_bytes = 256UL << 10U;
@@ -862,6 +880,7 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     spec.run = run;
     spec.run.role = role;
     spec.place = RequestPlace{state.task_id, stage.name, role, host.visit(), number, 1};
+    if (std::string guidance = guidance_in_force(session); !guidance.empty()) { spec.run.state["guidance"] = std::move(guidance); }
     AF_TRY(spec.agents_md, agents_md_of(services, workshop, state));
     spec.calibration_permille = host.calibration(model);
     spec.max_steps = run.max_steps != 0 ? run.max_steps : stage.max_steps;

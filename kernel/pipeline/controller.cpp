@@ -28,6 +28,7 @@ json::object plugin_settings(json::object config) {
 
 namespace {
 
+constexpr std::size_t max_guidance_bytes = 4000;        // A context has room for it beside the errors of the attempt before.
 
 Error broken_rule(std::string code, std::string message, std::string remedy, ErrorKind kind = ErrorKind::invalid) {
     return Error{std::move(code), std::move(message), "", std::move(remedy), kind};
@@ -139,8 +140,8 @@ Result<void> check_shown(const ControllerSetup& setup, const TaskState& state) {
 /// One process's time with one task: owns its session and workshop.
 class PipelineController::Run {
 public:
-    Run(PipelineController& controller, std::unique_ptr<TaskSession> session)
-        : controller_(controller), setup_(controller.setup_), services_(setup_.services), session_(std::move(session)) {}
+    Run(PipelineController& controller, std::unique_ptr<TaskSession> session, std::string_view guidance = {})
+        : controller_(controller), setup_(controller.setup_), services_(setup_.services), session_(std::move(session)), guidance_(guidance) {}
 
     /// Drives the task until it ends, pauses or is asked to stop.
     Result<PipelineResult> drive() {
@@ -148,6 +149,7 @@ public:
         const CancelToken::Steps steps(services_.cancel);
         if (state().status == TaskStatus::running) { ended_in_ = last_marked_call(session_->paths().plugin_call()); }
         const CallMark mark(session_->paths().plugin_call());
+        AF_CHECK(check_heard());
         if (session_->state().waiting_for().empty()) {
             AF_CHECK(begin_or_resume());
         } else {
@@ -217,16 +219,28 @@ private:
     [[nodiscard]] const TaskState& state() const { return session_->state(); }
     [[nodiscard]] const std::string& stage_name() const { return state().stage().name; }
 
+    /// Whether a model hears the guidance when the task goes on.
+    [[nodiscard]] Result<void> check_heard() const {
+        if (guidance_.empty()) { return {}; }
+        const std::string_view waiting_for = state().waiting_for();
+        if (waiting_for.empty() && state().status != TaskStatus::completed && state().status != TaskStatus::aborted) { return {}; }
+        const std::string& id = state().task_id;
+        return Error{"AF-ORCH-049",
+                     waiting_for.empty() ? "task " + id + " has ended (" + std::string(to_string(state().status)) + "): no model would hear what you say"
+                                         : "task " + id + " waits for your " + (waiting_for == "escalation" ? "answer" : "decision") + ", and goes on with that",
+                     "", waiting_for.empty() ? "start a new task" : "`agentforge status " + id + "` says what it waits for and how to answer", ErrorKind::conflict};
+    }
+
     Result<void> begin_or_resume() {
         std::error_code ignored;
         std::filesystem::remove(pause_request_file(session_->paths()), ignored);      // Of a process that ended before it was heard.
         if (state().status == TaskStatus::completed || state().status == TaskStatus::aborted) { return {}; }
         if (state().status == TaskStatus::pending) {
-            AF_CHECK(session_->record("task_started", {}));
+            AF_CHECK(session_->record("task_started", guided({})));
         } else {
             json::object fields{{"reason", "resumed"}};
             if (ended_in_) { fields["ended_in"] = *ended_in_; }
-            AF_CHECK(session_->record("task_resumed", std::move(fields)));
+            AF_CHECK(session_->record("task_resumed", guided(std::move(fields))));
         }
         if (ended_in_) {
             warn(Error{"AF-PLUG-023", "The process that ran this task before ended without a word in " + *ended_in_, "task " + state().task_id,
@@ -245,6 +259,11 @@ private:
                                                      {"task_tokens", state().ledger.total().tokens()}});
         }
         return {};
+    }
+
+    [[nodiscard]] json::object guided(json::object fields) const {
+        if (!guidance_.empty()) { fields["guidance"] = guidance_; }
+        return fields;
     }
 
     /// The limits and prices in force are part of the task's history.
@@ -1240,6 +1259,7 @@ private:
     TaskServices& services_;
     std::shared_ptr<TaskSession> session_;
     std::shared_ptr<Workshop> workshop_;
+    std::string guidance_;          ///< Of the person who has the task go on; empty: none.
     std::optional<Error> paused_by_;
     std::optional<std::string> ended_in_;   ///< The plugin call in which the process before died.
     bool hung_ = false;             ///< A thread of a stage or a review was given up.
@@ -1255,6 +1275,16 @@ Result<void> check_feedback(std::string_view feedback) {
     if (feedback.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         return broken_rule("AF-ORCH-044", "the feedback is empty", "say what is to be changed, or use `agentforge reject`");
     }
+    return {};
+}
+
+Result<void> check_guidance(std::string_view guidance) {
+    const auto refused = [](std::string why, std::string remedy) { return broken_rule("AF-ORCH-048", "what is said to the model " + std::move(why), std::move(remedy)); };
+    if (guidance.find_first_not_of(" \t\r\n") == std::string_view::npos) { return refused("is empty", "say what it is to do, or resume without"); }
+    if (guidance.size() > max_guidance_bytes) {
+        return refused("has " + std::to_string(guidance.size()) + " bytes; at most " + std::to_string(max_guidance_bytes) + " are taken", "shorten it: a context holds little beside the work itself");
+    }
+    if (guidance.find('\0') != std::string_view::npos || !is_valid_utf8(guidance)) { return refused("is not text in UTF-8", "give it in UTF-8"); }
     return {};
 }
 
@@ -1319,9 +1349,10 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
     return Run(*this, std::move(session)).drive();
 }
 
-Result<PipelineResult> PipelineController::resume(std::string_view task_id) {
+Result<PipelineResult> PipelineController::resume(std::string_view task_id, std::string_view guidance) {
+    if (!guidance.empty()) { AF_CHECK(check_guidance(guidance)); }
     AF_TRY(auto session, TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor));
-    return Run(*this, std::move(session)).drive();
+    return Run(*this, std::move(session), guidance).drive();
 }
 
 Result<void> PipelineController::abort(std::string_view task_id, std::string_view reason) {

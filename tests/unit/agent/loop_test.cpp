@@ -256,7 +256,7 @@ TEST(AgentLoop, feeds_the_exact_error_back_after_an_unreadable_answer) {
         return tool_answer("complete", {{"summary", "done"}});
     });
     ASSERT_TRUE(world.run(backend).ok());
-    EXPECT_NE(backend->requests[1].user.find("AF-AGENT-020: the answer holds no action"), std::string::npos) << backend->requests[1].user;
+    EXPECT_NE(backend->requests[1].user.find("AF-AGENT-020: the answer calls no tool"), std::string::npos) << backend->requests[1].user;
 }
 
 TEST(AgentLoop, ends_after_three_unreadable_answers_in_a_row) {
