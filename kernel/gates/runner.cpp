@@ -70,19 +70,27 @@ FormatResult parse_output(const std::string& name, const RunOutput& output) {
     return format->parse(output);
 }
 
-/// A build that failed, as a run: nothing was run, each file is an error.
+constexpr std::size_t most_build_errors = 8;        ///< Told at once; later ones often follow from earlier ones.
+
+/// A build that failed, as a run: nothing was run, each file is an error, its own before those of others.
 TestRun not_built(const BuildOutcome& built, const TestSelection& selection) {
     TestRun run;
     run.believed = true;
     run.not_built = !selection.files.empty();
-    const auto* first = built.errors.empty() ? nullptr : &built.errors.front();
-    const auto why = first == nullptr ? built.problem
-                                      : first->file + ":" + std::to_string(first->line) + ": " + first->message;
+    const auto words_of = [&built](const std::string& file) {
+        std::string text;
+        std::size_t told = 0;
+        for (const auto& each : built.errors) {
+            if ((!file.empty() && each.file != file) || told == most_build_errors) { continue; }
+            text += (told++ == 0 ? "" : "\n") + each.file + ":" + std::to_string(each.line) + ": " + ellipsis(each.message, 500);
+        }
+        return text;
+    };
+    const auto why = built.errors.empty() ? built.problem : words_of("");
     for (const auto& file : selection.files) {
         const auto own = std::find_if(built.errors.begin(), built.errors.end(), [&](const auto& each) { return each.file == file; });
-        const auto text = own == built.errors.end() ? why : own->file + ":" + std::to_string(own->line) + ": " + own->message;
         run.tests.push_back({file, file, file, own == built.errors.end() ? 0 : own->line, TestStatus::error,
-                             ellipsis("does not build: " + text, 500)});
+                             "does not build: " + (own == built.errors.end() ? why : words_of(file))});
     }
     return run;
 }

@@ -741,6 +741,34 @@ private:
     std::optional<Error> broken_;       ///< Met where the interface has no way to say so; the next step_finished says it.
 };
 
+/// What the specification says must hold, requirement by requirement; none where there is no specification yet.
+std::vector<std::string> specified_criteria(const std::map<std::string, json::object, std::less<>>& artifacts, const std::string& stage) {
+    std::vector<std::string> criteria;
+    const auto found = artifacts.find("spec");
+    if (found == artifacts.end() || stage == "spec") { return criteria; }
+    const auto list = [](const json::object& object, std::string_view key) {
+        const json::value* value = object.if_contains(key);
+        return value != nullptr && value->is_array() ? value->get_array() : json::array();
+    };
+    const auto text = [](const json::object& object, std::string_view key) {
+        const json::value* value = object.if_contains(key);
+        return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+    };
+    for (const json::value& requirement : list(found->second, "requirements")) {
+        if (!requirement.is_object()) { continue; }
+        const std::string id = text(requirement.get_object(), "id");
+        const json::array own = list(requirement.get_object(), "acceptance_criteria");
+        if (own.empty()) { criteria.push_back(id + ": " + text(requirement.get_object(), "description")); }
+        for (const json::value& criterion : own) {
+            if (criterion.is_string()) { criteria.push_back(id + ": " + std::string(criterion.get_string())); }
+        }
+    }
+    for (const json::value& criterion : list(found->second, "acceptance_criteria")) {
+        if (criterion.is_string()) { criteria.emplace_back(criterion.get_string()); }
+    }
+    return criteria;
+}
+
 /// What the prompt says of a run whoever's task it is.
 RunSpec frame_of(const TaskServices& services, const AgentDefinition& agent, const std::string& stage, const std::optional<Contract>& contract, const std::string& gate,
                  const std::string& request) {
@@ -877,6 +905,8 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     AF_TRY(auto tools, load_tools(services, agent, servers, [&host] { return host.server_place(); }, offer, [&context] { return context.cancelled(); }));
 
     RunSpec spec = frame_of(services, agent, stage.name, contract, gate, state.request);
+    std::vector<std::string> specified = specified_criteria(host.artifacts(), stage.name);
+    spec.success_criteria.insert(spec.success_criteria.begin(), std::make_move_iterator(specified.begin()), std::make_move_iterator(specified.end()));
     spec.run = run;
     spec.run.role = role;
     spec.place = RequestPlace{state.task_id, stage.name, role, host.visit(), number, 1};

@@ -115,7 +115,7 @@ class Delivery(HttpModel):
         for _, _, body in self.server.requests:
             content = body["messages"][-1]["content"]
             context = yaml.safe_load(content if isinstance(content, str) else "".join(part["text"] for part in content))
-            last, status = context["current_state"].get("last_result", {}), context["verification_status"]
+            last, status = context.get("last_result", {}), context["verification_status"]
             if context["task_frame"]["phase"] in ("green", "refactor") and last.get("action") in ("create_file", "edit_file", "delete_file") and last["result"] == "success":
                 self.assertNotIn("stale", status, context)
                 shown.append([gate in status and status[gate]["status"] for gate in ("tests", "conformance", "syntax")] if isinstance(status, dict) else status)

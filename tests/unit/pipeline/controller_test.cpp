@@ -1058,7 +1058,7 @@ TEST_F(ControllerTest, a_tool_that_hangs_is_given_up_by_its_plugins_name) {
 
 TEST_F(ControllerTest, a_model_call_that_hangs_is_given_up_before_its_stage) {
     Hanging hanging(bench.clock);
-    const auto backend = guard_backend(std::make_shared<HangingBackend>(hanging), Origin{"org.example.hang", "stuck", "/x/stuck.so"}).value();
+    const auto backend = guard_backend(std::make_shared<UnmarkedBackend>(std::make_shared<HangingBackend>(hanging)), Origin{"org.example.hang", "stuck", "/x/stuck.so"}).value();
     bench.stage("a", [&](StageContext& context) {
         static_cast<void>(backend->complete({}, nullptr, context));
         hanging.leave();
