@@ -95,7 +95,7 @@ public:
     static Result<void> read_file(const std::string& file, std::map<std::string, YamlDocument>& into) {
         AF_TRY(YamlDocument document, load_yaml(file));
         if (!document.value.is_object()) {
-            return Error{"AF-AGENT-001", "an agent definition is a map", document.where(""), "See docs/contracts.md for its form.", ErrorKind::invalid};
+            return Error{"AF-AGENT-001", "an agent definition is a map", document.where(""), "See `agentforge help docs/contracts.md` for its form.", ErrorKind::invalid};
         }
         into.insert_or_assign(std::filesystem::path(file).stem().string(), std::move(document));
         return {};
@@ -186,7 +186,7 @@ Result<Agents> load_agents(const std::string& product_directory, const std::stri
         if (!verdict.valid()) {
             const auto& first = verdict.violations.front();
             return Error{"AF-AGENT-001", "the agent definition " + stem + " breaks its contract: " + first.message + others(verdict), where_of(resolved, first.path, first.rule == "additionalProperties"),
-                         "Mend the field; docs/contracts.md describes agent_definition.", ErrorKind::invalid};
+                         "Mend the field; `agentforge help docs/contracts.md` describes agent_definition.", ErrorKind::invalid};
         }
         AgentDefinition agent;
         try {

@@ -371,7 +371,7 @@ Result<PipelineTemplate> read_file_template(const YamlDocument& document, const 
     const auto verdict = contract.validate(*top, {});
     if (!verdict.valid()) {
         const auto& first = verdict.violations.front();
-        return placed(wrong(first.path + (first.rule == "additionalProperties" ? "#" : ""), "the pipeline template breaks its contract: " + first.message + others(verdict), "docs/contracts.md describes pipeline_template."));
+        return placed(wrong(first.path + (first.rule == "additionalProperties" ? "#" : ""), "the pipeline template breaks its contract: " + first.message + others(verdict), "`agentforge help docs/contracts.md` describes pipeline_template."));
     }
     json::object value;
     std::vector<std::set<std::string, std::less<>>> own;

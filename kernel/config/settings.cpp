@@ -88,7 +88,7 @@ Error unknown_key(const SettingsSchema& schema, const std::vector<std::string>& 
     } else if (!near.empty()) {
         remedy = "Did you mean " + near + "?";
     } else {
-        remedy = "docs/settings.md lists the settings.";
+        remedy = "`agentforge help docs/settings.md` lists the settings.";
     }
     return Error{"AF-CONF-020", shown_key(segments) + " is no setting", std::move(where), std::move(remedy), ErrorKind::invalid};
 }

@@ -129,7 +129,7 @@ private:
     Result<void> rules(const json::object& top, CompiledContract& out) const {
         const auto* validation = top.if_contains("validation");
         if (validation == nullptr) { return {}; }
-        if (!validation->is_array()) { return fail("AF-CONT-007", "/validation", "`validation` must be a list of named rules", "See docs/contracts.md for the rules."); }
+        if (!validation->is_array()) { return fail("AF-CONT-007", "/validation", "`validation` must be a list of named rules", "See `agentforge help docs/contracts.md` for the rules."); }
         for (std::size_t i = 0; i < validation->get_array().size(); ++i) {
             const auto pointer = "/validation/" + std::to_string(i);
             const auto* name = validation->get_array()[i].if_string();
@@ -139,7 +139,7 @@ private:
                 for (const auto& each : named_rules()) { known.emplace_back(each.text); }
                 const auto shown = name == nullptr ? "this" : "`" + ellipsis(view(*name), 120) + "`";
                 const auto near = name == nullptr ? std::string() : nearest(view(*name), known);
-                return fail("AF-CONT-005", pointer, shown + " is no named rule", near.empty() ? "See docs/contracts.md for the rules." : "Did you mean `" + near + "`?");
+                return fail("AF-CONT-005", pointer, shown + " is no named rule", near.empty() ? "See `agentforge help docs/contracts.md` for the rules." : "Did you mean `" + near + "`?");
             }
             out.rules.push_back(rule);
         }

@@ -28,7 +28,7 @@ void replace_all(std::string& text, std::string_view name, std::string_view valu
 
 Error wrong_setting(const std::string& key, const std::string& what) {
     return {"AF-GATE-012", "The setting `gates." + key + "` " + what + ".", "gates." + key,
-            "See docs/gates.md for the settings of gates.", ErrorKind::invalid};
+            "See `agentforge help docs/gates.md` for the settings of gates.", ErrorKind::invalid};
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ constexpr std::size_t max_searched_bytes = 2UL << 20U;
 
 Error wrong(const std::string& where, const std::string& what, std::string remedy = {}) {
     return {"AF-GATE-020", "A conformance check is not valid: " + what + ".", where,
-            remedy.empty() ? "See docs/gates.md for the fields of a check." : std::move(remedy), ErrorKind::invalid};
+            remedy.empty() ? "See `agentforge help docs/gates.md` for the fields of a check." : std::move(remedy), ErrorKind::invalid};
 }
 
 /// A declared check before its fields are read: later files change fields of earlier ones.

@@ -24,7 +24,7 @@ public:
     void fail(const std::string& pointer, std::string message, std::string remedy = {}) {
         if (error_) { return; }
         error_ = Error{"AF-GATE-010", "A language file is not valid: " + std::move(message), document_.where(pointer),
-                       remedy.empty() ? "See docs/gates.md for the keys of a language file." : std::move(remedy),
+                       remedy.empty() ? "See `agentforge help docs/gates.md` for the keys of a language file." : std::move(remedy),
                        ErrorKind::invalid};
     }
     const json::object* object(const json::value& value, const std::string& pointer) {

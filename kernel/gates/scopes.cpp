@@ -238,7 +238,7 @@ Result<const Language*> LanguageFiles::get(std::string_view name) {
     }
     const auto near = nearest(name, names);
     return Error{"AF-GATE-002", "There is no language `" + std::string(name) + "`" + (near.empty() ? "" : "; did you mean `" + near + "`") + ".", "",
-                 "Known languages: " + known + ". docs/gates.md says how to add one.", ErrorKind::unavailable};
+                 "Known languages: " + known + ". `agentforge help docs/gates.md` says how to add one.", ErrorKind::unavailable};
 }
 
 const Scope& Scopes::of(std::string_view path) const { return deepest(scopes_, path); }
@@ -292,7 +292,7 @@ Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::str
         });
         if (largest == scopes.end()) {
             return Error{"AF-GATE-002", "No language that AgentForge knows was found in this repository.", "",
-                         "Name one in the settings (`gates.language`), or add a file for it; docs/gates.md says how.", ErrorKind::unavailable};
+                         "Name one in the settings (`gates.language`), or add a file for it; `agentforge help docs/gates.md` says how.", ErrorKind::unavailable};
         }
         scopes.insert(scopes.begin(), {"", largest->language, false});
     }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
 #include <ostream>
 
+#include "base/files.hpp"
 #include "base/text.hpp"
+#include "config/settings.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/grammar.hpp"
@@ -34,7 +38,32 @@ Error no_such_command(const GrammarCommand& top, const std::vector<std::string>&
     return Error{"AF-CLI-001", "there is no such command", "", "`agentforge --help` lists the commands", ErrorKind::invalid};
 }
 
+/// `docs/gates.md`, as messages name it: a page that is installed with the program, or lies in its sources.
+int show_page(Program& program, const std::string& name) {
+    const auto product = ProductPaths::find();
+    if (!product.ok()) { return program.fail(product.error()); }
+    const std::filesystem::path data = std::filesystem::path(product->config).parent_path();
+    std::error_code ignored;
+    const std::filesystem::path installed = data.parent_path() / "doc" / "agentforge";
+    const std::filesystem::path folder = std::filesystem::is_directory(installed, ignored) ? installed : data / "docs";
+    std::vector<std::string> known;
+    for (const auto& page : std::filesystem::directory_iterator(folder, ignored)) {
+        if (page.path().extension() == ".md") { known.push_back("docs/" + page.path().filename().string()); }
+    }
+    if (std::ranges::find(known, name) == known.end()) {
+        const std::string near = nearest(name, known);
+        program.fail(Error{"AF-CLI-001", "there is no page `" + printable(name, 80) + "`", folder.string(),
+                           near.empty() ? "`agentforge help docs/README.md` lists the pages" : "did you mean `agentforge help " + near + "`?", ErrorKind::invalid});
+        return 2;
+    }
+    const auto text = read_file(folder / std::filesystem::path(name).filename(), 16UL << 20);
+    if (!text.ok()) { return program.fail(text.error()); }
+    program.out << *text;
+    return 0;
+}
+
 int run_help(Program& program, CLI::App& app, const HelpArguments& arguments, const std::string& version) {
+    if (arguments.words.size() == 1 && arguments.words.front().starts_with("docs/")) { return show_page(program, arguments.words.front()); }
     const GrammarCommand top = read_grammar(app);
     const GrammarCommand* command = find_command(top, arguments.words);
     if (command == nullptr) {
@@ -58,10 +87,10 @@ int run_help(Program& program, CLI::App& app, const HelpArguments& arguments, co
 void add_help(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<HelpArguments>();
     const Command command = add_subcommand(app, "help", "Explain the program, or one of its commands");
-    add_option(*command, "command", arguments->words, "The command, such as `plugins list`; without it: the whole program")->type_name("COMMAND");
+    add_option(*command, "command", arguments->words, "The command, such as `plugins list`, or a page, such as docs/gates.md; without it: the whole program")->type_name("COMMAND");
     add_flag(*command, "--man", arguments->man, "As a page of the manual, for `man -l -`");
     add_flag(*command, "--json", program.json_output, "The grammar as JSON: names, values, descriptions and examples of all commands and flags");
-    command->footer("Examples:\n  agentforge help start\n  agentforge help plugins list\n  agentforge help start --man | man -l -");
+    command->footer("Examples:\n  agentforge help start\n  agentforge help plugins list\n  agentforge help docs/gates.md\n  agentforge help start --man | man -l -");
     command->callback([&program, &app, arguments] {
         program.pages = program.folds = !arguments->man;
         program.command = [&program, &app, arguments] { return run_help(program, app, *arguments, AGENTFORGE_VERSION); };

@@ -116,7 +116,7 @@ int list_servers(Program& program) {
         program.out << fmt::format("{:<18} {:<22} not started  {}\n", printable(server.name, 60), server.prefix + "__*", words(server.command));
     }
     for (const auto& [name, error] : set.refused) { program.out << fmt::format("{:<18} refused: {}\n", printable(name, 60), printable(error.message, 300)); }
-    if (set.servers.empty() && set.refused.empty()) { program.out << "No tool servers are declared. See docs/servers.md.\n"; }
+    if (set.servers.empty() && set.refused.empty()) { program.out << "No tool servers are declared. See `agentforge help docs/servers.md`.\n"; }
     return 0;
 }
 
@@ -143,7 +143,7 @@ int check_servers(Program& program, const std::string& name) {
         for (const Error& problem : report.problems) { program.out << "warning  " << printable(problem.to_string(), 2000) << "\n"; }
     }
     if (program.json_output) { program.print_json({{"servers", std::move(array)}, {"works", !failed}}); }
-    else if (reports.empty()) { program.out << "No tool servers are declared. See docs/servers.md.\n"; }
+    else if (reports.empty()) { program.out << "No tool servers are declared. See `agentforge help docs/servers.md`.\n"; }
     return failed ? 1 : 0;
 }
 

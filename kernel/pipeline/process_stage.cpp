@@ -76,7 +76,7 @@ public:
             if (std::find(asked_.begin(), asked_.end(), std::string_view(key)) != asked_.end()) { continue; }
             const std::string near = nearest(key, asked_);
             return Error{"AF-MCP-024", "`" + ellipsis(sanitize_utf8(key), 80) + "` is no parameter", std::string(key),
-                         near.empty() ? "docs/servers.md lists the parameters." : "Did you mean `" + near + "`?", ErrorKind::invalid};
+                         near.empty() ? "`agentforge help docs/servers.md` lists the parameters." : "Did you mean `" + near + "`?", ErrorKind::invalid};
         }
         return {};
     }
@@ -86,12 +86,12 @@ private:
         asked_.emplace_back(name);
         const json::value* value = values_.if_contains(name);
         if (value == nullptr && required && !error_) {
-            error_ = Error{"AF-MCP-024", "the parameter `" + std::string(name) + "` is missing", name, "docs/servers.md lists the parameters.", ErrorKind::invalid};
+            error_ = Error{"AF-MCP-024", "the parameter `" + std::string(name) + "` is missing", name, "`agentforge help docs/servers.md` lists the parameters.", ErrorKind::invalid};
         }
         return value;
     }
     void wrong(const char* name, const std::string& expected) {
-        if (!error_) { error_ = Error{"AF-MCP-024", "the parameter `" + std::string(name) + "` must be " + expected, name, "docs/servers.md lists the parameters.", ErrorKind::invalid}; }
+        if (!error_) { error_ = Error{"AF-MCP-024", "the parameter `" + std::string(name) + "` must be " + expected, name, "`agentforge help docs/servers.md` lists the parameters.", ErrorKind::invalid}; }
     }
 
     const json::object& values_;
@@ -369,7 +369,7 @@ public:
 
 private:
     [[nodiscard]] Error wrong(const std::string& what) const {
-        return {"AF-MCP-023", "the process of plugin `" + plugin_ + "` does not keep to the protocol of stages: " + what, where_, "Report this to the plugin's author; docs/servers.md has the protocol.",
+        return {"AF-MCP-023", "the process of plugin `" + plugin_ + "` does not keep to the protocol of stages: " + what, where_, "Report this to the plugin's author; `agentforge help docs/servers.md` has the protocol.",
                 ErrorKind::invalid};
     }
 

@@ -146,7 +146,7 @@ private:
         std::error_code failure;
         if (!fs::exists(report_.manifest, failure)) {
             return fail("manifest", {"AF-PLUG-001", "The plugin manifest cannot be read: there is no " + fs::path(report_.manifest).filename().string() + " in " + fs::path(report_.manifest).parent_path().string(),
-                                     report_.manifest, "Put a plugin.json beside the library; docs/plugins.md lists its fields.", ErrorKind::not_found},
+                                     report_.manifest, "Put a plugin.json beside the library; `agentforge help docs/plugins.md` lists its fields.", ErrorKind::not_found},
                         "nothing", "plugin.json beside the library");
         }
         auto manifest = read_manifest(report_.manifest);

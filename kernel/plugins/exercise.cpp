@@ -631,7 +631,7 @@ private:
         const auto bad = [&](const std::string& why, const std::string& found, const char* expected) {
             finding("describe", CheckStatus::error,
                     {"AF-CHECK-008", "The parameters of " + object_ + " of plugin `" + manifest_.id + "` are no schema that the host can apply: " + why, library_,
-                     "Correct ToolSpec::parameters; docs/plugins.md lists the keywords.", ErrorKind::invalid},
+                     "Correct ToolSpec::parameters; `agentforge help docs/plugins.md` lists the keywords.", ErrorKind::invalid},
                     found, expected);
         };
         json::object none;

@@ -91,7 +91,7 @@ public:
 
     Error wrong(std::string_view field, std::string_view expected, std::string_view found) const {
         return error("AF-PLUG-005", "The manifest's `" + std::string(field) + "` must be " + std::string(expected) + ", found " + ellipsis(found, 120),
-                     field, "Correct the field; docs/plugins.md lists all fields.");
+                     field, "Correct the field; `agentforge help docs/plugins.md` lists all fields.");
     }
 
 private:
@@ -100,7 +100,7 @@ private:
             if (std::ranges::find(known, std::string_view(key)) != known.end()) { continue; }
             const std::string near = nearest(key, known);
             return error("AF-PLUG-003", "The manifest has an unknown field `" + prefix + std::string(key) + "`", prefix + std::string(key),
-                         near.empty() ? "Remove it; docs/plugins.md lists all fields." : "Did you mean `" + prefix + near + "`?");
+                         near.empty() ? "Remove it; `agentforge help docs/plugins.md` lists all fields." : "Did you mean `" + prefix + near + "`?");
         }
         return {};
     }
@@ -109,7 +109,7 @@ private:
         const std::string name = prefix + std::string(field);
         const json::value* value = object.if_contains(field);
         if (value == nullptr) {
-            return error("AF-PLUG-004", "The manifest lacks the field `" + name + "`", name, "Add it; docs/plugins.md lists all fields.");
+            return error("AF-PLUG-004", "The manifest lacks the field `" + name + "`", name, "Add it; `agentforge help docs/plugins.md` lists all fields.");
         }
         if (!value->is_string() || value->get_string().empty() || value->get_string().find('\0') != json::string::npos) {
             return wrong(name, "a text that is not empty", json::serialize(*value));
@@ -137,7 +137,7 @@ private:
 
     Result<std::vector<ManifestEntry>> provides(const json::object& object) const {
         const json::value* value = object.if_contains("provides");
-        if (value == nullptr) { return error("AF-PLUG-004", "The manifest lacks the field `provides`", "provides", "Add it; docs/plugins.md lists all fields."); }
+        if (value == nullptr) { return error("AF-PLUG-004", "The manifest lacks the field `provides`", "provides", "Add it; `agentforge help docs/plugins.md` lists all fields."); }
         if (!value->is_array() || value->get_array().empty()) {
             return wrong("provides", "a list of {\"kind\", \"name\"} with one entry or more", json::serialize(*value));
         }

@@ -108,7 +108,7 @@ Result<std::unique_ptr<ServerClient>> ServerClient::start(const ServerDefinition
         if (error.code == "AF-MCP-010") {
             error = Error{"AF-MCP-006", called(server) + " did not answer `initialize` within " + std::to_string(server.startup_timeout.count()) + " ms and was ended" + client->connection_->said(),
                           server.where, "Check that its command speaks the Model Context Protocol on standard input and output; raise startup_timeout_seconds where it is slow." +
-                              std::string(server.network ? "" : " It has no network, so `npx` cannot install anything: install the server first, or see `network` in docs/servers.md."),
+                              std::string(server.network ? "" : " It has no network, so `npx` cannot install anything: install the server first, or see `network` in `agentforge help docs/servers.md`."),
                           ErrorKind::unavailable};
             client->connection_->end();
         } else if (error.code == "AF-MCP-011") {

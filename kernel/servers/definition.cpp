@@ -17,7 +17,7 @@ const std::vector<std::string> own_variables{"AGENTFORGE_WORKSPACE", "AGENTFORGE
 
 bool small_or_digit(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
-Error wrong(std::string where, std::string message, std::string remedy = "docs/servers.md lists the fields.") {
+Error wrong(std::string where, std::string message, std::string remedy = "`agentforge help docs/servers.md` lists the fields.") {
     return {"AF-MCP-002", std::move(message), std::move(where), std::move(remedy), ErrorKind::invalid};
 }
 

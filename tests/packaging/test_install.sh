@@ -22,6 +22,11 @@ if grep -rIl -e "$build" -e "$work/first" "$work/prefix" --include='*.cmake'; th
 for page in man/man1/agentforge.1 man/man1/agentforge-start.1 man/man1/agentforge-config-set.1 bash-completion/completions/agentforge zsh/site-functions/_agentforge fish/vendor_completions.d/agentforge.fish; do
     [ -s "$work/prefix/share/$page" ] || fail "share/$page is not installed"
 done
+pages=$(grep -aoh 'docs/[a-z-]*\.md' "$work/prefix/bin/agentforge" | sort -u)
+[ -n "$pages" ] || fail "no message names a page"
+for page in $pages; do
+    "$work/prefix/bin/agentforge" help "$page" | cmp -s - "$source/$page" || fail "a message names $page, which \`agentforge help\` does not show"
+done
 if [ -d "$source/config" ]; then [ -d "$work/prefix/share/agentforge/config" ] || fail "config is not installed"; fi
 for library in $(find "$work/prefix" -path '*/agentforge/plugins/*' -name '*.so'); do
     [ -f "${library%/*}/plugin.json" ] || fail "$library has no plugin.json beside it"

@@ -208,6 +208,17 @@ class TestTrial(ProgramTest):
         self.assert_error(self.run_program("status", self.task(), "--phase", "intak"), "AF-CLI-075", "`intake`")
 
 
+class TestPages(ProgramTest):
+    """The pages that messages name."""
+
+    def test_help_shows_a_page_by_the_name_that_messages_use(self):
+        self.assertEqual(self.assert_code(self.run_program("help", "docs/gates.md"), 0).out, (SOURCE / "docs/gates.md").read_text())
+
+    def test_help_of_an_unknown_page_names_the_nearest(self):
+        self.assert_error(self.run_program("help", "docs/gate.md"), "AF-CLI-001", "did you mean `agentforge help docs/gates.md`?", exit_code=2)
+        self.assert_error(self.run_program("help", "docs/../README.md"), "AF-CLI-001", "there is no page", exit_code=2)
+
+
 class TestDefinitions(ProgramTest):
     def setUp(self):
         super().setUp()
