@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ostream>
 
+#include <algorithm>
+#include <set>
+
 #include "base/text.hpp"
+#include "git/checkout_change.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/project.hpp"
@@ -31,6 +35,77 @@ Error does_not_apply(const std::string& id, const std::string& complaint, const 
     if (!state.commit.empty()) { remedy += "; or take the commit: git cherry-pick " + state.commit; }
     return Error{"AF-GIT-053", "the change of task " + id + " does not fit your checkout; nothing was changed:\n" + head_and_tail(sanitize_utf8(complaint), 2000), "", remedy,
                  ErrorKind::conflict};
+}
+
+/// Where git keeps what belongs to this checkout; of a linked worktree its own.
+Result<std::string> git_directory(ProcessRunner& processes, const Repository& repository, const Program& program) {
+    AF_TRY(const ProcessOutcome asked, processes.run(own_git(repository, program.environment, {"rev-parse", "--absolute-git-dir"}), Stop{program.cancel, std::nullopt}));
+    const std::string place = asked.out.substr(0, asked.out.find('\n'));
+    if (asked.exit_code != 0 || place.empty()) {
+        return Error{"AF-GIT-060", "git does not say where its folder is: " + head_and_tail(sanitize_utf8(asked.err), 500), repository.work_directory().string(),
+                     "Call `git rev-parse --absolute-git-dir` there to see what is wrong.", ErrorKind::io};
+    }
+    return place;
+}
+
+/// Every path that the patch may touch.
+std::vector<std::string> touched(const std::vector<TreeChange>& changes) {
+    std::set<std::string> paths;
+    for (const TreeChange& change : changes) {
+        paths.insert(change.path);
+        if (!change.old_path.empty()) { paths.insert(change.old_path); }
+    }
+    return {paths.begin(), paths.end()};
+}
+
+/// Puts the files of a sealed change in place, then the index, and says what somebody edited in between.
+Result<void> finish(CheckoutChange& change, ProcessRunner& processes, const Repository& repository, const Program& program) {
+    AF_TRY(const std::vector<std::string> edited, change.install());
+    if (!change.index_patch().empty()) {
+        AF_TRY(const auto staged, git_apply(processes, repository, program, change.index_patch(), {"--cached"}));
+        if (staged.exit_code != 0) {
+            // A process that died before may have staged it.
+            AF_TRY(const auto back, git_apply(processes, repository, program, change.index_patch(), {"--cached", "--check", "--reverse"}));
+            if (back.exit_code != 0) {
+                return Error{"AF-GIT-060", "the files are changed, and the index is not: " + head_and_tail(sanitize_utf8(staged.err), 500),
+                             repository.work_directory().string(), "Call `agentforge apply` again; it goes on with the index.", ErrorKind::io};
+            }
+        }
+    }
+    AF_TRY(const std::filesystem::path left, change.finish(edited));
+    if (edited.empty()) { return {}; }
+    std::string names;
+    for (const std::string& path : edited) { names += (names.empty() ? "" : ", ") + printable(path); }
+    return Error{"AF-GIT-063", "the change of task " + change.task() + " is in your checkout, but for files that were edited after it was interrupted: " + names,
+                 left.string(), "Your edits are as they were. What the change made of these files is in that folder: take from it what you need, then remove it.",
+                 ErrorKind::conflict};
+}
+
+/// Finishes what an `apply` before this one began and did not finish. Returns the task whose change that was, or nothing.
+Result<std::string> finish_interrupted(ProcessRunner& processes, const Repository& repository, const Program& program, const ProjectPlace& place) {
+    AF_TRY(auto change, CheckoutChange::find(repository.work_directory(), apply_folder(place.agentforge)));
+    if (!change) { return std::string(); }
+    AF_CHECK(finish(*change, processes, repository, program));
+    return change->task();
+}
+
+/// All files or none: the patch is applied to copies, which are then put in place.
+Result<void> apply_whole(ProcessRunner& processes, const Repository& repository, const Program& program, const ProjectPlace& place, const TaskState& state,
+                         const std::vector<TreeChange>& changes, const std::string& patch, bool index) {
+    AF_TRY(const std::string git_folder, git_directory(processes, repository, program));
+    AF_TRY(CheckoutChange change, CheckoutChange::prepare(repository.work_directory(), apply_folder(place.agentforge), state.task_id, touched(changes)));
+    ProcessRequest request = own_git(repository, program.environment, {"apply", "--binary", "--whitespace=nowarn", "-"});
+    request.directory = change.copies().string();
+    request.environment["GIT_DIR"] = git_folder;
+    request.environment["GIT_WORK_TREE"] = change.copies().string();
+    request.input = patch;
+    const auto done = processes.run(request, Stop{program.cancel, std::nullopt});
+    if (!done.ok() || done->exit_code != 0) {
+        AF_CHECK(change.finish({}));
+        return done.ok() ? does_not_apply(state.task_id, done->err, state) : done.error();
+    }
+    AF_CHECK(change.seal(index ? patch : std::string()));
+    return finish(change, processes, repository, program);
 }
 
 /// The change merged with the commit that the checkout stands on, as a patch from there; empty where they conflict or nothing came since.
@@ -70,6 +145,15 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
     if (!product.ok()) { return program.fail(product.error()); }
     const auto processes = make_process_runner(product->exec_helper);
 
+    if (!arguments.check) {
+        const auto finished = finish_interrupted(*processes, *repository, program, *place);
+        if (!finished.ok()) { return program.fail(finished.error()); }
+        if (!finished->empty()) { program.err << "agentforge: finished the change of " << *finished << ", which an earlier `apply` had begun.\n"; }
+    } else if (const auto begun = CheckoutChange::unfinished(apply_folder(place->agentforge))) {
+        return program.fail(Error{"AF-GIT-061", "the change of task " + *begun + " was put into this checkout in part: its process ended", place->root.string(),
+                                  "`agentforge apply " + *begun + "` finishes it.", ErrorKind::conflict});
+    }
+
     std::vector<std::string> flags;
     if (arguments.index) { flags.emplace_back("--index"); }
     std::vector<std::string> only_look = flags;
@@ -97,9 +181,7 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
         if (!there && fits->exit_code != 0) { return program.fail(does_not_apply(*id, fits->err, *state)); }
     }
     if (!there && !arguments.check) {
-        const auto done = git_apply(*processes, *repository, program, *patch, flags);
-        if (!done.ok()) { return program.fail(done.error()); }
-        if (done->exit_code != 0) { return program.fail(does_not_apply(*id, done->err, *state)); }
+        if (const auto done = apply_whole(*processes, *repository, program, *place, *state, *changes, *patch, arguments.index); !done.ok()) { return program.fail(done.error()); }
     }
     if (program.json_output) {
         json::array files;

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "base/text.hpp"
+#include "git/checkout_change.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/project.hpp"
@@ -185,6 +186,11 @@ int run_doctor(Program& program) {
         const std::string folder = place.ok() ? place->root.string() : "/";
         checks.push_back(check_confinement(*product, folder));
         checks.push_back(check_program(*product, folder, "git", {"git", "--version"}));
+    }
+    if (place.ok()) {
+        if (const auto begun = CheckoutChange::unfinished(apply_folder(place->agentforge))) {
+            checks.push_back({"checkout", Verdict::warning, interrupted_apply(*begun)});
+        }
     }
     if (product.ok() && place.ok()) {
         NullEventSink events;

@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "git/archives.hpp"
+#include "git/checkout_change.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/inspect.hpp"
@@ -361,6 +362,7 @@ void add_status(CLI::App& app, Program& program) {
             if (arguments->step != 0) { return inspect_step(program, arguments->task, arguments->step); }
             const auto place = ProjectPlace::find(program);
             if (!place.ok()) { return program.fail(place.error()); }
+            if (const auto begun = CheckoutChange::unfinished(apply_folder(place->agentforge))) { program.err << "agentforge: " << interrupted_apply(printable(*begun)) << "\n"; }
             std::optional<SeenTask> seen;
             return arguments->watch ? watch_status(program, *place, *arguments) : show_once(program, program.out, *place, *arguments, seen);
         };

@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import time
 
 import yaml
 
@@ -100,6 +101,50 @@ class TestBranchWithHooks(DeliveriesTest):
 
     def delivered(self, _):
         return self.records("delivered")[0]
+
+
+class TestInterruptedApply(DeliveriesTest):
+    """A full disk and a killed process, on a checkout with changes of the user's own."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        changelog = self.repository / "CHANGELOG.md"
+        changelog.write_text(changelog.read_text() + "mine " * 40_000 + "\n")
+        self.before = self.files()
+
+    def files(self):
+        return {str(path.relative_to(self.repository)): path.read_bytes() for path in sorted(self.repository.rglob("*"))
+                if path.is_file() and path.relative_to(self.repository).parts[0] not in (".git", ".agentforge")}
+
+    def test_a_disk_without_room_changes_nothing(self):
+        limited = ["prlimit", "--fsize=100000", *self.command("apply", self.task())]
+        done = subprocess.run(limited, cwd=self.repository, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.files(), self.before)
+        self.assert_code(self.run_program("apply", self.task()), 0)
+        self.assertTrue((self.repository / "textkit" / "slug.py").exists())
+
+    def test_a_killed_one_is_finished_by_the_next(self):
+        expected = None
+        for delay in range(0, 60, 3):
+            process = self.spawn("apply", self.task())
+            time.sleep(delay / 1000)        # Anywhere in its course: where it ends does not matter.
+            process.kill()
+            process.wait()
+            process.communicate()
+            self.assert_code(self.run_program("status"), 0)
+            self.assert_code(self.run_program("apply", self.task()), 0)
+            after = self.files()
+            self.assertIn("textkit/slug.py", after)
+            self.assertIn(b"mine mine", after["CHANGELOG.md"])
+            expected = expected or after
+            self.assertEqual(after, expected)
+            for path in set(after) - set(self.before):
+                (self.repository / path).unlink()
+            for path, content in self.before.items():
+                (self.repository / path).write_bytes(content)
 
 
 class TestRefusal(DeliveriesTest):

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/checkout_change.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <set>
+#include <system_error>
+
+#include <agentforge/json.hpp>
+
+#include "base/hash.hpp"
+#include "base/yaml.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t most_bytes = 8ULL << 30U;
+const std::string missing = "missing";
+
+Error failed(const std::string& what, const fs::path& where, const std::string& why) {
+    return {"AF-GIT-060", what + ": " + why, where.string(), "Free space there or correct its rights, then call `agentforge apply` again.", ErrorKind::io};
+}
+
+fs::path intent_of(const fs::path& folder) { return folder / "change.json"; }
+
+/// What stands at a path, in words that are equal where the file is: its kind, whether it can be run, and its bytes.
+Result<std::string> fingerprint(const fs::path& path) {
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) != 0) {
+        if (errno == ENOENT || errno == ENOTDIR) { return missing; }
+        return failed("A file cannot be looked at", path, errno_text(errno));
+    }
+    if (S_ISLNK(status.st_mode)) {
+        std::error_code error;
+        const fs::path target = fs::read_symlink(path, error);
+        if (error) { return failed("A link cannot be read", path, error.message()); }
+        return "link " + target.string();
+    }
+    if (!S_ISREG(status.st_mode)) { return std::string("other"); }
+    AF_TRY(const std::string bytes, read_file(path, most_bytes));
+    return std::string((status.st_mode & S_IXUSR) != 0 ? "program " : "file ") + sha256(bytes);
+}
+
+Result<void> copy_entry(const fs::path& from, const fs::path& to) {
+    struct stat status {};
+    if (::lstat(from.c_str(), &status) != 0 || (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))) { return {}; }
+    std::error_code error;
+    fs::create_directories(to.parent_path(), error);
+    if (!error) { fs::copy(from, to, fs::copy_options::copy_symlinks, error); }
+    if (error) { return failed("A file cannot be copied", from, error.message()); }
+    return {};
+}
+
+Result<void> sync_file(const fs::path& path) {
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!file.valid()) { return errno == ELOOP ? Result<void>{} : Result<void>(failed("A file cannot be opened", path, errno_text(errno))); }
+    if (::fsync(file.get()) != 0) { return failed("A file cannot be written to disk", path, errno_text(errno)); }
+    return {};
+}
+
+/// Folders that the change has emptied go, as git has it; never the checkout itself.
+void remove_empty_parents(const fs::path& root, fs::path relative) {
+    for (relative = relative.parent_path(); !relative.empty(); relative = relative.parent_path()) {
+        std::error_code error;
+        if (!fs::remove(root / relative, error) || error) { return; }
+    }
+}
+
+}  // namespace
+
+Result<CheckoutChange> CheckoutChange::hold(fs::path root, fs::path folder) {
+    AF_CHECK(make_directories(folder));
+    // The project's own .gitignore may be older than this folder.
+    if (const auto ignored = create_file_exclusive(folder / ".gitignore", "*\n", Durability::cached); !ignored.ok() && ignored.error().kind != ErrorKind::conflict) { return ignored.error(); }
+    const fs::path name = folder / "lock";
+    FileDescriptor lock(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!lock.valid()) { return failed("A lock cannot be made", name, errno_text(errno)); }
+    if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+        return Error{"AF-GIT-061", "another process changes this checkout at the moment", folder.string(), "Wait until it has ended, then do it again.", ErrorKind::conflict};
+    }
+    return CheckoutChange(std::move(root), std::move(folder), std::move(lock));
+}
+
+void CheckoutChange::discard() const {
+    std::error_code ignored;        // What is left is removed by the next change.
+    fs::remove(intent_of(folder_), ignored);
+    static_cast<void>(sync_directory(folder_));
+    fs::remove_all(folder_ / "files", ignored);
+}
+
+Result<CheckoutChange> CheckoutChange::prepare(fs::path root, fs::path folder, std::string task, std::vector<std::string> paths) {
+    AF_TRY(CheckoutChange change, hold(std::move(root), std::move(folder)));
+    if (fs::exists(intent_of(change.folder_))) {
+        return Error{"AF-GIT-061", "a change of this checkout was not finished", change.folder_.string(), "`agentforge apply` finishes it.", ErrorKind::conflict};
+    }
+    change.discard();
+    change.task_ = std::move(task);
+    AF_CHECK(make_directories(change.copies()));
+    std::set<fs::path> attributes;
+    for (std::string& path : paths) {
+        for (fs::path above = fs::path(path).parent_path();; above = above.parent_path()) {
+            attributes.insert(above / ".gitattributes");
+            if (above.empty()) { break; }
+        }
+        AF_TRY(std::string before, fingerprint(change.root_ / path));
+        if (const auto copied = copy_entry(change.root_ / path, change.copies() / path); !copied.ok()) {
+            change.discard();
+            return copied.error();
+        }
+        change.entries_.push_back({std::move(path), std::move(before), {}});
+    }
+    for (const fs::path& file : attributes) {
+        if (fs::exists(fs::symlink_status(change.copies() / file))) { continue; }
+        if (const auto copied = copy_entry(change.root_ / file, change.copies() / file); !copied.ok()) {
+            change.discard();
+            return copied.error();
+        }
+    }
+    return change;
+}
+
+Result<void> CheckoutChange::seal(std::string index_patch) {
+    const auto sealed = [&]() -> Result<void> {
+        json::array files;
+        std::set<fs::path> folders;
+        for (Entry& entry : entries_) {
+            const fs::path copy = copies() / entry.path;
+            AF_TRY(entry.after, fingerprint(copy));
+            if (entry.after != missing) { AF_CHECK(sync_file(copy)); }
+            folders.insert(copy.parent_path());
+            files.push_back(json::object{{"path", entry.path}, {"before", entry.before}, {"after", entry.after}});
+        }
+        for (const fs::path& each : folders) {
+            if (fs::exists(each)) { AF_CHECK(sync_directory(each)); }
+        }
+        index_patch_ = std::move(index_patch);
+        const json::object intent{{"agentforge_change", 1}, {"task", task_}, {"index_patch", index_patch_}, {"files", std::move(files)}};
+        return write_file_atomic(intent_of(folder_), json::serialize(intent), Durability::synced, 0600);
+    }();
+    if (!sealed.ok()) {
+        discard();
+        return failed("The change cannot be written down", folder_, sealed.error().message);
+    }
+    return {};
+}
+
+std::optional<std::string> CheckoutChange::unfinished(const fs::path& folder) {
+    const auto text = read_file(intent_of(folder), most_bytes);
+    if (!text.ok()) { return std::nullopt; }
+    const auto intent = parse_json(*text, intent_of(folder).string());
+    const json::value* task = intent.ok() && intent->is_object() ? intent->get_object().if_contains("task") : nullptr;
+    return task != nullptr && task->is_string() ? std::string(task->get_string()) : std::string();
+}
+
+Result<std::optional<CheckoutChange>> CheckoutChange::find(fs::path root, fs::path folder) {
+    std::error_code error;
+    if (!fs::exists(folder, error)) { return std::optional<CheckoutChange>(); }
+    AF_TRY(CheckoutChange change, hold(std::move(root), std::move(folder)));
+    if (!fs::exists(intent_of(change.folder_), error)) {
+        change.discard();
+        return std::optional<CheckoutChange>();
+    }
+    const fs::path file = intent_of(change.folder_);
+    const Error unreadable{"AF-GIT-062", "what an interrupted `apply` was to do cannot be read", file.string(),
+                           "Compare your checkout with `agentforge diff`, then remove this file.", ErrorKind::corrupt};
+    AF_TRY(const std::string text, read_file(file, most_bytes));
+    const auto intent = parse_json(text, file.string());
+    if (!intent.ok() || !intent->is_object()) { return unreadable; }
+    const auto text_of = [](const json::object& object, std::string_view key) -> std::optional<std::string> {
+        const json::value* value = object.if_contains(key);
+        if (value == nullptr || !value->is_string()) { return std::nullopt; }
+        return std::string(value->get_string());
+    };
+    const auto task = text_of(intent->get_object(), "task");
+    const auto index_patch = text_of(intent->get_object(), "index_patch");
+    const json::value* files = intent->get_object().if_contains("files");
+    if (!task || !index_patch || files == nullptr || !files->is_array()) { return unreadable; }
+    change.task_ = *task;
+    change.index_patch_ = *index_patch;
+    for (const json::value& each : files->get_array()) {
+        if (!each.is_object()) { return unreadable; }
+        const auto path = text_of(each.get_object(), "path");
+        const auto before = text_of(each.get_object(), "before");
+        const auto after = text_of(each.get_object(), "after");
+        if (!path || !before || !after) { return unreadable; }
+        change.entries_.push_back({*path, *before, *after});
+    }
+    return std::optional<CheckoutChange>(std::move(change));
+}
+
+Result<std::vector<std::string>> CheckoutChange::install(const std::function<bool()>& put) {
+    std::vector<std::string> edited;
+    std::set<fs::path> folders;
+    // What goes makes room first: a folder may stand where a file was.
+    for (const bool removals : {true, false}) {
+        for (const Entry& entry : entries_) {
+            if ((entry.after == missing) != removals || entry.after == entry.before) { continue; }
+            const fs::path place = root_ / entry.path;
+            AF_TRY(const std::string now, fingerprint(place));
+            if (now == entry.after) { continue; }
+            if (now != entry.before) {
+                edited.push_back(entry.path);
+                continue;
+            }
+            std::error_code error;
+            if (removals) {
+                fs::remove(place, error);
+                if (error) { return failed("A file cannot be removed", place, error.message()); }
+                remove_empty_parents(root_, entry.path);
+            } else {
+                fs::create_directories(place.parent_path(), error);
+                if (!error) { fs::rename(copies() / entry.path, place, error); }
+                if (error) { return failed("A file cannot be put in its place", place, error.message()); }
+                folders.insert(place.parent_path());
+            }
+            if (put && !put()) { return edited; }
+        }
+    }
+    for (const fs::path& each : folders) { AF_CHECK(sync_directory(each)); }
+    return edited;
+}
+
+Result<fs::path> CheckoutChange::finish(const std::vector<std::string>& kept) {
+    fs::path left;
+    if (!kept.empty()) {
+        left = folder_ / ("left-" + task_);
+        std::error_code error;
+        fs::remove_all(left, error);
+        for (const std::string& path : kept) { AF_CHECK(copy_entry(copies() / path, left / path)); }
+    }
+    discard();
+    return left;
+}
+
+std::string interrupted_apply(const std::string& task) {
+    return "the change of task " + task + " is in the checkout in part, because its process ended; `agentforge apply " + task + "` finishes it";
+}
+
+}  // namespace agentforge::kernel

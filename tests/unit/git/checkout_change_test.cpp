@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/checkout_change.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+
+namespace agentforge::kernel::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// A checkout of five files; the change edits one, deletes one, adds one in a new folder, makes one a program and replaces a link.
+class CheckoutChangeTest : public ::testing::Test {
+protected:
+    CheckoutChangeTest() {
+        write("edited.txt", "before\n");
+        write("folder/deleted.txt", "gone\n");
+        write("script.sh", "#!/bin/sh\n");
+        write("kept.txt", "mine\n");
+        fs::create_symlink("edited.txt", root() / "link");
+    }
+    [[nodiscard]] fs::path root() const { return folder_.path() / "checkout"; }
+    [[nodiscard]] fs::path place() const { return root() / ".agentforge" / "apply"; }
+    void write(const std::string& path, const std::string& text) const {
+        fs::create_directories((root() / path).parent_path());
+        std::ofstream(root() / path, std::ios::binary) << text;
+    }
+    Result<CheckoutChange> prepared() const { return CheckoutChange::prepare(root(), place(), "task-1", {"edited.txt", "folder/deleted.txt", "new/added.txt", "script.sh", "link"}); }
+    static void change_copies(const CheckoutChange& change) {
+        std::ofstream(change.copies() / "edited.txt", std::ios::binary) << "after\n";
+        fs::remove(change.copies() / "folder/deleted.txt");
+        fs::create_directories(change.copies() / "new");
+        std::ofstream(change.copies() / "new/added.txt") << "added\n";
+        fs::permissions(change.copies() / "script.sh", fs::perms::owner_exec, fs::perm_options::add);
+        fs::remove(change.copies() / "link");
+        fs::create_symlink("kept.txt", change.copies() / "link");
+    }
+    void seal() const {
+        auto change = prepared();
+        ASSERT_TRUE(change.ok()) << change.error().to_string();
+        change_copies(*change);
+        ASSERT_TRUE(change->seal("").ok());
+    }
+    [[nodiscard]] std::map<std::string, std::string> files() const {
+        std::map<std::string, std::string> found;
+        for (auto at = fs::recursive_directory_iterator(root()); at != fs::recursive_directory_iterator(); ++at) {
+            if (at->path().filename() == ".agentforge") {
+                at.disable_recursion_pending();
+                continue;
+            }
+            const std::string name = fs::relative(at->path(), root()).string();
+            if (at->is_symlink()) {
+                found[name] = "-> " + fs::read_symlink(at->path()).string();
+            } else if (at->is_regular_file()) {
+                std::ifstream file(at->path(), std::ios::binary);
+                found[name] = std::string(std::istreambuf_iterator<char>(file), {});
+                if ((at->status().permissions() & fs::perms::owner_exec) != fs::perms::none) { found[name] += "(x)"; }
+            }
+        }
+        return found;
+    }
+    const std::map<std::string, std::string> before_{{"edited.txt", "before\n"}, {"folder/deleted.txt", "gone\n"}, {"script.sh", "#!/bin/sh\n"}, {"kept.txt", "mine\n"}, {"link", "-> edited.txt"}};
+    const std::map<std::string, std::string> after_{{"edited.txt", "after\n"}, {"new/added.txt", "added\n"}, {"script.sh", "#!/bin/sh\n(x)"}, {"kept.txt", "mine\n"}, {"link", "-> kept.txt"}};
+    TemporaryDirectory folder_{"checkout-change"};
+};
+
+TEST_F(CheckoutChangeTest, puts_every_file_in_place) {
+    seal();
+    auto change = CheckoutChange::find(root(), place());
+    ASSERT_TRUE(change.ok() && *change);
+    EXPECT_THAT(*(*change)->install(), IsEmpty());
+    ASSERT_TRUE((*change)->finish({}).ok());
+    EXPECT_EQ(files(), after_);
+    EXPECT_FALSE(fs::exists(root() / "folder"));
+    EXPECT_FALSE(CheckoutChange::unfinished(place()));
+}
+
+TEST_F(CheckoutChangeTest, that_was_only_prepared_changes_nothing_and_is_forgotten) {
+    {
+        auto change = prepared();
+        ASSERT_TRUE(change.ok());
+        change_copies(*change);
+    }
+    const auto found = CheckoutChange::find(root(), place());
+    ASSERT_TRUE(found.ok());
+    EXPECT_FALSE(*found);
+    EXPECT_EQ(files(), before_);
+    EXPECT_FALSE(fs::exists(place() / "files"));
+}
+
+TEST_F(CheckoutChangeTest, whose_process_ends_after_any_file_is_finished_by_the_next) {
+    for (int files_put = 0; files_put <= 5; ++files_put) {
+        SCOPED_TRACE(files_put);
+        fs::remove_all(root());
+        write("edited.txt", "before\n");
+        write("folder/deleted.txt", "gone\n");
+        write("script.sh", "#!/bin/sh\n");
+        write("kept.txt", "mine\n");
+        fs::create_symlink("edited.txt", root() / "link");
+        seal();
+        {
+            auto dying = CheckoutChange::find(root(), place());
+            ASSERT_TRUE(dying.ok() && *dying);
+            int left = files_put;
+            if (left > 0) { static_cast<void>((*dying)->install([&left] { return --left > 0; })); }
+        }
+        EXPECT_EQ(CheckoutChange::unfinished(place()), "task-1");
+        auto next = CheckoutChange::find(root(), place());
+        ASSERT_TRUE(next.ok() && *next);
+        EXPECT_THAT(*(*next)->install(), IsEmpty());
+        ASSERT_TRUE((*next)->finish({}).ok());
+        EXPECT_EQ(files(), after_);
+    }
+}
+
+TEST_F(CheckoutChangeTest, leaves_a_file_that_was_edited_in_between_and_keeps_its_new_text_aside) {
+    seal();
+    write("edited.txt", "edited by hand\n");
+    auto change = CheckoutChange::find(root(), place());
+    ASSERT_TRUE(change.ok() && *change);
+    const auto edited = (*change)->install();
+    ASSERT_TRUE(edited.ok());
+    EXPECT_THAT(*edited, ElementsAre("edited.txt"));
+    const auto left = (*change)->finish(*edited);
+    ASSERT_TRUE(left.ok());
+    EXPECT_EQ(files().at("edited.txt"), "edited by hand\n");
+    EXPECT_EQ(files().at("new/added.txt"), "added\n");
+    std::ifstream kept(*left / "edited.txt");
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(kept), {}), "after\n");
+}
+
+TEST_F(CheckoutChangeTest, is_made_by_one_process_at_a_time) {
+    const auto first = prepared();
+    ASSERT_TRUE(first.ok());
+    EXPECT_EQ(prepared().error().code, "AF-GIT-061");
+    EXPECT_EQ(CheckoutChange::find(root(), place()).error().code, "AF-GIT-061");
+}
+
+TEST_F(CheckoutChangeTest, does_not_begin_over_one_that_was_not_finished) {
+    seal();
+    EXPECT_EQ(prepared().error().code, "AF-GIT-061");
+    EXPECT_EQ(CheckoutChange::unfinished(place()), "task-1");
+}
+
+TEST_F(CheckoutChangeTest, whose_record_cannot_be_read_is_named_and_left) {
+    seal();
+    std::ofstream(place() / "change.json") << "{";
+    EXPECT_EQ(CheckoutChange::find(root(), place()).error().code, "AF-GIT-062");
+    EXPECT_EQ(files(), before_);
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing
