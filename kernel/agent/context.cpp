@@ -20,7 +20,7 @@ constexpr std::size_t native_tools_frame_tokens = 350;
 constexpr std::size_t smallest_file_tokens = 120;   ///< A view that would get less is only named.
 constexpr std::size_t shown_hash_digits = 12;
 constexpr std::size_t share_step = 32;              ///< Shares of what is cut are multiples of it, so that a cut is often the one of the step before.
-constexpr std::size_t most_bytes_a_token = 8;
+constexpr std::size_t most_bytes_a_token = 7;      ///< Of deep indentation.
 constexpr std::size_t most_named = 4;               ///< Files that have no room.
 
 Error too_small(const std::string& section, std::size_t tokens, std::size_t share, const RunSpec& spec) {
@@ -102,6 +102,8 @@ public:
     Composer(const RunSpec& spec, const Memory& memory, const json::object& verification, ContextMemo& memo) : spec_(spec), memory_(memory), verification_(verification), memo_(memo) {}
 
     void compose(std::size_t room) {
+        room_ = room;
+        result_ = result_whole();
         guarantee(room);
         hand_out(room);
         write();
@@ -160,7 +162,7 @@ private:
     // ------------------------------------------------------------------------------------- room --
 
     /// What no budget can hold is not written out.
-    [[nodiscard]] bool beyond_all(std::size_t bytes) const noexcept { return bytes > spec_.budget.total * most_bytes_a_token; }
+    [[nodiscard]] bool beyond_all(std::size_t bytes) const noexcept { return bytes > room_ * most_bytes_a_token; }
     [[nodiscard]] Piece endless() const { return {"", spec_.budget.total * 4, true}; }
 
     void guarantee(std::size_t room) {
@@ -365,69 +367,72 @@ private:
         return memo_.piece(key_of(file), [&] { return beyond_all(file.content.size()) ? endless() : view(file, spec_.budget.total * 4); });
     }
 
+    /// What no room can hold is not written out.
     [[nodiscard]] std::size_t files_want() {
         std::size_t want = 0;
         for (const FileMemory& file : memory_.files()) {
-            if (!shown_by_last(file)) { want += view_whole(file).tokens + (want == 0 ? head_tokens : 0); }
+            if (shown_by_last(file)) { continue; }
+            if (want > room_ || beyond_all(file.content.size())) { return room_ * 4; }
+            want += view_whole(file).tokens + (want == 0 ? head_tokens : 0);
         }
         return want;
     }
 
     /// The files used last get the room; whole views stand first, in the order of their last change, and one that is cut behind them.
-    void put_views(std::size_t max_tokens, std::size_t for_names = 0) {
-        files_ = {};
+    void put_views(std::size_t max_tokens) {
         views_.clear();
         names_ = {};
         cut_files_.clear();
         std::vector<std::pair<unsigned, const Piece*>> shown;
+        const FileMemory* cut = nullptr;
         std::vector<std::string> named;
         std::size_t used = head_tokens;
         for (const FileMemory& file : memory_.files()) {
             if (shown_by_last(file)) { continue; }
-            const Piece* view_of = &view_whole(file);
-            const std::size_t left = max_tokens > used + for_names ? max_tokens - used - for_names : 0;
             // A short file may still fit where a long one would be cut to nothing.
-            if (view_of->tokens > left) {
-                const std::size_t share = left - left % share_step;
-                if (share < smallest_file_tokens + view_head(file).tokens) {
-                    named.push_back(file.path + " " + range_of(file));
-                    continue;
-                }
-                view_of = &memo_.piece(key_of(file) + "/" + std::to_string(share), [&] { return view(file, share); });
-                cut_files_.push_back("current_state.files." + file.path);
+            const std::size_t left = cut == nullptr && max_tokens > used ? max_tokens - used : 0;
+            const Piece* const whole = file.content.size() > left * most_bytes_a_token ? nullptr : &view_whole(file);
+            if (whole != nullptr && whole->tokens <= left) {
+                used += whole->tokens;
+                shown.emplace_back(file.changed, whole);
+            } else if (cut == nullptr && left >= smallest_file_tokens + share_step + view_head(file).tokens) {
+                cut = &file;
+            } else {
+                named.push_back(file.path + " " + range_of(file));
             }
-            used += view_of->tokens;
-            shown.emplace_back(file.changed, view_of);
         }
         std::reverse(shown.begin(), shown.end());
-        std::stable_sort(shown.begin(), shown.end(), [](const auto& one, const auto& other) { return std::pair(one.second->cut, one.first) < std::pair(other.second->cut, other.first); });
+        std::stable_sort(shown.begin(), shown.end(), [](const auto& one, const auto& other) { return one.first < other.first; });
         for (const auto& entry : shown) { views_.push_back(*entry.second); }
-        if (views_.empty()) { used = 0; }
-        if (!named.empty()) {
-            cut_files_.emplace_back("current_state.files");
-            const std::size_t more = named.size() > most_named ? named.size() - most_named : 0;
-            if (more > 0) { named.resize(most_named); }
-            json::array names(named.begin(), named.end());
-            if (more > 0) { names.emplace_back("… " + std::to_string(more) + " more"); }
-            Piece piece = piece_of("files_seen_but_not_shown", json::value(std::move(names)), 1);
-            if (used + piece.tokens > max_tokens && for_names == 0) {
-                put_views(max_tokens, piece.tokens);
-                return;
-            }
-            if (used + piece.tokens <= max_tokens) {
-                used += piece.tokens;
-                names_ = std::move(piece);
-            }
+        const std::size_t kept = used + (cut != nullptr ? smallest_file_tokens + view_head(*cut).tokens : 0);
+        if (!named.empty()) { put_names(std::move(named), max_tokens - std::min(max_tokens, kept)); }
+        if (cut != nullptr) {
+            const std::size_t left = max_tokens - used - names_.tokens;
+            const std::size_t share = left - left % share_step;
+            views_.push_back(memo_.piece(key_of(*cut) + "/" + std::to_string(share), [&] { return view(*cut, share); }));
+            used += views_.back().tokens;
+            cut_files_.push_back("current_state.files." + cut->path);
         }
-        files_.tokens = used;
+        files_.tokens = (views_.empty() ? 0 : used) + names_.tokens;
         files_.cut = !cut_files_.empty();
+    }
+
+    void put_names(std::vector<std::string> named, std::size_t max_tokens) {
+        cut_files_.emplace_back("current_state.files");
+        const std::size_t more = named.size() > most_named ? named.size() - most_named : 0;
+        if (more > 0) { named.resize(most_named); }
+        json::array names(named.begin(), named.end());
+        if (more > 0) { names.emplace_back("… " + std::to_string(more) + " more"); }
+        Piece piece = piece_of("files_seen_but_not_shown", json::value(std::move(names)), 1);
+        if (piece.tokens <= max_tokens) { names_ = std::move(piece); }
     }
 
     const RunSpec& spec_;
     const Memory& memory_;
     const json::object& verification_;
     ContextMemo& memo_;
-    const Piece result_ = result_whole();
+    std::size_t room_ = 0;
+    Piece result_;
     const Piece recent_ = piece_of("recent_actions", json::value(recent_actions(memory_)));
     std::array<std::size_t, parts> wants_{};
     std::array<std::size_t, parts> shares_{};

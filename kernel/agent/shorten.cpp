@@ -12,7 +12,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-constexpr std::size_t close_enough = 24;    ///< Tokens that may stay unused before a tighter fit is looked for.
+constexpr std::size_t close_enough = 96;    ///< Tokens that may stay unused before a tighter fit is looked for.
 constexpr std::size_t longest_gap = 320;    ///< Bytes that whole lines may leave unused; with more, a long line is cut inside.
 
 std::vector<std::string_view> lines_of(std::string_view text) {
