@@ -12,6 +12,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "host/project_trust.hpp"
+#include "plugins/exit_guard.hpp"
 #include "task/store.hpp"
 
 namespace agentforge::kernel {
@@ -93,6 +94,7 @@ int detach(Program& program, const std::function<int()>& work) {
     if (child == 0) {
         ::close(ends[0]);
         ::setsid();
+        exit_guard::watch_this_process();
         const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
         if (nothing >= 0) {
             ::dup2(nothing, STDIN_FILENO);

@@ -15,6 +15,8 @@ namespace agentforge::kernel::exit_guard {
 void arm(std::function<void(const std::string& culprit)> told);
 /// What ends this process now is its own affair: `main` returns, or a child tries something out.
 void end_is_meant() noexcept;
+/// For a forked child that goes on with the run: it is watched as its parent was.
+void watch_this_process() noexcept;
 /// Whoever ends this process ends it without a word and without what `exit` does: for a forked child, where the buffers are its parent's, too.
 void leave_silently() noexcept;
 /// Ends the process at once, as _exit does.

@@ -9,7 +9,7 @@ import subprocess
 
 import yaml
 
-from harness import REQUEST, TRANSCRIPT, ProgramTest, main
+from harness import REQUEST, TRANSCRIPT, ProgramTest, main, wait_until
 
 FAULTY = pathlib.Path(os.environ.get("AGENTFORGE_FAULTY_PLUGINS", ""))
 ID = "org.agentforge.test.faulty"
@@ -80,6 +80,16 @@ class TestPluginThatEndsTheProcess(FaultyPluginTest):
         self.assertIn("AF-PLUG-023", again.stderr)
         self.assertIn(where, again.stderr)
         self.assertEqual(self.records("task_resumed")[0]["ended_in"], where)
+
+    def test_exit_of_a_plugin_is_told_in_the_log_of_a_detached_run(self):
+        self.install("ends_the_process")
+        self.pipeline(self.faulty_stage(how="exit"))
+        self.assert_code(self.start_mine_detached(), 0)
+        log = self.task_folder() / "detached.log"
+        wait_until(lambda: log.exists() and "AF-PLUG-022" in log.read_text(), "the detached process to say how it ended", seconds=30)
+
+    def start_mine_detached(self):
+        return self.start("--pipeline", "mine", "--detach")
 
     def test_nothing_is_left_behind_by_a_run_that_ends_by_itself(self):
         self.assert_code(self.start("--exit-after", "intake"), 0)
