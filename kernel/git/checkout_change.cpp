@@ -13,7 +13,7 @@
 #include <agentforge/json.hpp>
 
 #include "base/hash.hpp"
-#include "base/yaml.hpp"
+#include "base/text.hpp"
 
 namespace agentforge::kernel {
 
