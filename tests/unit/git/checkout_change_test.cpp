@@ -53,7 +53,7 @@ protected:
                 at.disable_recursion_pending();
                 continue;
             }
-            const std::string name = fs::relative(at->path(), root()).string();
+            const std::string name = at->path().lexically_relative(root()).string();
             if (at->is_symlink()) {
                 found[name] = "-> " + fs::read_symlink(at->path()).string();
             } else if (at->is_regular_file()) {
