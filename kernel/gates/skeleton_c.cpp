@@ -357,6 +357,7 @@ public:
         return result;
     }
     [[nodiscard]] bool is_c() const { return c_; }
+    [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] bool has_type(const std::string& name) const { return body_of(name).has_value(); }
 
     /// A class, struct, enum or alias of that name is defined here, not only announced.
@@ -538,7 +539,8 @@ public:
         cpp_project_ = std::any_of(existing.begin(), existing.end(), [](const auto& path) { return ends_with_any(path, {".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx"}); });
     }
 
-    Skeletons write(const std::vector<SkeletonInterface>& interfaces) {
+    Skeletons write(std::vector<SkeletonInterface> interfaces) {
+        for (auto& interface : interfaces) { unwrap(interface); }
         interfaces_ = &interfaces;
         Skeletons result;
         // Types and values first: methods and parameters need them.
@@ -566,6 +568,56 @@ public:
     }
 
 private:
+    /// `namespace a { class b; }` is `a::b`.
+    static void unwrap(SkeletonInterface& interface) {
+        std::string spaces;
+        auto text = squeezed(interface.signature);
+        while (text.starts_with("namespace ")) {
+            const auto open = text.find('{');
+            const auto close = open == std::string::npos ? open : closing(code_only(text), open);
+            if (close == std::string::npos || text.find_first_not_of("; ", close + 1) != std::string::npos) { return; }
+            spaces += squeezed(std::string_view(text).substr(10, open - 10)) + "::";
+            while (spaces.find(' ') != std::string::npos) { spaces.erase(spaces.find(' '), 1); }
+            const auto inside = text.substr(open + 1, close - open - 1);
+            text = squeezed(inside.substr(std::min(inside.find_first_not_of(' '), inside.size())));
+        }
+        if (spaces.empty()) { return; }
+        interface.signature = text;
+        if (!interface.name.starts_with(spaces)) { interface.name = spaces + interface.name; }
+    }
+
+    /// A class as it is written, each method that it declares with the skeleton's body.
+    std::string with_bodies(CFile& target, const std::string& text, const std::string& name) {
+        const auto code = code_only(text);
+        const auto open = code.find('{');
+        const auto close = closing(code, open);
+        if (close == std::string::npos) { throw CannotDeclare{"the brackets in the signature `" + text + "` do not match"}; }
+        auto result = text.substr(0, open + 1) + "\n";
+        auto begin = open + 1;
+        for (auto at = begin; at <= close; ++at) {
+            if (at < close && (code[at] == '(' || code[at] == '{' || code[at] == '[')) { at = closing(code, at); }
+            const bool label = at < close && code[at] == ':' && code[at + 1] != ':' && code[at - 1] != ':';
+            if (at < close && code[at] != ';' && !label) { continue; }
+            auto member = squeezed(std::string_view(text).substr(begin, at - begin));
+            member.erase(0, std::min(member.find_first_not_of(' '), member.size()));
+            begin = at + 1;
+            if (member.empty()) { continue; }
+            if (label && (member == "public" || member == "protected" || member == "private")) {
+                result += member + ":\n";
+            } else if (label) {
+                throw CannotDeclare{"the signature `" + text + "` has something behind `:` that a skeleton may not have"};
+            } else if (code_only(member).find('(') == std::string::npos || code_only(member).find('=') != std::string::npos) {
+                result += "    " + member + ";\n";
+            } else {
+                const auto function = parse_function(member);
+                add_failing_includes(target, function);
+                project_includes(target, target.path(), types_alone(function.parameters()));
+                result += "    " + function.text + body(function, name + "::" + function.own_name(), target.is_c(), "    ");
+            }
+        }
+        return result + "}";
+    }
+
     CFile& file(const std::string& path) {
         const auto known = files_.find(path);
         if (known != files_.end()) { return known->second; }
@@ -664,16 +716,21 @@ private:
         if (find_word(code, parts.back()) == std::string::npos) {
             throw CannotDeclare{"the signature `" + interface.signature + "` does not declare `" + parts.back() + "`"};
         }
-        if (code.find('(') != std::string::npos && !code.starts_with("using") && !code.starts_with("typedef")) {
-            throw CannotDeclare{"the signature `" + interface.signature + "` has methods; name each of them as an interface of its own"};
-        }
         if (code.find('#') != std::string::npos) { throw CannotDeclare{"the signature `" + interface.signature + "` has a preprocessor line"}; }
         auto& target = file(interface.file);
         if (target.has_type(parts.back()) || target.defines_type(parts.back())) { return; }
         if (code.starts_with("enum {") && target.mentions(parts.back())) { return; }
         const auto keyword = type_keyword(text);
         standard_includes(target, text);
-        if (code.find('{') == std::string::npos && (keyword == "class" || keyword == "struct")) {
+        const bool is_class = keyword == "class" || keyword == "struct";
+        const auto open = code.find('{');
+        if (is_class && open != std::string::npos && code.find('(', open) != std::string::npos) {
+            if (target.is_c()) { throw CannotDeclare{"the signature `" + interface.signature + "` has methods, and " + interface.file + " is C"}; }
+            std::string whole;
+            for (const auto& part : parts) { whole += (whole.empty() ? "" : "::") + part; }
+            text = with_bodies(target, text, whole);
+        }
+        if (open == std::string::npos && is_class) {
             text += keyword == "class" ? " {\npublic:\n}" : " {\n}";
         }
         auto spaces = parts;

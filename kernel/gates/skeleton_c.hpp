@@ -24,7 +24,8 @@ struct Skeletons {
 ///     `constexpr` is left out of the skeleton, as such a body cannot have it.
 ///   - What the file already declares with the same parameters is left alone. Headers of the standard library that the signature
 ///     names are included, and headers of the project that alone declare a type it names; a new header gets `#pragma once`.
-///   - A signature is one function without a body, or one class, struct, enum or using; members of a struct may be given, methods may not.
+///   - A signature is one function without a body, or one class, struct, enum or using; members may be given; its methods get bodies. `namespace a { class b … }` is `a::b`. A constant, a
+///     variable with its value and a `#define` are declared as they are written.
 [[nodiscard]] Skeletons write_c_skeletons(const std::vector<SkeletonInterface>& interfaces, const std::map<std::string, std::string>& contents,
                                           const std::vector<std::string>& existing, const std::string& marker);
 

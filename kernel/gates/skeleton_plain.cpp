@@ -216,7 +216,11 @@ public:
         }
         if (name != last_part(interface.name)) { return problem("the signature declares `" + name + "`"); }
         auto& text = content(interface.file);
-        const auto owner = owner_of(interface.name, signature);
+        auto owner = owner_of(interface.name, signature);
+        if (kind_.name == "rust" && owner.empty() && RE2::PartialMatch(signature, R"(\(\s*(?:&\s*(?:'\w+\s+)?)?(?:mut\s+)?self\b)")) {
+            owner = likely_owner(text, name);
+            if (owner.empty()) { return problem("`" + signature + "` is a method; name its type: `Type::" + name + "`"); }
+        }
         switch (change(text, name, owner, signature)) {
             case Known::as_wanted: return;
             case Known::changed: break;
@@ -300,6 +304,25 @@ private:
             if (!owner.empty() && (owner.front() < 'A' || owner.front() > 'Z')) { owner.clear(); }
         }
         return owner;
+    }
+
+    /// Rust: the type that has a method of that name, else the only type of the file.
+    static std::string likely_owner(const std::string& text, const std::string& name) {
+        const auto code = read_code(text, bracket_rules()).code;
+        std::set<std::string> types;
+        std::string type;
+        re2::StringPiece rest(code);
+        static const RE2 declares(R"((?m)^\s*(?:pub(?:\([a-z ]+\))?\s+)?(?:struct|enum|union)\s+(\w+))");
+        while (RE2::FindAndConsume(&rest, declares, &type)) { types.insert(type); }
+        const RE2 method(R"(\bfn\s+)" + name + R"(\b)");
+        re2::StringPiece found;
+        for (std::size_t at = 0; method.Match(code, at, code.size(), RE2::UNANCHORED, &found, 1);) {
+            at = static_cast<std::size_t>(found.data() - code.data()) + found.size();
+            for (const auto& each : types) {
+                if (in_impl(code, at, each)) { return each; }
+            }
+        }
+        return types.size() == 1 ? *types.begin() : std::string{};
     }
 
     /// Rust: whether a place stands in an `impl` of the type.

@@ -205,6 +205,18 @@ def find(body, name):
     return found
 
 
+def is_method(node):
+    first = node.args.posonlyargs + node.args.args if isinstance(node, FUNCTIONS) else []
+    return bool(first) and first[0].arg in ("self", "cls")
+
+
+def likely_owner(tree, name):
+    """The class that has a method of that name, else the only class of the module, as a list; none: a function with such a parameter."""
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    having = [node for node in classes if find(node.body, name) is not None]
+    return [node.name for node in (having or classes)] if len(having or classes) == 1 else []
+
+
 def header_end(text, node):
     """(line, column) just behind the colon that ends the header of a function."""
     lines = text.splitlines(keepends=True)[node.lineno - 1:]
@@ -291,6 +303,9 @@ def declare(text, interface, marker):
         for default in _defaults(wanted):
             if any(isinstance(part, ast.Name) and part.id not in names for part in ast.walk(default)):
                 raise Problem(f"the default `{ast.unparse(default)}` of `{name}` is not known in `{interface['file']}`")
+    if len(parts) == 1 and is_method(wanted):
+        parts = likely_owner(tree, name) + parts
+        name = ".".join(parts)
     body, owner, missing = tree.body, None, list(parts[:-1])
     while missing:
         inner = find(body, missing[0])

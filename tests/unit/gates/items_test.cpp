@@ -124,6 +124,13 @@ TEST(PlainSkeletons, java_declares_constructors_constants_and_classes) {
               "package a;\n\npublic class Full extends RuntimeException {\n}\n");
 }
 
+TEST(PlainSkeletons, a_method_of_rust_that_does_not_name_its_type_belongs_to_the_one_that_has_it) {
+    const std::string text = "pub struct A;\npub struct B;\n\nimpl B {\n    pub fn f(&self) -> u8 {\n        todo!()\n    }\n}\n";
+    EXPECT_TRUE(plain("rust", {"f", "src/lib.rs", "pub fn f(&self) -> u8"}, {{"src/lib.rs", text}}).files.empty());
+    EXPECT_FALSE(plain("rust", {"g", "src/lib.rs", "pub fn g(&mut self)"}, {{"src/lib.rs", text}}).problems.empty()) << "which of both is not said";
+    EXPECT_THAT(only(plain("rust", {"g", "src/lib.rs", "pub fn g(&mut self)"}, {{"src/lib.rs", "pub struct A;\n"}})), HasSubstr("impl A {\n    pub fn g(&mut self) {\n"));
+}
+
 TEST(PlainSkeletons, rust_declares_types_and_constants) {
     const std::string text = "pub struct A;\n";
     EXPECT_EQ(only(plain("rust", {"CAPACITY", "src/lib.rs", "pub const CAPACITY: usize = 3"}, {{"src/lib.rs", text}})), text + "\npub const CAPACITY: usize = 3;\n");

@@ -60,6 +60,14 @@ TEST(CSkeleton, a_class_template_has_its_methods) {
     EXPECT_THAT(text, HasSubstr("    Cell at(int place) const {\n"));
 }
 
+TEST(CSkeleton, a_class_may_be_given_with_its_methods_and_namespace) {
+    const auto text = only_file(declare({{"Ring", "a.hpp", "namespace queues { template <class T> class Ring { public: explicit Ring(std::size_t capacity); T pop(); bool operator==(const Ring&) const = default; private: int size_ = 0; }; }"}}));
+    EXPECT_THAT(text, HasSubstr("namespace queues {\n\ntemplate <class T> class Ring {\npublic:\n    explicit Ring(std::size_t capacity) {\n"));
+    EXPECT_THAT(text, HasSubstr("    T pop() {\n        throw std::logic_error(\"agentforge: skeleton of queues::Ring::pop\");\n    }\n"));
+    EXPECT_THAT(text, HasSubstr("    bool operator==(const Ring&) const = default;\nprivate:\n    int size_ = 0;\n};\n"));
+    EXPECT_THAT(text, HasSubstr("#include <cstddef>\n#include <stdexcept>\n"));
+}
+
 TEST(CSkeleton, a_constant_an_alias_and_a_define_are_declared_as_they_are_written) {
     EXPECT_THAT(only_file(declare({{"g::most", "a.hpp", "constexpr int most = 10;"}})), HasSubstr("namespace g {\n\nconstexpr int most = 10;\n"));
     EXPECT_THAT(only_file(declare({{"names", "a.hpp", "inline const std::vector<std::string> names{\"a\", \"b\"}"}})), HasSubstr("#include <string>\n#include <vector>\n"));
@@ -88,10 +96,10 @@ TEST(CSkeleton, a_class_and_its_methods_are_made_together) {
     EXPECT_THAT(text, HasSubstr("    ~Cache() {\n        std::fputs(\"agentforge: skeleton of n::Cache::~Cache\\n\", stderr);\n        std::abort();\n"));
 }
 
-TEST(CSkeleton, a_struct_may_have_members_but_no_methods) {
+TEST(CSkeleton, a_struct_may_have_members_but_no_bodies) {
     EXPECT_THAT(only_file(declare({{"n::Point", "a.hpp", "struct Point { int x = 0; std::vector<int> more; };"}})),
                 HasSubstr("struct Point { int x = 0; std::vector<int> more; };\n"));
-    EXPECT_THAT(problem_of({{"n::Point", "a.hpp", "struct Point { int x() { return 1; } };"}}), HasSubstr("methods"));
+    EXPECT_THAT(problem_of({{"n::Point", "a.hpp", "struct Point { int x() { return 1; } };"}}), HasSubstr("has a body"));
 }
 
 TEST(CSkeleton, c_fails_by_abort_and_has_no_overloads) {

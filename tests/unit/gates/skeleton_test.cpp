@@ -50,6 +50,15 @@ TEST_F(Skeleton, constants_and_names_of_types_are_declared_as_they_are_written) 
     EXPECT_TRUE(known->empty()) << "it is there";
 }
 
+TEST_F(Skeleton, a_method_that_does_not_name_its_class_stands_in_the_only_one) {
+    project_.tree("t")["box.py"] = "class Box:\n    def put(self, n):\n        pass\n";
+    EXPECT_EQ(one("box.py", {"take", "box.py", "def take(self)"}),
+              "class Box:\n    def put(self, n):\n        pass\n\n    def take(self):\n        raise NotImplementedError(\"agentforge: skeleton of Box.take\")\n");
+    const auto known = make({{"put", "box.py", "def put(self, n)"}});
+    ASSERT_TRUE(known.ok());
+    EXPECT_TRUE(known->empty()) << "it is there";
+}
+
 TEST_F(Skeleton, a_function_at_the_end_of_an_existing_file) {
     project_.tree("t")["slug.py"] = "import re\n\n\ndef old():\n    return 1\n";
     EXPECT_EQ(one("slug.py", {"new", "slug.py", "async def new(a, *, b=1)"}),
