@@ -219,7 +219,7 @@ TEST(TypingError, NamesNoCommandThatIsAnotherWord) {
     for (const char* other : {"replay", "stop", "test", "list", "review"}) { EXPECT_THAT(answer({other}).err, Not(HasSubstr("did you mean"))) << other; }
 }
 
-TEST(TypingError, InHelpNamesTheNearestCommand) { EXPECT_THAT(answer({"help", "plugins", "lsit"}).err, HasSubstr("did you mean `agentforge help plugins list`?")); }
+TEST(TypingError, InHelpNamesTheNearestCommand) { EXPECT_THAT(answer({"help", "plugins", "lsit"}).err, HasSubstr("did you mean `agentforge plugins list`?")); }
 
 TEST(TypingError, ListsNoHiddenCommand) { EXPECT_THAT(answer({"plugins"}).err, Not(HasSubstr("check-child"))); }
 
