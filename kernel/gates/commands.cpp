@@ -35,7 +35,7 @@ Error wrong_setting(const std::string& key, const std::string& what) {
 
 Result<GateSettings> GateSettings::read(const json::object& settings) {
     GateSettings result;
-    const std::vector<std::string> known{"programs", "timeouts", "thresholds", "readable", "integration_tests", "command"};
+    const std::vector<std::string> known{"programs", "timeouts", "thresholds", "readable", "integration_tests", "command", "mutants"};
     for (const auto& field : settings) {
         const std::string key(field.key());
         if (std::find(known.begin(), known.end(), key) == known.end()) {
@@ -50,6 +50,12 @@ Result<GateSettings> GateSettings::read(const json::object& settings) {
                 if (!item.is_string()) { return wrong_setting(key, wanted); }
                 (key == "readable" ? result.readable : key == "command" ? result.command : result.integration_tests).emplace_back(item.get_string());
             }
+            continue;
+        }
+        if (key == "mutants") {
+            const auto* number = field.value().if_int64();
+            if (number == nullptr || *number < 0 || *number > 10) { return wrong_setting(key, "must be a whole number from 0 to 10"); }
+            result.mutants = static_cast<std::size_t>(*number);
             continue;
         }
         const auto* map = field.value().if_object();

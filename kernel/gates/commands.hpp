@@ -27,6 +27,7 @@ struct GateSettings {
     std::map<std::string, std::chrono::seconds, std::less<>> timeouts;     ///< By command: tests, integration, tests_after_edit, setup, build, collect, affected, syntax, types, metrics, skeleton.
     std::map<std::string, std::int64_t, std::less<>> thresholds;    ///< By check id.
     std::vector<std::string> integration_tests;                     ///< Globs: test files that wait for the end of a phase.
+    std::size_t mutants = 10;                                       ///< At most so many altered lines show whether new tests notice; 0: none.
     std::vector<std::string> readable;                              ///< More that commands may read: a virtual environment.
     std::vector<std::string> command;                               ///< What `{command}` stands for, alone in an argument: the tests of the language `generic`.
 
@@ -42,6 +43,8 @@ struct TestSelection {
     /// left there counts. Otherwise it is the folder that is kept between the runs of a task: quick, for feedback.
     bool judged = false;
     std::string timeout = {};           ///< In place of `tests`, the setting that bounds it, where that is set: integration, tests_after_edit.
+    std::map<std::string, std::string> instead = {};    ///< Path → bytes that stand in these plain files of the tree for this run; a path that the tree has not is one more file.
+    std::optional<std::chrono::seconds> at_most = {};   ///< The run takes no longer, whatever the settings allow.
 };
 
 /// How the build of a tree went.
@@ -126,6 +129,8 @@ private:
                                              Filling& filling, const Stop& stop);
     [[nodiscard]] Result<TestRun> run_native(const Language& language, const TestRunner& runner, const std::string& tree,
                                              const TestSelection& selection, Filling& filling, const Stop& stop);
+    /// Into the folder that is checked out, until the next tree is.
+    [[nodiscard]] Result<void> put_instead(const std::map<std::string, std::string>& files);
     [[nodiscard]] Result<BuildOutcome> run_build(const Language& language, const TestRunner& runner, const Filling& filling, const Stop& stop);
     /// Puts the canaries in their places. The paths that were filled in come back in `paths`.
     [[nodiscard]] Result<std::vector<PlacedCanary>> place_canaries(const Language& language, const TestRunner& runner,

@@ -339,6 +339,20 @@ void read_code(Reader& reader, const json::object& root, Language& language) {
     code.compared_after = reader.pattern(*value, pointer, "compared_after", false);
 }
 
+void read_mutations(Reader& reader, const json::object& root, Language& language) {
+    reader.list(root, "", "mutations", [&](const json::object& value, const std::string& pointer) {
+        reader.keys(value, pointer, {"name", "match", "replace", "files"});
+        MutationRule rule;
+        rule.name = reader.text(value, pointer, "name");
+        rule.match = reader.pattern(value, pointer, "match");
+        rule.replace = reader.text(value, pointer, "replace", false);
+        rule.files = Globs(reader.texts(value, pointer, "files", false));
+        if (const RE2 pattern(rule.match, RE2::Quiet); pattern.ok() && pattern.NumberOfCapturingGroups() > 9) { reader.fail(pointer + "/match", "`match` may have nine groups."); }
+        language.mutations.push_back(std::move(rule));
+    });
+    if (!language.mutations.empty() && language.code.empty()) { reader.fail("/mutations", "`mutations` needs `code`, which says what is code."); }
+}
+
 void read_type_checkers(Reader& reader, const json::object& root, Language& language) {
     reader.list(root, "", "type_checkers", [&](const json::object& value, const std::string& pointer) {
         reader.keys(value, pointer, {"name", "declared_by", "argv", "error", "timeout_seconds"});
@@ -446,7 +460,7 @@ Result<Language> load_language(const std::string& languages_directory, const std
     if (root != nullptr) {
         reader.keys(*root, "", {"agentforge_language", "name", "detect", "roots", "nested_roots", "sources", "tests", "test_support", "inline_tests",
                                 "runner_configuration", "skeleton_marker", "skeleton_reads", "skeletons", "environment", "runners", "commands",
-                                "code", "type_checkers", "setup", "scaffold", "tools"});
+                                "code", "mutations", "type_checkers", "setup", "scaffold", "tools"});
         if (reader.number(*root, "", "agentforge_language", 0) != 1) {
             reader.fail("/agentforge_language", "`agentforge_language` must be 1.");
         }
@@ -482,6 +496,7 @@ Result<Language> load_language(const std::string& languages_directory, const std
         read_runner_configuration(reader, *root, language);
         read_commands(reader, *root, language);
         read_code(reader, *root, language);
+        read_mutations(reader, *root, language);
         read_type_checkers(reader, *root, language);
         read_setup(reader, *root, language);
         read_scaffold(reader, *root, language);

@@ -14,6 +14,7 @@
 #include <agentforge/result.hpp>
 
 #include "gates/globs.hpp"
+#include "gates/mutants.hpp"
 #include "gates/source_text.hpp"
 
 namespace agentforge::kernel {
@@ -132,6 +133,7 @@ struct Language {
     std::map<std::string, LanguageCommand, std::less<>> commands;   ///< syntax, metrics, skeleton, coverage
     std::string skeletons;                  ///< Kind of declarations the kernel writes itself (`c`); empty: the command's, if there is one.
     CodeRules code;                         ///< How its text is read where no command measures it: complexity, what it compares with.
+    std::vector<MutationRule> mutations;    ///< Small faults to put into a change, the more telling first (mutants.hpp).
     std::vector<TypeChecker> type_checkers;
     std::vector<SetupRule> setup;
     std::vector<LanguageTool> tools;        ///< None: the programs of its commands.
