@@ -123,12 +123,13 @@ LanguageCommands::LanguageCommands(TreeCheckout& checkout, ProcessRunner& proces
 
 ProcessRequest LanguageCommands::request(const Language& language, const LanguageCommand& command, const Filling& filling,
                                          const std::map<std::string, std::string>& environment, std::string input) const {
+    const auto root = (filling.root.empty() ? checkout_.path() : filling.root).string();
     const auto fill = [&](std::string text) {
         replace_all(text, "{scratch}", filling.scratch.string());
         replace_all(text, "{results}", filling.results.string());
         replace_all(text, "{build}", filling.build.string());
         replace_all(text, "{language}", language.directory);
-        replace_all(text, "{root}", checkout_.path().string());
+        replace_all(text, "{root}", root);
         replace_all(text, "{unique}", filling.unique);
         replace_all(text, "{secret}", filling.secret);
         replace_all(text, "{jobs}", std::to_string(std::max(1U, std::thread::hardware_concurrency())));
@@ -146,6 +147,8 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
     for (const auto& argument : command.argv) {
         if (argument == "{files}") {
             result.argv.insert(result.argv.end(), filling.files.begin(), filling.files.end());
+        } else if (argument == "{tests}") {
+            result.argv.insert(result.argv.end(), filling.tests.begin(), filling.tests.end());
         } else if (argument == "{command}") {
             for (const auto& word : settings_.command) { result.argv.push_back(fill(word)); }
         } else if (argument == "{names}") {
@@ -170,7 +173,7 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
     if (const auto program = settings_.programs.find(result.argv.front()); program != settings_.programs.end()) {
         result.argv.front() = program->second;
     }
-    result.directory = checkout_.path().string();
+    result.directory = root;
     result.environment = base_environment(environment_);
     for (const auto* variables : {&language.environment, &environment}) {
         for (const auto& [name, value] : *variables) { result.environment[name] = fill(value); }

@@ -93,6 +93,23 @@ public:
     };
     /// Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
     [[nodiscard]] Result<LinesRun> lines_run(const Language& language, const std::string& tree, const std::vector<std::string>& tests, const Stop& stop);
+    /// What is run plainly.
+    struct PlainSelection {
+        std::vector<std::string> files;
+        std::vector<std::string> tests;         ///< Ids of the files that pass; run in the opposite order, where the runner takes single ones.
+        std::vector<std::string> beside;        ///< Files that may call a test file by its name.
+        bool all_pass = false;                  ///< The whole suite does: for runners that run all of it.
+        std::chrono::seconds at_most{30};
+    };
+    struct PlainRun {
+        bool measured = false;
+        bool passed = false;
+        std::string reason;                     ///< Not measured: why.
+        std::string words;                      ///< Its last.
+    };
+    /// Tests that pass, run as their user would: in a copy of the tree at another place, test files under other names, without recorder and
+    /// AgentForge's variables. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
+    [[nodiscard]] Result<PlainRun> run_plainly(const Language& language, const std::string& tree, const PlainSelection& selection, const Stop& stop);
     /// Test files that a change of these source files affects; empty optional: the runner cannot tell, so all.
     [[nodiscard]] Result<std::optional<std::vector<std::string>>> affected(const Language& language, const std::string& tree,
                                                                            const std::vector<std::string>& sources, const Stop& stop);
@@ -121,6 +138,8 @@ private:
         std::string secret;
         std::vector<std::string> files;
         std::vector<std::string> names;
+        std::vector<std::string> tests = {};
+        std::filesystem::path root = {};        ///< In place of the folder that is checked out.
     };
     [[nodiscard]] ProcessRequest request(const Language& language, const LanguageCommand& command, const Filling& filling,
                                          const std::map<std::string, std::string>& environment, std::string input) const;

@@ -203,7 +203,7 @@ std::string read_format(Reader& reader, const json::object& value, const std::st
 
 TestRunner read_runner(Reader& reader, const json::object& value, const std::string& pointer) {
     TestRunner runner;
-    reader.keys(value, pointer, {"name", "detect", "build", "build_error", "collect", "run", "single", "affected", "coverage", "environment", "canaries",
+    reader.keys(value, pointer, {"name", "detect", "build", "build_error", "collect", "run", "single", "affected", "coverage", "plain", "environment", "canaries",
                                  "error_messages", "assertion_messages", "declaration"});
     runner.name = reader.text(value, pointer, "name");
     runner.detect = reader.conditions(value, pointer, "detect");
@@ -241,6 +241,13 @@ TestRunner read_runner(Reader& reader, const json::object& value, const std::str
         runner.coverage_format = reader.text(*coverage, pointer + "/coverage", "format");
         if (!runner.coverage_format.empty() && !is_coverage_format(runner.coverage_format)) {
             reader.fail(pointer + "/coverage/format", "`" + runner.coverage_format + "` is not a known format of coverage.", "Known formats: " + coverage_format_names() + ".");
+        }
+    }
+    if (const auto* plain = part("plain", {"argv", "timeout_seconds", "renames"})) {
+        runner.plain = reader.command(*plain, pointer + "/plain", "plain", 900);
+        if (const auto* renames = plain->if_contains("renames")) {
+            if (!renames->is_bool()) { reader.fail(pointer + "/plain/renames", "`renames` must be true or false."); }
+            runner.plain_renames = renames->is_bool() && renames->get_bool();
         }
     }
     runner.environment = reader.mapping(value, pointer, "environment");

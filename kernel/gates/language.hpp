@@ -60,6 +60,10 @@ struct TestRunner {
     /// stands in a folder of its own. One that fails and prints `agentforge: not measured: <reason>` is told so, and held against nobody.
     std::optional<LanguageCommand> coverage;
     std::string coverage_format;            ///< formats/line_counts.hpp
+    /// Runs the tests of `{files}` (or `{tests}`, or all) as a user would, in a copy of the tree at another place: no recorder, none of AgentForge's
+    /// variables. It ends with 0 where all pass. One that fails and prints `agentforge: not measured: <reason>` says nothing.
+    std::optional<LanguageCommand> plain;
+    bool plain_renames = false;             ///< Test files may have other names there.
     std::vector<int> exit_passed{0};        ///< Exit codes that go with no failure,
     std::vector<int> exit_failed{1};        ///< and with some. With a canary in the run only these are believed.
     std::map<std::string, std::string> environment;

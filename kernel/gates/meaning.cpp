@@ -67,6 +67,15 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
     for (const auto& id : evidence.without_assertions) {
         ruling.blocking.push_back(id + " passes without a single assertion, so it tests nothing; the tests must be written anew in RED.");
     }
+    if (evidence.expects_anything) {
+        ruling.blocking.push_back("Every new test passes as well when the values that it expects are others, so what the code returns is equal to everything, or nothing is compared; "
+                                  "return what the specification says.");
+    }
+    if (!evidence.plain.empty()) {
+        ruling.blocking.push_back("RED's tests pass here and fail when they are run plainly (in a copy at another place, under other names of files, in another order, without the "
+                                  "kernel's recorder): " + evidence.plain + ". Neither tests nor code may depend on how, where or by which name they are run.");
+    }
+    if (!evidence.plain_told.empty()) { ruling.facts["plain_run"] = evidence.plain_told; }
     for (const auto& place : evidence.skeletons) {
         ruling.blocking.push_back(place + " is still the skeleton that was there before GREEN; write what the specification declares.");
     }
@@ -218,6 +227,63 @@ Result<std::vector<TestOutcome>> Measure::removed_tests(const GateCall& call, co
         if (run.believed && ids.contains(test.id)) { removed.push_back(test); }
     }
     return removed;
+}
+
+Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence& green, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop) {
+    AF_TRY(const auto* found, language(call.tree));
+    TestSelection selection;
+    for (const auto& file : green.red_files) {
+        AF_TRY(const auto now, checkout_->file(call.tree, file));
+        AF_TRY(const auto before, checkout_->file(call.baseline->base_tree, file));
+        if (!now || is_link(file)) { continue; }
+        auto lines = changed_line_numbers(*now, before.value_or(""));
+        if (found->may_hold_tests(file)) {
+            // The tests among other code only.
+            const auto code = split_items(*now, found->inline_begins).lines;
+            const auto with = changed_line_numbers(*now, code);
+            std::erase_if(lines, [&](const auto line) { return !with.contains(line); });
+        }
+        auto text = with_other_expectations(*now, lines, found->code);
+        if (text.empty()) { continue; }
+        selection.files.push_back(file);
+        selection.instead[file] = std::move(text);
+    }
+    if (selection.files.empty()) { return {}; }
+    selection.at_most = std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(request.suite_time));
+    AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
+    if (!run.believed || run.not_built) { return {}; }
+    std::size_t passed = 0;
+    std::size_t seen = 0;
+    for (const auto& test : run.tests) {
+        if (test.status == TestStatus::failed_assertion) { request.asserting.insert(test.id); }
+        if (std::find(evidence.fresh.begin(), evidence.fresh.end(), test.id) == evidence.fresh.end()) { continue; }
+        ++seen;
+        passed += test.status == TestStatus::passed ? 1 : 0;
+    }
+    evidence.expects_anything = seen > 0 && passed == seen;
+    return {};
+}
+
+Result<void> Measure::run_plainly(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop) {
+    AF_TRY(const auto* found, language(call.tree));
+    LanguageCommands::PlainSelection selection;
+    selection.files = green.red_files;
+    selection.all_pass = true;
+    bool own_pass = true;
+    for (const auto& test : green.run.tests) {
+        const bool own = std::find(selection.files.begin(), selection.files.end(), test.file) != selection.files.end();
+        selection.all_pass = selection.all_pass && !is_failure(test.status);
+        own_pass = own_pass && (!own || !is_failure(test.status));
+        if (own && test.status == TestStatus::passed) { selection.tests.push_back(test.id); }
+    }
+    if (!own_pass || selection.tests.empty()) { return {}; }
+    AF_TRY(selection.beside, checkout_->files(call.tree));
+    std::erase_if(selection.beside, [&](const std::string& file) { return !found->belongs_to_tests(file); });
+    selection.at_most = std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(3 * green.run.duration));
+    AF_TRY(const auto run, commands_->run_plainly(*found, call.tree, selection, stop));
+    evidence.plain_told = !run.measured ? run.reason : run.passed ? "passed" : "failed";
+    if (run.measured && !run.passed) { evidence.plain = run.words.empty() ? "no word of why" : run.words; }
+    return {};
 }
 
 Result<std::map<std::string, std::string>> Measure::change_as_comments(const Language& language, const std::string& red_tree, const std::string& tree) {

@@ -91,6 +91,10 @@ private:
     [[nodiscard]] Result<void> try_mutants(const GateCall& call, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop);
     /// Anything but tests, documentation and comments differs from the user's commit.
     [[nodiscard]] Result<bool> code_changed(const GateCall& call);
+    /// Runs RED's files as their user would. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
+    [[nodiscard]] Result<void> run_plainly(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop);
+    /// Runs RED's tests once with other values where they expect some. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
+    [[nodiscard]] Result<void> expect_otherwise(const GateCall& call, const GreenEvidence& green, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop);
     /// Bodies of the kernel's that nobody has replaced.
     [[nodiscard]] Result<std::vector<std::string>> skeletons_left(const GateCall& call);
     /// Tests that passed before the task and are gone, as they end when their files are put back beside this tree's code.

@@ -174,6 +174,37 @@ std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, s
     }
 }
 
+std::string with_other_expectations(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules) {
+    if (rules.empty()) { return {}; }
+    static const RE2 asserts(R"((?i)==|assert|expect|require|check|\bis\(|\bto(?:be|equal|strictequal)\(|equal|!=)");
+    const auto read = read_code(text, rules);
+    const auto blanked = split_lines(read.code);
+    const auto written = split_lines(text);
+    std::string result;
+    bool changed = false;
+    for (std::size_t index = 0; index < written.size(); ++index) {
+        Line line{written[index], blanked[index]};
+        std::string now(line.text);
+        const bool wanted = lines.contains(index + 1) && line.text.size() == line.code.size() && RE2::PartialMatch(re2::StringPiece(line.code.data(), line.code.size()), asserts);
+        std::vector<const CodeLiteral*> literals;
+        for (const auto& literal : read.literals) {
+            if (wanted && literal.line == index + 1) { literals.push_back(&literal); }
+        }
+        if (literals.size() > 1) { literals.erase(literals.begin()); }
+        // From the right, so that places on the left hold.
+        const auto begin = static_cast<std::size_t>(line.text.data() - text.data());
+        for (auto literal = literals.rbegin(); literal != literals.rend(); ++literal) {
+            const Line rest{std::string_view(line.text).substr(0, std::min(line.text.size(), (*literal)->end - begin)), line.code};
+            if (const auto other = other_literal(**literal, begin, rest)) {
+                now = other->text + now.substr(rest.text.size());
+                changed = true;
+            }
+        }
+        result += now + "\n";
+    }
+    return changed ? result : std::string();
+}
+
 std::vector<Mutant> choose_mutants(std::vector<std::vector<Mutant>> by_file, std::size_t most) {
     std::erase_if(by_file, [](const auto& mutants) { return mutants.empty(); });
     if (by_file.empty() || most == 0) { return {}; }

@@ -38,6 +38,10 @@ struct Mutant {
 [[nodiscard]] std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, std::string_view code, const std::set<std::uint64_t>& lines,
                                              const CodeRules& rules, const std::vector<MutationRule>& mutations);
 
+/// A test's text that expects other values: on each line that asserts something, every literal but the first is another (the only one, where there
+/// is one). `lines`: only these. Empty: no line is of this kind.
+[[nodiscard]] std::string with_other_expectations(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules);
+
 /// At most `most` of them, taken in turn from each file and spread over its lines.
 [[nodiscard]] std::vector<Mutant> choose_mutants(std::vector<std::vector<Mutant>> by_file, std::size_t most);
 

@@ -346,6 +346,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     if (!deliver && ruling.passed() && report.blocking_issues.empty() && (green || meaning.fresh.empty())) {
         AF_TRY(meaning.code_changed, code_changed(call));
         AF_TRY(meaning.skeletons, skeletons_left(call));
+        if (green) { AF_CHECK(run_plainly(call, evidence, meaning, stop)); }
         AF_TRY(meaning.removed, removed_tests(call, evidence, stop));
         MeaningRequest request{red_tree, meaning.fresh.empty() ? judged_files : evidence.red_files, {}, evidence.run.duration};
         for (const auto& test : evidence.run.tests) {
@@ -355,6 +356,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
             if (test.status == TestStatus::failed_assertion) { request.asserting.insert(test.id); }
         }
         if (meaning.code_changed && !request.files.empty()) { AF_CHECK(try_mutants(call, request, meaning, stop)); }
+        if (!meaning.fresh.empty()) { AF_CHECK(expect_otherwise(call, evidence, request, meaning, stop)); }
         for (const auto* ids_of_kind : {&meaning.fresh, &meaning.guards}) {
             for (const auto& id : *ids_of_kind) {
                 const auto count = evidence.run.assertions.find(id);
