@@ -65,8 +65,11 @@ Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language&
         return result;
     }
     AF_CHECK(place(language, tree, stop));
-    AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
     SystemIdSource ids;
+    // Not among AgentForge's own folders, whose names would tell.
+    std::error_code none;
+    const ScratchFolder place_of_its_own(fs::temp_directory_path(none) / ids.random_hex(6));
+    AF_TRY(const auto scratch, ScratchFolder::make(place_of_its_own.path().string()));
     Filling filling;
     filling.scratch = scratch->path();
     filling.results = scratch->path() / "results";

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# usage: run_plain.sh BUILD JOBS   builds the working directory as its user would, without the recorder, and runs its tests in any order
+# usage: run_plain.sh FOLDER JOBS   builds the working directory as its user would, without the recorder, and runs its tests in any order
 set -u
 build=$1/plain
 rm -rf "$build" && mkdir -p "$build" || exit 3
