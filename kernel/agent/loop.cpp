@@ -93,21 +93,21 @@ private:
 
     [[nodiscard]] std::string who() const { return "agent '" + spec_.agent.role + "' in stage '" + spec_.stage + "'"; }
 
-    Result<void> limits() const {
+    Result<void> limits() {
         if (memory_.malformed() >= spec_.max_malformed) {
             return Error{"AF-AGENT-012", who() + " gave " + std::to_string(memory_.malformed()) + " answers in a row that cannot be read; the last: " +
-                         memory_.last()->error, "", "Use a model that follows the protocol, or one with native tool calls.", ErrorKind::invalid};
+                         memory_.last()->error, "", model_.info().native_tool_calls ? "Use a model that calls tools reliably." : "Use a model that follows the protocol, or one with native tool calls.", ErrorKind::invalid};
         }
         if (memory_.identical_failures() >= spec_.max_identical_failures) {
             return Error{"AF-AGENT-011", who() + " took the same failing action " + std::to_string(memory_.identical_failures()) + " times in a row: " +
-                         memory_.last()->tool + ": " + memory_.last()->error, "", "Look at the step with `agentforge inspect`, then resume with guidance.",
+                         memory_.last()->tool + ": " + memory_.last()->error, "", "Look at the step with `agentforge inspect`, then tell the model what to do: agentforge resume " + spec_.place.task_id + " --say \"…\"",
                          ErrorKind::invalid};
         }
         if (memory_.steps() >= most_steps_) {
             return Error{"AF-AGENT-010", who() + " used up its " + std::to_string(most_steps_) + " steps without completing", "",
                          "Raise max_steps of the stage, or make the request smaller.", ErrorKind::invalid};
         }
-        return {};
+        return host_.makes_progress();
     }
 
     Result<void> wanted() const {
@@ -147,7 +147,8 @@ private:
 
     /// Fills completion; an answer that cannot be used fills error instead of failing.
     Result<void> ask(unsigned number, const BuiltContext& built, StepRecord& record) {
-        CompletionRequest request;
+        ModelRequest request;
+        request.marks.user_ends = built.stable_ends;
         request.system = fixed_.system;
         request.user = built.text;
         request.tools = fixed_.tools;
@@ -241,7 +242,7 @@ private:
             }
             return {};
         }
-        auto call = read_action(record.completion, actions_.offered());
+        auto call = read_action(record.completion, actions_.offered(), model_.info().native_tool_calls);
         if (!call.ok()) {
             refuse(record, call.error());
             return {};

@@ -446,13 +446,11 @@ std::string tool_names(const std::vector<ToolSpec>& offered) {
     return names;
 }
 
-}  // namespace
-
-Result<ToolCall> read_action(const Completion& answer, const std::vector<ToolSpec>& offered) {
+Result<ToolCall> read_any(const Completion& answer, const std::vector<ToolSpec>& offered) {
     const bool cut_off = answer.stop_reason == StopReason::length;
-    const auto cut_error = [] {
+    const auto cut_error = [&offered] {
         return unreadable("AF-AGENT-024", "the answer was cut off at the limit of output tokens before the action was whole",
-                          "Do less in one action: write a smaller file first and extend it with edit_file.");
+                          std::string("Do less in one action: ") + (is_offered(offered, "edit_file") ? "write a smaller file first and extend it with edit_file." : "write several smaller files."));
     };
     if (!answer.tool_calls.empty()) {
         if (cut_off) { return cut_error(); }
@@ -496,6 +494,15 @@ Result<ToolCall> read_action(const Completion& answer, const std::vector<ToolSpe
     }
     if (cut_off) { return cut_error(); }
     return unreadable("AF-AGENT-020", "the answer holds no action", std::string(how_to) + " Tools: " + tool_names(offered) + ".");
+}
+
+}  // namespace
+
+Result<ToolCall> read_action(const Completion& answer, const std::vector<ToolSpec>& offered, bool native_tool_calls) {
+    auto call = read_any(answer, offered);
+    if (call.ok() || !native_tool_calls || call.error().code == "AF-AGENT-024") { return call; }
+    if (call.error().code == "AF-AGENT-021") { return unreadable("AF-AGENT-021", call.error().message, "Call exactly one tool; the next step comes after its result."); }
+    return unreadable("AF-AGENT-020", "the answer calls no tool", "Call one of your tools: " + tool_names(offered) + ".");
 }
 
 namespace {

@@ -64,6 +64,8 @@ public:
         static_cast<void>(step), static_cast<void>(request);
         return error;
     }
+    /// Asked before each step. Errors: AF-AGENT-018 the stage makes no progress, in this run or an earlier one.
+    [[nodiscard]] virtual Result<void> makes_progress() { return {}; }
     /// Said between two steps. Where the run is to stop here its context is cancelled when this returns.
     virtual void step_ended() {}
     /// When a limit on time ends the call, if there is one; it is not the stage's own deadline.
@@ -130,7 +132,7 @@ struct RunSpec {
     bool agentic = false;                   ///< Each call is a command that works in the workspace with tools of its own and then takes one action.
 };
 
-/// Errors: AF-AGENT-010 steps used up, AF-AGENT-011 the same failing action, AF-AGENT-012 unreadable answers,
+/// Errors: AF-AGENT-010 steps used up, AF-AGENT-011 the same failing action, AF-AGENT-012 unreadable answers, AF-AGENT-018 no progress,
 /// AF-AGENT-013 budget too small for the fixed parts, AF-AGENT-014 cancelled, AF-AGENT-015 deadline,
 /// AF-AGENT-016 the journal's steps do not belong to this run, AF-LLM-… (the model), and what the host answers.
 [[nodiscard]] Result<AgentOutcome> run_agent(const RunSpec& spec, ToolBridge& bridge, ModelClient& model, StepHost& host,

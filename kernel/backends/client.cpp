@@ -53,13 +53,13 @@ private:
 
 class Client final : public ModelClient {
 public:
-    Client(std::shared_ptr<LLMBackend> backend, RetryPolicy retries, std::function<void(std::chrono::milliseconds)> sleep,
+    Client(std::shared_ptr<LLMBackendV2> backend, RetryPolicy retries, std::function<void(std::chrono::milliseconds)> sleep,
            std::shared_ptr<CircuitBreaker> breaker)
         : backend_(std::move(backend)), retries_(std::move(retries)), sleep_(std::move(sleep)), breaker_(std::move(breaker)), info_(backend_->info()) {}
 
     const BackendInfo& info() const noexcept override { return info_; }
 
-    Result<Completion> complete(CompletionRequest request, CallContext& context) override {
+    Result<Completion> complete(ModelRequest request, CallContext& context) override {
         if (request.frame_hash.empty()) { request.frame_hash = frame_hash(request); }
         if (request.context_hash.empty()) { request.context_hash = context_hash(request); }
         ModelCall* const kept = model_call(context);
@@ -124,10 +124,10 @@ private:
         return std::chrono::milliseconds(static_cast<std::chrono::milliseconds::rep>(static_cast<double>(delay.count()) * (1 - retries_.random() / 4)));
     }
 
-    Result<Completion> one_attempt(const CompletionRequest& request, ModelCall* kept, CallContext& context) {
+    Result<Completion> one_attempt(const ModelRequest& request, ModelCall* kept, CallContext& context) {
         Listener listener(kept);
         try {
-            return backend_->complete(request, &listener, context);
+            return backend_->complete_marked(request, request.marks, &listener, context);
         } catch (const std::exception& failure) {
             return Error{"AF-LLM-106", "the backend '" + info_.name + "' threw an exception: " + sanitize_utf8(failure.what()), "",
                          "Report it to the plugin's author; choose another backend meanwhile.", ErrorKind::internal};
@@ -169,7 +169,7 @@ private:
         return {};
     }
 
-    std::shared_ptr<LLMBackend> backend_;
+    std::shared_ptr<LLMBackendV2> backend_;
     RetryPolicy retries_;
     std::function<void(std::chrono::milliseconds)> sleep_;
     std::shared_ptr<CircuitBreaker> breaker_;
@@ -212,7 +212,7 @@ void CircuitBreaker::failed(const Error& error) {
     if (++failures_ >= failures_in_a_row) { open_until_ = now_() + rest; }
 }
 
-std::unique_ptr<ModelClient> make_model_client(std::shared_ptr<LLMBackend> backend, RetryPolicy retries,
+std::unique_ptr<ModelClient> make_model_client(std::shared_ptr<LLMBackendV2> backend, RetryPolicy retries,
                                                std::function<void(std::chrono::milliseconds)> sleep, std::shared_ptr<CircuitBreaker> breaker) {
     return std::make_unique<Client>(std::move(backend), std::move(retries), std::move(sleep), std::move(breaker));
 }

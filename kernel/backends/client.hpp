@@ -126,18 +126,25 @@ protected:
 
 class Redactor;
 
+/// A request, with what of it stays.
+struct ModelRequest : CompletionRequest {
+    ModelRequest() = default;
+    ModelRequest(CompletionRequest request, CacheMarks what_stays = {}) : CompletionRequest(std::move(request)), marks(std::move(what_stays)) {}    // NOLINT: a request without marks is one.
+    CacheMarks marks;
+};
+
 class ModelClient {
 public:
     virtual ~ModelClient() = default;
     /// Fills frame_hash and context_hash of the request where they are empty, calls the backend, retries what is `transient` within
     /// the budget that SpentAttempts says. Errors: AF-LLM-….
-    [[nodiscard]] virtual Result<Completion> complete(CompletionRequest request, CallContext& context) = 0;
+    [[nodiscard]] virtual Result<Completion> complete(ModelRequest request, CallContext& context) = 0;
     [[nodiscard]] virtual const BackendInfo& info() const noexcept = 0;
 };
 
 /// `sleep` waits (or returns early when cancelled), so that tests need not; nothing is waited for where the backend is offline. Without
 /// a breaker no call is refused.
-[[nodiscard]] std::unique_ptr<ModelClient> make_model_client(std::shared_ptr<LLMBackend> backend, RetryPolicy retries,
+[[nodiscard]] std::unique_ptr<ModelClient> make_model_client(std::shared_ptr<LLMBackendV2> backend, RetryPolicy retries,
                                                              std::function<void(std::chrono::milliseconds)> sleep,
                                                              std::shared_ptr<CircuitBreaker> breaker = nullptr);
 

@@ -206,7 +206,7 @@ public:
 
     const BackendInfo& info() const noexcept override { return inner_->info(); }
 
-    Result<Completion> complete(CompletionRequest request, CallContext& context) override {
+    Result<Completion> complete(ModelRequest request, CallContext& context) override {
         AF_CHECK(recording_->open());
         CompletionRequest asked = request;
         RecordingContext call(context);

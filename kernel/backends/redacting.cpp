@@ -24,9 +24,9 @@ public:
 
     const BackendInfo& info() const noexcept override { return inner_->info(); }
 
-    Result<Completion> complete(CompletionRequest request, CallContext& context) override {
+    Result<Completion> complete(ModelRequest request, CallContext& context) override {
         request.system = redactor_.redact(std::move(request.system));
-        request.user = redactor_.redact(std::move(request.user));
+        redact_user(request);
         for (ToolDescription& tool : request.tools) {
             tool.description = redactor_.redact(std::move(tool.description));
             if (redactor_.finds(tool.parameters)) { redactor_.redact(tool.parameters); }
@@ -44,6 +44,20 @@ public:
     }
 
 private:
+    /// What takes a secret's place may be longer or shorter. A mark inside of a secret goes.
+    void redact_user(ModelRequest& request) const {
+        std::string clean = redactor_.redact(request.user);
+        if (clean != request.user) {
+            std::vector<std::size_t> ends;
+            for (const std::size_t end : request.marks.user_ends) {
+                const std::string before = redactor_.redact(request.user.substr(0, end));
+                if (clean.starts_with(before)) { ends.push_back(before.size()); }
+            }
+            request.marks.user_ends = std::move(ends);
+        }
+        request.user = std::move(clean);
+    }
+
     std::unique_ptr<ModelClient> inner_;
     const Redactor& redactor_;
 };

@@ -203,7 +203,9 @@ Result<Agents> load_agents(const std::string& product_directory, const std::stri
             return Error{"AF-AGENT-007", "the role is primary for stage " + agent.stage + " but has no output contract for it",
                          where_of(resolved, "/capabilities/output/contract"), "Add `" + agent.stage + ": <contract>` to the map.", ErrorKind::invalid};
         }
+        // A rule that is inherited goes on binding every write of the role, whatever has become of its tool.
         for (const auto& [tool, globs] : agent.path_constraints) {
+            if (!document->places.contains("/capabilities/tools/path_constraints/" + tool)) { continue; }
             const auto allows = [name = std::string_view(tool)](const std::string& entry) {
                 return entry == name || (entry.ends_with("__*") && name.starts_with(std::string_view(entry).substr(0, entry.size() - 1)));
             };

@@ -42,7 +42,8 @@ class AgentSet {
 public:
     /// Product folder first, project folder over it; `extends: "agentforge:<role>"` takes the product's as base
     /// (maps merge, lists and scalars replace). Validated against contract `agent_definition`.
-    /// Errors: AF-AGENT-001… with file, line and field; a cycle of `extends`; an allowed tool that is also forbidden.
+    /// Errors: AF-AGENT-001… with file, line and field; a cycle of `extends`; an allowed tool that is also forbidden;
+    /// a path rule of the file itself for a tool that the role may not use. An inherited rule stays in force whether or not its tool is allowed.
     [[nodiscard]] static Result<AgentSet> load(const std::string& product_directory, const std::string& project_directory,
                                                const ContractSet& contracts);
     /// Errors: `not_found` AF-AGENT-002, naming the nearest.

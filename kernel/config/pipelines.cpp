@@ -428,6 +428,35 @@ const std::vector<std::string>& skip_conditions() {
     return words;
 }
 
+std::vector<Error> keys_without_effect(const std::string& file) {
+    // What a pipeline begins and ends with, what comes from outside and what follows it: none of it is built yet.
+    static constexpr std::string_view of_pipeline[] = {"accepts_external", "requires_external", "continuation"};
+    static constexpr std::string_view of_stage[] = {"entry_point", "exit_point", "iterate", "iterate_prompt", "required", "purpose"};
+    std::vector<Error> found;
+    const auto document = load_yaml(file);
+    if (!document.ok()) { return found; }
+    const auto name = [&](const json::object& in, const std::string& at, std::string_view key) {
+        const auto* value = in.if_contains(key);
+        if (value == nullptr || (key == "required" && *value == true) || (key == "iterate" && *value == false)) { return; }
+        found.push_back(Error{"AF-PIPE-013", "`" + std::string(key) + "` does nothing yet", document->where(at + "/" + std::string(key) + "#"),
+                              "Take it out, or do not count on it.", ErrorKind::invalid});
+    };
+    const auto* top = document->value.if_object();
+    const auto* inside = top == nullptr ? nullptr : top->if_contains("pipeline");
+    const auto* pipeline = inside == nullptr ? nullptr : inside->if_object();
+    if (pipeline == nullptr) { return found; }
+    if (const auto* stages = stages_of(*document)) {
+        for (std::size_t i = 0; i < stages->size(); ++i) {
+            const auto* stage = (*stages)[i].if_object();
+            if (stage == nullptr) { continue; }
+            for (const auto key : of_stage) { name(*stage, "/pipeline/stages/" + std::to_string(i), key); }
+        }
+    }
+    for (const auto key : of_pipeline) { name(*pipeline, "/pipeline", key); }
+    if (const auto* exit = pipeline->if_contains("exit"); exit != nullptr && exit->is_object()) { name(exit->get_object(), "/pipeline/exit", "summary_template"); }
+    return found;
+}
+
 std::optional<std::size_t> PipelineTemplate::index_of(std::string_view stage) const {
     for (std::size_t i = 0; i < stages.size(); ++i) { if (stages[i].name == stage) { return i; } }
     return std::nullopt;

@@ -85,6 +85,10 @@ struct PipelineTemplate {
 /// The conditions `skip_if` may name.
 [[nodiscard]] const std::vector<std::string>& skip_conditions();
 
+/// The keys of a template's own file that are read and do nothing yet, as AF-PIPE-013 with their places, in the file's order. What only restates the
+/// default (`required: true`, `iterate: false`) is left out. Empty for a file that cannot be read: whoever loads it says so.
+[[nodiscard]] std::vector<Error> keys_without_effect(const std::string& file);
+
 class PipelineSet {
 public:
     /// Product, then project over it by name. What a stage leaves out (agent, contract, prerequisites, limits, config …) it takes

@@ -22,6 +22,7 @@ struct Layer {
     std::string name;
     Poco::AutoPtr<Poco::Util::MapConfiguration> values;     ///< Leaves only: key → JSON text.
     std::map<std::string, std::string, std::less<>> where;
+    std::map<std::string, std::string, std::less<>> overridden;     ///< JSON text that a lower layer had for a key of this one.
 };
 
 /// Settings of one layer, before they are laid over others.
@@ -180,11 +181,12 @@ struct Settings::State {
     std::vector<GuardedSetting> guarded;
 
     void add(std::string name, const std::vector<Leaf>& leaves) {
-        Layer layer{std::move(name), new Poco::Util::MapConfiguration, {}};
+        Layer layer{std::move(name), new Poco::Util::MapConfiguration, {}, {}};
         for (const auto& leaf : leaves) {
             const auto key = join_key(leaf.segments);
             // A value over a map, or a map over a value: the higher layer's shape holds.
             for (auto& lower_layer : layers) {
+                if (lower_layer.values->hasProperty(key)) { layer.overridden[key] = lower_layer.values->getRawString(key); }
                 lower_layer.values->remove(key);
                 for (auto dot = key.rfind('.'); dot != std::string::npos && dot > 0; dot = key.rfind('.', dot - 1)) {
                     if (lower_layer.values->hasProperty(key.substr(0, dot))) { lower_layer.values->remove(key.substr(0, dot)); }
@@ -299,6 +301,23 @@ std::optional<SettingOrigin> Settings::origin(std::string_view key) const {
         if (const auto found = layer->where.find(key); found != layer->where.end() && layer->values->hasProperty(found->first)) { return SettingOrigin{layer->name, found->second}; }
     }
     return std::nullopt;
+}
+
+std::optional<std::string> Settings::overridden(std::string_view key) const {
+    for (auto layer = state_->layers.rbegin(); layer != state_->layers.rend(); ++layer) {
+        const auto found = layer->overridden.find(key);
+        if (found == layer->overridden.end() || !layer->values->hasProperty(found->first)) { continue; }
+        const json::value value = json::parse(found->second);
+        return value.is_string() ? std::string(value.get_string()) : found->second;
+    }
+    return std::nullopt;
+}
+
+bool Settings::is_below(const std::optional<SettingOrigin>& origin, const std::optional<SettingOrigin>& other) const {
+    const auto rank = [this](const std::optional<SettingOrigin>& of) {
+        return of ? std::ranges::find(state_->layers, of->layer, &Layer::name) - state_->layers.begin() : -1;
+    };
+    return rank(origin) < rank(other);
 }
 
 json::object Settings::all() const { return state_->tree(""); }

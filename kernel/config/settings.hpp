@@ -42,6 +42,10 @@ public:
     [[nodiscard]] std::vector<std::string> list(std::string_view key) const;    ///< A string is a list of one.
     [[nodiscard]] json::object section(std::string_view key) const;         ///< Merged over the layers.
     [[nodiscard]] std::optional<SettingOrigin> origin(std::string_view key) const;
+    /// What the layer before the one in force says of a setting that is a plain value, as text; empty where none below it says anything.
+    [[nodiscard]] std::optional<std::string> overridden(std::string_view key) const;
+    /// Whether `origin` of one key is of a lower layer than that of another; one that nobody sets is the lowest.
+    [[nodiscard]] bool is_below(const std::optional<SettingOrigin>& origin, const std::optional<SettingOrigin>& other) const;
     [[nodiscard]] json::object all() const;                                 ///< The resolved whole; goes into the task.
     /// AGENTFORGE_… variables that set nothing and mean nothing: typing errors, to be named to the user.
     [[nodiscard]] const std::vector<std::string>& unknown_environment() const;

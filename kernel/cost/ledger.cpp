@@ -24,7 +24,8 @@ std::string text(const json::object& value, std::string_view key) {
 }  // namespace
 
 json::object CallUsage::to_json() const {
-    json::object out{{"model", model}, {"input_tokens", input_tokens}, {"cached_input_tokens", cached_input_tokens}, {"output_tokens", output_tokens}};
+    json::object out{{"model", model}, {"input_tokens", input_tokens}, {"cached_input_tokens", cached_input_tokens}, {"cache_write_input_tokens", cache_write_input_tokens},
+                     {"output_tokens", output_tokens}};
     if (cost_microusd) {
         out["cost_microusd"] = *cost_microusd;
         out["cost_from"] = by_backend ? "backend" : "prices";
@@ -38,6 +39,7 @@ CallUsage CallUsage::from_json(const json::object& value) {
     usage.model = text(value, "model");
     usage.input_tokens = number(value, "input_tokens");
     usage.cached_input_tokens = number(value, "cached_input_tokens");
+    usage.cache_write_input_tokens = number(value, "cache_write_input_tokens");
     usage.output_tokens = number(value, "output_tokens");
     if (value.contains("cost_microusd")) { usage.cost_microusd = number(value, "cost_microusd"); }
     usage.by_backend = text(value, "cost_from") == "backend";
@@ -50,6 +52,7 @@ void Spend::add(const CallUsage& call, bool lost_call) {
     (lost_call ? lost : calls) += 1;
     input_tokens += call.input_tokens;
     cached_input_tokens += call.cached_input_tokens;
+    cache_write_input_tokens += call.cache_write_input_tokens;
     output_tokens += call.output_tokens;
     cost_microusd += call.cost_microusd.value_or(0);
     unpriced += call.cost_microusd ? 0 : 1;
@@ -64,12 +67,19 @@ void Spend::add(const Spend& other) {
     lost += other.lost;
     input_tokens += other.input_tokens;
     cached_input_tokens += other.cached_input_tokens;
+    cache_write_input_tokens += other.cache_write_input_tokens;
     output_tokens += other.output_tokens;
     cost_microusd += other.cost_microusd;
     unpriced += other.unpriced;
     estimated += other.estimated;
     dearest_microusd = std::max(dearest_microusd, other.dearest_microusd);
     largest_input = std::max(largest_input, other.largest_input);
+}
+
+std::uint64_t Spend::input_token_equivalents() const noexcept {
+    const std::uint64_t read = std::min(cached_input_tokens, input_tokens);
+    const std::uint64_t written = std::min(cache_write_input_tokens, input_tokens - read);
+    return (20 * (input_tokens - read - written) + 2 * read + 25 * written + 10) / 20;
 }
 
 void Ledger::add(std::string_view stage, std::string_view agent, const CallUsage& call, bool lost_call) {
@@ -123,6 +133,7 @@ json::object to_json(const Spend& spend) {
             {"lost_calls", spend.lost},
             {"input_tokens", spend.input_tokens},
             {"cached_input_tokens", spend.cached_input_tokens},
+            {"cache_write_input_tokens", spend.cache_write_input_tokens},
             {"output_tokens", spend.output_tokens},
             {"cost_microusd", spend.cost_microusd},
             {"unpriced_calls", spend.unpriced},
@@ -151,6 +162,7 @@ std::optional<Ledger> Ledger::from_json(const json::array& value) {
         spend.lost = number(one, "lost_calls");
         spend.input_tokens = number(one, "input_tokens");
         spend.cached_input_tokens = number(one, "cached_input_tokens");
+        spend.cache_write_input_tokens = number(one, "cache_write_input_tokens");
         spend.output_tokens = number(one, "output_tokens");
         spend.cost_microusd = number(one, "cost_microusd");
         spend.unpriced = number(one, "unpriced_calls");

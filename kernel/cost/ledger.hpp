@@ -13,12 +13,13 @@
 namespace agentforge::kernel {
 
 /// One call, as a record tells it (`usage` of the records `answer` and `call_lost`):
-/// {model, input_tokens, cached_input_tokens, output_tokens, cost_microusd?, cost_from?, estimated}.
+/// {model, input_tokens, cached_input_tokens, cache_write_input_tokens, output_tokens, cost_microusd?, cost_from?, estimated}.
 /// `cost_from` is `backend` where the backend said what the call cost, `prices` where the table did; without a cost both are absent.
 struct CallUsage {
     std::string model;
     std::uint64_t input_tokens = 0;
-    std::uint64_t cached_input_tokens = 0;
+    std::uint64_t cached_input_tokens = 0;          ///< Of the input, read from the server's cache.
+    std::uint64_t cache_write_input_tokens = 0;     ///< Of the input, written into it at a price of its own.
     std::uint64_t output_tokens = 0;
     std::optional<std::uint64_t> cost_microusd;     ///< Empty: unknown, which is not nothing.
     bool by_backend = false;
@@ -35,6 +36,7 @@ struct Spend {
     std::uint64_t lost = 0;                 ///< Made, perhaps, and never answered: counted at the most they may have used.
     std::uint64_t input_tokens = 0;
     std::uint64_t cached_input_tokens = 0;
+    std::uint64_t cache_write_input_tokens = 0;
     std::uint64_t output_tokens = 0;
     std::uint64_t cost_microusd = 0;        ///< Of the calls whose cost is known.
     std::uint64_t unpriced = 0;             ///< Calls whose cost is not known.
@@ -45,6 +47,8 @@ struct Spend {
     void add(const CallUsage& call, bool lost_call);
     void add(const Spend& other);
     [[nodiscard]] std::uint64_t tokens() const noexcept { return input_tokens + output_tokens; }
+    /// What the input costs in tokens that no cache knows: one read from the cache counts 0.1, one written into it 1.25. Output is not in it.
+    [[nodiscard]] std::uint64_t input_token_equivalents() const noexcept;
     [[nodiscard]] bool cost_known() const noexcept { return unpriced == 0; }
     bool operator==(const Spend&) const = default;
 };

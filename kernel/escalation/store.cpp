@@ -544,7 +544,10 @@ Result<PendingList> EscalationStore::pending(const std::optional<std::string>& t
     PendingList list;
     std::error_code error;
     std::vector<std::string> names;
-    for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) { names.push_back(it->path().filename().string()); }
+    for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
+        std::error_code ignored;
+        if (!it->is_directory(ignored)) { names.push_back(it->path().filename().string()); }     // A folder is a handler's own, such as its inbox.
+    }
     if (error == std::errc::no_such_file_or_directory) { return list; }
     if (error) { return Error{"AF-ESC-008", "The folder cannot be listed: " + error.message(), directory_.string(), "See to the rights of the folder", ErrorKind::io}; }
     std::sort(names.begin(), names.end());

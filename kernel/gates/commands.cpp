@@ -33,14 +33,36 @@ Error wrong_setting(const std::string& key, const std::string& what) {
 
 }  // namespace
 
+std::map<std::string, std::string> toolchains_of(const Language& language, const std::map<std::string, std::string>& environment) {
+    std::map<std::string, std::string> found;
+    const auto home = environment.find("HOME");
+    for (const auto& [name, folder] : language.toolchains) {
+        if (const auto given = environment.find(name); given != environment.end() && !given->second.empty()) {
+            found[name] = given->second;
+            continue;
+        }
+        if (folder.empty() || home == environment.end() || home->second.empty()) { continue; }
+        std::error_code none;
+        const auto usual = std::filesystem::path(home->second) / folder;
+        if (std::filesystem::is_directory(usual, none)) { found[name] = usual.string(); }
+    }
+    return found;
+}
+
 Result<GateSettings> GateSettings::read(const json::object& settings) {
     GateSettings result;
-    const std::vector<std::string> known{"programs", "timeouts", "thresholds", "readable", "integration_tests", "command", "mutants"};
+    const std::vector<std::string> known{"programs", "timeouts", "thresholds", "readable", "integration_tests", "command", "max_processes", "mutants"};
     for (const auto& field : settings) {
         const std::string key(field.key());
         if (std::find(known.begin(), known.end(), key) == known.end()) {
             const auto near = nearest(key, known);
             return wrong_setting(key, near.empty() ? "is not known" : "is not known; did you mean `" + near + "`");
+        }
+        if (key == "max_processes") {
+            const auto* number = field.value().if_int64();
+            if (number == nullptr || *number < 16) { return wrong_setting(key, "must be a whole number of at least 16"); }
+            result.max_processes = static_cast<std::uint64_t>(*number);
+            continue;
         }
         if (key == "readable" || key == "integration_tests" || key == "command") {
             const std::string wanted = key == "readable" ? "must be a list of folders" : key == "command" ? "must be a list: a program and its arguments" : "must be a list of globs";
@@ -175,6 +197,11 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
     }
     result.directory = root;
     result.environment = base_environment(environment_);
+    for (const auto& [name, value] : toolchains_of(language, environment_)) {
+        result.environment[name] = value;
+        std::error_code none;
+        if (std::filesystem::is_directory(value, none)) { result.confinement.readable.push_back(value); }
+    }
     for (const auto* variables : {&language.environment, &environment}) {
         for (const auto& [name, value] : *variables) { result.environment[name] = fill(value); }
     }
@@ -186,7 +213,7 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
     result.input = std::move(input);
     const auto timeout = settings_.timeouts.find(command.name);
     result.timeout = timeout == settings_.timeouts.end() ? command.timeout : timeout->second;
-    result.confinement.readable = {checkout_.top().string()};
+    result.confinement.readable.push_back(checkout_.top().string());
     std::error_code none;       // A language without helpers has no folder.
     if (std::filesystem::is_directory(language.directory, none)) { result.confinement.readable.push_back(language.directory); }
     result.confinement.readable.insert(result.confinement.readable.end(), settings_.readable.begin(), settings_.readable.end());
@@ -196,6 +223,7 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
     result.confinement.writable = {filling.scratch.string()};
     if (!filling.build.empty()) { result.confinement.writable.push_back(filling.build.string()); }
     result.confinement.network = Network::none;
+    result.confinement.max_processes = settings_.max_processes;
     return result;
 }
 
@@ -213,10 +241,15 @@ Result<void> LanguageCommands::set_up(const Language& language, const std::strin
         AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
         FetchPlace where;
         where.environment = environment_;
+        where.toolchains = toolchains_of(language, environment_);
         where.readable = settings_.readable;
         where.readable.push_back(language.directory);
         const auto programs = program_folders(environment_);
         where.readable.insert(where.readable.end(), programs.begin(), programs.end());
+        std::error_code none;
+        for (const auto& [name, folder] : where.toolchains) {
+            if (std::filesystem::is_directory(folder, none)) { where.readable.push_back(folder); }
+        }
         where.scratch = scratch->path();
         if (const auto timeout = settings_.timeouts.find("setup"); timeout != settings_.timeouts.end()) { where.timeout = timeout->second; }
         AF_CHECK(fetch(*rule, step, tree, checkout_, processes_, where, stop));
@@ -226,6 +259,13 @@ Result<void> LanguageCommands::set_up(const Language& language, const std::strin
 
 Result<void> LanguageCommands::place(const Language& language, const std::string& tree, const Stop& stop) {
     AF_CHECK(checkout_.check_out(tree));
+    for (const auto& [path, content] : stand_in_) {
+        // Not written through: a worktree may share its files with another.
+        std::error_code none;
+        std::filesystem::remove(checkout_.path() / path, none);
+        AF_CHECK(make_directories((checkout_.path() / path).parent_path()));
+        AF_CHECK(create_file_exclusive(checkout_.path() / path, content, Durability::cached));
+    }
     fetched_.clear();
     tried_without_.clear();
     if (language.setup.empty() || dependencies_.setup == "never") { return {}; }

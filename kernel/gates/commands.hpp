@@ -29,11 +29,15 @@ struct GateSettings {
     std::vector<std::string> integration_tests;                     ///< Globs: test files that wait for the end of a phase.
     std::size_t mutants = 10;                                       ///< At most so many altered lines show whether new tests notice; 0: none.
     std::vector<std::string> readable;                              ///< More that commands may read: a virtual environment.
+    std::uint64_t max_processes = 512;                              ///< Processes and threads that one command may have at once.
     std::vector<std::string> command;                               ///< What `{command}` stands for, alone in an argument: the tests of the language `generic`.
 
     /// Errors: `invalid` AF-GATE-012 unknown key or wrong type.
     [[nodiscard]] static Result<GateSettings> read(const json::object& settings);
 };
+
+/// The variables of a language's toolchains (`toolchains` of its file), as the user has them or as they usually are.
+[[nodiscard]] std::map<std::string, std::string> toolchains_of(const Language& language, const std::map<std::string, std::string>& environment);
 
 /// Which tests of a tree are run, and for what.
 struct TestSelection {
@@ -72,6 +76,8 @@ public:
     /// Checks the tree out and lays what it depends on beside it, for the commands that follow.
     /// Errors: AF-GATE-100 dependencies were not fetched yet and nobody has approved it; AF-GATE-101 they could not be; git's own.
     [[nodiscard]] Result<void> place(const Language& language, const std::string& tree, const Stop& stop);
+    /// From now on these files (path and content) stand in each tree that is checked out, in place of its own; none: as trees are.
+    void stand_in(std::map<std::string, std::string> files) { stand_in_ = std::move(files); }
     /// What the tree depends on. Errors: git's own.
     [[nodiscard]] Result<std::vector<SetupStep>> setup_steps(const Language& language, const std::string& tree);
     /// Fetches what is not ready. Errors: as `fetch`.
@@ -169,6 +175,7 @@ private:
     DependencySettings dependencies_;
     std::vector<Fetched> fetched_;          ///< Of the tree that was placed last.
     std::vector<std::pair<const SetupRule*, SetupStep>> tried_without_;     ///< The same: what is not there, and not required.
+    std::map<std::string, std::string> stand_in_;
     json::object confinement_;
 };
 

@@ -174,6 +174,11 @@ Result<Coverage> Measure::coverage(const std::string& base_tree, const std::stri
     result.measured = true;
     for (const auto& line : *lines) {
         if (line.if_contains("end") != nullptr) { break; }
+        if (line.if_contains("not_measured") != nullptr) {
+            result.measured = false;
+            result.reason = coverage_text(line, "not_measured");
+            continue;
+        }
         CoveredLine each{coverage_text(line, "file"), coverage_number(line, "line"), coverage_text(line, "special"), {}};
         if (const auto* names = line.if_contains("tests"); names != nullptr && names->is_array()) {
             for (const auto& name : names->get_array()) {

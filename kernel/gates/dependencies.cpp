@@ -149,6 +149,7 @@ Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::stri
     for (const auto* name : network_variables) {
         if (const auto value = place.environment.find(name); value != place.environment.end()) { request.environment[name] = value->second; }
     }
+    for (const auto& [name, value] : place.toolchains) { request.environment[name] = value; }
     for (const auto& [name, value] : filled(rule.environment, step.folder)) { request.environment[name] = value; }
     request.environment["HOME"] = (place.scratch / "home").string();
     request.environment["TMPDIR"] = (place.scratch / "tmp").string();

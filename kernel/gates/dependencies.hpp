@@ -33,6 +33,7 @@ struct Fetched {
 
 /// What a fetch is given besides its rule.
 struct FetchPlace {
+    std::map<std::string, std::string> toolchains;      ///< Variables that say where toolchains are.
     std::map<std::string, std::string> environment;     ///< The whole one; the allow-listed part, proxies and package indexes are passed on.
     std::vector<std::string> readable;
     std::filesystem::path scratch;                      ///< With `home` and `tmp` in it.

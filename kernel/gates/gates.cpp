@@ -45,6 +45,12 @@ Result<std::vector<std::pair<std::string, std::string>>> GateRunner::skeleton(co
     return state_->measure.skeleton(tree, interfaces, stop);
 }
 
+Result<void> GateRunner::try_specification(const std::string& tree, const json::object& specification, const Stop& stop) {
+    const auto interfaces = declarable_interfaces(specification);
+    if (interfaces.empty()) { return {}; }
+    return state_->measure.try_skeleton(tree, interfaces, stop);
+}
+
 Result<std::string> GateRunner::inputs() {
     if (!state_->inputs.empty()) { return state_->inputs; }
     const auto& options = state_->options;

@@ -98,6 +98,10 @@ public:
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(
         const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
 
+    /// Whether what a specification declares can be: writes the skeleton of its interfaces beside the tree, and has it compiled or checked where the
+    /// project's language does. Errors: `invalid` AF-GATE-030 with what is wrong, the compiler's own words included; those of gates.
+    [[nodiscard]] Result<void> try_specification(const std::string& tree, const json::object& specification, const Stop& stop);
+
     /// Names everything but the tree that decides what gates say: the languages' files, the conformance checks, the settings, PATH. What was
     /// measured with other inputs says nothing now. Errors: `io` AF-GATE-102 a file of these cannot be read.
     [[nodiscard]] Result<std::string> inputs();

@@ -291,7 +291,7 @@ void read_commands(Reader& reader, const json::object& root, Language& language)
     if (found == nullptr) { return; }
     const auto* value = reader.object(*found, "/commands");
     if (value == nullptr) { return; }
-    reader.keys(*value, "/commands", {"syntax", "metrics", "skeleton", "coverage"});
+    reader.keys(*value, "/commands", {"syntax", "metrics", "skeleton", "stubs", "coverage"});
     for (const auto& field : *value) {
         const std::string name(field.key());
         const std::string pointer = "/commands/" + name;
@@ -303,6 +303,16 @@ void read_commands(Reader& reader, const json::object& root, Language& language)
         if (!command.error.empty() && name != "syntax") { reader.fail(pointer + "/error", "only `syntax` may have `error`."); }
         language.commands.emplace(name, std::move(command));
     }
+}
+
+void read_stubs(Reader& reader, const json::object& root, Language& language) {
+    const auto* found = root.if_contains("stubs");
+    const auto* value = found == nullptr ? nullptr : reader.object(*found, "/stubs");
+    if (value == nullptr) { return; }
+    reader.keys(*value, "/stubs", {"body", "unless", "marked", "head"});
+    language.stubs = {reader.pattern(*value, "/stubs", "body"), reader.pattern(*value, "/stubs", "unless", false),
+                      reader.text(*value, "/stubs", "marked"), reader.text(*value, "/stubs", "head", false)};
+    if (root.if_contains("code") == nullptr) { reader.fail("/stubs", "`stubs` needs `code`, by which functions are found."); }
 }
 
 void read_code(Reader& reader, const json::object& root, Language& language) {
@@ -466,8 +476,8 @@ Result<Language> load_language(const std::string& languages_directory, const std
     const auto* root = reader.object(document.value, "");
     if (root != nullptr) {
         reader.keys(*root, "", {"agentforge_language", "name", "detect", "roots", "nested_roots", "sources", "tests", "test_support", "inline_tests",
-                                "runner_configuration", "skeleton_marker", "skeleton_reads", "skeletons", "environment", "runners", "commands",
-                                "code", "mutations", "type_checkers", "setup", "scaffold", "tools"});
+                                "runner_configuration", "skeleton_marker", "skeleton_reads", "skeletons", "environment", "toolchains", "runners", "commands",
+                                "code", "stubs", "mutations", "type_checkers", "setup", "scaffold", "tools"});
         if (reader.number(*root, "", "agentforge_language", 0) != 1) {
             reader.fail("/agentforge_language", "`agentforge_language` must be 1.");
         }
@@ -499,10 +509,12 @@ Result<Language> load_language(const std::string& languages_directory, const std
             reader.fail("/skeletons", "`" + language.skeletons + "` is not a kind of skeleton.", "The kernel writes: c, go, java, rust.");
         }
         language.environment = reader.mapping(*root, "", "environment");
+        language.toolchains = reader.mapping(*root, "", "toolchains");
         read_runners(reader, *root, language);
         read_runner_configuration(reader, *root, language);
         read_commands(reader, *root, language);
         read_code(reader, *root, language);
+        read_stubs(reader, *root, language);
         read_mutations(reader, *root, language);
         read_type_checkers(reader, *root, language);
         read_setup(reader, *root, language);

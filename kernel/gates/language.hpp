@@ -115,6 +115,14 @@ struct ScaffoldFile { std::string path; std::string content; bool append = false
 /// or, in a JSON file, what stands at `pointer` (RFC 6901).
 struct FileSection { std::string file; std::string begins; std::string pointer = {}; };
 
+/// Functions that are written and do nothing yet. Patterns are RE2 and match whole texts in which comments and the insides of quotes are blanks.
+struct StubRules {
+    std::string body;                       ///< What stands between the braces of such a function. Empty: there are no such rules.
+    std::string unless;                     ///< Found in what stands before the `{`: it is none.
+    std::string marked;                     ///< Goes behind the `{` of one: ends the test that comes there. `{marker}` and `{name}` are filled in.
+    std::string head;                       ///< Goes before the text of a file with such functions.
+};
+
 struct Language {
     std::string name;
     std::string directory;                  ///< Absolute; helper scripts.
@@ -133,10 +141,14 @@ struct Language {
     std::string skeleton_marker;
     std::vector<std::string> skeleton_reads;    ///< Files whose contents the skeleton command is given besides those of the interfaces.
     std::map<std::string, std::string> environment;
+    /// Variables of the user's that say where toolchains are: name → folder below the home folder where it is unset, empty: none.
+    /// What they name is passed on and, where it is a folder, can be read.
+    std::map<std::string, std::string> toolchains;
     std::vector<TestRunner> runners;        ///< At least one.
     std::map<std::string, LanguageCommand, std::less<>> commands;   ///< syntax, metrics, skeleton, coverage
     std::string skeletons;                  ///< Kind of declarations the kernel writes itself (`c`); empty: the command's, if there is one.
     CodeRules code;                         ///< How its text is read where no command measures it: complexity, what it compares with.
+    StubRules stubs;                        ///< With `code`; a command `stubs` does the same for what has no braces.
     std::vector<MutationRule> mutations;    ///< Small faults to put into a change, the more telling first (mutants.hpp).
     std::vector<TypeChecker> type_checkers;
     std::vector<SetupRule> setup;

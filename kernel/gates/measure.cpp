@@ -13,6 +13,7 @@
 #include "gates/items.hpp"
 #include "gates/skeleton_plain.hpp"
 #include "gates/source_text.hpp"
+#include "gates/stubs.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -141,8 +142,70 @@ Result<TestRun> Measure::run_tests(const std::string& tree, const std::vector<st
     const auto key = tree + hash_of(texts(files)) + "/" + std::to_string(number);
     if (const auto known = runs_.find(key); known != runs_.end()) { return known->second; }
     if (const auto known = judging_ ? runs_.end() : runs_.find("kept " + key); known != runs_.end()) { return known->second; }
-    AF_TRY(auto run, commands_->run_tests(*found, tree, {files, {}, judging_, timeout}, stop));
+    AF_TRY(auto run, commands_->run_tests(*found, tree, {.files = files, .names = {}, .judged = judging_, .timeout = timeout}, stop));
     if (run.believed) { runs_.emplace(run.kept_build ? "kept " + key : key, run); }
+    return run;
+}
+
+Result<std::map<std::string, std::string>> Measure::marked_stubs(const Language& language, const std::string& tree, const Stop& stop) {
+    constexpr std::size_t most_files = 5000;
+    std::map<std::string, std::string> marked;
+    const bool command = language.commands.contains("stubs");
+    if (language.stubs.body.empty() && !command) { return marked; }
+    AF_TRY(const auto files, checkout_->files(tree));
+    json::object contents;
+    std::size_t read = 0;
+    for (const auto& file : files) {
+        if (!language.sources.matches(file) || language.belongs_to_tests(file) || ++read > most_files) { continue; }
+        AF_TRY(const auto content, checkout_->file(tree, file));
+        if (!content || !is_valid_utf8(*content)) { continue; }
+        if (command) {
+            contents[file] = *content;
+            continue;
+        }
+        auto text = mark_stubs(*content, language.code, language.stubs, language.skeleton_marker);
+        if (text != *content) { marked.emplace(file, std::move(text)); }
+    }
+    if (!command) { return marked; }
+    const json::object input{{"contents", std::move(contents)}, {"marker", language.skeleton_marker}};
+    AF_TRY(const auto lines, commands_->run_for_lines(language, "stubs", "", input, stop));
+    for (const auto& line : lines) {
+        if (line.if_contains("path") != nullptr) { marked.emplace(text_of(line, "path"), text_of(line, "content")); }
+    }
+    return marked;
+}
+
+Result<TestRun> Measure::run_red_tests(const std::string& tree, const std::vector<std::string>& files, bool again, const Stop& stop) {
+    AF_TRY(const auto* found, language(tree));
+    const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}};
+    TestRun run;
+    if (again) {
+        AF_TRY(run, commands_->run_tests(*found, tree, selection, stop));
+    } else {
+        AF_TRY(run, run_tests(tree, files, stop));
+    }
+    const auto broken = [](const TestOutcome& test) { return test.status == TestStatus::error && test.id != test.file; };
+    if (!run.believed || std::none_of(run.tests.begin(), run.tests.end(), broken)) { return run; }
+    const auto key = tree + hash_of(texts(files));
+    if (!at_stubs_.contains(key)) {
+        std::set<std::string> ids;
+        AF_TRY(auto marked, marked_stubs(*found, tree, stop));
+        if (!marked.empty()) {
+            commands_->stand_in(std::move(marked));
+            const auto second = commands_->run_tests(*found, tree, selection, stop);
+            commands_->stand_in({});
+            if (!second.ok()) { return second; }
+            for (const auto& test : second->tests) {
+                if (second->believed && test.status == TestStatus::failed_skeleton) { ids.insert(test.id); }
+            }
+        }
+        at_stubs_.emplace(key, std::move(ids));
+    }
+    for (auto& test : run.tests) {
+        if (!broken(test) || !at_stubs_.at(key).contains(test.id)) { continue; }
+        test.status = TestStatus::failed_skeleton;
+        test.message = ellipsis("comes to a function that is written and does nothing yet: " + test.message, 500);
+    }
     return run;
 }
 
@@ -553,6 +616,24 @@ Result<GateReport> Measure::types(const GateCall& call, const Stop& stop) {
     return report;
 }
 
+namespace {
+
+/// Whether a line belongs to the tests: the file is one, or the line is in the tests that it holds beside other code.
+bool stands_in_tests(const Language& language, const std::vector<std::string>& named, const std::string& path, const std::string& content,
+                     std::uint64_t line) {
+    if (!language.may_hold_tests(path)) { return language.belongs_to_tests(path) || std::find(named.begin(), named.end(), path) != named.end(); }
+    const auto text_at = [line](std::string_view text) {
+        for (std::uint64_t number = 1; number < line && !text.empty(); ++number) {
+            const auto end = text.find('\n');
+            text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        }
+        return text.substr(0, text.find('\n'));
+    };
+    return text_at(split_items(content, language.inline_begins).lines) != text_at(content);
+}
+
+}  // namespace
+
 Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, const Stop& stop) {
     GateReport report;
     AF_TRY(const auto* found, language(call.tree));
@@ -647,10 +728,18 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
     auto current = search(now);
     const auto total = current.size();
     auto fresh = only_new(std::move(current), search(before));
+    // RED's gate has judged the tests before they were locked; who comes after it cannot change them.
+    const bool locked = call.baseline != nullptr && !call.baseline->red_tree.empty() && call.request.gate != "red";
     std::map<std::string, bool> broken;
     std::int64_t blocking = 0;
     for (auto& finding : fresh) {
-        const auto& violation = finding.violation;
+        auto& violation = finding.violation;
+        const auto version = std::find_if(now.begin(), now.end(), [&](const auto& each) { return each.path == violation.file; });
+        if (locked && version != now.end() && stands_in_tests(*found, call.baseline->test_files, version->path, version->content, violation.line)) {
+            finding.blocks = false;
+            violation.severity = "minor";
+            violation.message += " It stands in a locked test, so it is reported and does not block.";
+        }
         if (finding.blocks) {
             ++blocking;
             broken[violation.check_id] = true;
@@ -711,7 +800,7 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
             const bool beside = std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& each) {
                 return each.file.size() > folder.size() && each.file.starts_with(folder) && each.file.find('/', folder.size()) == std::string::npos;
             });
-            const bool helps = plain ? file == "go.mod" || (beside && found->sources.matches(file)) : headers.matches(file);
+            const bool helps = plain ? file == "go.mod" || (beside && found->sources.matches(file)) : headers.matches(file) && !found->belongs_to_tests(file);
             if (!helps || texts_of.contains(file) || texts_of.size() > (plain ? 200 : most_files)) { continue; }
             AF_TRY(auto content, checkout_->file(tree, file));
             if (content && is_valid_utf8(*content)) { texts_of[file] = std::move(*content); }
@@ -743,6 +832,42 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
     }
     if (!problems.empty()) { return cannot(problems); }
     return result;
+}
+
+Result<void> Measure::try_skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
+    AF_TRY(const auto files, skeleton(tree, interfaces, stop));
+    if (files.empty()) { return {}; }
+    AF_TRY(const auto* found, language(tree));
+    AF_TRY(const auto all, checkout_->files(tree));
+    const auto content = [&](const std::string& path) { return checkout_->file(tree, path); };
+    for (const auto& checker : found->type_checkers) {
+        AF_TRY(const bool declared, holds(checker.declared_by, all, content));
+        if (!declared) { continue; }
+        const auto errors = [&](bool with) -> Result<std::vector<Violation>> {
+            commands_->stand_in(with ? std::map<std::string, std::string>(files.begin(), files.end()) : std::map<std::string, std::string>{});
+            bool installed = true;
+            auto said = checker.command.argv.empty() ? build_errors(*found, checker, tree, stop) : type_errors(*found, checker, tree, stop, installed);
+            commands_->stand_in({});
+            return said;
+        };
+        AF_TRY(const auto after, errors(true));
+        if (after.empty()) { return {}; }
+        AF_TRY(const auto before, errors(false));
+        std::set<std::string> known;
+        for (const auto& each : before) { known.insert(each.file + "\n" + each.message); }
+        std::string new_ones;
+        std::size_t count = 0;
+        for (const auto& each : after) {
+            // Tests that are there already and wait for what is specified say nothing against it.
+            if (known.contains(each.file + "\n" + each.message) || (!each.file.empty() && found->belongs_to_tests(each.file)) || ++count > 5) { continue; }
+            new_ones += (new_ones.empty() ? "" : "; ") + (each.file.empty() ? std::string{} : each.file + ":" + std::to_string(each.line) + ": ") + each.message;
+        }
+        // What did not build before says nothing about the specification where it says the same now.
+        if (new_ones.empty()) { return {}; }
+        return Error{"AF-GATE-030", "The interfaces of the specification do not compile as they are declared: " + new_ones + ".", "specification.interfaces",
+                     "Correct the signatures; declare types, constants and aliases that they need as interfaces before them.", ErrorKind::invalid};
+    }
+    return {};
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> Measure::scaffold(const std::string& tree) {

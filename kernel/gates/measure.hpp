@@ -72,6 +72,9 @@ public:
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(
         const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
 
+    /// Declares the interfaces and has the result compiled or checked. Errors: AF-GATE-030, with what the compiler says; of `skeleton` and the checks.
+    [[nodiscard]] Result<void> try_skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
+
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> scaffold(const std::string& tree);
     [[nodiscard]] Result<std::vector<SetupStep>> setup_steps(const std::string& tree);
     [[nodiscard]] Result<void> set_up(const std::string& tree, const Stop& stop);
@@ -119,7 +122,12 @@ private:
     /// what was built apart counts.
     [[nodiscard]] Result<TestRun> run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop, std::int64_t number = 1,
                                              const std::string& timeout = {});
-    /// The same with a timeout of its own for tests of integration, which are left out unless `integration`; `always` are run whatever they are.
+    /// RED's files on RED's tree. A test that ends with an error there and comes to a stub of the project's own (`stubs` of the language) fails as it
+    /// does at a skeleton: that is measured by a second run, in which each stub ends the test that comes to it. `again`: run whatever is remembered.
+    [[nodiscard]] Result<TestRun> run_red_tests(const std::string& tree, const std::vector<std::string>& files, bool again, const Stop& stop);
+    /// Sources with stubs, as they are for such a run: path and content.
+    [[nodiscard]] Result<std::map<std::string, std::string>> marked_stubs(const Language& language, const std::string& tree, const Stop& stop);
+    /// `run_tests` with a timeout of its own for tests of integration, which are left out unless `integration`; `always` are run whatever they are.
     [[nodiscard]] Result<TestRun> run_suite(const std::string& tree, const std::vector<std::string>& files, bool integration,
                                             const std::vector<std::string>& always, const Stop& stop, std::int64_t number = 1);
     /// Tests that passed before the task, fail in this run of these files, and pass twice more, alone and with the rest: they flip, and their
@@ -150,6 +158,7 @@ private:
     ProcessRunner& processes_;
     std::map<std::string, Language> languages_;             ///< By tree.
     std::map<std::string, TestRun, std::less<>> runs_;      ///< By tree and files.
+    std::map<std::string, std::set<std::string>> at_stubs_;     ///< By tree and files: ids of tests that come to a stub.
     std::map<std::string, LanguageCommands::LinesRun> lines_;   ///< By tree, and files where the command takes some.
     std::map<std::string, std::vector<std::string>> files_; ///< By tree.
     std::optional<std::vector<ConformanceCheck>> checks_;

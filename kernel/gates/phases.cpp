@@ -166,13 +166,20 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
         }
     }
     if (!files.empty()) {
-        AF_TRY(evidence.run, run_tests(call.tree, {files.begin(), files.end()}, stop));
+        AF_TRY(evidence.run, run_red_tests(call.tree, {files.begin(), files.end()}, false, stop));
         report.facts["confinement"] = evidence.run.confinement;
         report.facts["notes"] = json::array(evidence.run.notes.begin(), evidence.run.notes.end());
     }
     auto confinement = report.facts;
     take_over(report, judge_red(evidence));
     for (auto& fact : confinement) { report.facts[fact.key()] = std::move(fact.value()); }
+    if (!evidence.test_paths.empty()) {
+        // The last time that somebody can mend a test: all rules, those of a phase's end as well.
+        GateCall rules = call;
+        rules.request.paths = evidence.test_paths;
+        AF_TRY(auto judged, conformance(rules, Enforcement::phase_end, stop));
+        take_over(report, std::move(judged), {"conformance_passing"});
+    }
     report.facts["believed"] = evidence.run.believed || files.empty();
     const auto count = report.facts.at("failing_tests").as_array().size();
     conclude(report, std::to_string(count) + (count == 1 ? " new test fails" : " new tests fail") + " as they must");
@@ -196,9 +203,8 @@ Result<void> Measure::take_back(const Language& language, const std::string& red
     }
     if (commented && (!run.believed || failing < fresh.size())) {
         // The comments may be to blame: what the bare tree says decides, and a test that passed beside comments only is shown.
-        selection.instead.clear();
         const bool believed = run.believed;
-        AF_TRY(run, commands_->run_tests(language, red_tree, selection, stop));
+        AF_TRY(run, run_red_tests(red_tree, evidence.red_files, true, stop));
         for (const auto& test : run.tests) {
             if (believed && fails(test) && std::find(passing.begin(), passing.end(), test.id) != passing.end()) { meaning.text_tests.push_back(test.id); }
         }
@@ -218,6 +224,9 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     evidence.declared = declared_tests(baseline.test_suite, problems);
     evidence.base_tests = baseline.base_tests;
     evidence.flaky = baseline.flaky;
+    for (const auto& test : baseline.red_tests) {
+        if (test.status == TestStatus::passed) { evidence.passed_in_red.push_back(test.id); }
+    }
 
     AF_TRY(const auto changes, checkout_->changes(red_tree, call.tree));
     const std::set<std::string> locked(baseline.test_files.begin(), baseline.test_files.end());
@@ -305,7 +314,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     }
     evidence.red_files.assign(red_files.begin(), red_files.end());
     evidence.red_run.believed = true;
-    if (!evidence.red_files.empty()) { AF_TRY(evidence.red_run, run_tests(red_tree, evidence.red_files, stop)); }
+    if (!evidence.red_files.empty()) { AF_TRY(evidence.red_run, run_red_tests(red_tree, evidence.red_files, false, stop)); }
     AF_TRY(const auto suite, test_files(call.tree));
     evidence.run.believed = true;
     // Tests of integration wait for the end of REFACTOR, and for what is delivered.

@@ -2,6 +2,7 @@
 // Reports as JSON, and what an agent sees of them (North Star 2.4.4).
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "gates/before.hpp"
@@ -112,6 +113,30 @@ const GateReport* newest_of(const std::vector<GateReport>& reports, std::initial
     return nullptr;
 }
 
+/// What does not build or load comes before what follows from it.
+int rank_of(const TestOutcome& test) {
+    if (test.message.starts_with("not run")) { return 2; }
+    return test.id == test.file || test.name == "(build)" ? 0 : 1;
+}
+
+/// Each failure once: tests that fail with the same words stand below the first of them.
+json::array failures_of(std::vector<const TestOutcome*> tests) {
+    std::stable_sort(tests.begin(), tests.end(), [](const auto* one, const auto* other) { return rank_of(*one) < rank_of(*other); });
+    json::array failures;
+    std::map<std::string_view, std::size_t> known;
+    for (const TestOutcome* test : tests) {
+        const auto [same, fresh] = known.emplace(test->message, failures.size());
+        if (fresh || test->message.empty()) {
+            failures.push_back(json::object{{"test", test->name}, {"file", test->file}, {"line", test->line}, {"error", test->message}});
+            continue;
+        }
+        json::object& first = failures[same->second].get_object();
+        if (!first.contains("also")) { first["also"] = json::array(); }
+        first["also"].get_array().emplace_back(test->name == test->file ? test->file : test->file + (test->line > 0 ? ":" + std::to_string(test->line) : "") + " " + test->name);
+    }
+    return failures;
+}
+
 json::object tests_status(const GateReport& report) {
     const auto counts = count_tests(report.tests);
     const auto before = fact_texts(report.facts, "failed_before");
@@ -121,7 +146,7 @@ json::object tests_status(const GateReport& report) {
     }
     const std::set<std::string> excused(before.begin(), before.end());
     const std::set<std::string> unsteady(flaky.begin(), flaky.end());
-    json::array failures;
+    std::vector<const TestOutcome*> failures;
     std::int64_t failed_before = 0;
     for (const auto& test : report.tests) {
         if (!is_failure(test.status) || unsteady.contains(test.id)) { continue; }
@@ -129,13 +154,30 @@ json::object tests_status(const GateReport& report) {
             ++failed_before;
             continue;
         }
-        failures.push_back(json::object{{"test", test.name}, {"file", test.file}, {"line", test.line}, {"error", test.message}});
+        failures.push_back(&test);
     }
     const auto failing = static_cast<std::int64_t>(failures.size());
     json::object status{{"status", word(failing == 0 && (report.passed || report.gate == "red"))}, {"total", counts.at("total")},
-                        {"passing", counts.at("passed")}, {"failing", failing}, {"failures", std::move(failures)}};
+                        {"passing", counts.at("passed")}, {"failing", failing}, {"failures", failures_of(std::move(failures))}};
     if (failed_before > 0) { status["failing_before_the_task"] = failed_before; }
     if (!flaky.empty()) { status["flaky"] = json::array(flaky.begin(), flaky.end()); }
+    return status;
+}
+
+json::array violations_of(const GateReport& report, bool (*wanted)(const Violation&)) {
+    json::array found;
+    for (const auto& violation : report.violations) {
+        if (wanted(violation)) { found.push_back(violation_to_json(violation)); }
+    }
+    return found;
+}
+
+bool is_syntax(const Violation& violation) { return violation.check_id == "syntax"; }
+bool is_type(const Violation& violation) { return violation.contract == "types"; }
+
+json::object syntax_status(const GateReport& report) {
+    json::object status{{"status", word(report.facts.at("syntax_passing") == json::value(true))}};
+    if (json::array errors = violations_of(report, is_syntax); !errors.empty()) { status["violations"] = std::move(errors); }
     return status;
 }
 
@@ -145,12 +187,13 @@ json::object types_status(const GateReport& report) {
     const bool known = how != nullptr && how->is_string();
     const auto* passing = report.facts.if_contains("type_check_passing");
     const bool passes = passing != nullptr && passing->is_bool() ? passing->get_bool() : report.passed;
-    std::int64_t errors = 0;
-    for (const auto& violation : report.violations) { errors += violation.contract == "types" ? 1 : 0; }
+    json::array errors = violations_of(report, is_type);
     const auto* warnings = report.facts.if_contains("type_warnings");
-    return {{"status", !known ? std::string_view("not configured") : how->get_string() == "checked" ? word(passes) : std::string_view(how->get_string())},
-            {"errors", errors},
+    json::object status{{"status", !known ? std::string_view("not configured") : how->get_string() == "checked" ? word(passes) : std::string_view(how->get_string())},
+            {"errors", static_cast<std::int64_t>(errors.size())},
             {"warnings", warnings != nullptr && warnings->is_int64() ? warnings->get_int64() : 0}};
+    if (!errors.empty()) { status["violations"] = std::move(errors); }
+    return status;
 }
 
 const GateReport* newest_with(const std::vector<GateReport>& reports, const char* fact) {
@@ -165,10 +208,7 @@ json::object conformance_status(const GateReport& report) {
         const auto* found = report.facts.if_contains(key);
         return found != nullptr && found->is_int64() ? found->get_int64() : 0;
     };
-    json::array violations;
-    for (const auto& violation : report.violations) {
-        if (violation.check_id != "syntax" && violation.contract != "types") { violations.push_back(violation_to_json(violation)); }
-    }
+    json::array violations = violations_of(report, [](const Violation& violation) { return !is_syntax(violation) && !is_type(violation); });
     const auto* passing = report.facts.if_contains("conformance_passing");
     return {{"status", word(passing != nullptr && passing->is_bool() && passing->get_bool())}, {"total", count("checks_total")},
             {"passing", count("checks_passing")}, {"failing", count("checks_total") - count("checks_passing")},
@@ -232,16 +272,19 @@ Result<GateReport> gate_report_from_json(const json::object& value) {
 
 json::object verification_status(const std::vector<GateReport>& newest) {
     json::object status;
+    // What does not parse or has no types that fit comes before what follows from it.
+    const auto* const syntax = newest_with(newest, "syntax_passing");
+    if (syntax != nullptr && syntax->facts.at("syntax_passing") != json::value(true)) { status["syntax"] = syntax_status(*syntax); }
+    const auto* const types = newest_with(newest, "type_check");
+    if (types != nullptr && std::any_of(types->violations.begin(), types->violations.end(), is_type)) { status["type_check"] = types_status(*types); }
     if (const auto* tests = newest_of(newest, {"tests", "red", "green", "refactor", "deliver"})) {
         status["tests"] = tests_status(*tests);
     }
     if (const auto* conformance = newest_of(newest, {"conformance", "green", "refactor", "deliver"})) {
         status["conformance"] = conformance_status(*conformance);
     }
-    if (const auto* types = newest_with(newest, "type_check")) { status["type_check"] = types_status(*types); }
-    if (const auto* syntax = newest_with(newest, "syntax_passing")) {
-        status["syntax"] = json::object{{"status", word(syntax->facts.at("syntax_passing") == json::value(true))}};
-    }
+    if (types != nullptr) { status["type_check"] = types_status(*types); }
+    if (syntax != nullptr) { status["syntax"] = syntax_status(*syntax); }
     const auto* phase = newest_of(newest, {"red", "green", "refactor", "deliver"});
     json::array issues;
     for (const auto& report : newest) {

@@ -75,6 +75,30 @@ json::array list(const std::vector<std::string>& values) { return json::array(va
 
 std::string place(const TestOutcome& test) { return test.line == 0 ? std::string{} : " (line " + std::to_string(test.line) + ")"; }
 
+/// What a run says of a file where a test that was named is not among its tests: which are, and what did not load.
+std::string collected_instead(const std::vector<TestOutcome>& tests, const std::string& file) {
+    constexpr std::size_t most = 8;
+    std::vector<std::string> here;
+    std::vector<std::string> elsewhere;
+    std::string broken;
+    for (const auto& test : tests) {
+        if (test.status == TestStatus::not_collected) { continue; }
+        if (test.id == test.file) {
+            if (broken.empty() && test.status == TestStatus::error) { broken = test.file + place(test) + ": " + first_line(test.message); }
+        } else {
+            (test.file == file ? here : elsewhere).push_back(test.file == file && test.id.starts_with(file + "::") ? test.id.substr(file.size() + 2) : test.id);
+        }
+    }
+    const auto listed = [&](const std::vector<std::string>& names) {
+        std::string text;
+        for (std::size_t at = 0; at < std::min(most, names.size()); ++at) { text += (at == 0 ? "" : ", ") + names[at]; }
+        return text + (names.size() > most ? " and " + std::to_string(names.size() - most) + " more" : "");
+    };
+    auto said = here.empty() ? "No test was collected in " + file : "Collected in " + file + ": " + listed(here);
+    if (here.empty() && !elsewhere.empty()) { said += "; elsewhere: " + listed(elsewhere); }
+    return said + "." + (broken.empty() ? "" : " This did not load: " + broken + ".");
+}
+
 /// Why a file's tests were not collected, if the run says so.
 const TestOutcome* broken_file(const std::vector<TestOutcome>& tests, const std::string& file) {
     const auto* found = find_test(tests, file);
@@ -123,7 +147,7 @@ private:
                           "or correct the import.");
                 }
             } else {
-                block(id + " was named but not collected; write it, or correct its name.");
+                block(id + " was named but not collected; write it, or correct its name. " + collected_instead(evidence_.run.tests, test.file));
             }
             ruling_.tests.push_back({id, test.name, test.file, 0, TestStatus::not_collected,
                                      broken != nullptr ? broken->message : "not collected"});
@@ -134,21 +158,25 @@ private:
             test.kind == TestKind::guard ? guard(*outcome) : fresh(*outcome);
             if (!test.requirement.empty()) {
                 mapping_[test.requirement].push_back(outcome->id);
-                if (test.kind == TestKind::fresh) { with_fresh_.insert(test.requirement); }
+                if (test.kind == TestKind::fresh && outcome->status != TestStatus::passed) { with_fresh_.insert(test.requirement); }
             }
         }
     }
 
     void fresh(const TestOutcome& test) {
+        if (test.status == TestStatus::passed) {
+            // It holds already (what a stub returns may be right for it): measured, so nobody need say it again. It proves nothing of the change.
+            guards_.push_back(test.id);
+            pass_already_.push_back(test.id);
+            return;
+        }
         fresh_.push_back(test.id);
         if (fails_as_red_must(test)) {
             failing_.push_back(test.id);
             return;
         }
         all_fail_ = false;
-        if (test.status == TestStatus::passed) {
-            block(test.id + " passed before anything was implemented; a new test must fail, or mark it kind: guard.");
-        } else if (test.status == TestStatus::skipped) {
+        if (test.status == TestStatus::skipped) {
             valid_ = false;
             block(test.id + " was skipped (" + first_line(test.message) + "); a new test must run and fail.");
         } else {
@@ -182,7 +210,8 @@ private:
                 failing_.push_back(test.id);
             } else if (test.status == TestStatus::passed) {
                 if (before == nullptr) {
-                    block(test.id + " passed before anything was implemented and is not named in the test suite; name it with kind: guard, or remove it.");
+                    guards_.push_back(test.id);
+                    pass_already_.push_back(test.id);
                 }
             } else {
                 valid_ = false;
@@ -212,7 +241,12 @@ private:
             if (with_fresh_.contains(requirement) || (guards_suffice && mapping_.contains(requirement))) {
                 ++covered;
             } else if (mapping_.contains(requirement)) {
-                block(requirement + " is covered by guards only; write at least one new test that fails without the implementation.");
+                std::string passing;
+                for (const auto& id : mapping_.at(requirement)) {
+                    if (std::find(pass_already_.begin(), pass_already_.end(), id) != pass_already_.end()) { passing += (passing.empty() ? "" : ", ") + id; }
+                }
+                block(requirement + " is covered by guards only" + (passing.empty() ? "" : " (" + passing + " passed before anything was implemented)") +
+                      "; write at least one new test that fails without the implementation.");
             } else {
                 block(requirement + " has no test; write at least one and give it requirement_ref: " + requirement + ".");
             }
@@ -241,6 +275,7 @@ private:
                          {"failing_tests", list(failing_)},
                          {"new_tests", list(fresh_)},
                          {"guard_tests", list(guards_)},
+                         {"passed_already", list(pass_already_)},
                          {"removed_tests", list(removed_)},
                          {"requirements_not_tested_by_contract", list(other_requirements_)},
                          {"skeleton_files", list(evidence_.skeleton_paths)}};
@@ -257,6 +292,7 @@ private:
     std::map<std::string, std::vector<std::string>> mapping_;
     std::vector<std::string> fresh_;
     std::vector<std::string> guards_;
+    std::vector<std::string> pass_already_;     ///< Named as new; they are guards.
     std::vector<std::string> failing_;
     std::vector<std::string> removed_;
     std::vector<std::string> other_requirements_;
@@ -323,7 +359,7 @@ public:
         for (const auto& test : evidence_.declared) {
             if (test.kind == TestKind::guard) { continue; }
             for (const auto* outcome : outcomes_of(test, evidence_.red_run.tests)) {
-                if (fails_as_red_must(*outcome)) { continue; }
+                if (fails_as_red_must(*outcome) || contains(evidence_.passed_in_red, outcome->id)) { continue; }
                 fails = false;
                 block(outcome->id + " does not fail with the change taken back (" + std::string(to_string(outcome->status)) +
                       "), so it does not test the change; the tests must be written anew in RED.");
@@ -536,7 +572,9 @@ RedIds red_ids(const std::vector<DeclaredTest>& declared, const std::vector<Test
     }
     const auto passed_before = ids_with(base_tests, TestStatus::passed);
     for (const auto& test : red_tests) {
-        if (named.contains(test.id) || !fails_as_red_must(test)) { continue; }
+        if (named.contains(test.id)) { continue; }
+        if (test.status == TestStatus::passed && find_test(base_tests, test.id) == nullptr) { ids.guards.push_back(test.id); }
+        if (!fails_as_red_must(test)) { continue; }
         const auto* before = find_test(base_tests, test.id);
         if (before == nullptr || passed_before.contains(test.id)) { ids.fresh.push_back(test.id); }
     }

@@ -60,6 +60,7 @@ struct GreenEvidence {
     std::vector<std::string> changed_tests;         ///< Files of the tests that differ from RED's.
     std::vector<std::string> changed_configuration; ///< Files that decide how tests run and differ from RED's.
     std::vector<DeclaredTest> declared;
+    std::vector<std::string> passed_in_red;         ///< Ids that passed when RED handed in: guards, whatever they were named as.
     std::vector<std::string> red_files;             ///< Test files that RED's run was made of.
     TestRun red_run;                                ///< Measured on RED's tree: GREEN's change taken back.
     TestRun run;                                    ///< The whole suite on this tree.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a language's tests: chooses the runner, builds, places the canaries, runs, and hands over what came of it to be judged.
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include <re2/re2.h>
@@ -69,21 +70,55 @@ FormatResult parse_output(const std::string& name, const RunOutput& output) {
     return format->parse(output);
 }
 
-/// A build that failed, as a run: nothing was run, each file is an error.
+constexpr std::size_t most_build_errors = 8;        ///< Told at once; later ones often follow from earlier ones.
+
+/// A build that failed, as a run: nothing was run, each file is an error, its own before those of others.
 TestRun not_built(const BuildOutcome& built, const TestSelection& selection) {
     TestRun run;
     run.believed = true;
     run.not_built = !selection.files.empty();
-    const auto* first = built.errors.empty() ? nullptr : &built.errors.front();
-    const auto why = first == nullptr ? built.problem
-                                      : first->file + ":" + std::to_string(first->line) + ": " + first->message;
+    const auto words_of = [&built](const std::string& file) {
+        std::string text;
+        std::size_t told = 0;
+        for (const auto& each : built.errors) {
+            if ((!file.empty() && each.file != file) || told == most_build_errors) { continue; }
+            text += (told++ == 0 ? "" : "\n") + each.file + ":" + std::to_string(each.line) + ": " + ellipsis(each.message, 500);
+        }
+        return text;
+    };
+    const auto why = built.errors.empty() ? built.problem : words_of("");
     for (const auto& file : selection.files) {
         const auto own = std::find_if(built.errors.begin(), built.errors.end(), [&](const auto& each) { return each.file == file; });
-        const auto text = own == built.errors.end() ? why : own->file + ":" + std::to_string(own->line) + ": " + own->message;
         run.tests.push_back({file, file, file, own == built.errors.end() ? 0 : own->line, TestStatus::error,
-                             ellipsis("does not build: " + text, 500)});
+                             "does not build: " + (own == built.errors.end() ? why : words_of(file))});
     }
     return run;
+}
+
+/// What a program says that may have no more processes or threads, in the words of the system and of the languages' libraries.
+constexpr std::array<std::string_view, 5> no_more_processes{"Resource temporarily unavailable", "can't start new thread", "unable to create native thread",
+                                                            "failed to create new OS thread", "failed to spawn thread"};
+
+/// Names the setting where a run came to its limit of processes. As root the sandbox ends such a run and says so; otherwise the kernel
+/// refuses the next process, and only what the test then says tells it.
+void name_process_limit(TestRun& run, std::uint64_t limit) {
+    const auto setting = std::to_string(limit) + " processes and threads at once, the limit that gates.max_processes sets";
+    const auto* ended = run.confinement.if_contains("limit");
+    if (ended != nullptr && *ended == json::value("processes")) {
+        run.believed = false;
+        run.disbelief = "the tests were ended because they had more than " + setting;
+        for (auto& test : run.tests) {
+            test.status = TestStatus::error;
+            test.message = ellipsis("not believed: " + run.disbelief, 500);
+        }
+        return;
+    }
+    for (auto& test : run.tests) {
+        const bool refused = std::any_of(no_more_processes.begin(), no_more_processes.end(), [&](auto words) { return test.message.find(words) != std::string::npos; });
+        if (!is_failure(test.status) || !refused) { continue; }
+        run.notes.push_back(test.id + " may have needed more than " + setting);
+        test.message = ellipsis(test.message, 350) + " (perhaps more than " + setting + ")";
+    }
 }
 
 }  // namespace
@@ -248,6 +283,7 @@ Result<TestRun> LanguageCommands::run_tests(const Language& language, const std:
     auto run = chosen->format == "agentforge-lines" ? run_helper(language, *chosen, selection, filling, stop)
                                                     : run_native(language, *chosen, tree, selection, filling, stop);
     if (!run.ok()) { return run; }
+    name_process_limit(*run, settings_.max_processes);
     run->tree = tree;
     run->runner = chosen->name;
     run->kept_build = !selection.judged && !filling.build.empty();
@@ -275,7 +311,7 @@ Result<TestRun> LanguageCommands::run_helper(const Language& language, const Tes
 Result<TestRun> LanguageCommands::run_native(const Language& language, const TestRunner& runner, const std::string& tree,
                                              const TestSelection& selection, Filling& filling, const Stop& stop) {
     AF_CHECK(make_directories(filling.results));
-    AF_TRY(filling.build, build_folder(language, runner, tree, selection.judged));
+    AF_TRY(filling.build, build_folder(language, runner, stand_in_.empty() ? tree : "instead-" + tree, selection.judged || !stand_in_.empty()));
     ReportContext context;
     context.runner = &runner;
     context.unique = filling.unique;

@@ -13,7 +13,7 @@ namespace agentforge::kernel {
 namespace {
 
 /// Facts that are lists of test ids or paths.
-constexpr std::array<std::string_view, 13> id_lists{"failing_tests", "new_tests",     "guard_tests", "removed_tests",  "passing_tests",
+constexpr std::array<std::string_view, 14> id_lists{"passed_already", "failing_tests", "new_tests",     "guard_tests", "removed_tests",  "passing_tests",
                                                     "failed_before", "flaky_tests",   "flaky",       "skeleton_files", "test_files",
                                                     "flaky_since",   "special_casing", "mutants_survived"};
 
@@ -438,9 +438,7 @@ Result<GateReport> ScopedGates::gate(const GateCall& call, const Stop& stop) {
     return report;
 }
 
-Result<std::vector<std::pair<std::string, std::string>>> ScopedGates::skeleton(const std::string& tree,
-                                                                               const std::vector<SkeletonInterface>& interfaces,
-                                                                               const Stop& stop) {
+Result<void> ScopedGates::for_interfaces(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const DeclaringScope& each) {
     auto known = scopes("", tree);
     if (!known.ok() && known.error().code == "AF-GATE-002" && !interfaces.empty()) {
         // Nothing is there yet: what the interfaces' files are called says in which language it will be.
@@ -450,7 +448,6 @@ Result<std::vector<std::pair<std::string, std::string>>> ScopedGates::skeleton(c
         known = &scopes_.insert_or_assign({"to come", tree}, std::move(coming)).first->second;
     }
     AF_TRY(const auto* found, std::move(known));
-    std::vector<std::pair<std::string, std::string>> result;
     for (const auto& scope : found->all()) {
         std::vector<SkeletonInterface> mine;
         for (const auto& interface : interfaces) {
@@ -460,10 +457,27 @@ Result<std::vector<std::pair<std::string, std::string>>> ScopedGates::skeleton(c
         }
         if (mine.empty()) { continue; }
         AF_TRY(auto* one, measure(*found, scope));
-        AF_TRY(auto files, one->skeleton(tree, mine, stop));
-        for (auto& [path, content] : files) { result.emplace_back(Scopes::outside(scope, path), std::move(content)); }
+        AF_CHECK(each(scope, *one, mine));
     }
+    return {};
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> ScopedGates::skeleton(const std::string& tree,
+                                                                               const std::vector<SkeletonInterface>& interfaces,
+                                                                               const Stop& stop) {
+    std::vector<std::pair<std::string, std::string>> result;
+    AF_CHECK(for_interfaces(tree, interfaces, [&](const Scope& scope, Measure& one, const std::vector<SkeletonInterface>& mine) -> Result<void> {
+        AF_TRY(auto files, one.skeleton(tree, mine, stop));
+        for (auto& [path, content] : files) { result.emplace_back(Scopes::outside(scope, path), std::move(content)); }
+        return {};
+    }));
     return result;
+}
+
+Result<void> ScopedGates::try_skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
+    return for_interfaces(tree, interfaces, [&](const Scope&, Measure& one, const std::vector<SkeletonInterface>& mine) {
+        return one.try_skeleton(tree, mine, stop);
+    });
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> ScopedGates::scaffold(const std::string& tree) {

@@ -3,6 +3,7 @@
 // is put together again with the paths of the whole.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,6 +27,7 @@ public:
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop& stop);
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(
         const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
+    [[nodiscard]] Result<void> try_skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
     /// The scopes of a tree. With `base_tree` they are the user's commit's; a project in a folder that it does not have is one more,
     /// so that nothing that is written meanwhile changes who judges what is there.
     [[nodiscard]] Result<const Scopes*> scopes(const std::string& base_tree, const std::string& tree);
@@ -41,6 +43,9 @@ public:
     [[nodiscard]] Result<GateRunner::PathMeaning> path_meaning(const std::string& tree);
 
 private:
+    /// Calls `each` with every scope that has some of the interfaces, and these as it sees them.
+    using DeclaringScope = std::function<Result<void>(const Scope&, Measure&, const std::vector<SkeletonInterface>&)>;
+    [[nodiscard]] Result<void> for_interfaces(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const DeclaringScope& each);
     [[nodiscard]] Result<Measure*> measure(const Scopes& scopes, const Scope& scope);
     [[nodiscard]] Result<GateReport> red_without_tests(const GateCall& part, Measure& measure, const Scope& scope, const Stop& stop);
 

@@ -145,6 +145,18 @@ std::string parameter_types(std::string_view parameters) {
     return types;
 }
 
+/// Parameter types without names and defaults, as they are written: a parameter called `key` names no type `key`.
+std::string types_alone(std::string_view parameters) {
+    std::string types;
+    for (auto part : split_top(parameters, ',')) {
+        if (const auto parts = split_top(part, '='); !parts.empty()) { part = parts.front(); }
+        const auto name = parameter_name(part);
+        if (const auto at = name.empty() ? std::string::npos : part.rfind(name); at != std::string::npos) { part.erase(at, name.size()); }
+        types += (types.empty() ? "" : ", ") + part;
+    }
+    return types;
+}
+
 struct CFunction {
     std::string text;                   ///< As given, without `;`.
     std::size_t name = 0;               ///< Where the declarator's last name begins in `text`,
@@ -235,9 +247,41 @@ std::vector<std::string> name_parts(const std::string& name) {
     return parts;
 }
 
-/// `class X`, `struct X`, `enum class X`, `using X`: the keyword; empty: a function.
-std::string type_keyword(const std::string& signature) {
+/// Without `template <…>` in front.
+std::string without_template(const std::string& text) {
+    if (!text.starts_with("template")) { return text; }
+    int depth = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (text[at] == '<') { ++depth; }
+        if (text[at] == '>' && --depth == 0) { return squeezed(std::string_view(text).substr(text.find_first_not_of(' ', at + 1))); }
+    }
+    return text;
+}
+
+/// A constant, a variable or `#define`: something with a value and no parameters. Its name; empty: it is none.
+std::string value_name(const std::string& signature) {
     const auto text = squeezed(signature);
+    if (text.starts_with("#define ")) {
+        auto end = std::size_t{8};
+        while (end < text.size() && is_word(text[end])) { ++end; }
+        return signature.find('\n') == std::string::npos && end < text.size() && text[end] == ' ' ? text.substr(8, end - 8) : std::string{};
+    }
+    const auto code = code_only(text);
+    const auto stop = code.find_first_of("={(;");
+    if (stop == std::string::npos || code[stop] == '(' || code[stop] == ';' || find_word(code, "operator") != std::string::npos) { return {}; }
+    auto end = stop;
+    while (end > 0 && (code[end - 1] == ' ' || code[end - 1] == ']')) {
+        end = code[end - 1] == ']' ? code.rfind('[', end - 1) : end - 1;
+        if (end == std::string::npos) { return {}; }
+    }
+    auto begin = end;
+    while (begin > 0 && is_word(code[begin - 1])) { --begin; }
+    return begin > 0 ? code.substr(begin, end - begin) : std::string{};
+}
+
+/// `class X`, `struct X`, `enum class X`, `using X`, templates of them: the keyword; empty: a function.
+std::string type_keyword(const std::string& signature) {
+    const auto text = without_template(squeezed(signature));
     for (const auto* word : {"class", "struct", "enum", "union", "using", "typedef"}) {
         if (text.starts_with(std::string(word) + " ")) {
             // `struct point make(…)` is a function of C.
@@ -329,6 +373,10 @@ public:
         }
         return false;
     }
+
+    /// Whether the name stands in its code at all.
+    [[nodiscard]] bool mentions(const std::string& name) const { return find_word(code_only(text_), name) != std::string::npos; }
+    [[nodiscard]] bool has_define(const std::string& name) const { return text_.find("#define " + name) != std::string::npos; }
 
     /// Whether the file has a function of that name with these parameters.
     [[nodiscard]] bool declares(const CFunction& function, const std::string& owner) const {
@@ -493,13 +541,15 @@ public:
     Skeletons write(const std::vector<SkeletonInterface>& interfaces) {
         interfaces_ = &interfaces;
         Skeletons result;
-        // Types first: methods and parameters need them.
+        // Types and values first: methods and parameters need them.
         for (const bool types : {true, false}) {
             for (const auto& interface : interfaces) {
                 try {
-                    if (type_keyword(interface.signature).empty() == types) { continue; }
+                    const bool is_type = !type_keyword(interface.signature).empty();
+                    const bool is_value = !is_type && !value_name(interface.signature).empty();
+                    if ((is_type || is_value) != types) { continue; }
                     check_skeleton_path(interface.file);
-                    types ? type(interface) : function(interface);
+                    is_type ? type(interface) : is_value ? value(interface) : function(interface);
                 } catch (const CannotDeclare& problem) {
                     result.problems.push_back(problem.why);
                 }
@@ -587,6 +637,25 @@ private:
         return {parts, owner};
     }
 
+    void value(const SkeletonInterface& interface) {
+        const auto parts = name_parts(interface.name);
+        const auto name = value_name(interface.signature);
+        if (name != parts.back()) { throw CannotDeclare{"the signature `" + interface.signature + "` declares `" + name + "`, the interface is called `" + interface.name + "`"}; }
+        auto text = squeezed(interface.signature);
+        while (!text.empty() && (text.back() == ';' || text.back() == ' ')) { text.pop_back(); }
+        auto& target = file(interface.file);
+        if (target.mentions(name) || target.has_define(name)) { return; }
+        if (text.front() == '#') { return target.append({}, text + "\n"); }
+        standard_includes(target, text);
+        auto spaces = parts;
+        spaces.pop_back();
+        if (!spaces.empty() && target.has_type(spaces.back())) {
+            const auto owner = spaces.back();
+            return target.add_member(owner, "    " + text + ";\n");
+        }
+        target.append(spaces, text + ";\n");
+    }
+
     void type(const SkeletonInterface& interface) {
         const auto parts = name_parts(interface.name);
         auto text = squeezed(interface.signature);
@@ -600,7 +669,8 @@ private:
         }
         if (code.find('#') != std::string::npos) { throw CannotDeclare{"the signature `" + interface.signature + "` has a preprocessor line"}; }
         auto& target = file(interface.file);
-        if (target.has_type(parts.back())) { return; }
+        if (target.has_type(parts.back()) || target.defines_type(parts.back())) { return; }
+        if (code.starts_with("enum {") && target.mentions(parts.back())) { return; }
         const auto keyword = type_keyword(text);
         standard_includes(target, text);
         if (code.find('{') == std::string::npos && (keyword == "class" || keyword == "struct")) {
@@ -655,8 +725,9 @@ private:
         }
         auto plain = parse_function(text);
         const bool c = target.is_c();
-        standard_includes(target, text);
-        project_includes(target, interface.file, text.substr(0, plain.name) + plain.parameters());
+        const auto types = text.substr(0, plain.name) + types_alone(plain.parameters());
+        standard_includes(target, types + text.substr(plain.close));
+        project_includes(target, interface.file, types);
         if (!owner.empty()) {
             add_failing_includes(target, plain);
             if (!target.has_type(owner)) { target.append(spaces, "class " + owner + " {\npublic:\n};\n"); }

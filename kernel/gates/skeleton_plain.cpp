@@ -2,8 +2,12 @@
 #include "gates/skeleton_plain.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include <re2/re2.h>
+
+#include "gates/source_text.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -13,19 +17,155 @@ struct PlainKind {
     const char* function;           ///< RE2 of a whole signature, `name` in its last group.
     const char* bare;               ///< The same without the word before it, which is `prefix`.
     const char* prefix;
-    const char* type;               ///< RE2 of a whole declaration of a type, `name` in its last group; empty: none.
-    const char* known;              ///< RE2 of a declaration in a file; `%` is the name.
+    const char* type;               ///< RE2 of a whole declaration of a type, `name` in its last group.
+    const char* value;              ///< The same of a constant, a variable or another name of a type.
+    const char* named;              ///< RE2 of a type or value in a file; `%` is the name.
+    const char* head;               ///< RE2 of what stands before the parameters of a function in a file; `%` is the name, the first group a receiver.
 };
 
 // Parameters hold no braces, semicolons or comments; `interface{}` and `struct{}` are taken out before a signature is looked at.
 constexpr PlainKind plain_kinds[] = {
     {"go", R"(func\s+(?:\([^(){};]*\)\s*)?(\w+)(?:\[[^\]{};]*\])?\s*\([^{};]*)", R"((\w+)\s*\([^{};]*)", "func ",
-     R"(type\s+(\w+)\s+(?:struct|interface)\s*(?:\{[^{}]*\})?)", R"((?m)^(?:func\s+(?:\([^)]*\)\s*)?|type\s+)%\b)"},
-    {"rust", R"((?:pub(?:\([a-z ]+\))?\s+)?(?:const\s+|async\s+)?fn\s+(\w+)\s*(?:<[^{};]*>)?\s*\([^{};]*)", R"((\w+)\s*\([^{};]*)", "pub fn ",
-     R"((?:pub(?:\([a-z ]+\))?\s+)?(?:struct|enum)\s+(\w+)\s*(?:;|\{[^{}]*\}))", R"((?m)^\s*(?:pub(?:\([a-z ]+\))?\s+)?(?:const\s+|async\s+)?(?:fn|struct|enum)\s+%\b)"},
-    {"java", R"((?:public|protected|private)\s+(?:static\s+|final\s+)*(?:<[^{};]*>\s*)?[\w.<>\[\], ?]+\s+(\w+)\s*\([^{};]*)",
-     R"([\w.<>\[\], ?]+\s+(\w+)\s*\([^{};]*)", "public static ", "", R"((?m)^[^/*]*\b%\s*\()"},
+     R"((?s)type\s+(\w+)(?:\[[^\]]*\])?\s+(?:=\s*)?[^\s(].*)", R"((?:const|var)\s+(\w+)\b[^\n;]*)",
+     R"((?m)^(?:type|const|var)\s+%\b|^\t%(?:\s+[\w.\[\]]+)?\s*=[^=])", R"((?m)^func\s+(\([^)]*\)\s*)?%\s*(?:\[[^\]]*\]\s*)?\()"},
+    {"rust", R"((?:pub(?:\([a-z ]+\))?\s+)?(?:const\s+|async\s+|unsafe\s+)*fn\s+(\w+)\s*(?:<[^{};]*>)?\s*\([^{};]*)", R"((\w+)\s*\([^{};]*)", "pub fn ",
+     R"((?s)(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z ]+\))?\s+)?(?:struct|enum|union|trait)\s+(\w+)\s*(?:<[^{};]*>)?(?:\s*:[^{};]*)?\s*(?:\([^{}]*\)\s*;?|;|\{.*\})?)",
+     R"((?:pub(?:\([a-z ]+\))?\s+)?(?:const|static|type)\s+(\w+)\s*[:=<][^{}]*)",
+     R"((?m)^\s*(?:pub(?:\([a-z ]+\))?\s+)?(?:struct|enum|union|trait|const|static|type)\s+%\b)",
+     R"((?m)^[ \t]*(?:pub(?:\([a-z ]+\))?\s+)?(?:const\s+|async\s+|unsafe\s+)*fn\s+()%\s*(?:<[^{};()]*>)?\s*\()"},
+    {"java", R"((?:(?:public|protected|private|static|final|abstract|synchronized)\s+)+(?:<[^{};]*>\s*)?(?:[\w.<>\[\], ?]+\s+)?(\w+)\s*\([^{};]*)",
+     R"([\w.<>\[\], ?]+\s+(\w+)\s*\([^{};]*)", "public static ",
+     R"((?s)(?:(?:public|protected|private|static|final|abstract|sealed)\s+)*(?:class|interface|enum|record)\s+(\w+)\b.*)",
+     R"((?:(?:public|protected|private|static|final)\s+)+[\w.<>\[\], ?]+\s+(\w+)\s*(?:=[^{}]*)?)",
+     R"((?m)^[^/*\n(]*\b(?:class|interface|enum|record|[\w.<>\[\]?]+)\s+%\s*(?:[={;<]|extends|implements|$))",
+     R"((?m)^[ \t]*()(?:(?:public|protected|private|static|final|abstract|synchronized)\s+)*(?:<[^{};()]*>\s*)?(?:[\w.<>\[\], ?]+\s+)?%\s*\()"},
 };
+
+/// Packages of the standard library that a signature may name by their last part.
+constexpr std::pair<std::string_view, std::string_view> go_packages[] = {
+    {"errors", "errors"}, {"fmt", "fmt"}, {"time", "time"}, {"io", "io"}, {"context", "context"}, {"sync", "sync"}, {"strings", "strings"}, {"bytes", "bytes"},
+    {"bufio", "bufio"}, {"os", "os"}, {"regexp", "regexp"}, {"math", "math"}, {"big", "math/big"}, {"rand", "math/rand"}, {"http", "net/http"}, {"url", "net/url"},
+    {"json", "encoding/json"}, {"sort", "sort"}, {"reflect", "reflect"}, {"log", "log"}, {"iter", "iter"}, {"slices", "slices"}, {"maps", "maps"}, {"cmp", "cmp"},
+    {"utf8", "unicode/utf8"}, {"unicode", "unicode"}, {"strconv", "strconv"}, {"list", "container/list"}, {"heap", "container/heap"}};
+constexpr std::pair<std::string_view, std::string_view> java_packages[] = {
+    {"java.util", "List Map Set Optional OptionalInt ArrayList LinkedList HashMap TreeMap LinkedHashMap HashSet TreeSet Collection Iterator Queue Deque ArrayDeque PriorityQueue "
+                  "Comparator Date UUID Random Locale NoSuchElementException BitSet Objects Arrays Collections Scanner SortedMap SortedSet"},
+    {"java.util.function", "Function BiFunction Predicate BiPredicate Supplier Consumer BiConsumer UnaryOperator BinaryOperator IntPredicate IntFunction IntUnaryOperator"},
+    {"java.util.stream", "Stream IntStream LongStream Collectors"},
+    {"java.time", "LocalDate LocalDateTime LocalTime Instant Duration DayOfWeek Month ZonedDateTime Year YearMonth Period"},
+    {"java.math", "BigDecimal BigInteger"},
+    {"java.io", "IOException InputStream OutputStream Reader Writer File"},
+    {"java.nio.file", "Path Files"},
+    {"java.util.concurrent", "Callable Future ExecutorService CompletableFuture TimeUnit ConcurrentHashMap"}};
+
+/// How these languages are read where only brackets matter.
+CodeRules bracket_rules() {
+    CodeRules rules;
+    rules.line_comments = {"//"};
+    rules.comment_begins = "/*";
+    rules.comment_ends = "*/";
+    rules.quotes = {{"`", "`", false, true, false}, {"\"", "\"", true, false, false}, {"'", "'", true, false, true}};
+    return rules;
+}
+
+std::string dense(std::string_view text) {
+    std::string result;
+    for (const auto each : text) {
+        if (each != ' ' && each != '\t' && each != '\n' && each != '\r') { result += each; }
+    }
+    return result;
+}
+
+/// From an opening bracket to what closes it; npos: nothing does.
+std::size_t closing_bracket(std::string_view code, std::size_t open) {
+    std::size_t depth = 0;
+    for (auto at = open; at < code.size(); ++at) {
+        if (code[at] == '(' || code[at] == '{' || code[at] == '[') { ++depth; }
+        if ((code[at] == ')' || code[at] == '}' || code[at] == ']') && --depth == 0) { return at; }
+    }
+    return std::string_view::npos;
+}
+
+std::vector<std::string> split_list(std::string_view text) {
+    std::vector<std::string> parts(1);
+    int depth = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char each = text[at];
+        if (each == '(' || each == '[' || each == '{' || each == '<') { ++depth; }
+        if (each == ')' || each == ']' || each == '}' || (each == '>' && (at == 0 || text[at - 1] != '-'))) { --depth; }
+        if (each == ',' && depth == 0) {
+            parts.emplace_back();
+        } else {
+            parts.back() += each;
+        }
+    }
+    for (auto& part : parts) {
+        const auto first = part.find_first_not_of(" \t\n");
+        part = first == std::string::npos ? std::string{} : part.substr(first, part.find_last_not_of(" \t\n") - first + 1);
+    }
+    std::erase(parts, "");
+    return parts;
+}
+
+/// Names and types of parameters: `a, b int`, `a: i32`, `int a`.
+struct Parameters {
+    std::vector<std::string> names;
+    std::string types;
+};
+
+Parameters read_parameters(std::string_view kind, std::string_view text) {
+    Parameters result;
+    const auto parts = split_list(text);
+    const bool named = std::any_of(parts.begin(), parts.end(), [](const std::string& part) { return part.find(' ') != std::string::npos; });
+    std::string type;
+    std::vector<std::string> types;
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+        if (kind == "go") {
+            const auto blank = part->find(' ');
+            const bool only_name = named && blank == std::string::npos;
+            if (!only_name) { type = named ? part->substr(blank + 1) : *part; }
+            if (named) { result.names.push_back(part->substr(0, blank)); }
+        } else if (kind == "rust") {
+            const auto colon = part->find(':');
+            type = colon == std::string::npos ? *part : part->substr(colon + 1);
+            auto name = colon == std::string::npos ? std::string("self") : part->substr(0, colon);
+            if (name.starts_with("mut ")) { name.erase(0, 4); }
+            result.names.push_back(name);
+        } else {
+            const auto blank = part->find_last_of(" \t");
+            type = blank == std::string::npos ? *part : part->substr(0, blank);
+            if (type.starts_with("final ")) { type.erase(0, 6); }
+            if (blank != std::string::npos) { result.names.push_back(part->substr(blank + 1)); }
+        }
+        types.push_back(dense(type));
+    }
+    for (auto each = types.rbegin(); each != types.rend(); ++each) { result.types += *each + ","; }
+    return result;
+}
+
+/// A function's head, as far as its callers and its body see it.
+struct Head {
+    Parameters parameters;
+    std::string result;
+};
+
+/// `text` is a head up to its body, `open` its parameters' bracket.
+Head read_head(std::string_view kind, std::string_view text, std::size_t open) {
+    Head head;
+    const auto close = closing_bracket(text, open);
+    if (close == std::string_view::npos) { return head; }
+    head.parameters = read_parameters(kind, text.substr(open + 1, close - open - 1));
+    if (kind == "java") {
+        RE2::PartialMatch(re2::StringPiece(text.data(), open), R"(([\w.<>\[\],?]+)\s+\w+\s*$)", &head.result);
+        return head;
+    }
+    auto rest = std::string(text.substr(close + 1));
+    const auto first = rest.find_first_not_of(" \t\n");
+    rest = first == std::string::npos ? std::string{} : rest.substr(first);
+    const bool several = kind == "go" && !rest.empty() && rest.front() == '(';
+    head.result = several ? read_parameters(kind, std::string_view(rest).substr(1, closing_bracket(rest, 0) - 1)).types : dense(rest);
+    return head;
+}
 
 std::string trimmed_signature(std::string_view text) {
     while (!text.empty() && (text.back() == ';' || text.back() == ' ' || text.back() == '\n')) { text.remove_suffix(1); }
@@ -63,22 +203,26 @@ public:
         }
         if (plain.find("//") != std::string::npos || plain.find("/*") != std::string::npos) { return problem("a signature has no comments"); }
         std::string name;
-        bool type = *kind_.type != '\0' && RE2::FullMatch(trimmed_signature(interface.signature), kind_.type, &name);
-        if (!type && *kind_.type != '\0' && RE2::FullMatch(signature + ";", kind_.type, &name)) {
-            type = true;
-            signature += ";";
+        const bool type = RE2::FullMatch(signature, kind_.type, &name);
+        const bool value = !type && RE2::FullMatch(signature, kind_.value, &name);
+        if (type || value) {
+            if (name != last_part(interface.name)) { return problem("the signature declares `" + name + "`"); }
+            if (is_named(interface.file, name)) { return; }
+            return type ? declare_type(interface.file, name, signature) : declare_value(interface.file, signature);
         }
-        if (type && kind_.name == "go" && signature.find('{') == std::string::npos) { signature += "{}"; }
-        if (!type && !RE2::FullMatch(plain, kind_.function, &name)) {
-            if (!RE2::FullMatch(plain, kind_.bare, &name)) { return problem("`" + signature + "` is not one function without a body"); }
+        if (!RE2::FullMatch(plain, kind_.function, &name)) {
+            if (!RE2::FullMatch(plain, kind_.bare, &name)) { return problem("`" + signature + "` is not one function without a body, a type or a constant"); }
             signature = kind_.prefix + signature;
         }
         if (name != last_part(interface.name)) { return problem("the signature declares `" + name + "`"); }
         auto& text = content(interface.file);
-        auto known = std::string(kind_.known);
-        known.replace(known.find('%'), 1, RE2::QuoteMeta(name));
-        if (RE2::PartialMatch(text, known)) { return; }
-        write(text, type ? signature + "\n" : body(signature, last_part(interface.name)));
+        const auto owner = owner_of(interface.name, signature);
+        switch (change(text, name, owner, signature)) {
+            case Known::as_wanted: return;
+            case Known::changed: break;
+            case Known::no: write_function(interface.file, text, name, owner, signature); break;
+        }
+        import_what_is_named(content(interface.file), signature);
     }
 
     Skeletons take() {
@@ -90,10 +234,214 @@ public:
     }
 
 private:
-    [[nodiscard]] std::string body(const std::string& signature, const std::string& name) const {
-        if (kind_.name == "go") { return signature + " {\n\tpanic(\"" + marker_ + " " + name + "\")\n}\n"; }
-        if (kind_.name == "rust") { return signature + " {\n    todo!(\"" + marker_ + " " + name + "\")\n}\n"; }
-        return "    " + signature + " {\n        throw new UnsupportedOperationException(\"" + marker_ + " " + name + "\");\n    }\n";
+    enum class Known : unsigned char { no = 1, as_wanted, changed };
+
+    static std::string with_name(const char* pattern, const std::string& name) {
+        std::string text = pattern;
+        for (auto at = text.find('%'); at != std::string::npos; at = text.find('%', at + name.size())) { text.replace(at, 1, name); }
+        return text;
+    }
+
+    /// In Go also in another file of the package.
+    [[nodiscard]] bool is_named(const std::string& path, const std::string& name) const {
+        const RE2 pattern(with_name(kind_.named, name));
+        const auto written = files_.find(path);
+        const auto given = contents_.find(path);
+        if (written != files_.end() ? RE2::PartialMatch(written->second, pattern) : given != contents_.end() && RE2::PartialMatch(given->second, pattern)) { return true; }
+        return kind_.name == "go" && std::any_of(contents_.begin(), contents_.end(), [&](const auto& each) {
+            return each.first != path && folder_path(each.first) == folder_path(path) && each.first.ends_with(".go") && !each.first.ends_with("_test.go") &&
+                   RE2::PartialMatch(each.second, pattern);
+        });
+    }
+
+    void declare_type(const std::string& path, const std::string& name, std::string signature) {
+        const bool bare = signature.find('{') == std::string::npos;
+        if (kind_.name == "go" && bare && (signature.ends_with("struct") || signature.ends_with("interface"))) { signature += "{}"; }
+        if (kind_.name == "rust" && bare && !signature.ends_with(';')) {
+            signature += RE2::PartialMatch(signature, R"(\b(?:struct|union)\s+\w)") ? ";" : " {}";
+        }
+        if (kind_.name == "java") {
+            if (bare) { signature += " {\n}"; }
+            if (stem_of(path) == name && !files_.contains(path) && !contents_.contains(path)) {
+                files_.emplace(path, package_line(path) + signature + "\n");
+            } else if (stem_of(path) != name || !RE2::PartialMatch(content(path), R"(\b(?:class|interface|enum|record)\s+)" + name + R"(\b)")) {
+                if (!RE2::PartialMatch(signature, R"(\bstatic\b)")) { signature = std::string(RE2::PartialMatch(signature, "^public") ? "public static " : "static ") + signature.substr(signature.starts_with("public ") ? 7 : 0); }
+                write(content(path), "    " + signature + "\n");
+            }
+        } else {
+            write(content(path), signature + "\n");
+        }
+        import_what_is_named(content(path), signature);
+    }
+
+    void declare_value(const std::string& path, const std::string& signature) {
+        auto& text = content(path);
+        const auto line = (kind_.name == "java" ? "    " : "") + signature + (kind_.name == "go" ? "\n" : ";\n");
+        if (kind_.name == "java") {
+            const auto open = text.find('{');
+            text.insert(open == std::string::npos ? text.size() : open + 1, "\n" + line.substr(0, line.size() - 1));
+        } else {
+            write(text, line);
+        }
+        import_what_is_named(text, signature);
+    }
+
+    /// The type that a method belongs to; empty: none.
+    [[nodiscard]] std::string owner_of(const std::string& name, const std::string& signature) const {
+        std::string owner;
+        if (kind_.name == "go") {
+            RE2::PartialMatch(signature, R"(^func\s+\(\s*(?:\w+\s+)?\*?\s*(\w+))", &owner);
+        } else if (kind_.name == "rust") {
+            const auto own = name.find_last_of(".:");
+            auto before = own == std::string::npos ? std::string{} : name.substr(0, name.find_last_not_of(".:", own) + 1);
+            if (const auto generics = before.find('<'); generics != std::string::npos) { before.erase(generics); }
+            owner = last_part(before);
+            // A module's name is no type's.
+            if (!owner.empty() && (owner.front() < 'A' || owner.front() > 'Z')) { owner.clear(); }
+        }
+        return owner;
+    }
+
+    /// Rust: whether a place stands in an `impl` of the type.
+    static bool in_impl(const std::string& code, std::size_t place, const std::string& owner) {
+        static const RE2 begin(R"((?m)^\s*impl\b[^{;]*\{)");
+        re2::StringPiece rest(code);
+        re2::StringPiece found;
+        std::size_t at = 0;
+        while (at < code.size() && begin.Match(code, at, code.size(), RE2::UNANCHORED, &found, 1)) {
+            const auto open = static_cast<std::size_t>(found.data() - code.data()) + found.size() - 1;
+            const auto close = closing_bracket(code, open);
+            if (close == std::string::npos) { return false; }
+            if (place > open && place < close) {
+                std::string of;
+                RE2::PartialMatch(found, R"((?:\bfor\s+)(\w+)[^{]*\{)", &of) || RE2::PartialMatch(found, R"(^\s*impl\s*(?:<[^{]*?>)?\s*(\w+)[^{]*\{)", &of);
+                return of == owner;
+            }
+            at = close;
+        }
+        return owner.empty();
+    }
+
+    /// Looks for the function; one whose callers would see another signature gets the wanted one.
+    Known change(std::string& text, const std::string& name, const std::string& owner, const std::string& signature) const {
+        const auto code = read_code(text, bracket_rules()).code;
+        const RE2 head(with_name(kind_.head, name));
+        const auto open_of = [&](const std::string& whole) {
+            RE2 own(with_name(kind_.head, name));
+            re2::StringPiece found;
+            return own.Match(whole, 0, whole.size(), RE2::UNANCHORED, &found, 1) ? static_cast<std::size_t>(found.data() - whole.data()) + found.size() - 1 : std::string::npos;
+        };
+        const auto wanted_open = open_of(signature);
+        if (wanted_open == std::string::npos) { return Known::no; }
+        const auto wanted = read_head(kind_.name, signature, wanted_open);
+        re2::StringPiece parts[2];
+        for (std::size_t at = 0; at < code.size() && head.Match(code, at, code.size(), RE2::UNANCHORED, parts, 2);) {
+            const auto begin = static_cast<std::size_t>(parts[0].data() - code.data());
+            const auto parameters = begin + parts[0].size() - 1;
+            at = parameters;
+            if (kind_.name == "java" && RE2::PartialMatch(parts[0], R"(\b(?:new|return|throw|else)\s)")) { continue; }
+            if (kind_.name == "go") {
+                std::string type;
+                if (parts[1].data() != nullptr) { RE2::PartialMatch(parts[1], R"(\(\s*(?:\w+\s+)?\*?\s*(\w+))", &type); }
+                if (type != owner) { continue; }
+            }
+            if (kind_.name == "rust" && !in_impl(code, begin, owner)) { continue; }
+            const auto close = closing_bracket(code, parameters);
+            if (close == std::string::npos) { return Known::no; }
+            auto open = code.find('{', close);
+            while (open != std::string::npos && RE2::PartialMatch(re2::StringPiece(code.data() + close, open - close), R"(\b(?:interface|struct)\s*$)")) { open = code.find('{', closing_bracket(code, open)); }
+            if (const auto end = code.find(';', close); open == std::string::npos || end < open) { return Known::as_wanted; }     // Declared only.
+            const auto end = closing_bracket(code, open);
+            if (end == std::string::npos) { return Known::as_wanted; }
+            const auto have = read_head(kind_.name, std::string_view(code).substr(begin, open - begin), parameters - begin);
+            if (have.parameters.types == wanted.parameters.types && have.result == wanted.result) { return Known::as_wanted; }
+            if (kind_.name == "java" && have.parameters.types != wanted.parameters.types) { continue; }     // Another of its name.
+            replace(text, code, begin, open, end, have, wanted, name, signature);
+            return Known::changed;
+        }
+        return Known::no;
+    }
+
+    /// The body stays where it can: the same result, and no name in it that is gone.
+    void replace(std::string& text, const std::string& code, std::size_t begin, std::size_t open, std::size_t end, const Head& have, const Head& wanted,
+                 const std::string& name, std::string signature) const {
+        auto first = begin;
+        while (first < open && (text[first] == ' ' || text[first] == '\t' || text[first] == '\n')) { ++first; }
+        static const RE2 visibility(R"(^(pub(?:\([a-z ]+\))?\s+))");
+        std::string pub;
+        if (RE2::PartialMatch(text.substr(first, open - first), visibility, &pub) && !RE2::PartialMatch(signature, visibility)) { signature = pub + signature; }
+        static const RE2 stub(R"((?s)\s*(?:panic\(.*\)|(?:todo|unimplemented|panic)!\(.*\);?|throw\b[^;]*;|return(?:\s+(?:nil|null|0|""|true|false|-1))?\s*;?|)\s*)");
+        const bool keeps = have.result == wanted.result && !RE2::FullMatch(re2::StringPiece(code.data() + open + 1, end - open - 1), stub) &&
+                           std::all_of(have.parameters.names.begin(), have.parameters.names.end(), [&](const std::string& each) {
+                               return std::find(wanted.parameters.names.begin(), wanted.parameters.names.end(), each) != wanted.parameters.names.end();
+                           });
+        if (keeps) {
+            text.replace(first, open - first, signature + " ");
+            return;
+        }
+        auto line = first;
+        while (line > 0 && text[line - 1] != '\n') { --line; }
+        text.replace(first, end + 1 - first, function_text(signature, name, text.substr(line, first - line)));
+    }
+
+    /// Without indent on its first line and without line end.
+    [[nodiscard]] std::string function_text(const std::string& signature, const std::string& name, const std::string& indent) const {
+        if (kind_.name == "go") { return signature + " {\n\tpanic(\"" + marker_ + " " + name + "\")\n}"; }
+        if (kind_.name == "rust") { return signature + " {\n" + indent + "    todo!(\"" + marker_ + " " + name + "\")\n" + indent + "}"; }
+        return signature + " {\n" + indent + "    throw new UnsupportedOperationException(\"" + marker_ + " " + name + "\");\n" + indent + "}";
+    }
+
+    void write_function(const std::string& path, std::string& text, const std::string& name, const std::string& owner, const std::string& signature) {
+        if (kind_.name == "java") { return write(text, "    " + function_text(signature, name, "    ") + "\n"); }
+        if (kind_.name != "rust" || owner.empty()) { return write(text, function_text(signature, name, "") + "\n"); }
+        std::string generics;
+        RE2::PartialMatch(text, R"(\b(?:struct|enum|union)\s+)" + owner + R"(\s*(<[^{};(]*>))", &generics);
+        std::string used;
+        for (const auto& each : split_list(generics.size() < 2 ? std::string_view{} : std::string_view(generics).substr(1, generics.size() - 2))) {
+            auto plain = each.substr(0, each.find_first_of(":="));
+            if (plain.starts_with("const ")) { plain.erase(0, 6); }
+            while (!plain.empty() && plain.back() == ' ') { plain.pop_back(); }
+            used += (used.empty() ? "" : ", ") + plain;
+        }
+        const auto block = "impl" + generics + " " + owner + (used.empty() ? "" : "<" + used + ">") + " {\n";
+        const auto mark = text.rfind(block);
+        const auto lines = "    " + function_text(signature, name, "    ") + "\n";
+        if (!is_ours(path, block) || mark == std::string::npos) {
+            ours_.insert(path + block);
+            return write(text, block + lines + "}\n");
+        }
+        const auto end = closing_bracket(text, mark + block.size() - 2);
+        text.insert(end, "\n" + lines);
+    }
+    /// Whether this writer began the block: further methods join it.
+    [[nodiscard]] bool is_ours(const std::string& path, const std::string& block) const { return ours_.contains(path + block); }
+
+    /// Packages of the standard library that a declaration names and its file does not import.
+    void import_what_is_named(std::string& text, const std::string& signature) const {
+        if (kind_.name == "go") {
+            for (const auto& [word, path] : go_packages) {
+                if (!RE2::PartialMatch(signature, R"(\b)" + std::string(word) + R"(\.[A-Z])") || text.find("\"" + std::string(path) + "\"") != std::string::npos) { continue; }
+                std::string package;
+                if (!RE2::PartialMatch(text, R"((?m)^(package\s+\w+[^\n]*\n))", &package)) { return; }
+                text.insert(text.find(package) + package.size(), "\nimport \"" + std::string(path) + "\"\n");
+            }
+        } else if (kind_.name == "java") {
+            std::string lines;
+            for (const auto& [package, words] : java_packages) {
+                for (auto rest = words; !rest.empty();) {
+                    const auto end = std::min(rest.find(' '), rest.size());
+                    const std::string word(rest.substr(0, end));
+                    rest.remove_prefix(std::min(rest.size(), end + 1));
+                    if (!RE2::PartialMatch(signature, R"((?:^|[^\w.]))" + word + R"(\b)") || RE2::PartialMatch(text, R"((?m)^import\s+[\w.]+\.)" + word + R"(\s*;)") ||
+                        text.find("import " + std::string(package) + ".*;") != std::string::npos) { continue; }
+                    lines += "import " + std::string(package) + "." + word + ";\n";
+                }
+            }
+            if (lines.empty()) { return; }
+            std::string package;
+            const auto place = RE2::PartialMatch(text, R"((?m)^(package\s+[^;]+;[^\n]*\n))", &package) ? text.find(package) + package.size() : 0;
+            text.insert(place, (place > 0 ? "\n" : "") + lines + (place > 0 || text.starts_with("import") ? "" : "\n"));
+        }
     }
 
     void write(std::string& text, const std::string& declaration) const {
@@ -106,18 +454,20 @@ private:
         text.insert(end == std::string::npos ? text.size() : end, (text.ends_with("{\n}\n") ? "" : "\n") + declaration);
     }
 
+    static std::string package_line(const std::string& path) {
+        auto package = folder_path(path);
+        const auto java = package.rfind("java/");
+        package = java == std::string::npos ? std::string{} : package.substr(java + 5);
+        std::replace(package.begin(), package.end(), '/', '.');
+        return package.empty() ? "" : "package " + package + ";\n\n";
+    }
+
     std::string& content(const std::string& path) {
         if (const auto known = files_.find(path); known != files_.end()) { return known->second; }
         if (const auto before = contents_.find(path); before != contents_.end()) { return files_.emplace(path, before->second).first->second; }
         std::string head;
         if (kind_.name == "go") { head = "package " + go_package(path) + "\n"; }
-        if (kind_.name == "java") {
-            auto package = folder_path(path);
-            const auto java = package.rfind("java/");
-            package = java == std::string::npos ? std::string{} : package.substr(java + 5);
-            std::replace(package.begin(), package.end(), '/', '.');
-            head = (package.empty() ? "" : "package " + package + ";\n\n") + std::string("public class ") + stem_of(path) + " {\n}\n";
-        }
+        if (kind_.name == "java") { head = package_line(path) + "public class " + stem_of(path) + " {\n}\n"; }
         if (kind_.name == "rust") { make_known(path); }
         return files_.emplace(path, std::move(head)).first->second;
     }
@@ -159,6 +509,7 @@ private:
     const std::vector<std::string>& existing_;
     const std::string& marker_;
     std::map<std::string, std::string> files_;
+    std::set<std::string> ours_;
     Skeletons result_;
 };
 

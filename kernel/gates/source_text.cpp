@@ -227,7 +227,7 @@ private:
                 const auto all = decisions(at + 1, close);
                 auto first = start;
                 while (first < at && is_blank_byte(code_[first])) { ++first; }
-                found_.push_back({std::move(name), line_at(starts_, first), line_at(starts_, close), 1 + all - inner});
+                found_.push_back({std::move(name), line_at(starts_, first), line_at(starts_, close), 1 + all - inner, first, at, close});
                 taken += all;
             } else {
                 taken += scan(at + 1, close, depth + 1);

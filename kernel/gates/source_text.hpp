@@ -56,6 +56,9 @@ struct CodeFunction {
     std::uint64_t first_line = 0;           ///< Where what stands before its body begins.
     std::uint64_t last_line = 0;
     std::int64_t complexity = 1;            ///< Cyclomatic: 1 and its decisions; a function in it counts for itself.
+    std::size_t begin = 0;                  ///< Bytes: where what stands before its body begins,
+    std::size_t open = 0;                   ///< its `{`,
+    std::size_t close = 0;                  ///< and the `}` that closes it.
 };
 /// By their begin. Where braces do not match, what was found before that.
 [[nodiscard]] std::vector<CodeFunction> functions_of(const CodeText& text, const CodeRules& rules);

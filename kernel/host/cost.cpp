@@ -29,10 +29,10 @@ std::string shown_cost(const Spend& spend) {
 
 /// `model` is the field that is cut by; the models whose price is unknown are named where it is not.
 void show_groups(std::ostream& out, const char* title, const std::vector<Group>& groups) {
-    out << fmt::format("\n  {:<28} {:>6} {:>9} {:>9} {:>9}  {}\n", title, "calls", "input", "cached", "output", "cost");
+    out << fmt::format("\n  {:<28} {:>6} {:>9} {:>9} {:>9} {:>9}  {}\n", title, "calls", "input", "cached", "as tokens", "output", "cost");
     for (const auto& [name, spend] : groups) {
-        out << fmt::format("    {:<26} {:>6} {:>9} {:>9} {:>9}  {}\n", shown_name(name), spend.calls + spend.lost, spend.input_tokens, spend.cached_input_tokens,
-                           spend.output_tokens, shown_cost(spend));
+        out << fmt::format("    {:<26} {:>6} {:>9} {:>9} {:>9} {:>9}  {}\n", shown_name(name), spend.calls + spend.lost, spend.input_tokens, spend.cached_input_tokens,
+                           spend.input_token_equivalents(), spend.output_tokens, shown_cost(spend));
     }
 }
 
@@ -103,7 +103,8 @@ int show_cost(Program& program, const std::string& task) {
                 << "  calls   " << total.calls + total.lost;
     if (total.lost > 0) { program.out << ", " << total.lost << " of them without a recorded answer (counted at the most they may have used)"; }
     if (total.estimated > total.lost) { program.out << ", the tokens of " << total.estimated - total.lost << " estimated"; }
-    program.out << fmt::format("\n  tokens  {} in ({} of them cached), {} out\n  time    {}, {} steps\n", total.input_tokens, total.cached_input_tokens, total.output_tokens,
+    const std::string written = total.cache_write_input_tokens > 0 ? fmt::format(", {} written into the cache", total.cache_write_input_tokens) : std::string();
+    program.out << fmt::format("\n  tokens  {} in ({} of them cached{}), {} out\n          the input costs as much as {} tokens without a cache (read from it 0.1, written into it 1.25)\n  time    {}, {} steps\n", total.input_tokens, total.cached_input_tokens, written, total.output_tokens, total.input_token_equivalents(),
                                human_duration(std::chrono::milliseconds(state->wall_ms())), state->steps);
     if (from_transcript) { program.out << "\n  The answers came from a transcript: this run was charged nothing, and these are the figures of the recorded calls.\n"; }
     if (died) { program.out << "\n  The process that ran it has ended. A call may have been under way; it is counted when the task goes on.\n"; }
@@ -152,6 +153,7 @@ json::object spend_json(const Spend& spend) {
     json::object out = to_json(spend);
     out.erase("dearest_microusd");
     out.erase("largest_input_tokens");
+    out["input_token_equivalents"] = spend.input_token_equivalents();
     out["cost_known"] = spend.cost_known();
     return out;
 }

@@ -36,6 +36,8 @@ struct DefinitionCommands {
     std::function<int(const Definitions&, const std::string& name)> show;
     /// Looks at one file; an empty one: at all in force. What is wrong with it; none: nothing.
     std::function<std::vector<Error>(const Definitions&, const std::string& file)> validate;
+    /// What is worth a word and stops nothing, of what is valid; may be empty.
+    std::function<std::vector<Error>(const Definitions&, const std::string& file)> warn = {};
 };
 void add_definition_commands(CLI::App& app, Program& program, const std::string& group, const std::string& word, const std::string& metavar, const std::string& description,
                              const std::string& example, DefinitionCommands commands);

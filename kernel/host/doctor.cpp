@@ -162,6 +162,19 @@ std::vector<Check> check_measuring(Program& program, Project& project, const std
     return checks;
 }
 
+/// What is wrong with those that were found, and what the default pipeline cannot have of them.
+Check check_the_plugins(Project& project) {
+    std::vector<Error> problems = project.plugins().problems();
+    const std::string name = project.settings().text("pipeline.default");
+    const auto pipeline = project.pipelines().get(name);
+    const std::vector<Error> missed = pipeline.ok() ? plugin_problems(project, *pipeline) : std::vector<Error>{pipeline.error()};
+    std::string detail = std::to_string(project.plugins().plugins().size()) + " found, " + std::to_string(problems.size()) + " with problems";
+    if (!missed.empty()) { detail += "; pipeline `" + name + "` cannot run"; }
+    problems.insert(problems.end(), missed.begin(), missed.end());
+    for (const Error& problem : problems) { detail += "\n" + printable_lines(problem.to_string()); }
+    return {"plugins", !missed.empty() ? Verdict::bad : problems.empty() ? Verdict::good : Verdict::warning, std::move(detail)};
+}
+
 int run_doctor(Program& program) {
     std::vector<Check> checks;
     const auto product = ProductPaths::find();
@@ -178,9 +191,7 @@ int run_doctor(Program& program) {
         auto project = Project::open(program, events);
         checks.push_back(from("configuration", project, "settings, contracts, agents and pipelines are valid"));
         if (project.ok()) {
-            const auto& plugins = (*project)->plugins();
-            checks.push_back({"plugins", plugins.problems().empty() ? Verdict::good : Verdict::warning,
-                              std::to_string(plugins.plugins().size()) + " found, " + std::to_string(plugins.problems().size()) + " with problems"});
+            checks.push_back(check_the_plugins(**project));
             for (Check& check : check_measuring(program, **project, place->root.string())) { checks.push_back(std::move(check)); }
             checks.push_back(check_secrets(**project));
             std::string handlers;

@@ -7,6 +7,7 @@
 #include "host/display.hpp"
 #include "host/grammar.hpp"
 #include "host/program.hpp"
+#include "host/suggestions.hpp"
 
 namespace agentforge::kernel {
 
@@ -26,9 +27,8 @@ Error no_such_command(const GrammarCommand& top, const std::vector<std::string>&
         }
         std::vector<std::string> known;
         for (const GrammarCommand& each : at->commands) { known.push_back(each.word()); }
-        const std::string near = nearest(word, known);
-        return Error{"AF-CLI-001", "there is no command `" + at->name + " " + printable(word, 80) + "`", "",
-                     near.empty() ? "`" + at->name + " --help` lists what there is" : "did you mean `agentforge help" + at->name.substr(top.name.size()) + " " + near + "`?",
+        const std::string suggested = suggested_command(at->name, word, known);
+        return Error{"AF-CLI-001", "there is no command `" + at->name + " " + printable(word, 80) + "`", "", suggested.empty() ? "`" + at->name + " --help` lists what there is" : suggested,
                      ErrorKind::invalid};
     }
     return Error{"AF-CLI-001", "there is no such command", "", "`agentforge --help` lists the commands", ErrorKind::invalid};

@@ -147,7 +147,7 @@ std::string record_line(const json::object& body) {
         return fmt::format("gate {} {}: {}", text_of(body, "gate"), body.at("passed").as_bool() ? "passed" : "FAILED", text_of(body, "summary"));
     }
     std::string text = type;
-    for (const std::string_view key : {"stage", "name", "reviewer", "artifact", "reason", "escalation_id", "approval_id", "tool", "decision", "decided_by", "commit", "message"}) {
+    for (const std::string_view key : {"stage", "name", "reviewer", "artifact", "reason", "guidance", "escalation_id", "approval_id", "tool", "decision", "decided_by", "commit", "message"}) {
         if (const std::string value = text_of(body, key); !value.empty()) { text += "  " + std::string(key) + "=" + value; }
     }
     if (type == "stage_failed") { text += "  " + text_of(map_of(body, "error"), "message"); }

@@ -17,6 +17,7 @@
 #include "config/settings.hpp"
 #include "host/program.hpp"
 #include "host/terminal.hpp"
+#include "plugins/exit_guard.hpp"
 #include "sandbox/process.hpp"
 
 namespace {
@@ -28,7 +29,7 @@ agentforge::kernel::CancelToken cancel;
 void on_signal(int signal) {
     const int error = errno;
     static constexpr char told[] = "\nagentforge: stopping at the end of this step; once more to stop at once\n";
-    if (cancel.requested()) { ::_exit(128 + signal); }
+    if (cancel.requested()) { agentforge::kernel::exit_guard::end_process(128 + signal); }
     if (signal == SIGINT && !cancel.finishing()) {
         cancel.request_at_step_end();
         if (cancel.finishing() && !agentforge::kernel::live_lines_stand().load(std::memory_order_relaxed)) { static_cast<void>(!::write(STDERR_FILENO, told, sizeof told - 1)); }
@@ -74,6 +75,12 @@ void end_children_with_this_process() {
 
 }  // namespace
 
+/// Found before the C library's: what a plugin calls is this.
+extern "C" {
+[[noreturn]] __attribute__((visibility("default"))) void _exit(int code) { agentforge::kernel::exit_guard::leave(code); }
+[[noreturn]] __attribute__((visibility("default"))) void _Exit(int code) noexcept { agentforge::kernel::exit_guard::leave(code); }
+}
+
 int main(int argc, char** argv) {
     install_signal_handlers();
     // Large buffers go back to the system when they are freed. Left to itself the library raises this limit with the largest one freed, and keeps the holes.
@@ -100,10 +107,17 @@ int main(int argc, char** argv) {
                                               "go to a folder that exists, or use -C DIR", agentforge::ErrorKind::io});
     }
     end_children_with_this_process();
+    agentforge::kernel::exit_guard::arm([&program](const std::string& culprit) {
+        program.failed = nullptr;       // The log's own parts may be gone by now.
+        program.fail(agentforge::kernel::ended_by_another(culprit));
+        std::cout.flush();
+        std::cerr.flush();
+    });
     const int code = agentforge::kernel::run_program(argc, argv, program);
     std::cout.flush();
     std::cerr.flush();
     const int told = !std::cout && !reader_is_gone() ? output_lost(program, code) : code;
-    if (program.leave_at_once) { ::_exit(told); }
+    if (program.leave_at_once) { agentforge::kernel::exit_guard::end_process(told); }
+    agentforge::kernel::exit_guard::end_is_meant();
     return told;
 }

@@ -1,10 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/model_settings.hpp"
 
+#include <functional>
+
 #include "config/settings.hpp"
 #include "config/settings_schema.hpp"
 
 namespace agentforge::kernel {
+
+namespace {
+
+/// The settings of a service below `key`, but for those of a lower layer than the one that names the backend, where that is another than the lower ones
+/// name: `--transcript` over a file that is about a server.
+json::object settings_for_backend(const Settings& settings, const std::string& key, const std::string& backend_key) {
+    json::object all = settings.section(key);
+    const auto backend = settings.origin(backend_key);
+    const std::string name = settings.text(backend_key);
+    if (name != "replay" && settings.overridden(backend_key).value_or(name) == name) { return all; }
+    const std::function<void(json::object&, const std::string&)> keep = [&](json::object& object, const std::string& at) {
+        for (auto field = object.begin(); field != object.end();) {
+            const std::string place = at + "." + join_key({std::string(field->key())});
+            bool gone = false;
+            if (json::object* const inner = field->value().if_object(); inner != nullptr && !inner->empty()) {
+                keep(*inner, place);
+                gone = inner->empty();
+            } else {
+                gone = settings.is_below(settings.origin(place), backend);
+            }
+            field = gone ? object.erase(field) : field + 1;
+        }
+    };
+    keep(all, key);
+    return all;
+}
+
+}  // namespace
 
 ModelSettings read_model_settings(const Settings& settings, const std::string& role) {
     const std::string prefix = role.empty() ? std::string() : "agents." + join_key({role}) + ".";
@@ -27,9 +57,9 @@ ModelSettings read_model_settings(const Settings& settings, const std::string& r
     read.replay_match = settings.text(key("llm.replay.match"));
     read.timeout_seconds = settings.integer(key("llm.timeout_seconds"));
     read.max_output_tokens = settings.integer(key("llm.max_output_tokens"));
-    if (!elsewhere) { read.settings = settings.section("llm.settings"); }
+    if (!elsewhere) { read.settings = settings_for_backend(settings, "llm.settings", "llm.backend"); }
     if (!prefix.empty()) {
-        for (const auto& [name, value] : settings.section(prefix + "llm.settings")) { read.settings[name] = value; }
+        for (const auto& [name, value] : settings_for_backend(settings, prefix + "llm.settings", key("llm.backend"))) { read.settings[name] = value; }
     }
     return read;
 }

@@ -37,6 +37,9 @@ struct ModelSettings {
 /// A role that names another backend or another base_url than `llm:` does talks to another service: model, base_url, api_key_env,
 /// preset, command, transcript and settings are then its own alone, so that no key and no header goes where it was not meant for. Otherwise each
 /// key that it does not set is that of `llm:`, and its `settings` are laid over those, name by name.
+///
+/// Where a higher layer of the settings names another backend than the lower ones (`--backend`, `--transcript`), the `settings` of the lower ones are the
+/// other backend's and left out.
 [[nodiscard]] ModelSettings read_model_settings(const Settings& settings, const std::string& role);
 
 /// What decides where the role's calls go, and with which key, and is among the project's settings that were left out for want of trust; null: nothing.

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "host/detach.hpp"
 #include "host/event_stream.hpp"
+#include "host/ready.hpp"
 #include "host/surroundings.hpp"
 #include "host/terminal.hpp"
 
@@ -111,9 +112,14 @@ void tell_waiting(Program& program, Project& project, const PipelineResult& resu
     }
 }
 
-Result<PipelineResult> go_on(Project& project, const std::string& task_id) {
+Result<PipelineResult> go_on(Project& project, const std::string& task_id, std::string_view guidance = {}) {
     AF_CHECK(check_open_files());
-    return project.controller().resume(task_id);
+    // What the stages that are left need is said before the first of them costs anything. A task that cannot be read says so itself.
+    const auto state = read_task_state(project.tasks(), task_id);
+    if (state.ok() && !is_terminal(state->status) && !TaskLock::holder(project.tasks().paths(task_id))) {
+        if (const auto problems = plugin_problems(project, state->pipeline, state->stage_index); !problems.empty()) { return problems.front(); }
+    }
+    return project.controller().resume(task_id, guidance);
 }
 
 }  // namespace
@@ -223,9 +229,9 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
     return 0;
 }
 
-int resume_and_tell(Program& program, const std::string& task) {
-    return with_task(program, task, [&program](Project& project, const std::string& id) {
-        const auto result = go_on(project, id);
+int resume_and_tell(Program& program, const std::string& task, const std::string& guidance) {
+    return with_task(program, task, [&program, &guidance](Project& project, const std::string& id) {
+        const auto result = go_on(project, id, guidance);
         if (!result.ok()) { return program.fail(result.error()); }
         return tell(program, project, *result);
     });

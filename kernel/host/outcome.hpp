@@ -30,6 +30,6 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
 /// What a task asked before it was aborted waits for nobody any more.
 [[nodiscard]] bool has_ended(const TaskStore& tasks, const std::string& task_id);
 /// Opens the project as the task needs it, goes on with the task and tells what came of it.
-int resume_and_tell(Program& program, const std::string& task);
+int resume_and_tell(Program& program, const std::string& task, const std::string& guidance = {});
 
 }  // namespace agentforge::kernel

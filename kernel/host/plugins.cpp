@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/plugins.hpp"
 
+#include <algorithm>
 
 #include "host/command_line.hpp"
 #include "host/plugins_check.hpp"
@@ -36,6 +37,8 @@ std::vector<const PluginManifest*> plugins_in_use(const PluginRegistry& registry
         const bool left_out = plugin.state == PluginState::disabled || plugin.state == PluginState::duplicate || plugin.state == PluginState::not_trusted;
         if (plugin.source != PluginSource::product && !left_out) { used.push_back(&plugin); }
     }
+    // A version that the lock there is keeps out may be here beside the one that it names: the newest is what is locked.
+    std::erase_if(used, [&](const PluginManifest* one) { return std::ranges::any_of(used, [&](const PluginManifest* other) { return supersedes(*other, *one); }); });
     return used;
 }
 

@@ -8,6 +8,7 @@
 #include "host/command_line.hpp"
 #include "host/program.hpp"
 #include "plugins/check.hpp"
+#include "plugins/exit_guard.hpp"
 #include "tools/arguments_check.hpp"
 
 namespace agentforge::kernel {
@@ -33,6 +34,7 @@ int check(Program& program, const std::string& file, double timeout_s) {
 }
 
 int child() {
+    exit_guard::end_is_meant();     // The parent says which call ended it.
     CheckHooks hooks;
     hooks.arguments = [](std::string_view tool, const json::object& schema, json::object& arguments) { return check_arguments(tool, schema, arguments); };
     return exercise_plugin(hooks);

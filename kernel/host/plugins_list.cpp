@@ -30,6 +30,9 @@ int list_plugins(Program& program) {
     std::vector<PluginCondition> conditions;
     for (const PluginManifest& plugin : registry.plugins()) {
         conditions.push_back(condition_of(plugin));
+        if (conditions.back().state == to_string(PluginState::ready)) {
+            if (const auto loaded = registry.try_load(plugin); !loaded.ok()) { conditions.back() = {"cannot be loaded", loaded.error()}; }
+        }
         // What discovery did not see: the files differ.
         if (plugin.state == PluginState::ready && conditions.back().problem) { problems.push_back(*conditions.back().problem); }
     }

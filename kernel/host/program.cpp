@@ -13,6 +13,7 @@
 #include "host/display.hpp"
 #include "host/event_stream.hpp"
 #include "host/pager.hpp"
+#include "host/suggestions.hpp"
 #include "host/terminal.hpp"
 
 #ifndef AGENTFORGE_VERSION
@@ -63,12 +64,6 @@ Result<void> check_given_settings(const Program& program) {
     return {};
 }
 
-/// The word that stands where a group's command is expected; empty where a flag or nothing does.
-std::string word_after(const std::string& group, const std::vector<std::string>& words) {
-    const auto at = std::find(words.begin(), words.end(), group);
-    return at == words.end() || at + 1 == words.end() || (at + 1)->starts_with('-') ? std::string() : *(at + 1);
-}
-
 /// The option that a word names, `--flag=value` and `-xvalue` too: of the command or of one around it.
 const CLI::Option* option_named(const CLI::App& command, const std::string& word) {
     const std::string name = word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
@@ -79,6 +74,29 @@ const CLI::Option* option_named(const CLI::App& command, const std::string& word
 }
 
 bool takes_value(const CLI::Option& option) { return option.get_expected_max() > 0 && option.get_type_size_max() > 0; }
+
+/// A word that stands where a command is expected and that is none.
+struct UnknownCommand {
+    const CLI::App* group = nullptr;        ///< Whose command it would be; null: every word there is one.
+    std::string word;
+};
+
+UnknownCommand unknown_command(const CLI::App& app, const std::vector<std::string>& words) {
+    const CLI::App* at = &app;
+    for (std::size_t index = 0; index < words.size() && words[index] != "--" && !command_names(*at).empty(); ++index) {
+        const std::string& word = words[index];
+        if (word.starts_with('-')) {
+            const CLI::Option* option = option_named(*at, word);
+            if (option != nullptr && takes_value(*option) && (word.starts_with("--") ? word.find('=') == std::string::npos : word.size() == 2)) { ++index; }
+            continue;
+        }
+        const auto named = at->get_subcommands([&word](const CLI::App* each) { return each->get_name() == word; });
+        if (named.empty()) { return {at, word}; }
+        at = named.front();
+    }
+    return {};
+}
+
 bool takes_texts(const CLI::App& command) {
     const auto options = command.get_options();
     return std::any_of(options.begin(), options.end(), [](const CLI::Option* option) { return option->get_positional(); });
@@ -174,9 +192,35 @@ std::string told(const CLI::App& command, const CLI::ParseError& problem) {
     }
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr && rest.starts_with("At Most 1 required")) { return "`" + name + "` may stand only once"; }
     if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr && (name == "The following argument was not expected" || name == "The following arguments were not expected")) {
-        return "`" + full_name(command) + "` does not take `" + rest + "`" + (takes_texts(command) ? "; a text of several words wants quotes" : "");
+        const CLI::App* top = &command;
+        while (top->get_parent() != nullptr) { top = top->get_parent(); }
+        std::string extras;                     // The parser's own text has them the other way round.
+        for (const std::string& word : top->remaining(true)) { extras += (extras.empty() ? "" : " ") + printable(word, 400); }
+        return "`" + full_name(command) + "` does not take `" + printable(extras, 400) + "`" + (takes_texts(command) ? "; a text of several words wants quotes" : "");
     }
     return text;
+}
+
+/// Words that were meant as one text, as the text: those that follow the command's name, the last of which the parser had no use for.
+std::string in_one_text(const CLI::App& command, const std::vector<std::string>& words, const std::vector<std::string>& rest) {
+    const auto options = command.get_options();
+    if (std::ranges::count_if(options, [](const CLI::Option* option) { return option->get_positional(); }) != 1) { return {}; }
+    const auto name = std::ranges::find(words, command.get_name());
+    if (name == words.end() || static_cast<std::size_t>(words.end() - name) != rest.size() + 2) { return {}; }      // Name, the text's first word, and what was left.
+    std::string text;
+    for (auto word = name + 1; word != words.end(); ++word) {
+        if (word->starts_with('-')) { return {}; }
+        text += (text.empty() ? "" : " ") + *word;
+    }
+    return text;
+}
+
+Error no_such_command(const UnknownCommand& unknown, const CLI::App& app) {
+    const std::string name = full_name(*unknown.group);
+    const std::string shown = printable(unknown.word, 80);
+    const std::string suggested = suggested_command(name, unknown.word, command_names(*unknown.group));
+    return {"AF-CLI-001", "there is no command `" + (unknown.group == &app ? shown : name + " " + shown) + "`", "", suggested.empty() ? "`" + name + " --help` lists the commands" : suggested,
+            ErrorKind::invalid};
 }
 
 /// What to do about words that fit no command's grammar.
@@ -204,13 +248,14 @@ Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, const s
         }
     }
     if (extras != nullptr && &command != &app) {
-        const std::string text = problem.what();
-        const std::string word = text.substr(std::min(text.find(": "), text.size() - 2) + 2);
-        const std::string first = printable(word.substr(0, word.find(' ')), 80);
+        const std::vector<std::string> rest = app.remaining(true);
+        const std::string first = rest.empty() ? std::string() : printable(rest.front(), 80);
         if (first.size() > 1 && first[0] == '-' && option_named(command, first) != nullptr) {
             const bool behind = std::find(words.begin(), words.end(), "--") < std::find(words.begin(), words.end(), first);
             error.message = behind ? "`" + first + "` stands behind `--`, where all is text" : "`" + first + "` stands before its command";
             error.remedy = (behind ? "options stand before it: " : "it stands behind: ") + name + " " + first;
+        } else if (const std::string quoted = in_one_text(command, words, rest); !quoted.empty()) {
+            error.remedy = name + " \"" + printable(quoted, 200) + "\"; " + error.remedy;
         }
     }
     if (command.get_parent() != nullptr && command.get_require_subcommand_min() > 0 && dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr) {
@@ -218,24 +263,8 @@ Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, const s
         std::string known;
         for (const std::string& each : command_names(command)) { known += (known.empty() ? "`" : ", `") + name + " " + each + "`"; }
         error.remedy = "there is " + known;
-        if (const std::string word = word_after(command.get_name(), words); !word.empty()) {
-            error.message = "there is no command `" + name + " " + printable(word, 80) + "`";
-            if (const std::string near = nearest(word, command_names(command)); !near.empty()) { error.remedy = "did you mean `" + name + " " + near + "`?"; }
-        }
     }
     return error;
-}
-
-/// The first word that is not an option: what the user took for a command.
-std::string first_word(const std::vector<std::string>& words) {
-    for (std::size_t index = 0; index < words.size(); ++index) {
-        if (words[index] == "-C" || words[index] == "--set") {
-            ++index;
-        } else if (!words[index].starts_with('-')) {
-            return words[index];
-        }
-    }
-    return {};
 }
 
 void add_settings_flag(CLI::App& app, Program& program) {
@@ -282,6 +311,12 @@ int Program::fail(const Error& error) {
         err << "agentforge: " << in_lines(error) << "\n";     // It may quote a file that somebody else wrote.
     }
     return error.kind == ErrorKind::cancelled ? 23 : 1;
+}
+
+Error ended_by_another(const std::string& culprit) {
+    return Error{"AF-PLUG-022", "The program was ended from within, by a call of exit(): " + (culprit.empty() ? std::string("by what, is not known") : "in " + culprit), culprit,
+                 "A task that ran is kept, and `agentforge resume TASK` goes on with it. Report it to the plugin's author: a plugin must return an error; to do without it, name it in plugins.disable.",
+                 ErrorKind::internal};
 }
 
 void Program::print_json(const json::value& value) { out << to_json_pretty(value); }
@@ -339,18 +374,12 @@ int run_program(int argc, const char* const* argv, Program& program) {
         if (const std::string flag = flag_with_empty_value(words); !flag.empty()) { throw CLI::ValidationError(flag, empty_value); }
         app.parse(argc, argv);
     } catch (const CLI::Success& wanted) {  // --help, --version
+        if (const UnknownCommand unknown = unknown_command(app, words); unknown.group != nullptr) { return refuse(no_such_command(unknown, app)); }
         const auto tell = [&] { return folded(program.out, columns, [&] { return app.exit(wanted, program.out, program.err); }); };
         return program.out_is_terminal ? paged(program.out, program.environment, terminal_rows(), tell) : app.exit(wanted, program.out, program.err);
     } catch (const CLI::ParseError& problem) {
-        const std::string word = first_word(words);
-        const std::vector<std::string> names = command_names(app);
-        Error error = usage_problem(app, problem, words);
-        if (!word.empty() && std::find(names.begin(), names.end(), word) == names.end()) {
-            error.message = "there is no command `" + printable(word, 80) + "`";
-            const std::string near = nearest(word, names);
-            error.remedy = near.empty() ? "`agentforge --help` lists the commands" : "did you mean `agentforge " + near + "`?";
-        }
-        return refuse(error);
+        const UnknownCommand unknown = unknown_command(app, words);
+        return refuse(unknown.group == nullptr ? usage_problem(app, problem, words) : no_such_command(unknown, app));
     }
     if (!directory.empty()) { program.directory = std::filesystem::absolute(directory); }
     if (const CLI::App& chosen = innermost(app); chosen.get_parent() != nullptr) { program.command_name = full_name(chosen).substr(app.get_name().size() + 1); }

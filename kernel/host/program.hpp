@@ -52,6 +52,9 @@ struct Program {
     void print_json(const json::value& value);
 };
 
+/// For a process that something else than `main` ends; `culprit`: the plugin call it was in, or "".
+[[nodiscard]] Error ended_by_another(const std::string& culprit);
+
 /// Each adds one command (or one group) to the program's grammar.
 void add_init(CLI::App& app, Program& program);
 void add_start(CLI::App& app, Program& program);

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/files.hpp"
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "config/settings_schema.hpp"
 #include "git/repository.hpp"
@@ -13,6 +14,7 @@
 #include "host/display.hpp"
 #include "host/event_fields.hpp"
 #include "host/outcome.hpp"
+#include "host/ready.hpp"
 #include "host/surroundings.hpp"
 
 namespace agentforge::kernel {
@@ -368,6 +370,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .prices = &project->prices_,
         .model_name = [self](const AgentDefinition& agent) { return self->model_name(agent); },
         .agentic = [self](const AgentDefinition& agent) { return self->agentic(agent.role); },
+        .plugins_of = [self](const PipelineTemplate& pipeline) { return self->plugins_of(pipeline); },
         .delivery = std::move(delivery)});
 
     AF_TRY(std::vector<GroupedHandler> handlers, make_handlers(*project->settings_, project->plugins_, project->network_, project->trust_.left_out(), program.environment));
@@ -472,7 +475,32 @@ Result<json::object> Project::backend_config(const std::string& name, const std:
 
 bool Project::agentic(const std::string& role) const { return read_model_settings(*settings_, role).mode == "agentic"; }
 
-Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, const std::string& model_name, const std::string& role) {
+json::array Project::plugins_of(const PipelineTemplate& pipeline) {
+    std::map<std::string, const PluginManifest*, std::less<>> used;
+    const auto take = [&](PluginKind kind, const std::string& name) {
+        if (const PluginManifest* const plugin = plugins_.owner(kind, name)) { used.emplace(plugin->id, plugin); }
+    };
+    for (const StageTemplate& stage : pipeline.stages) {
+        take(PluginKind::stage, stage.executor);
+        for (const std::string& role : roles_of(stage)) {
+            const auto agent = agents_.get(role);
+            if (!agent.ok()) { continue; }
+            for (const std::string& tool : agent->allowed_tools) { take(PluginKind::tool, tool); }
+            auto asked = asked_model(role);
+            if (asked.ok()) { asked = settled(std::move(*asked)); }
+            if (asked.ok()) { take(PluginKind::llm, asked->backend); }
+        }
+    }
+    for (const std::string& name : settings_->list("escalation.handlers")) { take(PluginKind::escalation, name); }
+    json::array told;
+    for (const auto& [id, plugin] : used) {
+        const auto library = plugin->library.empty() ? Result<std::string>(plugin->text) : read_file(plugin->directory + "/" + plugin->library, 1ULL << 30U);
+        told.push_back(json::object{{"id", id}, {"version", plugin->version}, {"sha256", library.ok() ? json::value(sha256(*library)) : json::value(nullptr)}, {"source", to_string(plugin->source)}});
+    }
+    return told;
+}
+
+Result<std::shared_ptr<LLMBackendV2>> Project::backend(const std::string& name, const std::string& model_name, const std::string& role) {
     AF_TRY(ModelSettings chosen, asked_model(role));
     chosen.backend = name;
     chosen.model = model_name;
@@ -481,7 +509,7 @@ Result<std::shared_ptr<LLMBackend>> Project::backend(const std::string& name, co
     return make_backend(chosen.backend, config);
 }
 
-Result<std::shared_ptr<LLMBackend>> Project::make_backend(const std::string& name, const json::object& config) {
+Result<std::shared_ptr<LLMBackendV2>> Project::make_backend(const std::string& name, const json::object& config) {
     AF_CHECK(check_network(network_, name, config));
     return plugins_.backend(name, config);
 }
@@ -493,7 +521,7 @@ Result<std::vector<Project::Reached>> Project::reach_models(const ModelSettings&
         const auto ask = [&]() -> Result<std::string> {
             if (!candidate.missing.empty()) { return Error{"AF-LLM-002", candidate.missing, "", "", ErrorKind::unavailable}; }
             AF_TRY(const json::object config, backend_config(candidate.settings.backend, candidate.settings.model, candidate.settings, ""));
-            AF_TRY(const std::shared_ptr<LLMBackend> plugin, make_backend(candidate.settings.backend, config));
+            AF_TRY(const std::shared_ptr<LLMBackendV2> plugin, make_backend(candidate.settings.backend, config));
             AF_TRY(std::string said, check_backend(plugin, program_));
             if (candidate.needs_model) { return Error{"AF-LLM-002", std::move(said), "llm.model", "set llm.model", ErrorKind::unavailable}; }
             return said;
@@ -550,7 +578,7 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
     const std::string record = from_here(chosen.record);
     const std::string key = chosen.backend + "\n" + json::serialize(config) + "\n" + record;
     if (const auto known = models_.find(key); known != models_.end()) { return known->second.get(); }
-    AF_TRY(std::shared_ptr<LLMBackend> plugin, make_backend(chosen.backend, config));
+    AF_TRY(std::shared_ptr<LLMBackendV2> plugin, make_backend(chosen.backend, config));
     if (plugin->info().offline) {
         if (const auto answer = check_backend(plugin, program_); !answer.ok()) {
             Error error = answer.error();

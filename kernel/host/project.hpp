@@ -73,7 +73,7 @@ public:
     /// what a call has cost.
     [[nodiscard]] Result<void> check_price(const AgentDefinition& agent);
     /// A backend plugin with its settings from `llm:`, or those of a role; `auto` is the first that is reachable. Errors as above; AF-LLM-002 none is, AF-LLM-003 `network`.
-    [[nodiscard]] Result<std::shared_ptr<LLMBackend>> backend(const std::string& name, const std::string& model_name, const std::string& role = "");
+    [[nodiscard]] Result<std::shared_ptr<LLMBackendV2>> backend(const std::string& name, const std::string& model_name, const std::string& role = "");
 
     /// One way to a model and what came of trying it: what it says, or why not.
     struct Reached { ModelCandidate candidate; Result<std::string> answer; };
@@ -81,6 +81,9 @@ public:
     [[nodiscard]] Result<std::vector<Reached>> reach_models(const ModelSettings& settings, bool first_only);
     /// A path of the settings, from the folder that the command is given in.
     [[nodiscard]] std::string from_here(const std::string& path) const;
+    /// Id, version, hash and kind of each plugin that this pipeline uses: its stages, its roles' tools and models, the handlers. Those that cannot be found
+    /// out are left out: the stage that needs them says so.
+    [[nodiscard]] json::array plugins_of(const PipelineTemplate& pipeline);
     /// Whether the role's backend works in the workspace itself (`llm.mode`).
     [[nodiscard]] bool agentic(const std::string& role) const;
 
@@ -94,7 +97,7 @@ private:
     /// The settings that a backend plugin is made with.
     [[nodiscard]] Result<json::object> backend_config(const std::string& name, const std::string& model_name, const ModelSettings& chosen, const std::string& role) const;
     /// Decides about the network before any code of the backend runs.
-    [[nodiscard]] Result<std::shared_ptr<LLMBackend>> make_backend(const std::string& name, const json::object& config);
+    [[nodiscard]] Result<std::shared_ptr<LLMBackendV2>> make_backend(const std::string& name, const json::object& config);
     /// `auto` replaced by what it stands for; decided once.
     [[nodiscard]] Result<ModelSettings> settled(ModelSettings chosen);
 

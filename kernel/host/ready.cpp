@@ -2,15 +2,20 @@
 #include "host/ready.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "base/text.hpp"
+#include "base/yaml.hpp"
 #include "config/settings_schema.hpp"
 #include "config/verification.hpp"
 #include "git/configuration.hpp"
 #include "host/display.hpp"
+#include "pipeline/agent_tools.hpp"
 #include "pipeline/commits.hpp"
 #include "pipeline/publish.hpp"
 #include "pipeline/setup.hpp"
+#include "plugins/lock.hpp"
 
 namespace agentforge::kernel {
 
@@ -87,7 +92,104 @@ std::string no_signature(Project& project, const Signing& signing, const std::ma
     return outcome.ok() && !outcome->timed_out && outcome->exit_code != 0 ? "gpg has no secret key for " + printable(key, 200) : "";
 }
 
+/// Where a stage's `config` stands in its pipeline's file; a stage that takes it from the shipped pipeline has no place there.
+std::string place_in_pipeline(const PipelineTemplate& pipeline, const StageTemplate& stage) {
+    const auto document = load_yaml(pipeline.source);
+    const auto* top = document.ok() ? document->value.if_object() : nullptr;
+    const json::value* inside = top == nullptr ? nullptr : top->if_contains("pipeline");
+    const json::value* stages = inside == nullptr || !inside->is_object() ? nullptr : inside->get_object().if_contains("stages");
+    if (stages == nullptr || !stages->is_array()) { return pipeline.source; }
+    for (std::size_t index = 0; index < stages->get_array().size(); ++index) {
+        const auto* each = stages->get_array()[index].if_object();
+        const json::value* name = each == nullptr ? nullptr : each->if_contains("name");
+        if (name != nullptr && name->is_string() && name->get_string() == stage.name) { return document->where("/pipeline/stages/" + std::to_string(index) + "/config"); }
+    }
+    return pipeline.source;
+}
+
+Error missing(const Project& project, PluginKind kind, const std::string& name, const std::string& where) {
+    if (auto why = project.plugins().why_not(kind, name); why && why->code == "AF-PLUG-030") { return *why; }
+    const std::string what(to_string(kind));
+    return Error{"AF-CLI-013", "there is no plugin that provides the " + what + " `" + name + "`", where,
+                 "`agentforge plugins list` shows what there is; install the plugin or take the name out", ErrorKind::unavailable};
+}
+
+/// The stage, made as the task will make it; one that is a process, as far as can be said without starting it.
+Result<void> check_stage(Project& project, const PipelineTemplate& pipeline, const StageTemplate& stage) {
+    PluginRegistry& plugins = project.plugins();
+    if (!plugins.has(PluginKind::stage, stage.executor)) { return missing(project, PluginKind::stage, stage.executor, pipeline.source); }
+    const json::object settings = plugin_settings(stage.config);
+    if (const auto fit = plugins.check_settings(PluginKind::stage, stage.executor, settings); !fit.ok()) {
+        Error error = fit.error();
+        if (error.where.starts_with("settings of")) { error.where = place_in_pipeline(pipeline, stage); }
+        return error;
+    }
+    const PluginManifest* const owner = plugins.owner(PluginKind::stage, stage.executor);
+    if (owner != nullptr && !owner->command.empty()) { return check_pinned_files(*owner); }
+    AF_CHECK(plugins.stage(stage.executor, settings));
+    return {};
+}
+
+Result<void> check_tool(Project& project, const AgentDefinition& agent, const std::string& tool) {
+    PluginRegistry& plugins = project.plugins();
+    if (plugins.has(PluginKind::tool, tool)) {
+        const PluginManifest* const owner = plugins.owner(PluginKind::tool, tool);
+        if (owner != nullptr && !owner->command.empty()) { return check_pinned_files(*owner); }
+        AF_CHECK(plugins.tool(tool));
+        return {};
+    }
+    if (prefix_of(tool).empty()) { return missing(project, PluginKind::tool, tool, agent.source); }
+    return check_tool_is_declared(plugins, &project.servers(), tool);
+}
+
+/// Each check of what the stages need, in their order, until `goes_on` says otherwise.
+void check_each(Project& project, const PipelineTemplate& pipeline, std::size_t from_stage, bool with_models, const std::function<bool(Result<void>)>& goes_on) {
+    std::set<std::string> tools;
+    for (std::size_t index = from_stage; index < pipeline.stages.size(); ++index) {
+        const StageTemplate& stage = pipeline.stages[index];
+        if (!goes_on(check_stage(project, pipeline, stage))) { return; }
+        for (const std::string& role : roles_of(stage)) {
+            const auto agent = project.agents().get(role);
+            if (!agent.ok()) {
+                if (!goes_on(agent.error())) { return; }
+                continue;
+            }
+            for (const std::string& tool : agent->allowed_tools) {
+                if (tools.insert(tool).second && !goes_on(check_tool(project, *agent, tool))) { return; }
+            }
+            if (!with_models) { continue; }
+            if (!goes_on(project.check_price(*agent))) { return; }
+            const auto model = project.model(*agent);
+            if (!goes_on(model.ok() ? Result<void>() : Result<void>(model.error()))) { return; }
+        }
+    }
+}
+
 }  // namespace
+
+std::vector<std::string> roles_of(const StageTemplate& stage) {
+    std::vector<std::string> roles = stage.reviewers;
+    if (!stage.agent.empty()) { roles.push_back(stage.agent); }
+    return roles;
+}
+
+Result<void> check_plugins(Project& project, const PipelineTemplate& pipeline) {
+    Result<void> first;
+    check_each(project, pipeline, 0, true, [&first](Result<void> checked) {
+        first = std::move(checked);
+        return first.ok();
+    });
+    return first;
+}
+
+std::vector<Error> plugin_problems(Project& project, const PipelineTemplate& pipeline, std::size_t from_stage) {
+    std::vector<Error> problems;
+    check_each(project, pipeline, from_stage, false, [&problems](Result<void> checked) {
+        if (!checked.ok()) { problems.push_back(checked.error()); }
+        return true;
+    });
+    return problems;
+}
 
 bool measures_anything(const PipelineTemplate& pipeline, const std::string& exit) {
     const std::string& last = exit.empty() ? pipeline.exit_stage : exit;
@@ -102,6 +204,8 @@ Result<GateReadiness> check_gates(Project& project) {
     auto readiness = look_at_gates(project.workshop_options(), project.processes(), "");
     if (readiness.ok() || !readiness.error().where.starts_with("gates.")) { return readiness; }
     Error error = std::move(readiness).error();
+    const auto of_gates = [&error](const std::string& key) { return key == error.where; };
+    if (const GuardedSetting* const missed = first_missed(project.settings(), project.trust().left_out(), of_gates)) { return cannot_do_without(*missed); }
     auto origin = project.settings().origin(written_key(error.where));
     if ((!origin || origin->layer == "built-in") && error.where == "gates.command") { origin = project.settings().origin("gates.language"); }
     if (origin && origin->layer != "built-in") { error.where = origin->where; }

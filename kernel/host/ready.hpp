@@ -12,6 +12,16 @@
 
 namespace agentforge::kernel {
 
+/// The roles that work in a stage: its reviewers, and its own.
+[[nodiscard]] std::vector<std::string> roles_of(const StageTemplate& stage);
+
+/// Whether everything of plugins that the stages need can be made: each is loaded and made, with its settings, as the task will do it.
+/// Errors: AF-PLUG-…, AF-CLI-013, AF-MCP-…, AF-COST-014, and those of `Project::model`; the first. `where` is the place in the pipeline's file where settings of a
+/// stage are wrong.
+[[nodiscard]] Result<void> check_plugins(Project& project, const PipelineTemplate& pipeline);
+/// The same for the stages from this one on, but for models. One error for each thing that cannot be had.
+[[nodiscard]] std::vector<Error> plugin_problems(Project& project, const PipelineTemplate& pipeline, std::size_t from_stage = 0);
+
 /// Whether some stage up to `exit` (empty: the pipeline's own end) has anything measured.
 [[nodiscard]] bool measures_anything(const PipelineTemplate& pipeline, const std::string& exit);
 

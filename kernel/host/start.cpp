@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "base/yaml.hpp"
 #include "git/repository.hpp"
 #include "host/command_line.hpp"
 #include "host/detach.hpp"
@@ -20,7 +20,6 @@
 #include "host/ready.hpp"
 #include "host/surroundings.hpp"
 #include "pipeline/agent_tools.hpp"
-#include "plugins/lock.hpp"
 
 namespace agentforge::kernel {
 
@@ -40,7 +39,22 @@ struct StartArguments {
     bool detach = false;
 };
 
-constexpr std::size_t max_request_bytes = 256UL * 1024;     // The controller's limit, and one more is read to see it passed.
+constexpr std::size_t most_counted_bytes = 16UL << 20;     // Of a pipe, to say how long a request is that is too long.
+
+/// How much there is behind `size` bytes that were read: a file says it; a pipe is read, and only to a bound, for it may never end.
+std::string counted_bytes(std::size_t size) {
+    struct stat file {};
+    const off_t at = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
+    if (::fstat(STDIN_FILENO, &file) == 0 && S_ISREG(file.st_mode) && at >= 0) { return std::to_string(size + static_cast<std::size_t>(std::max<off_t>(0, file.st_size - at))); }
+    std::string dropped(64UL << 10, '\0');
+    while (size <= most_counted_bytes) {
+        const ssize_t got = ::read(STDIN_FILENO, dropped.data(), dropped.size());
+        if (got == 0) { return std::to_string(size); }
+        if (got < 0) { break; }
+        size += static_cast<std::size_t>(got);
+    }
+    return "more than " + std::to_string(std::min(size, most_counted_bytes));
+}
 
 /// `-` stands for standard input: a request may be longer than an argument can be.
 Result<std::string> request_of(const Program& program, const StartArguments& arguments) {
@@ -58,6 +72,7 @@ Result<std::string> request_of(const Program& program, const StartArguments& arg
         }
         size += static_cast<std::size_t>(got);
     }
+    if (size > max_request_bytes) { return request_too_long(counted_bytes(size)); }
     text.resize(size);
     while (text.ends_with('\n')) { text.pop_back(); }
     return text;
@@ -89,65 +104,10 @@ json::object settings_for_task(const Project& project) {
     return all;
 }
 
-/// Where a stage's `config` stands in its pipeline's file; a stage that takes it from the shipped pipeline has no place there.
-std::string place_in_pipeline(const PipelineTemplate& pipeline, const StageTemplate& stage) {
-    const auto document = load_yaml(pipeline.source);
-    const auto* top = document.ok() ? document->value.if_object() : nullptr;
-    const json::value* inside = top == nullptr ? nullptr : top->if_contains("pipeline");
-    const json::value* stages = inside == nullptr || !inside->is_object() ? nullptr : inside->get_object().if_contains("stages");
-    if (stages == nullptr || !stages->is_array()) { return pipeline.source; }
-    for (std::size_t index = 0; index < stages->get_array().size(); ++index) {
-        const auto* each = stages->get_array()[index].if_object();
-        const json::value* name = each == nullptr ? nullptr : each->if_contains("name");
-        if (name != nullptr && name->is_string() && name->get_string() == stage.name) { return document->where("/pipeline/stages/" + std::to_string(index) + "/config"); }
-    }
-    return pipeline.source;
-}
-
-Error missing(const Project& project, PluginKind kind, const std::string& name, const std::string& where) {
-    if (auto why = project.plugins().why_not(kind, name); why && why->code == "AF-PLUG-030") { return *why; }
-    const std::string what(to_string(kind));
-    return Error{"AF-CLI-013", "there is no plugin that provides the " + what + " `" + name + "`", where,
-                 "`agentforge plugins list` shows what there is; install the plugin or take the name out", ErrorKind::unavailable};
-}
-
-/// A plugin whose files differ from the lock is refused when it is loaded, which for a tool is in the middle of a stage. Empty where it is whole.
-std::optional<Error> changed(const Project& project, PluginKind kind, const std::string& name) {
-    for (const PluginManifest& plugin : project.plugins().plugins()) {
-        const auto is_it = [&](const ManifestEntry& entry) { return entry.kind == kind && entry.name == name; };
-        if (plugin.state != PluginState::ready || plugin.pinned == nullptr || std::ranges::none_of(plugin.provides, is_it)) { continue; }
-        if (auto same = check_pinned_files(plugin); !same.ok()) { return std::move(same).error(); }
-    }
-    return std::nullopt;
-}
-
 /// What a stage would miss later is said before a task exists: its plugin, its agents, their tools, their models.
 Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, const std::string& request) {
-    for (const StageTemplate& stage : pipeline.stages) {
-        if (!project.plugins().has(PluginKind::stage, stage.executor)) { return missing(project, PluginKind::stage, stage.executor, pipeline.source); }
-        if (auto error = changed(project, PluginKind::stage, stage.executor)) { return std::move(*error); }
-        if (const auto fit = project.plugins().check_settings(PluginKind::stage, stage.executor, plugin_settings(stage.config)); !fit.ok()) {
-            Error error = fit.error();
-            if (error.where.starts_with("settings of")) { error.where = place_in_pipeline(pipeline, stage); }
-            return error;
-        }
-        std::vector<std::string> roles = stage.reviewers;
-        if (!stage.agent.empty()) { roles.push_back(stage.agent); }
-        for (const std::string& role : roles) {
-            AF_TRY(const AgentDefinition agent, project.agents().get(role));
-            for (const std::string& tool : agent.allowed_tools) {
-                if (project.plugins().has(PluginKind::tool, tool)) {
-                    if (auto error = changed(project, PluginKind::tool, tool)) { return std::move(*error); }
-                    continue;
-                }
-                if (prefix_of(tool).empty()) { return missing(project, PluginKind::tool, tool, agent.source); }
-                AF_CHECK(check_tool_is_declared(project.plugins(), &project.servers(), tool));
-            }
-            AF_CHECK(project.check_price(agent));
-            AF_CHECK(project.model(agent));
-        }
-        AF_CHECK(check_prompts_fit(project.services(), stage, request));
-    }
+    AF_CHECK(check_plugins(project, pipeline));
+    for (const StageTemplate& stage : pipeline.stages) { AF_CHECK(check_prompts_fit(project.services(), stage, request)); }
     return {};
 }
 
@@ -244,7 +204,8 @@ int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeli
             if (agent.ok()) { model = project.model_name(*agent); }
         }
         const std::set<std::string> named(arguments.approve.begin(), arguments.approve.end());
-        const bool approval = arguments.supervised || pipeline.supervised || stage.approve || named.contains(stage.name);
+        const bool last = stage.name == exit || stage.name == pipeline.exit_stage || &stage == &pipeline.stages.back();
+        const bool approval = stage.approve || named.contains(stage.name) || ((arguments.supervised || pipeline.supervised) && !last);
         json::array reviewers;
         for (const std::string& reviewer : stage.reviewers) { reviewers.emplace_back(reviewer); }
         stages.push_back(json::object{{"name", stage.name}, {"agent", stage.agent}, {"model", model}, {"reviewers", std::move(reviewers)}, {"contract", stage.contract},
@@ -283,6 +244,9 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     std::vector<std::string> named = arguments.approve;
     if (!arguments.exit_after.empty()) { named.push_back(arguments.exit_after); }
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
+    if (pipeline->source.starts_with(project.place().agentforge.string() + "/")) {
+        for (const Error& unused : keys_without_effect(pipeline->source)) { program.err << "agentforge: " << printable(unused.to_string(), 1000) << "\n"; }
+    }
     if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
     if (const auto fit = surroundings_of(program, project); !fit.ok()) { return program.fail(fit.error()); }
     const auto gates = check_end(program, project, *pipeline, arguments);

@@ -11,6 +11,7 @@
 #include "host/display.hpp"
 #include "host/event_fields.hpp"
 #include "host/terminal.hpp"
+#include "plugins/call_mark.hpp"
 
 namespace agentforge::kernel {
 
@@ -113,6 +114,7 @@ BoxPart stages_part(const TaskState& state, std::size_t room) {
 TaskGlance glance_into(const TaskPaths& paths) {
     TaskGlance glance;
     glance.running = TaskLock::holder(paths).has_value();
+    if (!glance.running) { glance.ended_in = last_marked_call(paths.plugin_call()).value_or(""); }
     glance.acts = last_acts(paths.journal());
     return glance;
 }
@@ -142,6 +144,7 @@ std::vector<std::string> plain_lines(const TaskGlance& task) {
     if (!share.empty() || !acts.empty()) { lines.push_back(share + (share.empty() || acts.empty() ? "" : "  ") + acts); }
     if (!task.summary.waiting_for.empty()) { lines.push_back("waits for: " + task.summary.waiting_for); }
     if (!task.question.empty()) { lines.push_back(question_of(task, 300)); }
+    if (!task.ended_in.empty()) { lines.push_back("its process ended without a word in " + printable(task.ended_in, 200)); }
     if (const auto ways = ways_on(task); !ways.empty()) { lines.push_back(ways.front()); }
     return lines;
 }
@@ -247,6 +250,7 @@ json::object to_json(const TaskGlance& glance) {
                       {"updated_at", task.updated_at}, {"waiting_for", task.waiting_for}};
     if (is_over(task.status)) { return told; }
     told["running"] = glance.running;
+    if (!glance.ended_in.empty()) { told["ended_in"] = glance.ended_in; }
     told["waiting_id"] = glance.waiting_id;
     told["stages_done"] = glance.stages_done;
     told["stages"] = glance.stages;

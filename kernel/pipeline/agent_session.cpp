@@ -151,6 +151,9 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& 
     return std::pair{result_of(outcome, services.redactor), std::move(kept)};
 }
 
+constexpr unsigned most_same_refusals = 4;      ///< Artifacts handed in with the same tests failing.
+constexpr unsigned most_same_failures = 24;     ///< Edits after which the same tests fail.
+
 class AgentSession final : public StepHost, public AgenticPlace {
 public:
     AgentSession(TaskSession& session, Workshop& workshop, TaskServices& services, StageClock& clock, KernelCallContext& context,
@@ -420,6 +423,20 @@ public:
         return {};
     }
 
+    /// A model that hands in the same failing tests again and again, or changes files again and again without a test less that fails,
+    /// goes round in circles. Attempts before this one count too.
+    [[nodiscard]] Result<void> makes_progress() override {
+        for (const auto& [what, times] : session_.state().stage().same_failures) {
+            const std::string gate = what.substr(0, what.find(' '));
+            const bool handed_in = gate == exit_gate_;
+            if (times < (handed_in ? most_same_refusals : most_same_failures)) { continue; }
+            const auto newest = session_.state().gates.find(gate);
+            return Error{"AF-AGENT-018", "agent '" + agent_.role + "' makes no progress: the " + gate + " gate has found the same " + std::to_string(times) + " times: " +
+                         (newest == session_.state().gates.end() ? std::string() : newest->second.summary), "", "Say what the agent should do differently.", ErrorKind::invalid};
+        }
+        return {};
+    }
+
     [[nodiscard]] std::optional<json::object> accepted_artifact() override { return accepted_; }
     [[nodiscard]] std::optional<EscalationRequest> requested_escalation() override { return escalation_; }
 
@@ -456,6 +473,7 @@ public:
             return Error{"AF-ORCH-024", "the artifact does not satisfy contract `" + contract_->name() + "`: " + joined(verdict.messages()), "",
                          "mend it and call complete again", ErrorKind::invalid};
         }
+        if (contract_->name() == "specification") { AF_CHECK(try_interfaces(artifact)); }
         if (!exit_gate_.empty()) { AF_CHECK(pass_exit_gate(artifact)); }
         accepted_ = artifact;
         return {};
@@ -665,6 +683,14 @@ private:
         return report;
     }
 
+    /// What is declared wrongly is the model's to mend, now; that a toolchain or a dependency is missing is said where tests need it.
+    Result<void> try_interfaces(const json::object& specification) {
+        const StageClock::Pause measuring(clock_);
+        auto tried = workshop_.try_specification(tree_, specification, stop());
+        if (tried.ok() || tried.error().code != "AF-GATE-030") { return {}; }
+        return std::move(tried).error();
+    }
+
     Result<void> pass_exit_gate(const json::object& artifact) {
         GateRequest request;
         request.gate = exit_gate_;
@@ -715,6 +741,34 @@ private:
     std::optional<Error> broken_;       ///< Met where the interface has no way to say so; the next step_finished says it.
 };
 
+/// What the specification says must hold, requirement by requirement; none where there is no specification yet.
+std::vector<std::string> specified_criteria(const std::map<std::string, json::object, std::less<>>& artifacts, const std::string& stage) {
+    std::vector<std::string> criteria;
+    const auto found = artifacts.find("spec");
+    if (found == artifacts.end() || stage == "spec") { return criteria; }
+    const auto list = [](const json::object& object, std::string_view key) {
+        const json::value* value = object.if_contains(key);
+        return value != nullptr && value->is_array() ? value->get_array() : json::array();
+    };
+    const auto text = [](const json::object& object, std::string_view key) {
+        const json::value* value = object.if_contains(key);
+        return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+    };
+    for (const json::value& requirement : list(found->second, "requirements")) {
+        if (!requirement.is_object()) { continue; }
+        const std::string id = text(requirement.get_object(), "id");
+        const json::array own = list(requirement.get_object(), "acceptance_criteria");
+        if (own.empty()) { criteria.push_back(id + ": " + text(requirement.get_object(), "description")); }
+        for (const json::value& criterion : own) {
+            if (criterion.is_string()) { criteria.push_back(id + ": " + std::string(criterion.get_string())); }
+        }
+    }
+    for (const json::value& criterion : list(found->second, "acceptance_criteria")) {
+        if (criterion.is_string()) { criteria.emplace_back(criterion.get_string()); }
+    }
+    return criteria;
+}
+
 /// What the prompt says of a run whoever's task it is.
 RunSpec frame_of(const TaskServices& services, const AgentDefinition& agent, const std::string& stage, const std::optional<Contract>& contract, const std::string& gate,
                  const std::string& request) {
@@ -728,6 +782,24 @@ RunSpec frame_of(const TaskServices& services, const AgentDefinition& agent, con
     spec.budget = services.budget;
     spec.max_output_tokens = services.output_limit ? services.output_limit(agent.role) : services.max_output_tokens;
     return spec;
+}
+
+/// What a person said last when the task went on, for every step of the stage whose model heard it first: steps remember nothing.
+std::string guidance_in_force(const TaskSession& session) {
+    std::string guidance;
+    bool heard = false;
+    for (const Record& record : session.records()) {
+        const std::string_view type = record.type();
+        if (std::string said = text_field(record.body, "guidance"); (type == "task_resumed" || type == "task_started") && !said.empty()) {
+            guidance = std::move(said);
+            heard = false;
+        } else if (type == "step") {
+            heard = true;
+        } else if (heard && (type == "stage_completed" || type == "cycle_started")) {
+            guidance.clear();
+        }
+    }
+    return guidance;
 }
 
 /// The AGENTS.md of the commit that the task started from: what an agent writes into the file does not change what agents are told.
@@ -833,9 +905,12 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     AF_TRY(auto tools, load_tools(services, agent, servers, [&host] { return host.server_place(); }, offer, [&context] { return context.cancelled(); }));
 
     RunSpec spec = frame_of(services, agent, stage.name, contract, gate, state.request);
+    std::vector<std::string> specified = specified_criteria(host.artifacts(), stage.name);
+    spec.success_criteria.insert(spec.success_criteria.begin(), std::make_move_iterator(specified.begin()), std::make_move_iterator(specified.end()));
     spec.run = run;
     spec.run.role = role;
     spec.place = RequestPlace{state.task_id, stage.name, role, host.visit(), number, 1};
+    if (std::string guidance = guidance_in_force(session); !guidance.empty()) { spec.run.state["guidance"] = std::move(guidance); }
     AF_TRY(spec.agents_md, agents_md_of(services, workshop, state));
     spec.calibration_permille = host.calibration(model);
     spec.max_steps = run.max_steps != 0 ? run.max_steps : stage.max_steps;
@@ -849,7 +924,7 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
         commanded = make_redacting_client(make_agentic_client(*model, host, services.redactor), services.redactor);
     }
 
-    ToolBridge bridge(agent, std::move(tools), host.workspace(), host, contract ? contract->model_schema() : json::object());
+    ToolBridge bridge(agent, std::move(tools), host.workspace(), host, contract ? contract->model_schema() : json::object(), services.plugins.names(PluginKind::tool));
     return agentforge::kernel::run_agent(spec, bridge, commanded ? *commanded : *model, host, context, services.events);
 }
 

@@ -66,7 +66,7 @@ public:
     AgenticClient(ModelClient& model, AgenticPlace& place, const Redactor& redactor) : model_(model), place_(place), redactor_(redactor) {}
     [[nodiscard]] const BackendInfo& info() const noexcept override { return model_.info(); }
 
-    [[nodiscard]] Result<Completion> complete(CompletionRequest request, CallContext& outer) override {
+    [[nodiscard]] Result<Completion> complete(ModelRequest request, CallContext& outer) override {
         AF_CHECK(place_.begin());
         Context context(outer, place_, redactor_);
         auto answer = model_.complete(std::move(request), context);
@@ -131,6 +131,7 @@ std::string agentic_instructions(const AgentDefinition& agent, bool writes, cons
         std::set<std::string> rules;
         for (const auto& [tool, rule] : agent.path_constraints) {
             const auto parsed = PathRule::parse(rule, symbols);
+            if (parsed.ok() && parsed->binds_one_tool()) { continue; }
             rules.insert(parsed.ok() ? parsed->explained() : rule);
         }
         if (!rules.empty()) {

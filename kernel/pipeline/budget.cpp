@@ -83,6 +83,7 @@ CallUsage usage_of(const Completion& completion, const std::string& model, const
     usage.model = completion.model.empty() ? model : completion.model;
     usage.input_tokens = completion.usage.input_tokens;
     usage.cached_input_tokens = completion.usage.cached_input_tokens;
+    usage.cache_write_input_tokens = told(completion.diagnostics, "cache_write_input_tokens");
     usage.output_tokens = completion.usage.output_tokens;
     usage.estimated = completion.usage.estimated;
     usage.cost_microusd = completion.usage.cost_microusd;
@@ -91,7 +92,7 @@ CallUsage usage_of(const Completion& completion, const std::string& model, const
     const ModelPrice* price = prices->find(usage.model);
     if (price == nullptr && !model.empty()) { price = prices->find(model); }
     if (price != nullptr) {
-        usage.cost_microusd = price->of({usage.input_tokens, usage.cached_input_tokens, told(completion.diagnostics, "cache_write_input_tokens"),
+        usage.cost_microusd = price->of({usage.input_tokens, usage.cached_input_tokens, usage.cache_write_input_tokens,
                                          usage.output_tokens, told(completion.diagnostics, "reasoning_tokens")});
     }
     return usage;

@@ -16,6 +16,7 @@
 #include "pipeline/measure.hpp"
 #include "pipeline/process_stage.hpp"
 #include "plugins/bounded.hpp"
+#include "plugins/call_mark.hpp"
 #include "tools/arguments_check.hpp"
 
 namespace agentforge::kernel {
@@ -27,7 +28,7 @@ json::object plugin_settings(json::object config) {
 
 namespace {
 
-constexpr std::size_t max_request_bytes = 256UL * 1024;
+constexpr std::size_t max_guidance_bytes = 4000;        // A context has room for it beside the errors of the attempt before.
 
 Error broken_rule(std::string code, std::string message, std::string remedy, ErrorKind kind = ErrorKind::invalid) {
     return Error{std::move(code), std::move(message), "", std::move(remedy), kind};
@@ -170,22 +171,27 @@ Result<void> check_shown(const ControllerSetup& setup, const TaskState& state) {
 /// One process's time with one task: owns its session and workshop.
 class PipelineController::Run {
 public:
-    Run(PipelineController& controller, std::unique_ptr<TaskSession> session)
-        : controller_(controller), setup_(controller.setup_), services_(setup_.services), session_(std::move(session)) {}
+    Run(PipelineController& controller, std::unique_ptr<TaskSession> session, std::string_view guidance = {})
+        : controller_(controller), setup_(controller.setup_), services_(setup_.services), session_(std::move(session)), guidance_(guidance) {}
 
     /// Drives the task until it ends, pauses or is asked to stop.
     Result<PipelineResult> drive() {
         const auto begin = services_.clock.steady();
         const CancelToken::Steps steps(services_.cancel);
+        if (state().status == TaskStatus::running) { ended_in_ = last_marked_call(session_->paths().plugin_call()); }
+        const CallMark mark(session_->paths().plugin_call());
+        AF_CHECK(check_heard());
         if (session_->state().waiting_for().empty()) {
             AF_CHECK(begin_or_resume());
         } else {
             AF_CHECK(write_lost_question());
             tend_question();
+            AF_CHECK(hear_handlers());
             const auto collected = collect_answer(true);
             if (!collected.ok() && !(is_unreadable(collected.error()) && waits_for_people())) { return collected.error(); }
         }
         AF_CHECK(settle_costing());
+        AF_CHECK(settle_plugins());
         while (true) {
             if (asked_to_abort()) {
                 AF_CHECK(session_->record("task_aborted", {{"reason", "asked to by another agentforge command"}}));
@@ -244,14 +250,32 @@ private:
     [[nodiscard]] const TaskState& state() const { return session_->state(); }
     [[nodiscard]] const std::string& stage_name() const { return state().stage().name; }
 
+    /// Whether a model hears the guidance when the task goes on.
+    [[nodiscard]] Result<void> check_heard() const {
+        if (guidance_.empty()) { return {}; }
+        const std::string_view waiting_for = state().waiting_for();
+        if (waiting_for.empty() && state().status != TaskStatus::completed && state().status != TaskStatus::aborted) { return {}; }
+        const std::string& id = state().task_id;
+        return Error{"AF-ORCH-049",
+                     waiting_for.empty() ? "task " + id + " has ended (" + std::string(to_string(state().status)) + "): no model would hear what you say"
+                                         : "task " + id + " waits for your " + (waiting_for == "escalation" ? "answer" : "decision") + ", and goes on with that",
+                     "", waiting_for.empty() ? "start a new task" : "`agentforge status " + id + "` says what it waits for and how to answer", ErrorKind::conflict};
+    }
+
     Result<void> begin_or_resume() {
         std::error_code ignored;
         std::filesystem::remove(pause_request_file(session_->paths()), ignored);      // Of a process that ended before it was heard.
         if (state().status == TaskStatus::completed || state().status == TaskStatus::aborted) { return {}; }
         if (state().status == TaskStatus::pending) {
-            AF_CHECK(session_->record("task_started", {}));
+            AF_CHECK(session_->record("task_started", guided({})));
         } else {
-            AF_CHECK(session_->record("task_resumed", {{"reason", "resumed"}}));
+            json::object fields{{"reason", "resumed"}};
+            if (ended_in_) { fields["ended_in"] = *ended_in_; }
+            AF_CHECK(session_->record("task_resumed", guided(std::move(fields))));
+        }
+        if (ended_in_) {
+            warn(Error{"AF-PLUG-023", "The process that ran this task before ended without a word in " + *ended_in_, "task " + state().task_id,
+                       "If it happens again there, report it to the plugin's author, or name the plugin in plugins.disable.", ErrorKind::internal});
         }
         json::array stages;
         for (const StageState& stage : state().stages) { stages.push_back(json::object{{"name", stage.name}, {"status", to_string(stage.status)}}); }
@@ -268,12 +292,32 @@ private:
         return {};
     }
 
+    [[nodiscard]] json::object guided(json::object fields) const {
+        if (!guidance_.empty()) { fields["guidance"] = guidance_; }
+        return fields;
+    }
+
     /// The limits and prices in force are part of the task's history.
     Result<void> settle_costing() {
         if (is_terminal(state().status)) { return {}; }
         json::object in_force = costing_in_force(state(), services_);
         if (in_force == state().costing) { return {}; }
         return session_->record("costing", {{"in_force", std::move(in_force)}});
+    }
+
+    /// Which plugins the task is run with, by id, version and hash, is part of its history too.
+    Result<void> settle_plugins() {
+        if (!services_.plugins_of || is_terminal(state().status)) { return {}; }
+        json::array in_use = services_.plugins_of(state().pipeline);
+        for (auto record = session_->records().rbegin(); record != session_->records().rend(); ++record) {
+            if (record->type() != "plugins") { continue; }
+            const auto before = session_->kept(record->body, "in_use");
+            if (before.ok() && *before == json::value(in_use)) { return {}; }
+            break;
+        }
+        json::object fields;
+        AF_CHECK(session_->keep(fields, "in_use", std::move(in_use)));
+        return session_->record("plugins", std::move(fields));
     }
 
     Result<void> open_workshop() {
@@ -319,13 +363,13 @@ private:
         auto host = enter_stage();
         if (!host.ok()) { return end_visit(host.error(), 0); }
         auto plugin = load_stage(**host);
-        if (!plugin.ok() && plugin.error().kind == ErrorKind::cancelled) { return end_visit(plugin.error(), 0); }
-        if (!plugin.ok()) { return fail_stage(plugin.error(), 0); }
+        if (!plugin.ok()) { return end_visit(plugin.error(), 0); }
         AF_TRY(StageResult result, execute(*plugin, *host));
         if (state().action) { return leave_for_person(result.error); }
         const auto spent = static_cast<std::uint64_t>((*host)->stage_clock().elapsed().count());
         if (hung_) { return fail_stage(*result.error, spent); }
         if (const auto fatal = (*host)->fatal()) { return end_visit(*fatal, spent); }
+        if (const auto left_out = (*host)->left_out(); left_out && result.status != StageStatus::failed && !services_.cancel.requested()) { return end_visit(*left_out, spent); }
         if (!result.success() && (*host)->stage_clock().expired()) { return fail_stage(overdue(**host), spent); }
         if ((*host)->asked() && result.error && result.error->code == "AF-ORCH-004") { result = StageResult::escalate(*(*host)->asked()); }
         return take(result, spent);
@@ -868,14 +912,13 @@ private:
 
     Step ask_person(EscalationCause cause, const std::string& reason, const EscalationRequest& request, const std::string& partial = {},
                     std::uint64_t spent = 0) {
-        static constexpr std::array<std::string_view, 6> causes{"", "stage", "healing", "review", "cycle_limit", "iteration_limit"};
         json::object context = request.context;
         if (!state().previous_errors.empty()) { context["errors"] = texts(state().previous_errors); }
         if (!context.contains("evidence")) { context["evidence"] = evidence(); }
         AF_TRY(const std::string context_blob, session_->put(context));
         AF_CHECK(session_->record("stage_escalated",
                                   {{"stage", stage_name()},
-                                   {"cause", causes[static_cast<std::size_t>(cause)]},
+                                   {"cause", name_of(cause)},
                                    {"reason", reason},
                                    {"question", request.question.empty() ? "How should the task go on? " + reason : request.question},
                                    {"options", texts(request.options)},
@@ -1054,30 +1097,40 @@ private:
         std::optional<AnswerVersion> refused_;
     };
 
+    /// An answer that a handler has already, an inbox's file for instance, counts on a plain `resume` too: its deadline has passed when it is called.
+    Result<void> hear_handlers() {
+        if (!setup_.handler || waits_for_people() || setup_.escalations.answer_version(open_id())) { return {}; }
+        return ask_person_through(setup_.handler, std::chrono::milliseconds(0), [] { return false; });
+    }
+
     /// Waits for whoever answers first: the handler's person, a file, a command.
     Result<void> wait_for_person() {
         services_.events.event("asking", {{"id", open_id()}, {"handler", asker()->name()}});
         const auto done = [this](EventSink* events) { events->event("asking_ended", {{"id", open_id()}}); };
         const std::unique_ptr<EventSink, decltype(done)> told(&services_.events, done);
         Elsewhere elsewhere(setup_.escalations, open_id(), [this](const Error& error) { warn(error); });
-        const auto answered = [&elsewhere] { return elsewhere.answered(); };
+        return ask_person_through(asker(), patience_for_people(), [&elsewhere] { return elsewhere.answered(); });
+    }
+
+    Result<void> ask_person_through(std::shared_ptr<EscalationHandler>& whom, std::chrono::milliseconds patience, const std::function<bool()>& answered) {
         if (state().waiting_for() == "escalation") {
             AF_TRY(const Escalation escalation, setup_.escalations.escalation(open_id()));
             const auto resolution = ask_handler<std::optional<Resolution>>(
-                asker(), patience_for_people(), [escalation](EscalationHandler& handler, CallContext& context) { return handler.wait_for_resolution(escalation, context); }, answered);
+                whom, patience, [escalation](EscalationHandler& handler, CallContext& context) { return handler.wait_for_resolution(escalation, context); }, answered);
             if (!resolution.ok()) { return unheard(resolution.error()); }
             if (*resolution) { AF_CHECK(first_wins(setup_.escalations.resolve(escalation.id, **resolution))); }
         } else {
             AF_TRY(const ApprovalRequest request, setup_.escalations.approval(open_id()));
             for (;;) {
                 const auto approval = ask_handler<std::optional<Approval>>(
-                    asker(), patience_for_people(), [request](EscalationHandler& handler, CallContext& context) { return handler.wait_for_approval(request, context); }, answered);
+                    whom, patience, [request](EscalationHandler& handler, CallContext& context) { return handler.wait_for_approval(request, context); }, answered);
                 if (!approval.ok()) { return unheard(approval.error()); }
                 if (!*approval) { break; }
                 const Result<void> taken = take_approval(request, **approval);
                 const bool typed_wrong = !taken.ok() && taken.error().kind == ErrorKind::invalid && taken.error().code != "AF-ESC-005";
                 if (!typed_wrong || services_.cancel.requested()) { return first_wins(taken); }
                 warn(taken.error());        // What was typed cannot be done: who typed it is asked again.
+                if (patience.count() == 0) { break; }
             }
         }
         return {};
@@ -1237,7 +1290,9 @@ private:
     TaskServices& services_;
     std::shared_ptr<TaskSession> session_;
     std::shared_ptr<Workshop> workshop_;
+    std::string guidance_;          ///< Of the person who has the task go on; empty: none.
     std::optional<Error> paused_by_;
+    std::optional<std::string> ended_in_;   ///< The plugin call in which the process before died.
     bool hung_ = false;             ///< A thread of a stage or a review was given up.
     bool handler_hung_ = false;
 };
@@ -1254,16 +1309,28 @@ Result<void> check_feedback(std::string_view feedback) {
     return {};
 }
 
+Result<void> check_guidance(std::string_view guidance) {
+    const auto refused = [](std::string why, std::string remedy) { return broken_rule("AF-ORCH-048", "what is said to the model " + std::move(why), std::move(remedy)); };
+    if (guidance.find_first_not_of(" \t\r\n") == std::string_view::npos) { return refused("is empty", "say what it is to do, or resume without"); }
+    if (guidance.size() > max_guidance_bytes) {
+        return refused("has " + std::to_string(guidance.size()) + " bytes; at most " + std::to_string(max_guidance_bytes) + " are taken", "shorten it: a context holds little beside the work itself");
+    }
+    if (guidance.find('\0') != std::string_view::npos || !is_valid_utf8(guidance)) { return refused("is not text in UTF-8", "give it in UTF-8"); }
+    return {};
+}
+
 PipelineController::PipelineController(ControllerSetup setup) : setup_(std::move(setup)) {}
+
+Error request_too_long(const std::string& size) {
+    return broken_rule("AF-ORCH-040", "the request has " + size + " bytes; at most " + std::to_string(max_request_bytes) + " are taken",
+                       "shorten it and put the details into a file of the repository");
+}
 
 Result<void> check_request(std::string_view request) {
     if (request.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         return broken_rule("AF-ORCH-040", "the request is empty", "say what is to be done, e.g. agentforge start \"Add a --version flag\"");
     }
-    if (request.size() > max_request_bytes) {
-        return broken_rule("AF-ORCH-040", "the request has " + std::to_string(request.size()) + " bytes; at most " + std::to_string(max_request_bytes) + " are taken",
-                           "shorten it and put the details into a file of the repository");
-    }
+    if (request.size() > max_request_bytes) { return request_too_long(std::to_string(request.size())); }
     if (request.find('\0') != std::string_view::npos) {
         return broken_rule("AF-ORCH-040", "the request holds a zero byte: it is no text", "give it as text in UTF-8");
     }
@@ -1305,7 +1372,7 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
                          {"base_commit", base.first},
                          {"base_tree", base.second},
                          {"base_branch", setup_.workshops.base_branch()},
-                         {"supervised", options.supervised},
+                         {"supervised", options.supervised || options.pipeline.supervised},
                          {"approve_stages", texts(approve)},
                          {"interactive", options.interactive}};
     if (options.exit_after) { created["exit_after"] = *options.exit_after; }
@@ -1313,9 +1380,10 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
     return Run(*this, std::move(session)).drive();
 }
 
-Result<PipelineResult> PipelineController::resume(std::string_view task_id) {
+Result<PipelineResult> PipelineController::resume(std::string_view task_id, std::string_view guidance) {
+    if (!guidance.empty()) { AF_CHECK(check_guidance(guidance)); }
     AF_TRY(auto session, TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor));
-    return Run(*this, std::move(session)).drive();
+    return Run(*this, std::move(session), guidance).drive();
 }
 
 Result<void> PipelineController::abort(std::string_view task_id, std::string_view reason) {

@@ -103,8 +103,13 @@ struct PersonDecision {
 
 /// Whether a task can be made of these words. Errors: AF-ORCH-040 empty, too long, or no text.
 [[nodiscard]] Result<void> check_request(std::string_view request);
+constexpr std::size_t max_request_bytes = 256UL * 1024;
+/// AF-ORCH-040 for a request whose size is all that is known of it; `size` in words: "300000", "more than 16777216".
+[[nodiscard]] Error request_too_long(const std::string& size);
 /// Whether these words say anything to the stage that is to run again. Errors: AF-ORCH-044 they do not.
 [[nodiscard]] Result<void> check_feedback(std::string_view feedback);
+/// Whether these words can be said to the model of a task that goes on. Errors: AF-ORCH-048 empty, too long, or no text.
+[[nodiscard]] Result<void> check_guidance(std::string_view guidance);
 
 class PipelineController {
 public:
@@ -113,8 +118,9 @@ public:
     /// The single entry point: creates a task and runs it until it ends or needs a person.
     /// Errors (nothing was created): AF-ORCH-040 empty or oversized request, AF-ORCH-041 unknown stage, AF-GIT-….
     [[nodiscard]] Result<PipelineResult> execute(std::string_view request, const StartOptions& options);
-    /// Goes on with a task: after a crash, a pause, a failure, an answer. Errors: AF-TASK-002, AF-TASK-003, AF-JRNL-002.
-    [[nodiscard]] Result<PipelineResult> resume(std::string_view task_id);
+    /// Goes on with a task: after a crash, a pause, a failure, an answer. `guidance`: what a person says to the model (check_guidance); every context of
+    /// the stage that hears it first holds it. Errors: AF-TASK-002, AF-TASK-003, AF-JRNL-002; AF-ORCH-049 no model would hear the guidance.
+    [[nodiscard]] Result<PipelineResult> resume(std::string_view task_id, std::string_view guidance = {});
     /// Ends a task for good. A task that another process runs is asked to stop. Errors: AF-ORCH-042 it has ended already.
     [[nodiscard]] Result<void> abort(std::string_view task_id, std::string_view reason);
     /// Puts the change that a completed task has delivered on the newest commit of the branch that it began on: merged, measured there by the deliver gate and

@@ -89,6 +89,10 @@ public:
         return gates_.skeleton(tree, interfaces, stop);
     }
 
+    [[nodiscard]] Result<void> try_specification(const std::string& tree, const json::object& specification, const Stop& stop) override {
+        return gates_.try_specification(tree, specification, stop);
+    }
+
     [[nodiscard]] Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) override {
         // A stage and each of its agents ask; finding it out looks at every path of the tree.
         if (symbols_ && symbols_of_ == tree) { return symbols_; }
@@ -96,6 +100,12 @@ public:
         auto symbols = std::make_shared<PathSymbols>();
         symbols->tests = {meaning.tests, meaning.only_tests, meaning.tests_text};
         symbols->sources = {meaning.sources, meaning.sources, meaning.sources_text};
+        // Not what the tree holds: a stage that writes is shown the same files before and after.
+        const auto created = [this, tree](std::string_view path) {
+            const auto before = repository_.file_in_tree(tree, std::string(path));
+            return before.ok() && !*before;
+        };
+        symbols->created = {created, created, "files that this task created"};
         symbols_ = std::move(symbols);
         symbols_of_ = tree;
         ::malloc_trim(0);       // The list of all paths leaves a heap of small holes.

@@ -49,6 +49,23 @@ Effect enter(const TaskState& state) {
     return StartStage{};
 }
 
+/// The same failing action, or the same failing tests, over and over: another attempt would pay for the same again.
+bool is_stuck(std::string_view code) { return code == "AF-AGENT-011" || code == "AF-AGENT-018"; }
+
+/// The model could not do it in its attempts. A person's guidance may help there, as it would not where a plugin is broken.
+bool is_the_agents_failure(std::string_view code) { return is_stuck(code) || code == "AF-AGENT-010" || code == "AF-AGENT-012"; }
+
+/// The stage before this one whose work its gate has verified, where this one only changes that work; or empty.
+std::string verified_before(const TaskState& state) {
+    std::string found;
+    if (exit_gate(state.stage_template()).empty()) { return found; }
+    for (std::size_t index = 0; index < state.stage_index; ++index) {
+        const bool verifies = exit_gate(state.pipeline.stages[index]) == "green" && state.stages[index].status == StageStatus::completed;
+        if (verifies) { found = state.stages[index].name; }
+    }
+    return found;
+}
+
 Effect after_failure(const TaskState& state) {
     const StageTemplate& limits = state.stage_template();
     const StageState& stage = state.stage();
@@ -64,10 +81,14 @@ Effect after_failure(const TaskState& state) {
         }
         return StartStage{};
     }
-    // The same failing action over and over stops the stage: another attempt would pay for the same again.
-    if (state.error_code == "AF-AGENT-011") { return FailTask{state.error_code, "stage `" + stage.name + "` was stopped: " + stage.error}; }
-    if (stage.attempts <= limits.max_retries) { return StartStage{}; }
-    return FailTask{state.error_code.empty() ? "AF-ORCH-001" : state.error_code, retries_used(stage)};
+    const bool stuck = is_stuck(state.error_code);
+    if (!stuck && stage.attempts <= limits.max_retries) { return StartStage{}; }
+    const std::string reason = stuck ? "stage `" + stage.name + "` was stopped: " + stage.error : retries_used(stage);
+    if (const std::string done = verified_before(state); !done.empty()) {
+        return EscalateLimit{EscalationCause::attempts, reason + " (the verified work of stage `" + done + "` is kept)"};
+    }
+    if (is_the_agents_failure(state.error_code)) { return EscalateLimit{EscalationCause::attempts, reason}; }
+    return FailTask{state.error_code.empty() ? "AF-ORCH-001" : state.error_code, reason};
 }
 
 Effect after_acceptance(const TaskState& state) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/hash.hpp"
 #include "config/verification.hpp"
 #include "gates/before.hpp"
 #include "tools/workspace.hpp"
@@ -15,6 +16,23 @@ namespace agentforge::kernel {
 namespace {
 
 bool judges_a_stage(std::string_view gate) { return gate == "red" || gate == "green" || gate == "refactor" || gate == "deliver"; }
+
+/// What a report that does not pass complains of, whatever values it names: the tests that fail, or the issues where none does.
+std::string fingerprint(const GateReport& report) {
+    std::set<std::string> failing;
+    for (const TestOutcome& test : report.tests) {
+        if (test.status != TestStatus::passed && test.status != TestStatus::skipped) { failing.insert(test.id); }
+    }
+    if (failing.empty()) {
+        for (std::string issue : report.blocking_issues) {
+            std::erase_if(issue, [](unsigned char letter) { return std::isdigit(letter) != 0; });
+            failing.insert(std::move(issue));
+        }
+    }
+    std::string all;
+    for (const std::string& each : failing) { all += each + "\n"; }
+    return sha256(all).substr(0, 16);
+}
 
 /// Journals what was measured under `name` and tells it.
 Result<void> keep_report(TaskSession& session, EventSink& events, std::string_view name, bool partial, const std::string& inputs, GateReport& report) {
@@ -29,6 +47,7 @@ Result<void> keep_report(TaskSession& session, EventSink& events, std::string_vi
                         {"partial", partial},
                         {"summary", report.summary},
                         {"duration_ms", report.duration.count()}};
+    if (!report.passed) { fields["failing"] = fingerprint(report); }
     if (!inputs.empty()) { fields["inputs"] = inputs; }
     AF_CHECK(session.keep(fields, "report", to_json(report)));
     // What confined the commands is part of what was measured.
@@ -129,11 +148,11 @@ Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& 
     GateBaseline baseline;
     // What was there before the task is not the task's.
     baseline.base_tree = session.state().base_tree;
+    baseline.red_tree = session.state().red_tree;
     call.baseline = &baseline;
     if (judges_a_stage(request.gate)) {
         AF_CHECK(ensure_baseline(session, workshop, events, stop));
         AF_TRY(const auto artifacts, session.artifacts());
-        baseline.red_tree = session.state().red_tree;
         baseline.specification = artifact_or_empty(artifacts, "spec");
         baseline.test_suite = artifact_or_empty(artifacts, "red");
         baseline.intent = intent_of(artifact_or_empty(artifacts, "intake"));

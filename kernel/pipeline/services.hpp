@@ -24,6 +24,8 @@
 
 namespace agentforge::kernel {
 
+struct PipelineTemplate;
+
 struct TaskServices {
     PluginRegistry& plugins;
     const ContractSet& contracts;
@@ -47,6 +49,8 @@ struct TaskServices {
     const PriceTable* prices = nullptr;                     ///< Null: nothing has a price.
     std::function<std::string(const AgentDefinition&)> model_name = {};     ///< The model that is configured for a role; unset: none is named.
     std::function<bool(const AgentDefinition&)> agentic = {};   ///< Whether the role's model works in the workspace itself (`llm.mode`); empty: none does.
+    /// Id, version and hash of each plugin that a pipeline uses; for the journal. Unset: nothing is recorded of them.
+    std::function<json::array(const PipelineTemplate&)> plugins_of = {};
     DeliverySettings delivery = {};                         ///< How the verified tree leaves the task.
 };
 

@@ -20,7 +20,7 @@ bool is_item(std::string_view type) {
 /// Records of host calls and answers say nothing that the projections show, and a gate is followed by the step or stage that asked for it: half of the
 /// records in the demo.
 bool is_shown(std::string_view type) {
-    return type != "call_started" && type != "call_finished" && type != "answer" && type != "gate" && type != "note";
+    return type != "call_started" && type != "call_finished" && type != "answer" && type != "gate" && type != "note" && type != "plugins";
 }
 
 /// How far the projections may be behind. Each costs two new files, and where a model answers from memory records follow one another within milliseconds.

@@ -134,6 +134,13 @@ public:
     const StageInput& input() const { return input_; }
     RoleWorkspace* files() { return files_.get(); }
     unsigned next_run() { return ++runs_; }
+    /// The first call that this visit made before an interruption and has not made this time: to be asked once the stage has returned.
+    std::optional<Error> left_out() const {
+        const auto known = known_.upper_bound(count_);
+        if (known == known_.end()) { return std::nullopt; }
+        return not_repeated("its host call " + std::to_string(known->first) + " was `" + known->second.name + "` (input " + known->second.input_hash.substr(0, 12) +
+                            ") before the interruption, and it has ended without it now");
+    }
     Stop stop() const { return Stop{&services_.cancel, std::nullopt}; }
     void abandon() noexcept { abandoned_ = true; }
     bool abandoned() const noexcept { return abandoned_; }
@@ -220,10 +227,12 @@ private:
     }
 
     Error mismatch(unsigned call, std::string_view name, const std::string& hash, const Known& known) const {
-        return Error{"AF-ORCH-029",
-                     "stage `" + stage_ + "` does not repeat itself: its host call " + std::to_string(call) + " was `" + known.name + "` (input " +
-                         known.input_hash.substr(0, 12) + ") before the interruption and is `" + std::string(name) + "` (input " +
-                         hash.substr(0, 12) + ") now",
+        return not_repeated("its host call " + std::to_string(call) + " was `" + known.name + "` (input " + known.input_hash.substr(0, 12) + ") before the interruption and is `" +
+                            std::string(name) + "` (input " + hash.substr(0, 12) + ") now");
+    }
+
+    Error not_repeated(const std::string& how) const {
+        return Error{"AF-ORCH-029", "stage `" + stage_ + "` does not repeat itself: " + how,
                      "stage " + stage_ + ", visit " + std::to_string(visit_),
                      "a stage must be deterministic between host calls; if its plugin was updated meanwhile, abort the task and start it anew",
                      ErrorKind::corrupt};
@@ -365,6 +374,7 @@ void StageHost::end_servers() {
 }
 ServerPlace StageHost::process_place() { return stage_process_place(calls_->workshop(), calls_->services()); }
 StageClock& StageHost::stage_clock() noexcept { return calls_->clock(); }
+std::optional<Error> StageHost::left_out() const { return calls_->left_out(); }
 std::optional<Error> StageHost::fatal() const { return calls_->fatal(); }
 bool StageHost::cancelled() const noexcept {
     return calls_->abandoned() || calls_->context().cancelled() || calls_->clock().expired();

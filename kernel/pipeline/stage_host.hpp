@@ -35,6 +35,8 @@ public:
     /// An error that must end the visit whatever the stage returns: the journal could not be written, a replayed call does
     /// not match, the model cannot be reached. Empty where there is none.
     [[nodiscard]] std::optional<Error> fatal() const;
+    /// AF-ORCH-029 where the stage, entered again, has returned without a call that it made before the interruption.
+    [[nodiscard]] std::optional<Error> left_out() const;
     /// What the agent of `run_contract` asked a person, whose answer can only be an error there (AF-ORCH-004). A stage that fails with that error asks.
     [[nodiscard]] const std::optional<EscalationRequest>& asked() const noexcept { return asked_; }
 

@@ -56,6 +56,8 @@ public:
     [[nodiscard]] virtual std::int64_t baseline_runs() const { return 1; }
     [[nodiscard]] virtual Result<std::vector<std::pair<std::string, std::string>>> skeleton(
         const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) = 0;
+    /// Whether what a specification declares can be declared and compiled. Errors: AF-GATE-030; those of gates.
+    [[nodiscard]] virtual Result<void> try_specification(const std::string& /*tree*/, const json::object& /*specification*/, const Stop& /*stop*/) { return {}; }
     /// What `@tests` and `@sources` in a role's path rules mean in a tree. Errors: AF-GATE-010, AF-GATE-012, AF-GATE-080.
     [[nodiscard]] virtual Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) = 0;
     [[nodiscard]] virtual Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) = 0;

@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "plugins/call_mark.hpp"
+
 namespace agentforge::kernel {
 
 std::optional<CallWatch::Seen> CallWatch::now() const {
@@ -21,6 +23,25 @@ std::string CallWatch::culprit() const {
     const auto seen = now();
     return seen ? ": the " + seen->whom + " hung in " + seen->function + "()" : "";
 }
+
+CallWatch::Call::Call(const std::string& whom, const char* function) noexcept : watch_(here), whom_(&whom), function_(function), outer_(innermost) {
+    innermost = this;
+    CallMark::note(whom_, function_);
+    if (watch_ == nullptr) { return; }
+    watch_->whom_ = whom_;
+    watch_->function_ = function_;
+    ++watch_->number_;
+}
+
+CallWatch::Call::~Call() {
+    innermost = outer_;
+    CallMark::note(outer_ == nullptr ? nullptr : outer_->whom_, outer_ == nullptr ? nullptr : outer_->function_);
+    if (watch_ == nullptr) { return; }
+    watch_->function_ = outer_ == nullptr ? nullptr : outer_->function_;
+    watch_->whom_ = outer_ == nullptr ? nullptr : outer_->whom_;
+}
+
+std::string CallWatch::of_this_thread() { return innermost == nullptr ? "" : std::string(innermost->function_) + "() of the " + *innermost->whom_; }
 
 const std::string& CallWatch::lasting(std::string_view text) {
     static auto* const mutex = new std::mutex;                                  // Never destroyed: threads that were given up

@@ -30,33 +30,29 @@ public:
     /// A text that lives as long as the process, so that another thread may read it at any time.
     [[nodiscard]] static const std::string& lasting(std::string_view text);
 
-    /// One call, from its begin to its end. `whom` is `lasting`, `function` a literal. Where nobody watches the thread it costs
-    /// one look at a thread-local pointer.
+    /// ``call() of the tool `x` of plugin `y` ``: the innermost call that this thread is in; "" where it is in none.
+    [[nodiscard]] static std::string of_this_thread();
+
+    /// One call, from its begin to its end. `whom` is `lasting`, `function` a literal.
     class Call {
     public:
-        Call(const std::string& whom, const char* function) noexcept : watch_(here) {
-            if (watch_ == nullptr) { return; }
-            whom_ = watch_->whom_.exchange(&whom);
-            function_ = watch_->function_.exchange(function);
-            ++watch_->number_;
-        }
+        Call(const std::string& whom, const char* function) noexcept;
         Call(const Call&) = delete;
         Call& operator=(const Call&) = delete;
-        ~Call() {
-            if (watch_ == nullptr) { return; }
-            watch_->function_ = function_;
-            watch_->whom_ = whom_;
-        }
+        ~Call();
 
     private:
-        CallWatch* watch_;
-        const std::string* whom_ = nullptr;
-        const char* function_ = nullptr;
+        friend class CallWatch;
+        CallWatch* watch_;                          ///< Null where nobody watches the thread.
+        const std::string* whom_;
+        const char* function_;
+        const Call* outer_;
     };
 
 private:
     friend bool run_bounded(std::function<void()> work, const std::shared_ptr<CallWatch>& watch, const std::function<bool()>& overdue);
     static inline constinit thread_local CallWatch* here = nullptr;
+    static inline constinit thread_local const Call* innermost = nullptr;
 
     std::atomic<const std::string*> whom_{nullptr};
     std::atomic<const char*> function_{nullptr};

@@ -458,7 +458,13 @@ private:
         switch (kind) {
             case PluginKind::stage: exercise_stage(*static_cast<Stage*>(made), name); break;
             case PluginKind::tool: exercise_tool(*static_cast<Tool*>(made), name); break;
-            case PluginKind::llm: exercise_backend(*static_cast<LLMBackend*>(made), name); break;
+            case PluginKind::llm:
+                if (factory.interface_version == llm_v2_interface_version) {
+                    exercise_backend(*static_cast<LLMBackendV2*>(made), name);
+                } else {
+                    exercise_backend(*static_cast<LLMBackend*>(made), name);
+                }
+                break;
             case PluginKind::escalation: exercise_handler(*static_cast<EscalationHandler*>(made), name); break;
         }
         destroy(factory, made, "after all calls");

@@ -50,9 +50,12 @@ public:
 private:
     [[nodiscard]] Error thrown(const char* function, const std::string& what) const {
         return {"AF-PLUG-020",
-                "The plugin `" + origin_.plugin + "` threw in " + function + "() of its " + std::string(to_string(kind_)) + " `" + origin_.name +
+                "The plugin `" + origin_.plugin + "` in " + origin_.library + " threw in " + function + "() of its " + std::string(to_string(kind_)) + " `" + origin_.name +
                     "`: " + ellipsis(sanitize_utf8(what), 1000),
-                origin_.library, "Report it to the plugin's author: no exception may leave a plugin.", ErrorKind::internal};
+                origin_.library,
+                "Report it to the plugin's author: no exception may leave a plugin. `agentforge plugins check " + origin_.library.substr(0, origin_.library.rfind('/')) +
+                    "` makes such calls again; to do without it, name " + origin_.plugin + " in plugins.disable.",
+                ErrorKind::internal};
     }
 
     PluginKind kind_;
@@ -106,21 +109,21 @@ private:
     ToolSpec spec_;
 };
 
-class GuardedBackend final : public LLMBackend {
+class GuardedBackend final : public LLMBackendV2 {
 public:
-    GuardedBackend(std::shared_ptr<LLMBackend> backend, Guard guard, BackendInfo info)
+    GuardedBackend(std::shared_ptr<LLMBackendV2> backend, Guard guard, BackendInfo info)
         : backend_(std::move(backend)), guard_(std::move(guard)), info_(std::move(info)) {}
 
     BackendInfo info() const override { return info_; }
-    Result<Completion> complete(const CompletionRequest& request, StreamSink* sink, CallContext& context) override {
-        return guard_.result("complete", [&] { return backend_->complete(request, sink, context); });
+    Result<Completion> complete_marked(const CompletionRequest& request, const CacheMarks& marks, StreamSink* sink, CallContext& context) override {
+        return guard_.result("complete", [&] { return backend_->complete_marked(request, marks, sink, context); });
     }
     Result<std::string> check(CallContext& context) override {
         return guard_.result("check", [&] { return backend_->check(context); });
     }
 
 private:
-    std::shared_ptr<LLMBackend> backend_;
+    std::shared_ptr<LLMBackendV2> backend_;
     Guard guard_;
     BackendInfo info_;
 };
@@ -166,11 +169,11 @@ Result<std::shared_ptr<Tool>> guard_tool(std::shared_ptr<Tool> tool, Origin orig
     return std::shared_ptr<Tool>(std::make_shared<GuardedTool>(std::move(tool), std::move(guard), std::move(spec)));
 }
 
-Result<std::shared_ptr<LLMBackend>> guard_backend(std::shared_ptr<LLMBackend> backend, Origin origin) {
+Result<std::shared_ptr<LLMBackendV2>> guard_backend(std::shared_ptr<LLMBackendV2> backend, Origin origin) {
     Guard guard(PluginKind::llm, std::move(origin));
     AF_TRY(BackendInfo info, guard.result("info", [&]() -> Result<BackendInfo> { return backend->info(); }));
     AF_CHECK(guard.named("info", info.name));
-    return std::shared_ptr<LLMBackend>(std::make_shared<GuardedBackend>(std::move(backend), std::move(guard), std::move(info)));
+    return std::shared_ptr<LLMBackendV2>(std::make_shared<GuardedBackend>(std::move(backend), std::move(guard), std::move(info)));
 }
 
 Result<std::shared_ptr<EscalationHandler>> guard_escalation(std::shared_ptr<EscalationHandler> handler, Origin origin) {

@@ -31,7 +31,7 @@ enum class PluginState : unsigned char {
     not_trusted,        ///< It is the project's, and the user has not trusted the project.
     not_locked,         ///< The project's lock does not name it.
     lock_differs,       ///< The project's lock names another version or manifest.
-    duplicate,          ///< A plugin of the same id was found before.
+    duplicate,          ///< Another plugin of the same id is used.
     broken              ///< Its config_schema is none.
 };
 [[nodiscard]] std::string_view to_string(PluginState state) noexcept;
@@ -59,6 +59,9 @@ struct PluginManifest {
     std::shared_ptr<const FileHashes> pinned;   ///< What its files must be when it is loaded; null: anything.
     std::string pinned_by;                  ///< Who says so, for messages: the lock's file, or the user's trust.
 };
+
+/// Whether it is a newer version of the same plugin, from the same source: then it is used in the other's place, wherever either was found.
+[[nodiscard]] bool supersedes(const PluginManifest& manifest, const PluginManifest& other);
 
 [[nodiscard]] std::string_view to_string(PluginKind kind) noexcept;
 /// Errors: AF-PLUG-001… with file and field.
@@ -89,7 +92,8 @@ struct PluginSearch {
 class PluginRegistry {
 public:
     /// Order: project (where trusted), configured, environment, product; the first to provide a name wins, later ones are named in `problems`
-    /// (AF-PLUG-007), and of two plugins with the same id only the first is used (AF-PLUG-009). A folder inside the product's own
+    /// (AF-PLUG-007). Of several plugins with the same id one is used, and the others are named (AF-PLUG-009): the first source's, of that source the newest
+    /// version, of those that neither the choice nor the lock keeps out. What every user of the machine may write is named, unless it is pinned (AF-PLUG-038). A folder inside the product's own
     /// is the product's, whoever names it. The product's plugins are neither locked nor hashed.
     /// A lock that cannot be read (AF-PLUG-034) keeps every plugin out that is not the product's, as does one that differs (031, 032).
     /// Each folder is searched two deep (`<folder>/<kind>/<name>/plugin.json`). A missing or relative folder is a problem
@@ -112,6 +116,8 @@ public:
     [[nodiscard]] Result<void> check_all_settings() const;
     /// The settings that an object would get.
     [[nodiscard]] json::object settings_of(const PluginManifest& manifest, std::string_view name, const json::object& config = {}) const;
+    /// Whether the library of a plugin can be loaded; that of the user's plugins is, in a process of its own. Errors: AF-PLUG-011 … 015, 021, 031.
+    [[nodiscard]] Result<void> try_load(const PluginManifest& manifest) const;
     /// AF-PLUG-010 or, where a plugin that is not used provides it, AF-PLUG-030 with the reason; empty where it can be had.
     [[nodiscard]] std::optional<Error> why_not(PluginKind kind, std::string_view name) const;
     [[nodiscard]] const std::vector<Error>& problems() const noexcept;
@@ -126,10 +132,12 @@ public:
     /// ("built for X, this host is Y, rebuild it"), AF-PLUG-013 no entry symbol, AF-PLUG-014 descriptor and manifest differ,
     /// AF-PLUG-015 another interface version, AF-PLUG-016 the plugin refused to make it, AF-PLUG-017 it goes by another name,
     /// AF-PLUG-030 its plugin is not used, AF-PLUG-031 its files differ from the lock, AF-PLUG-050 its settings do not fit.
-    /// Cost of a first use: about 0.1 ms. Each call makes a new object.
+    /// All of kind `unavailable`: no further attempt would end otherwise.
+    /// The first object of a plugin that is not the product's is made in a process of its own beforehand (AF-PLUG-021: it crashed, hung or exited there).
+    /// Cost of a first use: about 0.1 ms; of such a plugin's, a fork more. Each call makes a new object.
     [[nodiscard]] Result<std::shared_ptr<Stage>> stage(std::string_view name, const json::object& config = {});
     [[nodiscard]] Result<std::shared_ptr<Tool>> tool(std::string_view name, const json::object& config = {});
-    [[nodiscard]] Result<std::shared_ptr<LLMBackend>> backend(std::string_view name, const json::object& config = {});
+    [[nodiscard]] Result<std::shared_ptr<LLMBackendV2>> backend(std::string_view name, const json::object& config = {});
     [[nodiscard]] Result<std::shared_ptr<EscalationHandler>> escalation(std::string_view name, const json::object& config = {});
 
     /// The versions of interfaces that are taken; before the first use of a plugin.

@@ -54,17 +54,34 @@ private:
     std::map<std::uint32_t, InterfaceAdapter<Kernel>> adapters_;
 };
 
+/// A backend of version 1, which is told no marks.
+class UnmarkedBackend final : public LLMBackendV2 {
+public:
+    explicit UnmarkedBackend(std::shared_ptr<LLMBackend> backend) : backend_(std::move(backend)) {}
+    [[nodiscard]] BackendInfo info() const override { return backend_->info(); }
+    [[nodiscard]] Result<Completion> complete_marked(const CompletionRequest& request, const CacheMarks&, StreamSink* sink, CallContext& context) override {
+        return backend_->complete(request, sink, context);
+    }
+    [[nodiscard]] Result<std::string> check(CallContext& context) override { return backend_->check(context); }
+
+private:
+    std::shared_ptr<LLMBackend> backend_;
+};
+
 /// Every interface with its versions. The default is what this host offers.
 struct Interfaces {
     InterfaceVersions<Stage> stage;
     InterfaceVersions<Tool> tool;
-    InterfaceVersions<LLMBackend> llm;
+    InterfaceVersions<LLMBackendV2> llm;
     InterfaceVersions<EscalationHandler> escalation;
 
     Interfaces() {
         stage.add(stage_interface_version, InterfaceVersions<Stage>::as_it_is);
         tool.add(tool_interface_version, InterfaceVersions<Tool>::as_it_is);
-        llm.add(llm_interface_version, InterfaceVersions<LLMBackend>::as_it_is);
+        llm.add(llm_interface_version, [](std::shared_ptr<void> object) -> std::shared_ptr<LLMBackendV2> {
+            return std::make_shared<UnmarkedBackend>(InterfaceVersions<LLMBackend>::as_it_is(std::move(object)));
+        });
+        llm.add(llm_v2_interface_version, InterfaceVersions<LLMBackendV2>::as_it_is);
         escalation.add(escalation_interface_version, InterfaceVersions<EscalationHandler>::as_it_is);
     }
 

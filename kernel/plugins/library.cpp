@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -57,6 +58,37 @@ bool read_at(int descriptor, void* target, std::size_t size, std::uint64_t offse
     return true;
 }
 
+std::string shown(const char* text) { return text == nullptr ? "nothing" : "`" + ellipsis(text, 120) + "`"; }
+
+/// Loads the libraries beside the plugin's own that it needs, and those that they need, deepest first: the dynamic linker then takes them by
+/// their SONAME, wherever the plugin's run path leads.
+Result<void> load_beside(const PluginManifest& manifest, const std::string& path, std::set<std::string>& seen) {
+    AF_CHECK(check_elf(path));
+    const auto bytes = read_file(path, 1ULL << 30U);
+    if (!bytes.ok()) { return cannot_open(path, bytes.error().message, "Make it readable."); }
+    for (const std::string& library : needed_libraries(*bytes)) {
+        const std::string beside = manifest.directory + "/" + library;
+        std::error_code failure;
+        if (library.find('/') != std::string::npos || !std::filesystem::is_regular_file(beside, failure) || !seen.insert(library).second) { continue; }
+        AF_CHECK(load_beside(manifest, beside, seen));
+        if (::dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {     // Never closed, as its plugin.
+            const char* const why = ::dlerror();
+            return explain_load_failure(why == nullptr ? "" : why, manifest);
+        }
+    }
+    return {};
+}
+
+/// Whether the folder holds another library than the plugin's own: most hold none, and need not be read twice.
+bool brings_libraries(const PluginManifest& manifest) {
+    std::error_code failure;
+    for (std::filesystem::directory_iterator entry(manifest.directory, failure), end; !failure && entry != end; entry.increment(failure)) {
+        const std::string name = entry->path().filename().string();
+        if (name != manifest.library && name.find(".so") != std::string::npos) { return true; }
+    }
+    return false;
+}
+
 /// What the symbol table says that an address is.
 bool is_function(const void* address) {
     Dl_info info{};
@@ -65,8 +97,6 @@ bool is_function(const void* address) {
     const unsigned char type = ELF64_ST_TYPE(static_cast<const ElfW(Sym)*>(entry)->st_info);
     return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
-
-std::string shown(const char* text) { return text == nullptr ? "nothing" : "`" + ellipsis(text, 120) + "`"; }
 
 }  // namespace
 
@@ -227,6 +257,8 @@ Result<const AgentforgeDescriptor*> open_library(const PluginManifest& manifest,
     std::string opened_by = path;
     if (manifest.pinned == nullptr) {
         AF_CHECK(check_elf(path));
+        std::set<std::string> seen{manifest.library};
+        if (brings_libraries(manifest)) { AF_CHECK(load_beside(manifest, path, seen)); }
     } else {
         AF_CHECK(check_pinned_files(manifest));
         auto sealed = seal_with_needs(manifest);

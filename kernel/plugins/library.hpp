@@ -15,7 +15,8 @@ namespace agentforge::kernel {
 /// file that is opened but a sealed copy of its bytes in memory (sealed.hpp), hashed while it was made: nobody can exchange or
 /// overwrite between the check and the load. So is every library beside it that it needs. What that costs: such a library has no
 /// folder, so an $ORIGIN in its run path leads nowhere; the libraries it needs must lie in the plugin's own folder, with a
-/// SONAME, or be the system's. Its path in a debugger is `/proc/self/fd/N`. Without a pin it is opened by its path, as always.
+/// SONAME, or be the system's. Its path in a debugger is `/proc/self/fd/N`. Without a pin it is opened by its path, and the libraries
+/// in its folder that it needs by theirs, before it.
 ///
 /// The library is never closed. Objects, static data, virtual tables and exception types of a plugin may be in use
 /// anywhere, and an unloaded one turns the last of them into a crash; so handles are leaked on purpose.

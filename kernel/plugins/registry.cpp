@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <mutex>
 #include <set>
 #include <system_error>
 
 #include "base/text.hpp"
+#include "plugins/bounded.hpp"
 #include "plugins/config_check.hpp"
 #include "plugins/guard.hpp"
 #include "plugins/host.hpp"
 #include "plugins/library.hpp"
+#include "plugins/trial.hpp"
+#include "plugins/version_range.hpp"
 
 namespace agentforge::kernel {
 
@@ -21,6 +27,36 @@ constexpr const char* manifest_name = "plugin.json";
 constexpr int folder_depth = 2;         // <root>/<kind>/<name>/plugin.json
 
 std::string kind_and_name(PluginKind kind, std::string_view name) { return std::string(to_string(kind)) + " `" + std::string(name) + "`"; }
+
+/// What nobody has set is what the schema's `default` says, inside maps too.
+void add_defaults(const json::object& schema, json::object& settings) {
+    const json::value* properties = schema.if_contains("properties");
+    if (properties == nullptr || !properties->is_object()) { return; }
+    for (const auto& [name, property] : properties->get_object()) {
+        const json::object* const inner = property.if_object();
+        if (inner == nullptr) { continue; }
+        const json::value* const otherwise = inner->if_contains("default");
+        if (json::value* const given = settings.if_contains(name); given != nullptr) {
+            if (given->is_object()) { add_defaults(*inner, given->get_object()); }
+        } else if (otherwise != nullptr) {
+            settings[name] = *otherwise;
+        }
+    }
+}
+
+bool writable_by_all(const std::string& path) {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 && (status.st_mode & S_IWOTH) != 0;
+}
+
+/// What keeps a plugin from being made stays as it is however often a stage or a model tries: it is the user's to mend.
+template <class T>
+Result<T> lasting(Result<T> made) {
+    if (made.ok()) { return made; }
+    Error error = std::move(made).error();
+    error.kind = ErrorKind::unavailable;
+    return error;
+}
 
 }  // namespace
 
@@ -37,9 +73,11 @@ struct PluginRegistry::State {
     Interfaces interfaces;
     std::map<std::pair<PluginKind, std::string>, std::size_t> owners;   ///< Who provides a name; index into `plugins`.
     std::set<std::string> visited;                                      ///< Canonical folders.
+    struct Tried { std::mutex mutex; std::set<std::string> what; };
+    std::unique_ptr<Tried> tried = std::make_unique<Tried>();           ///< Objects that were made in a process of their own.
     Made<Stage> stages;
     Made<Tool> tools;
-    Made<LLMBackend> backends;
+    Made<LLMBackendV2> backends;
     Made<EscalationHandler> handlers;
 
     void search(const std::string& root, const char* named_by, PluginSource source) {
@@ -75,6 +113,7 @@ struct PluginRegistry::State {
             return;     // A plugin's folder holds no other plugin.
         }
         if (depth == folder_depth) { return; }
+        if (source != PluginSource::project && !lock) { name_if_open_to_all(real.string()); }
         std::vector<fs::path> inside;
         fs::directory_iterator entry(real, failure);
         for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
@@ -95,20 +134,61 @@ struct PluginRegistry::State {
             return;
         }
         manifest->source = source;
-        decide(*manifest);
-        if (manifest->refused && manifest->state != PluginState::disabled && manifest->state != PluginState::not_trusted) { problems.push_back(*manifest->refused); }
-        const std::size_t index = plugins.size();
-        for (const ManifestEntry& entry : manifest->provides) {
-            if (manifest->state != PluginState::ready) { break; }
+        plugins.push_back(std::move(*manifest));
+    }
+
+    /// Once all are found: which of them are used, and who provides a name.
+    void settle() {
+        for (PluginManifest& manifest : plugins) {
+            decide(manifest);
+            if (manifest.refused && manifest.state != PluginState::disabled && manifest.state != PluginState::not_trusted) { problems.push_back(*manifest.refused); }
+        }
+        for (const PluginManifest& manifest : plugins) { choose_version(manifest.id); }
+        for (std::size_t index = 0; index < plugins.size(); ++index) { take_names(index); }
+        for (const PluginManifest& manifest : plugins) {
+            if (manifest.state != PluginState::ready || manifest.pinned != nullptr) { continue; }      // What is pinned is compared before it runs.
+            for (const std::string& path : {manifest.directory, manifest.directory + "/" + manifest_name}) { name_if_open_to_all(path); }
+            if (!manifest.library.empty()) { name_if_open_to_all(manifest.directory + "/" + manifest.library); }
+        }
+    }
+
+    void take_names(std::size_t index) {
+        const PluginManifest& manifest = plugins[index];
+        for (const ManifestEntry& entry : manifest.provides) {
+            if (manifest.state != PluginState::ready) { break; }
             const auto [owner, first] = owners.try_emplace({entry.kind, entry.name}, index);
             if (first) { continue; }
             const PluginManifest& other = plugins[owner->second];
             problems.push_back({"AF-PLUG-007",
-                                "The " + kind_and_name(entry.kind, entry.name) + " of plugin `" + manifest->id + "` is not used: `" + other.id + "` in " +
+                                "The " + kind_and_name(entry.kind, entry.name) + " of plugin `" + manifest.id + "` is not used: `" + other.id + "` in " +
                                     other.directory + " was found first and provides it too",
-                                path.string(), "Remove one of the two, or rename it.", ErrorKind::conflict});
+                                manifest.directory + "/" + manifest_name, "Remove one of the two, or rename it.", ErrorKind::conflict});
         }
-        plugins.push_back(std::move(*manifest));
+    }
+
+    /// Of those of one id that could be used, one is.
+    void choose_version(const std::string& id) {
+        const PluginManifest* chosen = nullptr;
+        for (const PluginManifest& manifest : plugins) {
+            if (manifest.id != id || manifest.state != PluginState::ready) { continue; }
+            if (chosen == nullptr || supersedes(manifest, *chosen)) { chosen = &manifest; }
+        }
+        for (PluginManifest& manifest : plugins) {
+            if (manifest.id != id || manifest.state != PluginState::ready || &manifest == chosen) { continue; }
+            manifest.state = PluginState::duplicate;
+            manifest.refused = Error{"AF-PLUG-009",
+                                     "The plugin `" + id + "` " + manifest.version + " is not used: version " + chosen->version + " of the same id " +
+                                         (supersedes(*chosen, manifest) ? "is newer, in " : "was found first in ") + chosen->directory,
+                                     manifest.directory + "/" + manifest_name, "Remove one of the two, or take its folder out of the search.", ErrorKind::conflict};
+            problems.push_back(*manifest.refused);
+        }
+    }
+
+    /// Whoever may write a file that this process runs may do whatever its user may.
+    void name_if_open_to_all(const std::string& path) {
+        if (!writable_by_all(path)) { return; }
+        problems.push_back({"AF-PLUG-038", "Every user of this machine can change a plugin: its file or folder is world-writable", path,
+                            "chmod o-w " + path + ", once you have seen that it is what you installed.", ErrorKind::denied});
     }
 
     /// Whether a plugin is used; its files are looked at when it is loaded.
@@ -118,13 +198,6 @@ struct PluginRegistry::State {
             manifest.refused = std::move(error);
         };
         const std::string place = manifest.directory + "/" + manifest_name;
-        const auto same_id = std::ranges::find(plugins, manifest.id, &PluginManifest::id);
-        if (same_id != plugins.end()) {
-            refuse(PluginState::duplicate,
-                   {"AF-PLUG-009", "The plugin `" + manifest.id + "` " + manifest.version + " is not used: version " + same_id->version + " of the same id was found first in " +
-                                       same_id->directory, place, "Remove one of the two, or take its folder out of the search.", ErrorKind::conflict});
-            return;
-        }
         const auto in = [&](const std::vector<std::string>& ids) { return std::ranges::find(ids, manifest.id) != ids.end(); };
         const bool left_out = wanted.choice.enable && manifest.source != PluginSource::product && !in(*wanted.choice.enable);
         if (left_out || in(wanted.choice.disable)) {
@@ -164,7 +237,7 @@ struct PluginRegistry::State {
         if (auto schema = check_config_schema(manifest); !schema.ok()) { refuse(PluginState::broken, std::move(schema).error()); }
     }
 
-    /// Settings by the plugin's id, over them those by the name of what is made, over them those of its place of use.
+    /// The schema's defaults, over them settings by the plugin's id, over them those by the name of what is made, over them those of its place of use.
     [[nodiscard]] json::object settings_of(const PluginManifest& manifest, std::string_view name, const json::object& config) const {
         json::object merged;
         const auto lay = [&](const json::object& over) { for (const auto& [key, value] : over) { merged[key] = value; } };
@@ -173,6 +246,7 @@ struct PluginRegistry::State {
             if (own != nullptr && own->is_object()) { lay(own->get_object()); }
         }
         lay(config);
+        add_defaults(manifest.config_schema, merged);
         return merged;
     }
 
@@ -212,6 +286,28 @@ struct PluginRegistry::State {
         }
         const json::object settings = settings_of(manifest, name, config);
         AF_CHECK(check_settings(manifest, kind, name, settings));
+        AF_CHECK(tried_once(manifest, kind, name, [&]() -> Result<void> {
+            AF_CHECK(made_by_factory(manifest, kind, name, settings, versions));
+            return {};
+        }));
+        return made_by_factory(manifest, kind, name, settings, versions);
+    }
+
+    /// Code of the user's plugins runs in a process of its own before it runs in this one: what crashes, hangs or exits while it is loaded or made is an error.
+    Result<void> tried_once(const PluginManifest& manifest, PluginKind kind, std::string_view name, const std::function<Result<void>()>& work) const {
+        if (manifest.source == PluginSource::product) { return {}; }
+        const std::string what = kind_and_name(kind, name);
+        {
+            const std::lock_guard guard(tried->mutex);
+            if (!tried->what.insert(manifest.directory + "\n" + what).second) { return {}; }
+        }
+        return try_apart(manifest, "its " + what + " was made", work);
+    }
+
+    template <class Interface>
+    Result<std::pair<std::shared_ptr<Interface>, Origin>> made_by_factory(const PluginManifest& manifest, PluginKind kind, std::string_view name, const json::object& settings,
+                                                                          const InterfaceVersions<Interface>& versions) const {
+        const CallWatch::Call noted(CallWatch::lasting(kind_and_name(kind, name) + " of plugin `" + manifest.id + "`"), "create");
         AF_TRY(const AgentforgeDescriptor* const descriptor, open_library(manifest, interfaces));
         const auto* const end = descriptor->factories + descriptor->factory_count;
         const auto* const factory = std::find_if(descriptor->factories, end, [&](const AgentforgeFactory& candidate) {
@@ -279,6 +375,10 @@ struct PluginRegistry::State {
     }
 };
 
+bool supersedes(const PluginManifest& manifest, const PluginManifest& other) {
+    return manifest.id == other.id && manifest.source == other.source && compare_versions(manifest.version, other.version) > 0;
+}
+
 std::string_view to_string(PluginSource source) noexcept {
     switch (source) {
         case PluginSource::product: return "product";
@@ -328,6 +428,7 @@ PluginRegistry PluginRegistry::discover(const PluginSearch& search) {
     state.search(search.product, "the installation", PluginSource::product);
     // Last, so that nothing of it stands in the way of anything else; only to say what it would have been.
     if (!search.project_trusted) { of_the_project(); }
+    state.settle();
     return registry;
 }
 
@@ -384,6 +485,15 @@ Result<void> PluginRegistry::check_all_settings() const {
     return {};
 }
 
+Result<void> PluginRegistry::try_load(const PluginManifest& manifest) const {
+    if (manifest.library.empty()) { return {}; }
+    const auto open = [&]() -> Result<void> {
+        AF_CHECK(open_library(manifest, state_->interfaces));
+        return {};
+    };
+    return manifest.source == PluginSource::product ? open() : try_apart(manifest, "it was loaded", open);
+}
+
 std::optional<Error> PluginRegistry::why_not(PluginKind kind, std::string_view name) const {
     if (has(kind, name)) { return std::nullopt; }
     return state_->unknown(kind, name);
@@ -405,31 +515,31 @@ const PluginManifest* PluginRegistry::owner(PluginKind kind, std::string_view na
 
 Result<std::shared_ptr<Stage>> PluginRegistry::stage(std::string_view name, const json::object& config) {
     if (const auto made = state_->stages.find(name); made != state_->stages.end()) { return made->second; }
-    AF_TRY(auto object, state_->make<Stage>(PluginKind::stage, name, config, state_->interfaces.stage));
-    return guard_stage(std::move(object.first), std::move(object.second));
+    AF_TRY(auto object, lasting(state_->make<Stage>(PluginKind::stage, name, config, state_->interfaces.stage)));
+    return lasting(guard_stage(std::move(object.first), std::move(object.second)));
 }
 
 Result<std::shared_ptr<Tool>> PluginRegistry::tool(std::string_view name, const json::object& config) {
     if (const auto made = state_->tools.find(name); made != state_->tools.end()) { return made->second; }
-    AF_TRY(auto object, state_->make<Tool>(PluginKind::tool, name, config, state_->interfaces.tool));
-    return guard_tool(std::move(object.first), std::move(object.second));
+    AF_TRY(auto object, lasting(state_->make<Tool>(PluginKind::tool, name, config, state_->interfaces.tool)));
+    return lasting(guard_tool(std::move(object.first), std::move(object.second)));
 }
 
-Result<std::shared_ptr<LLMBackend>> PluginRegistry::backend(std::string_view name, const json::object& config) {
+Result<std::shared_ptr<LLMBackendV2>> PluginRegistry::backend(std::string_view name, const json::object& config) {
     if (const auto made = state_->backends.find(name); made != state_->backends.end()) { return made->second; }
-    AF_TRY(auto object, state_->make<LLMBackend>(PluginKind::llm, name, config, state_->interfaces.llm));
-    return guard_backend(std::move(object.first), std::move(object.second));
+    AF_TRY(auto object, lasting(state_->make<LLMBackendV2>(PluginKind::llm, name, config, state_->interfaces.llm)));
+    return lasting(guard_backend(std::move(object.first), std::move(object.second)));
 }
 
 Result<std::shared_ptr<EscalationHandler>> PluginRegistry::escalation(std::string_view name, const json::object& config) {
     if (const auto made = state_->handlers.find(name); made != state_->handlers.end()) { return made->second; }
-    AF_TRY(auto object, state_->make<EscalationHandler>(PluginKind::escalation, name, config, state_->interfaces.escalation));
-    return guard_escalation(std::move(object.first), std::move(object.second));
+    AF_TRY(auto object, lasting(state_->make<EscalationHandler>(PluginKind::escalation, name, config, state_->interfaces.escalation)));
+    return lasting(guard_escalation(std::move(object.first), std::move(object.second)));
 }
 
 void PluginRegistry::add_stage(std::string name, std::shared_ptr<Stage> stage) { state_->stages.insert_or_assign(std::move(name), std::move(stage)); }
 void PluginRegistry::add_tool(std::string name, std::shared_ptr<Tool> tool) { state_->tools.insert_or_assign(std::move(name), std::move(tool)); }
-void PluginRegistry::add_backend(std::string name, std::shared_ptr<LLMBackend> backend) { state_->backends.insert_or_assign(std::move(name), std::move(backend)); }
+void PluginRegistry::add_backend(std::string name, std::shared_ptr<LLMBackend> backend) { state_->backends.insert_or_assign(std::move(name), std::make_shared<UnmarkedBackend>(std::move(backend))); }
 void PluginRegistry::add_escalation(std::string name, std::shared_ptr<EscalationHandler> handler) {
     state_->handlers.insert_or_assign(std::move(name), std::move(handler));
 }

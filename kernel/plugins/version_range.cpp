@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/version_range.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <compare>
 #include <optional>
+#include <utility>
 
 namespace agentforge::kernel {
 
@@ -31,6 +33,19 @@ bool is_version(std::string_view text) noexcept {
     const auto suffix = text.find_first_of("-+");
     if (suffix != std::string_view::npos && suffix + 1 == text.size()) { return false; }
     return parse(text.substr(0, suffix)).has_value();
+}
+
+std::strong_ordering compare_versions(std::string_view left, std::string_view right) noexcept {
+    const auto split = [](std::string_view text) {
+        const std::string_view whole = text.substr(0, text.find('+'));
+        const std::size_t dash = std::min(whole.find('-'), whole.size());
+        return std::pair(parse(whole.substr(0, dash)), whole.substr(dash));
+    };
+    const auto [left_numbers, left_suffix] = split(left);
+    const auto [right_numbers, right_suffix] = split(right);
+    if (left_numbers != right_numbers) { return left_numbers < right_numbers ? std::strong_ordering::less : std::strong_ordering::greater; }
+    if (left_suffix.empty() != right_suffix.empty()) { return left_suffix.empty() ? std::strong_ordering::greater : std::strong_ordering::less; }
+    return left_suffix <=> right_suffix;
 }
 
 Result<bool> satisfies(std::string_view version, std::string_view range) {

@@ -62,7 +62,7 @@ Result<std::string> restore_secrets(std::string_view text, std::string_view befo
         if (own != hidden.end()) {
             if (literal) {
                 return Error{"AF-SEC-005", "'" + path + "' holds the text '" + std::string(found) + "' and also the secret that is shown as it; they cannot be told apart.", path,
-                             "Leave this file as it is, or escalate.", ErrorKind::invalid};
+                             "Leave this file as it is. escalate_question asks a person about it.", ErrorKind::invalid};
             }
             made += own->text;
             continue;

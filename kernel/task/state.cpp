@@ -36,12 +36,13 @@ constexpr std::array<std::pair<StageProgress, std::string_view>, 8> progress_nam
     {StageProgress::cycling, "cycling"},
     {StageProgress::failed, "failed"},
 }};
-constexpr std::array<std::pair<EscalationCause, std::string_view>, 5> cause_names{{
+constexpr std::array<std::pair<EscalationCause, std::string_view>, 6> cause_names{{
     {EscalationCause::stage, "stage"},
     {EscalationCause::healing, "healing"},
     {EscalationCause::review, "review"},
     {EscalationCause::cycle_limit, "cycle_limit"},
     {EscalationCause::iteration_limit, "iteration_limit"},
+    {EscalationCause::attempts, "attempts"},
 }};
 
 template <class Names, class Value>
@@ -90,6 +91,7 @@ public:
     std::uint64_t number_or(std::string_view key, std::uint64_t fallback) {
         return object_.contains(key) ? number(key) : fallback;
     }
+    [[nodiscard]] bool has(std::string_view key) const { return object_.contains(key); }
     template <class Names>
     auto one_of(std::string_view key, const Names& names, typename Names::value_type::first_type otherwise) {
         const auto found = value_in(names, text(key));
@@ -226,6 +228,7 @@ private:
             {"violation", &Application::recorded},
             {"server_tool", &Application::recorded},
             {"note", &Application::recorded},
+            {"plugins", &Application::recorded},
         };
         const auto handler = handlers.find(type);
         if (handler == handlers.end()) {
@@ -753,6 +756,7 @@ private:
         if (!fields_.complete()) { return incomplete(); }
         const bool undoes = state_.progress == StageProgress::accepted && name == exit_gate(state_.stage_template()) &&
                             (!measured.passed || measured.partial || measured.tree != state_.tree);
+        if (const std::string failing = fields_.text_or("failing", ""); !failing.empty()) { state_.stage().same_failures[name + " " + failing] += 1; }
         const std::string summary = measured.summary;
         state_.gates[name] = std::move(measured);
         if (undoes) {
@@ -915,6 +919,7 @@ private:
 
     void start_new_round() {
         state_.stage().attempts = 0;
+        state_.stage().same_failures.clear();
         state_.stage().status = StageStatus::pending;
         state_.progress = StageProgress::not_started;
         state_.cycle_to.clear();
@@ -1028,6 +1033,8 @@ std::uint64_t TaskState::wall_ms() const noexcept {
     return total;
 }
 
+std::string_view name_of(EscalationCause cause) noexcept { return name_in(cause_names, cause); }
+
 std::string exit_gate(const StageTemplate& stage) {
     const json::value* gate = stage.config.if_contains("exit_gate");
     return gate != nullptr && gate->is_string() ? std::string(gate->get_string()) : std::string();
@@ -1071,6 +1078,12 @@ Result<TaskState> fold_all(const std::vector<Record>& records) {
 
 namespace {
 
+json::object to_object(const std::map<std::string, unsigned>& counts) {
+    json::object result;
+    for (const auto& [name, count] : counts) { result[name] = count; }
+    return result;
+}
+
 json::object stage_to_json(const StageState& stage) {
     return {{"status", to_string(stage.status)},
             {"visits", stage.visits},
@@ -1084,6 +1097,7 @@ json::object stage_to_json(const StageState& stage) {
             {"artifact", stage.artifact},
             {"artifact_hash", stage.artifact_hash},
             {"approved_hash", stage.approved_hash},
+            {"same_failures", to_object(stage.same_failures)},
             {"conditions", to_array(stage.conditions)},
             {"error", stage.error},
             {"skip_reason", stage.skip_reason},
@@ -1111,6 +1125,10 @@ StageState stage_from_json(const std::string& name, Fields& fields) {
     stage.artifact = fields.text("artifact");
     stage.artifact_hash = fields.text("artifact_hash");
     stage.approved_hash = fields.text("approved_hash");
+    if (fields.has("same_failures")) {      // A version before had none.
+        Fields counts(fields.object("same_failures"));
+        for (const auto& [name_of_gate, count] : fields.object("same_failures")) { stage.same_failures[std::string(name_of_gate)] = static_cast<unsigned>(counts.number(name_of_gate)); }
+    }
     const auto conditions = fields.texts("conditions");
     stage.conditions = {conditions.begin(), conditions.end()};
     stage.error = fields.text("error");

@@ -44,7 +44,8 @@ enum class StageProgress : unsigned char {
 };
 
 /// Why a person is asked; decides the exit code and what happens when there is no answer.
-enum class EscalationCause : unsigned char { stage = 1, healing, review, cycle_limit, iteration_limit };
+enum class EscalationCause : unsigned char { stage = 1, healing, review, cycle_limit, iteration_limit, attempts };
+[[nodiscard]] std::string_view name_of(EscalationCause cause) noexcept;
 
 struct StageState {
     std::string name;
@@ -60,6 +61,8 @@ struct StageState {
     std::string artifact;           ///< Path below the task's folder.
     std::string artifact_hash;
     std::string approved_hash;      ///< The artifact that a person approved, if any.
+    /// How often a gate that did not pass found the same: gate and fingerprint -> times, since a person was last asked.
+    std::map<std::string, unsigned> same_failures;
     std::set<std::string> conditions;   ///< Words of skip_if that its artifact makes true.
     std::string error;
     std::string skip_reason;

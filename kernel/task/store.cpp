@@ -211,7 +211,7 @@ Result<TaskLock> TaskLock::acquire(const TaskPaths& paths, std::string_view comm
         if (!holder.command.empty()) { who += " (" + holder.command + ")"; }
         if (!holder.host.empty()) { who += " on " + holder.host; }
         if (!holder.since.empty()) { who += " since " + holder.since; }
-        return Error{"AF-TASK-003", "The task is being worked on by " + who, paths.lock().string(), "Wait for it to end, or stop it with `agentforge abort`.",
+        return Error{"AF-TASK-003", "The task is being worked on by " + who, paths.lock().string(), "`agentforge logs TASK --follow` shows what it does, `agentforge pause TASK` stops it.",
                      ErrorKind::conflict};
     }
     // The folder may have been removed between open and lock: then this lock guards nothing.

@@ -27,6 +27,8 @@ struct TaskPaths {
     [[nodiscard]] std::filesystem::path journal() const { return root / "actions.yaml"; }
     [[nodiscard]] std::filesystem::path working_memory() const { return root / "working_memory.yaml"; }
     [[nodiscard]] std::filesystem::path lock() const { return root / "lock"; }
+    /// Which plugin call the process that runs the task is in; left behind where it died in one (CallMark).
+    [[nodiscard]] std::filesystem::path plugin_call() const { return root / "plugin_call"; }
     [[nodiscard]] std::filesystem::path artifacts() const { return root / "artifacts"; }
     [[nodiscard]] std::filesystem::path inputs() const { return root / "artifacts" / "inputs"; }
     [[nodiscard]] std::filesystem::path blobs() const { return root / "artifacts" / "blobs"; }

@@ -36,11 +36,27 @@ ToolResult refusal(Error error) {
     return result;
 }
 
+/// Without the sentences that name a tool which the role does not have: advice that nobody can follow costs a step.
+std::string possible_advice(std::string_view remedy, const std::vector<std::string>& missing) {
+    const auto names_missing = [&](std::string_view sentence) {
+        return std::any_of(missing.begin(), missing.end(), [&](const std::string& tool) { return sentence.find(tool) != std::string_view::npos; });
+    };
+    std::string kept;
+    while (!remedy.empty()) {
+        const auto end = remedy.find(". ");
+        const auto sentence = remedy.substr(0, end == std::string_view::npos ? end : end + 1);
+        if (!names_missing(sentence)) { kept += (kept.empty() ? "" : " ") + std::string(sentence); }
+        remedy.remove_prefix(end == std::string_view::npos ? remedy.size() : end + 2);
+    }
+    return kept;
+}
+
 /// What a tool reaches: the services, each only with the effect it declares. The first undeclared use is remembered.
 class GuardedContext final : public ToolContext, public Workspace, public AtomicEdits {
 public:
-    GuardedContext(const ToolSpec& spec, const ToolCallInfo& info, const AgentDefinition& agent, RoleWorkspace& workspace, ToolServices& services)
-        : spec_(spec), info_(info), agent_(agent), workspace_(workspace), services_(services) {
+    using Rules = std::map<std::string, Result<PathRule>, std::less<>>;
+    GuardedContext(const ToolSpec& spec, const ToolCallInfo& info, const AgentDefinition& agent, const Rules& rules, RoleWorkspace& workspace, ToolServices& services)
+        : spec_(spec), info_(info), agent_(agent), rules_(rules), workspace_(workspace), services_(services) {
         workspace_.allow_writes(has(spec.effects, ToolEffect::writes));
     }
     GuardedContext(const GuardedContext&) = delete;
@@ -104,20 +120,25 @@ private:
         return workspace_.remove(path);
     }
 
-    /// A patch gets round no forbidden tool: it does what several tools do one by one.
+    /// A patch gets round no forbidden tool and no tool's own rule: it does what several tools do one by one.
     [[nodiscard]] Result<std::vector<FileEdited>> apply(const std::vector<FileEdit>& edits) override {
         AF_CHECK(need(ToolEffect::writes, "edit files"));
         for (const FileEdit& edit : edits) {
             const char* tool = edit.kind == FileEditKind::create ? "create_file" : edit.kind == FileEditKind::remove ? "delete_file" : "edit_file";
-            if (edit.kind != FileEditKind::change || !edit.hunks.empty()) { AF_CHECK(not_forbidden(tool, edit.path)); }
-            if (!edit.move_to.empty()) { AF_CHECK(not_forbidden("move_file", edit.path)); }
+            if (edit.kind != FileEditKind::change || !edit.hunks.empty()) { AF_CHECK(may(tool, edit.path)); }
+            if (!edit.move_to.empty()) { AF_CHECK(may("move_file", edit.path)); }
         }
         return workspace_.apply(edits);
     }
 
-    [[nodiscard]] Result<void> not_forbidden(std::string_view tool, const std::string& path) const {
+    [[nodiscard]] Result<void> may(std::string_view tool, const std::string& path) const {
         const auto& forbidden = agent_.forbidden_tools;
-        if (std::find(forbidden.begin(), forbidden.end(), tool) == forbidden.end()) { return {}; }
+        if (std::find(forbidden.begin(), forbidden.end(), tool) == forbidden.end()) {
+            const auto rule = rules_.find(tool);
+            if (rule == rules_.end() || !rule->second.ok()) { return {}; }
+            AF_TRY(const std::string normal, normalize_path(path));
+            return rule->second->allows(normal) ? Result<void>() : path_not_allowed(normal, agent_.role, rule->second->explained());
+        }
         return Error{"AF-TOOL-001", "What '" + std::string(tool) + "' does is forbidden for " + agent_.role + ", by whatever tool. Nothing was changed.", path,
                      "Leave this file out.", ErrorKind::denied};
     }
@@ -137,6 +158,7 @@ private:
     const ToolSpec& spec_;
     const ToolCallInfo& info_;
     const AgentDefinition& agent_;
+    const Rules& rules_;
     RoleWorkspace& workspace_;
     ToolServices& services_;
     std::optional<Error> violation_;
@@ -173,7 +195,8 @@ struct ToolBridge::State {
     std::vector<ToolSpec> offered;
     std::map<std::string, std::size_t, std::less<>> index;             ///< Into `offered`.
     std::map<std::string, Error, std::less<>> broken;                  ///< Tools whose description failed.
-    std::map<std::string, Result<PathRule>, std::less<>> constraints;
+    GuardedContext::Rules constraints;
+    std::vector<std::string> missing;                                  ///< Tools that there are and the role has not.
 
     [[nodiscard]] Result<const ToolSpec*> find(std::string_view tool) const;
     [[nodiscard]] Result<void> prepare(const ToolSpec& spec, json::object& arguments, json::object& notes) const;
@@ -257,8 +280,8 @@ Result<void> ToolBridge::State::check_path(const ToolSpec& spec, std::string_vie
 }
 
 ToolBridge::ToolBridge(AgentDefinition agent, std::map<std::string, std::shared_ptr<Tool>, std::less<>> tools, RoleWorkspace& workspace, ToolServices& services,
-                       json::object completion_schema)
-    : state_(new State{std::move(agent), std::move(tools), workspace, services, {}, {}, {}, {}}) {
+                       json::object completion_schema, std::vector<std::string> known_tools)
+    : state_(new State{std::move(agent), std::move(tools), workspace, services, {}, {}, {}, {}, std::move(known_tools)}) {
     auto& state = *state_;
     for (const auto& [tool, text] : state.agent.path_constraints) { state.constraints.emplace(tool, PathRule::parse(text, workspace.symbols())); }
     const std::set<std::string, std::less<>> forbidden(state.agent.forbidden_tools.begin(), state.agent.forbidden_tools.end());
@@ -284,6 +307,7 @@ ToolBridge::ToolBridge(AgentDefinition agent, std::map<std::string, std::shared_
             defect("it threw something that is not a std::exception");
         }
     }
+    std::erase_if(state.missing, [&](const std::string& name) { return state.index.contains(name); });
 }
 
 ToolBridge::~ToolBridge() = default;
@@ -293,13 +317,17 @@ const std::vector<ToolSpec>& ToolBridge::offered() const noexcept { return state
 void ToolBridge::expect(std::map<std::string, std::string, std::less<>> seen) { state_->workspace.expect(std::move(seen)); }
 
 ToolResult ToolBridge::call(std::string_view tool, const json::object& arguments, const ToolCallInfo& info) {
+    const auto refusal = [this](Error error) {
+        error.remedy = possible_advice(error.remedy, state_->missing);
+        return kernel::refusal(std::move(error));
+    };
     const auto found = state_->find(tool);
     if (!found.ok()) { return refusal(found.error()); }
     const ToolSpec& spec = **found;
     json::object prepared(arguments, {});       // Default storage: it crosses into a plugin.
     json::object notes;
     if (auto fits = state_->prepare(spec, prepared, notes); !fits.ok()) { return refusal(std::move(fits).error()); }
-    GuardedContext context(spec, info, state_->agent, state_->workspace, state_->services);
+    GuardedContext context(spec, info, state_->agent, state_->constraints, state_->workspace, state_->services);
     ToolResult result;
     const auto threw = [&](const std::string& what) {
         result = refusal({"AF-TOOL-006", "Tool '" + spec.name + "' failed inside: " + ellipsis(sanitize_utf8(what), 500) + ".", spec.name,
@@ -319,6 +347,7 @@ ToolResult ToolBridge::call(std::string_view tool, const json::object& arguments
     } else if (!result.success) {
         result.error = Error{"AF-TOOL-007", "Tool '" + spec.name + "' failed without saying why.", spec.name, "Try other arguments or another tool.", ErrorKind::internal};
     }
+    if (result.error && result.output == result.error->to_string()) { result.output.clear(); }      // Written below, without advice that is not for this role.
     const Redactor& redactor = state_->services.redactor();      // Before anything is cut.
     result.output = redactor.redact_cut(std::move(result.output));
     result.summary = redactor.redact(std::move(result.summary));
@@ -327,7 +356,7 @@ ToolResult ToolBridge::call(std::string_view tool, const json::object& arguments
     if (result.error) {
         result.error->message = head_and_tail(sanitize_utf8(result.error->message), max_output_bytes / 2);
         result.error->where = ellipsis(sanitize_utf8(result.error->where), 500);
-        result.error->remedy = ellipsis(sanitize_utf8(result.error->remedy), 1000);
+        result.error->remedy = ellipsis(sanitize_utf8(possible_advice(result.error->remedy, state_->missing)), 1000);
         if (result.output.empty()) { result.output = result.error->to_string(); }
         if (result.summary.empty()) { result.summary = result.error->message; }
     }

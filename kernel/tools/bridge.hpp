@@ -52,9 +52,10 @@ class ToolBridge {
 public:
     static constexpr std::size_t max_output_bytes = 16UL << 10U;
 
-    /// `tools`: every tool that is loaded, by name. `completion_schema` becomes the parameters of tools that complete.
+    /// `tools`: every tool that is loaded, by name. `completion_schema` becomes the parameters of tools that complete. `known_tools`: all that there
+    /// are; what an error advises to do with one that the role has not is left out.
     ToolBridge(AgentDefinition agent, std::map<std::string, std::shared_ptr<Tool>, std::less<>> tools,
-               RoleWorkspace& workspace, ToolServices& services, json::object completion_schema);
+               RoleWorkspace& workspace, ToolServices& services, json::object completion_schema, std::vector<std::string> known_tools = {});
     ~ToolBridge();
 
     /// The role's tools, for the prompt, in the order of its allowed list.

@@ -351,7 +351,7 @@ Error nowhere(std::string_view content, const std::vector<std::string_view>& lin
                 "Read the file again and copy the text exactly, indentation included.", ErrorKind::invalid};
     if (lines.empty()) {
         error.message = subject(hunk) + " does not stand in " + std::string(name) + ": the file is empty.";
-        error.remedy = hunk.whole_lines ? "Give only lines to add." : "Use edit_file with `content` to give it content.";
+        error.remedy = hunk.whole_lines ? "Give only lines to add." : "Give it content as a whole: `content` of edit_file does that. Otherwise leave it out.";
         return error;
     }
     if (!trim_both(hunk.replace).empty() && content.find(hunk.replace) != std::string_view::npos) {
@@ -422,7 +422,7 @@ private:
     Placed place_piece(const Hunk& hunk) {
         if (hunk.search.empty()) {
             return Error{"AF-TOOL-042", subject(hunk) + " is empty; it would stand everywhere in " + std::string(name_) + ".", std::string(name_),
-                         "Give the text that is to be replaced, `content` for the whole file, or use create_file for a new file.", ErrorKind::invalid};
+                         "Give the text that is to be replaced, or `content` for the whole file. A new file is made with create_file.", ErrorKind::invalid};
         }
         const bool has_cr = hunk.search.find('\r') != std::string::npos;
         const auto take = [&](const std::vector<std::size_t>& found, std::string_view search, bool tolerant) -> Placed {

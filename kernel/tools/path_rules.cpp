@@ -253,10 +253,10 @@ Result<PathRule> PathRule::parse(std::string_view text, std::shared_ptr<const Pa
                          "Write gitignore-style globs separated by commas, such as 'src/**/*.py, !src/vendor/'.", ErrorKind::invalid};
         }
         entry.symbol = looks_like_symbol(glob);
-        if (entry.symbol && glob != "@tests" && glob != "@sources") {
+        if (entry.symbol && glob != "@tests" && glob != "@sources" && glob != "@created") {
             return Error{"AF-TOOL-020", "The pattern '" + ellipsis(std::string(glob), 200) + "' is no symbol that rules know.",
                          ellipsis(sanitize_utf8(text), 300),
-                         "The symbols are @tests and @sources; write '\\" + ellipsis(std::string(glob), 200) + "' for a file of that name.",
+                         "The symbols are @tests, @sources and @created; write '\\" + ellipsis(std::string(glob), 200) + "' for a file of that name.",
                          ErrorKind::invalid};
         }
         entry.pattern = std::string(glob);
@@ -266,11 +266,17 @@ Result<PathRule> PathRule::parse(std::string_view text, std::shared_ptr<const Pa
                          ErrorKind::invalid};
         }
     }
+    const bool created = std::any_of(rule.globs_.begin(), rule.globs_.end(), [](const Glob& glob) { return glob.symbol && glob.pattern == "@created"; });
+    if (created && (!rule.binds_one_tool() || rule.globs_.front().negated)) {
+        return Error{"AF-TOOL-020", "The pattern '@created' stands beside others or behind a '!'.", ellipsis(sanitize_utf8(text), 300),
+                     "Give `@created` alone; where the role may write is said by the rules of its other tools.", ErrorKind::invalid};
+    }
     return rule;
 }
 
 const PathSymbols::Symbol* PathRule::meaning_of(const Glob& glob) const {
     if (!glob.symbol || symbols_ == nullptr) { return nullptr; }
+    if (glob.pattern == "@created") { return &symbols_->created; }
     return glob.pattern == "@tests" ? &symbols_->tests : &symbols_->sources;
 }
 
@@ -308,7 +314,7 @@ bool PathRule::matches_any(std::string_view path) const {
 
 std::string PathRule::explained() const {
     std::string text = text_;
-    for (const auto* name : {"@tests", "@sources"}) {
+    for (const auto* name : {"@tests", "@sources", "@created"}) {
         const auto glob = std::find_if(globs_.begin(), globs_.end(), [&](const Glob& each) { return each.symbol && each.pattern == name; });
         if (glob == globs_.end()) { continue; }
         const auto* symbol = meaning_of(*glob);
@@ -395,7 +401,7 @@ Result<RolePaths> RolePaths::make(std::string role, const std::map<std::string, 
             error.where = "path constraint of " + tool + ", role " + role + ": " + error.where;
             return error;
         }
-        paths.rules_.push_back(std::move(rule).value());
+        if (!rule->binds_one_tool()) { paths.rules_.push_back(std::move(rule).value()); }
     }
     paths.role_ = std::move(role);
     paths.symbols_ = std::move(symbols);
@@ -409,10 +415,14 @@ Result<RolePaths> RolePaths::make(std::string role, const std::map<std::string, 
     return paths;
 }
 
+bool RolePaths::created(std::string_view normalized_path) const {
+    return symbols_ != nullptr && symbols_->created.allowed && symbols_->created.allowed(normalized_path);
+}
+
 Result<void> RolePaths::check_write(std::string_view normalized_path) const {
     if (std::binary_search(locked_.begin(), locked_.end(), normalized_path)) {
         return Error{"AF-TOOL-015", "Path '" + std::string(normalized_path) + "' is locked: the tests that RED wrote stay as they are until the commit.", {},
-                     "Make the tests pass by changing the implementation.", ErrorKind::denied};
+                     "Leave it as it is; what must change is other files.", ErrorKind::denied};
     }
     for (const auto& rule : rules_) {
         if (!rule.allows(normalized_path)) { return path_not_allowed(normalized_path, role_, rule.explained()); }

@@ -13,7 +13,7 @@
 
 namespace agentforge::kernel {
 
-/// What the symbols `@tests` and `@sources` of a rule mean in one repository; its languages say it (kernel/gates/scopes.hpp).
+/// What the symbols of a rule mean in one repository: `@tests` and `@sources` as its languages say (kernel/gates/scopes.hpp), `@created` in one task.
 /// A file may hold tests beside other code (Rust): then `@tests` allows it and `!@tests` does not forbid it, and the gates
 /// hold its parts against each other.
 struct PathSymbols {
@@ -24,9 +24,10 @@ struct PathSymbols {
     };
     Symbol tests;
     Symbol sources;
+    Symbol created;     ///< What the task's base has not: files that this task created, and those it may create.
 };
 
-/// One rule: comma-separated globs and symbols (`@tests`, `@sources`; `\@tests` is a file of that name). A path is allowed when it matches a positive glob (or there is none)
+/// One rule: comma-separated globs and symbols (`@tests`, `@sources`, `@created`; `\@tests` is a file of that name). A path is allowed when it matches a positive glob (or there is none)
 /// and no `!` glob; their order does not matter. `*`, `?` and `[…]` do not cross `/`, `**` as a whole component does;
 /// a glob without `/` matches at any depth; `tests/**/*` matches `tests/a.py` too; a leading `/` anchors; a trailing
 /// `/` means a folder. Case counts; one byte is one character, as in git. Spaces around a comma do not count; `\`
@@ -42,6 +43,8 @@ public:
     [[nodiscard]] static Result<PathRule> parse(std::string_view text, std::shared_ptr<const PathSymbols> symbols = nullptr);
     [[nodiscard]] bool allows(std::string_view path) const;
     [[nodiscard]] bool matches_any(std::string_view path) const;    ///< A positive glob matches; ignores `!`.
+    /// Whether it binds only the tool that it is written for: a rule `@created` says what that tool may be used on, not where the role may write.
+    [[nodiscard]] bool binds_one_tool() const noexcept { return globs_.size() == 1 && globs_.front().symbol && globs_.front().pattern == "@created"; }
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
     /// The rule as written, and what its symbols mean: `!@tests (@tests: *_test.go)`.
     [[nodiscard]] std::string explained() const;
@@ -68,7 +71,7 @@ private:
 /// Whether a file or folder of this name is closed to every role.
 [[nodiscard]] bool is_protected_name(std::string_view component);
 
-/// All rules of a role together: every one must allow, whichever tool it was written for. Errors of `check_write`: `denied`
+/// All rules of a role together: every one must allow, whichever tool it was written for (but for `binds_one_tool`). Errors of `check_write`: `denied`
 /// AF-TOOL-013 naming role, path and rule; `denied` AF-TOOL-015 for a locked file.
 class RolePaths {
 public:
@@ -77,6 +80,8 @@ public:
                                                 const std::vector<std::string>& locked_files = {},
                                                 std::shared_ptr<const PathSymbols> symbols = nullptr);
     [[nodiscard]] Result<void> check_write(std::string_view normalized_path) const;
+    /// Whether the path is none of the task's base; false where nobody said.
+    [[nodiscard]] bool created(std::string_view normalized_path) const;
     [[nodiscard]] bool unrestricted() const noexcept { return rules_.empty() && locked_.empty(); }
     [[nodiscard]] const std::string& role() const noexcept { return role_; }
     [[nodiscard]] const std::shared_ptr<const PathSymbols>& symbols() const noexcept { return symbols_; }

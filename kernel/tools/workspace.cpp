@@ -71,16 +71,16 @@ Error special_error(std::string_view path, mode_t mode) {
 }
 
 Error not_found_error(std::string_view path) {
-    return {"AF-TOOL-031", "'" + std::string(path) + "' does not exist.", std::string(path), "Use list_files to see what there is.", ErrorKind::not_found};
+    return {"AF-TOOL-031", "'" + std::string(path) + "' does not exist.", std::string(path), "Check the path. list_files shows what there is.", ErrorKind::not_found};
 }
 
 Error exists_error(std::string_view path) {
-    return {"AF-TOOL-035", "'" + std::string(path) + "' exists already.", std::string(path), "Use edit_file to change it, or choose another path.",
+    return {"AF-TOOL-035", "'" + std::string(path) + "' exists already.", std::string(path), "Change it with edit_file. Otherwise leave it and choose another path.",
             ErrorKind::conflict};
 }
 
 Error folder_error(std::string_view path) {
-    return {"AF-TOOL-034", "'" + std::string(path) + "' is a folder, not a file.", std::string(path), "Name a file in it; list_files shows them.", ErrorKind::invalid};
+    return {"AF-TOOL-034", "'" + std::string(path) + "' is a folder, not a file.", std::string(path), "Name a file in it. list_files shows them.", ErrorKind::invalid};
 }
 
 Error size_error(std::string_view path, std::uint64_t size, std::uint64_t limit, std::string remedy) {
@@ -244,7 +244,7 @@ Error RoleWorkspace::State::open_error(const std::string& path, int error, std::
             if (S_ISLNK(status.st_mode)) { return link_error(path, prefix, read_link(at.get(), "")); }
             if ((end != std::string::npos || error == ENOTDIR) && !S_ISDIR(status.st_mode)) {
                 return Error{"AF-TOOL-034", "'" + prefix + "' is a file, not a folder" + (end == std::string::npos ? "." : "; '" + path + "' cannot be in it."), path,
-                             "Use list_files to see what there is.", ErrorKind::invalid};
+                             "Check the path. list_files shows what there is.", ErrorKind::invalid};
             }
         }
         if (error == ENOENT) { return not_found_error(path); }
@@ -297,12 +297,12 @@ Result<FileDescriptor> RoleWorkspace::State::make_folder(const std::string& path
 
 Result<std::string> RoleWorkspace::State::contents(const OpenFile& file, const std::string& path) {
     const auto size = static_cast<std::uint64_t>(file.status.st_size);
-    if (size > max_file_bytes) { return size_error(path, size, max_file_bytes, "Leave this file as it is, or escalate."); }
+    if (size > max_file_bytes) { return size_error(path, size, max_file_bytes, "Leave this file as it is. escalate_question asks a person about it."); }
     std::string bytes(size + 1, '\0');
     std::size_t have = 0;
     for (;;) {
         if (have == bytes.size()) {
-            if (bytes.size() > max_file_bytes) { return size_error(path, bytes.size(), max_file_bytes, "Leave this file as it is, or escalate."); }
+            if (bytes.size() > max_file_bytes) { return size_error(path, bytes.size(), max_file_bytes, "Leave this file as it is. escalate_question asks a person about it."); }
             bytes.resize(bytes.size() * 2);
         }
         const auto got = ::pread(file.descriptor.get(), bytes.data() + have, bytes.size() - have, static_cast<off_t>(have));
@@ -321,7 +321,7 @@ Result<void> RoleWorkspace::State::check_pinned(std::string_view normal) const {
     for (const std::string& folder : pinned) {
         if (normal != folder && !(normal.starts_with(folder) && normal.substr(folder.size()).starts_with('/'))) { continue; }
         return Error{"AF-TOOL-060", "'" + std::string(normal) + "' lies in the submodule '" + folder + "', another repository; a task does not change it.", std::string(normal),
-                     "Leave it as it is; if the work cannot be done without, escalate and say what would have to change there.", ErrorKind::denied};
+                     "Leave it as it is. Where the work cannot be done without, ask with escalate_question and say what would have to change there.", ErrorKind::denied};
     }
     return {};
 }
@@ -661,7 +661,7 @@ Result<Change> RoleWorkspace::create(std::string_view path, std::string_view con
         state_->record(change);
         return change;
     }
-    if (!overwrite || !S_ISREG(old.st_mode)) {
+    if ((!overwrite && !state_->rules.created(normal)) || !S_ISREG(old.st_mode)) {
         return in_the_way_error(normal, old.st_mode, S_ISLNK(old.st_mode) ? read_link(parent.get(), name) : std::string());
     }
     AF_TRY(const auto file, state_->open_file(normal));

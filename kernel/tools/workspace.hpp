@@ -24,6 +24,7 @@ namespace agentforge::kernel {
 /// - All is relative to the folder as it was opened, even if its name is given to another one meanwhile.
 /// - Bytes stay bytes: no line end, encoding or missing last newline is changed by an edit elsewhere in the file.
 /// - Only files are moved and deleted, never folders.
+/// - `create` replaces a file that this task created (`@created`), so that a draft can be written anew by whoever may write there; any other that exists stays.
 /// - Secrets are shown as placeholders, searched and edited as such, and put back where a placeholder is written (secrets/restore.hpp). So neither a search
 ///   nor an edit tells what a secret begins with. Hashes and sizes are the file's own.
 ///

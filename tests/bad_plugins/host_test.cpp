@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"failing_init", "AF-PLUG-016", "could not make its tool `faulty`: the moon is not full", "Correct its settings"},
         Refusal{"silent_init", "AF-PLUG-016", "could not make its tool `faulty`: it gave no reason", "report it to the plugin's author"},
         Refusal{"throw_in_create", "AF-PLUG-016", "could not make its tool `faulty`: no exception may leave", "report it to the plugin's author"},
-        Refusal{"throw_in_spec", "AF-PLUG-020", "The plugin `org.agentforge.test.faulty` threw in spec() of its tool `faulty`: no words for it", "Report it to the plugin's author"},
+        Refusal{"throw_in_spec", "AF-PLUG-020", "/throw_in_spec.so threw in spec() of its tool `faulty`: no words for it", "Report it to the plugin's author"},
         Refusal{"other_name", "AF-PLUG-017", "provides the tool `faulty`, but its spec() says `somebody_else`", "Report it to the plugin's author"}),
     [](const auto& row) { return std::string(row.param.fault); });
 
@@ -87,12 +87,12 @@ TEST(HostStands, when_a_call_throws) {
     const auto result = tool_of("throw_in_call")->call({}, context);
     ASSERT_TRUE(result.error);
     EXPECT_EQ(result.error->code, "AF-PLUG-020");
-    EXPECT_EQ(result.error->message, std::string("The plugin `") + id + "` threw in call() of its tool `faulty`: no exception may leave");
+    EXPECT_EQ(result.error->message, std::string("The plugin `") + id + "` in " + folder_of("throw_in_call") + "/throw_in_call.so threw in call() of its tool `faulty`: no exception may leave");
 }
 
 TEST(HostStands, when_a_call_throws_an_int) {
     agentforge::testing::FakeToolContext context;
-    EXPECT_EQ(tool_of("throw_int")->call({}, context).error->message, std::string("The plugin `") + id + "` threw in call() of its tool `faulty`: something that is not a std::exception");
+    EXPECT_EQ(tool_of("throw_int")->call({}, context).error->message, std::string("The plugin `") + id + "` in " + folder_of("throw_int") + "/throw_int.so threw in call() of its tool `faulty`: something that is not a std::exception");
 }
 
 TEST(HostStands, when_destroy_throws) {

@@ -110,12 +110,15 @@ bool StepsServer::read_from(Connection& connection) {
     connection.got.append(block.data(), static_cast<std::size_t>(size));
     std::size_t body = 0;
     while (const std::size_t whole = request_size(connection.got, body)) {
-        connection.got.erase(0, whole);
         const auto at = std::chrono::steady_clock::now();
+        std::string asked = connection.got.substr(whole - body, body);
+        connection.got.erase(0, whole);
+        const auto same = static_cast<std::size_t>(std::mismatch(asked.begin(), asked.end(), before_.begin(), before_.end()).first - asked.begin());
+        before_ = std::move(asked);
         if (between_) { between_(); }
         {
             const std::lock_guard guard(mutex_);
-            asked_.push_back({at, std::chrono::steady_clock::now(), body});
+            asked_.push_back({at, std::chrono::steady_clock::now(), body, same});
         }
         send_all(connection.descriptor, ++answered_ % (steps_ + 1) == 0 ? done_ : call_);
     }

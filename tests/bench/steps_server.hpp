@@ -19,6 +19,7 @@ struct Asked {
     std::chrono::steady_clock::time_point at;           ///< When the whole request was read.
     std::chrono::steady_clock::time_point answered;     ///< When its answer began to be sent.
     std::size_t bytes = 0;                          ///< Of its body: prompt, tools and what stands around them.
+    std::size_t same = 0;                           ///< Of these, from the first on, those of the request before.
 };
 
 /// Calls `between` for each request, before it is answered. Answers the first `steps` requests of every `steps + 1` with a call of one tool, the next with `complete`.
@@ -52,6 +53,7 @@ private:
     std::uint16_t port_ = 0;
     std::mutex mutex_;
     std::vector<Asked> asked_;
+    std::string before_;        ///< The last request's body.
     std::uint64_t answered_ = 0;
     std::thread thread_;
 };

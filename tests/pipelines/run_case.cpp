@@ -367,7 +367,7 @@ void run(const Case& test) {
     const auto workshops = make_git_workshops(std::move(options), *processes);
     TaskStore store(repository.folder() / ".agentforge");
     EscalationStore escalations(repository.folder() / ".agentforge");
-    const auto client = make_model_client(std::make_shared<ScriptedModel>(test), RetryPolicy{}, [](std::chrono::milliseconds) {});
+    const auto client = make_model_client(std::make_shared<UnmarkedBackend>(std::make_shared<ScriptedModel>(test)), RetryPolicy{}, [](std::chrono::milliseconds) {});
     NullEventSink events;
     CancelToken cancel;
     SystemClock clock;

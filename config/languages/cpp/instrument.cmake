@@ -148,6 +148,10 @@ endfunction()
 function(agentforge_unlisted)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS LIST_DIRECTORIES false
        "${CMAKE_SOURCE_DIR}/tests/*_test.c*" "${CMAKE_SOURCE_DIR}/tests/test_*.c*" "${CMAKE_SOURCE_DIR}/test/*_test.c*" "${CMAKE_SOURCE_DIR}/test/test_*.c*")
+  # Beside the sources too; not deeper, where other people's code has its own.
+  file(GLOB beside CONFIGURE_DEPENDS LIST_DIRECTORIES false
+       "${CMAKE_SOURCE_DIR}/*_test.c*" "${CMAKE_SOURCE_DIR}/test_*.c*" "${CMAKE_SOURCE_DIR}/src/*_test.c*" "${CMAKE_SOURCE_DIR}/src/test_*.c*")
+  list(APPEND files ${beside})
   get_property(listed GLOBAL PROPERTY agentforge_listed)
   get_property(libraries GLOBAL PROPERTY agentforge_libraries)
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)

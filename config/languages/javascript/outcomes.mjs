@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What became of the tests of one file, in words that the kernel knows: passed, failed_assertion, failed_skeleton, error, skipped.
 import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
 
 const order = ['passed', 'skipped', 'failed_skeleton', 'failed_assertion', 'error'];
-const messageLimit = 500;
+const messageLimit = 2000;
 
 /** `AssertionError: text` on one line, never failing itself. */
 export function describe(error) {
@@ -11,10 +12,17 @@ export function describe(error) {
     if (error === null || (typeof error !== 'object' && typeof error !== 'function')) return shorten(String(error));
     const text = String(error.message ?? error);
     const name = typeof error.name === 'string' && error.name !== '' ? error.name : 'Error';
-    return shorten(text.startsWith(`${name}: `) ? text : `${name}: ${text}`);
+    return shorten((text.startsWith(`${name}: `) ? text : `${name}: ${text}`) + values(error, text));
   } catch {
     return 'an error whose text cannot be shown';
   }
+}
+
+/** What an assertion compared, where its text does not say both: one with a text of its own says only that. */
+function values(error, text) {
+  if (!('expected' in error && 'actual' in error) || (error.expected === undefined && error.actual === undefined)) return '';
+  const [expected, actual] = [error.expected, error.actual].map((value) => inspect(value, { depth: 4, breakLength: Infinity, customInspect: false }));
+  return text.includes(expected) && text.includes(actual) ? '' : `\nexpected: ${expected}\nactual: ${actual}`;
 }
 
 export function shorten(text) {

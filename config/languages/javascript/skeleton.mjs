@@ -35,6 +35,29 @@ function isValue(node) {
     [ts.SyntaxKind.TrueKeyword, ts.SyntaxKind.FalseKeyword, ts.SyntaxKind.NullKeyword].includes(node.kind);
 }
 
+/** A constant or a function in one, `const f = (a) =>`: what is written for it; null: it is none. */
+function value(signature, name, file) {
+  const said = signature.trim().replace(/;$/, '').trim();
+  const match = /^(?:export\s+)?(const|let|var)\s+([\p{ID_Start}$_][\p{ID_Continue}$]*)/u.exec(said);
+  if (match === null) return null;
+  if (match[2] !== name) throw new Problem(`the signature \`${signature}\` declares \`${match[2]}\`, the interface is called \`${name}\``);
+  const arrow = /=>\s*(?:\{\s*\})?$/.test(said);
+  const plain = said.replace(/^export\s+/, '');
+  const text = arrow ? plain.replace(/=>\s*(?:\{\s*\})?$/, '=> {}') : plain.includes('=') ? plain : `${plain.replace(/^const/, 'let')}`;
+  const source = parse(ts, file, text);
+  const wrong = syntaxError(ts, source);
+  if (wrong !== null) throw new Problem(`the signature \`${signature}\` does not parse: ${wrong.message}`);
+  const given = source.statements[0].declarationList?.declarations[0];
+  const type = given?.type;
+  if (type !== undefined && !isTyped(file)) throw new Problem(`the signature \`${signature}\` has types, and \`${file}\` is JavaScript; write it without them`);
+  const only = source.statements.length === 1 && source.statements[0].declarationList?.declarations.length === 1;
+  const frozen = given?.initializer !== undefined && ts.isCallExpression(given.initializer) && /^(Object\.freeze|Symbol)$/.test(given.initializer.expression.getText(source));
+  if (!only || (!arrow && given.initializer !== undefined && !frozen && !isValue(given.initializer))) {
+    throw new Problem(`the signature \`${signature}\` has a value that is more than a constant`);
+  }
+  return (indent) => (arrow ? [`${indent}${text.slice(0, -1)}`, thrown(name, indent + '  '), `${indent}};`] : [`${indent}${text};`]);
+}
+
 /** The declaration that a signature is; `inClass`: of a method. Its text is `header`. */
 function declared(signature, name, file, inClass) {
   const said = signature.trim().replace(/;$/, '').replace(/\{\s*\}$/, '').trim();
@@ -133,7 +156,8 @@ function declare(text, { name, file, signature }) {
   const source = parse(ts, file, text);
   const wrong = syntaxError(ts, source);
   if (wrong !== null) throw new Problem(`\`${file}\` does not parse: line ${wrong.line}: ${wrong.message}`);
-  const wanted = declared(signature, parts[parts.length - 1], file, parts.length === 2);
+  const constant = parts.length === 1 ? value(signature, name, file) : null;
+  const wanted = constant === null ? declared(signature, parts[parts.length - 1], file, parts.length === 2) : { isType: false };
   const step = stepOf(text);
   const common = isCommon(file, text);
   const top = (lines, exported, asDefault) => {
@@ -144,6 +168,7 @@ function declare(text, { name, file, signature }) {
   };
   if (parts.length === 1) {
     const known = find(source.statements, name);
+    if (constant !== null) return known === undefined ? top(constant(''), true, false) : text;
     if (known === undefined) return top(body(wanted, name, '', step), true, /^export\s+default\b/.test(wanted.header));
     if (known.kind !== wanted.node.kind) {
       if (ts.isVariableDeclaration(known) && ts.isFunctionDeclaration(wanted.node)) return text;     // `const f = () => …`: it is there.

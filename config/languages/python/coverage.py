@@ -11,7 +11,8 @@ Output, one JSON object a line:
   {"file", "line", "count", "tests"}       a changed line that can be run: how many tests ran it, and the first five; being run when
                                            the module is loaded counts as one without a name
   {"special", "file", "line", "tests"}     a changed line that compares with the literal `special`, which a test file has as well:
-                                           by which tests what depends on it was run
+                                           by which tests what depends on it was run; by none where that is not known
+  {"not_measured": reason}                 a line may have been run unseen: nothing is said of any line, and `special` lines have no tests
   {"end": true, "tests": how many were run}
 
 Lines that only a process of its own runs are not seen. Nothing here is a proof: the project's code runs in this process.
@@ -103,10 +104,11 @@ def main():
     write, dumps, leave = os.write, json.dumps, os._exit
     root = os.path.realpath(request["root"])
     runner = load_runner()
-    current, ran, places = [""], {}, {}
+    current, ran, places, unseen = [""], {}, {}, []
 
     class Counting(runner.Ledger):
         def start(self, test_id):
+            follow()
             current[0] = test_id
 
     def trace(frame, event, _):
@@ -120,6 +122,20 @@ def main():
         if event in ("line", "call"):
             ran.setdefault((path, frame.f_lineno), {})[current[0]] = True
         return trace
+
+    def follow():
+        """Sets the tracer for what comes next: the test before may have set another or none, and then lines were run unseen."""
+        if sys.gettrace() is not trace and not unseen:
+            unseen.append(current[0])
+        set_trace(trace)
+        threading.settrace(trace)
+
+    def traced_by(set_tracer):
+        def settrace(tracer):
+            if tracer is not trace and not unseen:
+                unseen.append(current[0])
+            set_tracer(tracer)
+        return settrace
 
     ledger = Counting(lambda kind, **fields: 0, request)
     request["canary"] = os.path.join(HERE, "canary.py")
@@ -140,16 +156,20 @@ def main():
         if os.path.isdir(folder):
             sys.path.insert(0, folder)
     known = test_literals(root, request["files"])
-    threading.settrace(trace)
-    sys.settrace(trace)
+    set_trace, set_thread_trace = sys.settrace, threading.settrace
+    set_thread_trace(trace)
+    set_trace(trace)
+    # A tracer that a test sets and takes back leaves no trace of its own, but lines that it ran meanwhile.
+    sys.settrace, threading.settrace = traced_by(set_trace), traced_by(set_thread_trace)
     try:
         if wanted:
             runner.run_pytest(request, ledger, configuration)
         else:
             runner.run_unittest(request, ledger)
+        follow()
     finally:
-        sys.settrace(None)
-        threading.settrace(None)
+        set_trace(None)
+        set_thread_trace(None)
     lines = []
     warnings.simplefilter("ignore")
     for path, numbers in sorted(request["changed"].items()):
@@ -169,8 +189,11 @@ def main():
             if line in changed and (line, repr(value)) not in told:
                 told.add((line, repr(value)))
                 tests = [test for test in ran.get((path, depends), {}) if test]
-                if tests:
+                if tests or unseen:
                     lines.append({"special": repr(value)[:80], "file": path, "line": line, "tests": tests[:5]})
+    if unseen and any(line.get("count") == 0 for line in lines):
+        lines = [{**line, "tests": []} for line in lines if "special" in line]
+        lines.insert(0, {"not_measured": f"{unseen[0] or 'loading the tests'} set another tracer (sys.settrace), so lines may have been run unseen"})
     lines.append({"end": True, "tests": sum(1 for plan in ledger._planned.values() if not plan["canary"])})
     data = "".join(dumps(line) + "\n" for line in lines).encode("utf-8", "replace")
     while data:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Declares interfaces: functions and methods whose body is the skeleton's marker, and nothing else.
+"""Declares interfaces: functions and methods whose body is the skeleton's marker, constants and other names of types, and nothing else.
 
 Input: {"interfaces": [{"name", "file", "signature"}], "contents": {path: text of existing files}, "existing": [paths of the
 tree], "marker": text}. Output, one JSON object a line: {"path", "content"} for each file that changes, or {"problem": text} for
@@ -40,6 +40,56 @@ def check_name(name):
     if not all(part.isidentifier() and not keyword.iskeyword(part) for part in parts):
         raise Problem(f"`{name}` is not the name of a function or method")
     return parts
+
+
+VALUES = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.UnaryOp, ast.unaryop, ast.BinOp, ast.operator, ast.expr_context, ast.Name,
+          ast.Attribute, ast.Subscript, ast.keyword)
+
+
+def parse_value(signature, name):
+    """`LIMIT = 100`, `LIMIT: int = 100`, `LIMIT: int`, `Pair = tuple[int, int]`: the assignment; None: it is none."""
+    try:
+        body = ast.parse(signature.strip()).body
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    if len(body) != 1 or not isinstance(body[0], (ast.Assign, ast.AnnAssign)):
+        return None
+    node = body[0]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    if len(targets) != 1 or not isinstance(targets[0], ast.Name) or targets[0].id != name:
+        raise Problem(f"the signature `{signature}` does not declare `{name}`")
+    if node.value is None:
+        node.value = ast.Constant(None)
+    named = node.value
+    if isinstance(named, ast.Call):         # `Point = namedtuple("Point", "x y")`, `UserId = NewType("UserId", int)`
+        if not isinstance(named.func, (ast.Name, ast.Attribute)) or not all(isinstance(part, VALUES) for each in named.args for part in ast.walk(each)):
+            raise Problem(f"the signature `{signature}` has a value that is more than a constant")
+    elif not all(isinstance(part, VALUES) for part in ast.walk(named)):
+        raise Problem(f"the signature `{signature}` has a value that is more than a constant")
+    return node
+
+
+def declare_value(text, tree, node, name, names):
+    """The assignment, behind the imports where it stands."""
+    if name in names and any(isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store)
+                             for each in tree.body for part in ast.walk(each)):
+        return text
+    unknown = [part.id for part in ast.walk(node.value) if isinstance(part, ast.Name) and part.id not in names]
+    if unknown:
+        raise Problem(f"`{unknown[0]}` in the value of `{name}` is not known in the file; a declaration brings no import")
+    if isinstance(node, ast.AnnAssign) and any(isinstance(part, ast.Name) and part.id not in names for part in ast.walk(node.annotation)):
+        node.annotation = ast.Constant(ast.unparse(node.annotation))
+    last = 0
+    for at, each in enumerate(tree.body):
+        if isinstance(each, DECLARATIONS):
+            break
+        text_of_module = at == 0 and isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
+        if text_of_module or isinstance(each, (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign)):
+            last = each.end_lineno
+    line = ast.unparse(node)
+    if last == 0:
+        return line + "\n" + ("\n\n" + text if text.strip() else "")
+    return insert_lines(text, last, ["", line])
 
 
 def parse_signature(signature, name):
@@ -221,12 +271,17 @@ def declare(text, interface, marker):
     """The file's text with one interface declared."""
     name = interface["name"]
     parts = check_name(name)
-    wanted = parse_signature(interface["signature"], parts[-1])
+    value = parse_value(interface["signature"], parts[-1])
+    wanted = parse_signature(interface["signature"], parts[-1]) if value is None else None
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError) as error:
         raise Problem(f"`{interface['file']}` does not parse: {error}") from error
     names = known_names(tree)
+    if value is not None:
+        if len(parts) > 1:
+            raise Problem(f"`{name}` is a value in a class; only functions and values of a module can be declared")
+        return declare_value(text, tree, value, name, names)
     if isinstance(wanted, ast.ClassDef):
         for base in wanted.bases + [item.value for item in wanted.keywords]:
             if any(isinstance(part, ast.Name) and part.id not in names for part in ast.walk(base)):

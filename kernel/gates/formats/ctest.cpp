@@ -278,7 +278,7 @@ private:
     }
 
     void test(const json::object& value) {
-        const auto name = ctest_text(value, "name");
+        auto name = ctest_text(value, "name");
         const auto command = ctest_texts(value, "command");
         const auto found = verdicts_.find(name);
         if (found == verdicts_.end()) { return tell(name, TestStatus::error, "not run: ctest did not tell how it ended", {}); }
@@ -291,6 +291,12 @@ private:
         }
         const bool canary = name.starts_with(canary_prefix);
         manner_.provisional = unlisted_.contains(plain_name);
+        if (manner_.provisional && !canary) {
+            // Called as its file: the target's name is our own.
+            const auto& file = unlisted_.at(plain_name);
+            const auto stem = file.substr(file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1);
+            name = stem.substr(0, stem.rfind('.'));
+        }
         std::vector<const Recorded*> seen;
         for (const auto& process : processes_) {
             if (process.argv == command && (process.kind != "plain" || process.canary == canary)) { seen.push_back(&process); }

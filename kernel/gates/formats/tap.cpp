@@ -207,9 +207,11 @@ private:
         std::map<std::string, std::string, std::less<>> keys;
         std::string_view text = diagnostics_;
         std::string block;
+        const std::size_t indent = std::min(text.find_first_not_of(' '), text.size());       // tape indents what stands in the block.
         while (!text.empty()) {
             const auto end = text.find('\n');
-            const auto whole = text.substr(0, end);
+            auto whole = text.substr(0, end);
+            whole.remove_prefix(std::min({indent, whole.find_first_not_of(' '), whole.size()}));
             text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
             if (!block.empty() && (whole.empty() || whole.front() == ' ')) {
                 keys[block] += (keys[block].empty() ? "" : "\n") + std::string(trimmed_tap(whole));
@@ -237,6 +239,10 @@ private:
         if (const auto line = leading_number(number); line && test.line == 0) { test.line = *line; }
         if (test.status != TestStatus::failed_assertion) { return; }
         test.message = failure_text(!keys["error"].empty() ? keys["error"] : keys["message"]);
+        const std::string& expected = keys["expected"];
+        const std::string& actual = !keys["actual"].empty() ? keys["actual"] : keys["got"];
+        const bool told = test.message.find(expected) != std::string::npos && test.message.find(actual) != std::string::npos;
+        if (!told) { test.message += (test.message.empty() ? "" : "\n") + failure_text("expected: " + expected + "\nactual: " + actual); }
         const auto& kind = keys["failureType"];
         const bool asserted = keys["code"] == "ERR_ASSERTION" || keys["name"] == "AssertionError";
         // node says what was thrown; a runner that does not is taken at its word.

@@ -475,7 +475,7 @@ int supervise(const Policy& policy, pid_t program, const sigset_t& heard) {
             _exit(128 + SIGKILL);
         }
         // The total of the system is cheap to read; only where it grew enough are the own counted.
-        if (watch && tasks_of_system() > at_start + policy.processes && tree::count_descendants(getpid()) > policy.processes) {
+        if (watch && tasks_of_system() > at_start + policy.processes && tree::count_threads_below(getpid()) > policy.processes) {
             report("limit processes");
             tree::kill_descendants(getpid());
         }

@@ -11,6 +11,23 @@ constexpr std::string_view default_version = "2023-06-01";
 
 json::object cache_mark() { return {{"type", "ephemeral"}}; }
 
+/// The context in blocks that end where the next request may begin to differ: the server looks for what it has at the ends of blocks. It takes four
+/// marks, and tools and system prompt have two; so the first end is marked, up to which the whole run is the same, and the last.
+json::array user_blocks(const std::string& user, const CacheMarks& marks) {
+    json::array blocks;
+    std::size_t begin = 0;
+    const auto add = [&](std::size_t end, bool marked) {
+        if (end == begin && !blocks.empty()) { return; }
+        json::object block{{"type", "text"}, {"text", user.substr(begin, end - begin)}};
+        if (marked) { block["cache_control"] = cache_mark(); }
+        blocks.push_back(std::move(block));
+        begin = end;
+    };
+    for (const std::size_t end : marks.user_ends) { add(end, end == marks.user_ends.front() || end == marks.user_ends.back()); }
+    add(user.size(), false);
+    return blocks;
+}
+
 /// The API wants an object's schema, whatever else it says.
 json::object input_schema(const json::object& parameters) {
     json::object schema = parameters;
@@ -42,7 +59,7 @@ http::Headers AnthropicBackend::headers() const {
     return list;
 }
 
-json::object AnthropicBackend::body(const CompletionRequest& request, const std::string& model) const {
+json::object AnthropicBackend::body(const CompletionRequest& request, const CacheMarks& marks, const std::string& model) const {
     // The order of the keys is the order of the cached prefix: tools, system, messages.
     json::object body{{"model", model}, {"max_tokens", max_tokens(request)}, {"stream", settings().stream}};
     if (request.temperature_permille) { body["temperature"] = *request.temperature_permille / 1000.0; }
@@ -58,7 +75,7 @@ json::object AnthropicBackend::body(const CompletionRequest& request, const std:
     if (!request.system.empty()) {
         body["system"] = json::array{json::object{{"type", "text"}, {"text", request.system}, {"cache_control", cache_mark()}}};
     }
-    body["messages"] = json::array{json::object{{"role", "user"}, {"content", json::array{json::object{{"type", "text"}, {"text", request.user}}}}}};
+    body["messages"] = json::array{json::object{{"role", "user"}, {"content", user_blocks(request.user, marks)}}};
     return body;
 }
 

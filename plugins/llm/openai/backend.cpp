@@ -28,7 +28,8 @@ http::Headers OpenAiBackend::headers() const {
     return {{"Authorization", "Bearer " + settings().key}};
 }
 
-json::object OpenAiBackend::body(const CompletionRequest& request, const std::string& model) const {
+json::object OpenAiBackend::body(const CompletionRequest& request, const CacheMarks&, const std::string& model) const {
+    // The API marks nothing: its servers keep the beginning of a request by themselves.
     json::object body{{"model", model}};
     json::array messages;
     if (!request.system.empty()) { messages.push_back(json::object{{"role", "system"}, {"content", request.system}}); }

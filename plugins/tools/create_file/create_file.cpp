@@ -10,7 +10,7 @@ class CreateFile final : public Tool {
 public:
     [[nodiscard]] ToolSpec spec() const override {
         return {"create_file",
-                "Creates a new file with the given content, and its folders. Fails where the file exists: use edit_file then.",
+                "Creates a file with the given content, and its folders. A file that this task created is replaced as a whole; one that was there before is refused.",
                 schema_of(R"json({
   "type": "object",
   "properties": {
@@ -25,8 +25,9 @@ public:
         const Arguments given(arguments);
         auto change = context.workspace().create(given.text("path"), given.text("content"));
         if (!change.ok()) { return ToolResult::failed(std::move(change).error()); }
-        std::string summary = "created " + change->path + " " + line_counts(*change);
-        return ToolResult::done("The file " + change->path + " was created.\n", std::move(summary), change_data(*change));
+        const std::string what = change->created ? "created" : "replaced";
+        std::string summary = what + " " + change->path + " " + line_counts(*change);
+        return ToolResult::done("The file " + change->path + " was " + what + ".\n", std::move(summary), change_data(*change));
     }
 };
 

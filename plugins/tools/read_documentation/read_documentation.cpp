@@ -154,7 +154,7 @@ private:
             text += "  " + std::to_string(section.line) + "  " + section.heading.substr(0, 120) + "\n";
         }
         if (count > max_listed) { text += "… and " + std::to_string(count - max_listed) + " more documents\n"; }
-        text += "Give a topic to see sections, or read a document with read_file.\n";
+        text += "Give a topic to see sections.\n";
         return ToolResult::done(text + skipped, "listed " + std::to_string(count) + " documents", {{"documents", count}});
     }
 
@@ -173,7 +173,7 @@ private:
                 continue;
             }
             const auto cut = section.text.rfind('\n', max_section_bytes);
-            text += section.text.substr(0, cut == std::string::npos ? max_section_bytes : cut) + "\n… (the section goes on; read_file shows the rest)\n\n";
+            text += section.text.substr(0, cut == std::string::npos ? max_section_bytes : cut) + "\n… (the section goes on in the file)\n\n";
         }
         if (shown == 0) { text = "None of the " + std::to_string(count) + " documents says anything on '" + topic + "'.\n"; }
         return ToolResult::done(text + skipped, "documentation on '" + topic + "': " + std::to_string(shown) + " sections",

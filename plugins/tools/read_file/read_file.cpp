@@ -54,7 +54,7 @@ public:
         if (truncated) {
             text += "(lines " + range + " of " + std::to_string(view.total_lines) + "; give first_line and last_line for others)\n";
         }
-        if (crlf) { text += "(lines end in CRLF; edit_file keeps that)\n"; }
+        if (crlf) { text += "(lines end in CRLF, and edits keep that)\n"; }
         json::object data{{"path", view.path}, {"sha256", view.sha256}, {"first_line", view.first_line}, {"last_line", last_line},
                           {"total_lines", view.total_lines}};
         return ToolResult::done(std::move(text), "read " + view.path + (truncated ? ":" + range : ""), std::move(data));

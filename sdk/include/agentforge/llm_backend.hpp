@@ -95,4 +95,20 @@ public:
     [[nodiscard]] virtual Result<std::string> check(CallContext& context);
 };
 
+/// Where a request's text is likely to come again in the next one, for a provider that is told what to keep in its cache.
+/// System prompt and tools stay the same over an agent's run, and are not named here.
+struct CacheMarks {
+    std::vector<std::size_t> user_ends;     ///< Bytes of `user`, ascending: up to the first it stays the same over the run, up to the others until a file changes.
+};
+
+/// Version 2: is told what stays. It offers one call in place of `complete`.
+class LLMBackendV2 : public LLMBackend {
+public:
+    /// As `LLMBackend::complete`, which is this without marks. A backend that cannot use them leaves them aside.
+    [[nodiscard]] virtual Result<Completion> complete_marked(const CompletionRequest& request, const CacheMarks& marks, StreamSink* sink, CallContext& context) = 0;
+    [[nodiscard]] Result<Completion> complete(const CompletionRequest& request, StreamSink* sink, CallContext& context) override {
+        return complete_marked(request, {}, sink, context);
+    }
+};
+
 }  // namespace agentforge

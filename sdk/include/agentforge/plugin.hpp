@@ -31,6 +31,7 @@ enum class PluginKind : std::uint32_t { stage = 1, tool = 2, llm = 3, escalation
 inline constexpr std::uint32_t stage_interface_version = 1;
 inline constexpr std::uint32_t tool_interface_version = 1;
 inline constexpr std::uint32_t llm_interface_version = 1;
+inline constexpr std::uint32_t llm_v2_interface_version = 2;        ///< LLMBackendV2
 inline constexpr std::uint32_t escalation_interface_version = 1;
 
 extern "C" {
@@ -45,7 +46,7 @@ struct AgentforgeFactory {
     std::uint32_t kind;                 ///< PluginKind
     std::uint32_t interface_version;
     const char* name;                   ///< Of the stage, tool, backend or handler.
-    AgentforgeCreate create;            ///< Returns Stage*, Tool*, LLMBackend* or EscalationHandler*.
+    AgentforgeCreate create;            ///< Returns Stage*, Tool*, LLMBackend*, LLMBackendV2* or EscalationHandler*, as kind and interface_version say.
     AgentforgeDestroy destroy;
 };
 
@@ -120,6 +121,8 @@ template <class T>
 constexpr AgentforgeFactory provides_tool(const char* name) { return detail::factory<Tool, T>(PluginKind::tool, tool_interface_version, name); }
 template <class T>
 constexpr AgentforgeFactory provides_llm(const char* name) { return detail::factory<LLMBackend, T>(PluginKind::llm, llm_interface_version, name); }
+template <class T>
+constexpr AgentforgeFactory provides_llm_v2(const char* name) { return detail::factory<LLMBackendV2, T>(PluginKind::llm, llm_v2_interface_version, name); }
 template <class T>
 constexpr AgentforgeFactory provides_escalation(const char* name) { return detail::factory<EscalationHandler, T>(PluginKind::escalation, escalation_interface_version, name); }
 

@@ -22,6 +22,7 @@ struct Entry {
     pid_t parent;
     bool zombie;
     bool member;
+    size_t threads;
 };
 
 /// A growing array without exceptions; an allocation that fails ends the growth.
@@ -63,11 +64,13 @@ inline bool read_entry(int proc, const char* name, Entry& entry) {
     if (end == nullptr) { return false; }
     char state = 0;
     int parent = 0;
-    if (std::sscanf(end + 1, " %c %d", &state, &parent) != 2) { return false; }
+    unsigned long threads = 1;
+    if (std::sscanf(end + 1, " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lu", &state, &parent, &threads) < 2) { return false; }
     entry.pid = static_cast<pid_t>(std::atol(name));
     entry.parent = static_cast<pid_t>(parent);
     entry.zombie = state == 'Z' || state == 'X';
     entry.member = false;
+    entry.threads = threads;
     return true;
 }
 
@@ -103,10 +106,16 @@ inline size_t mark_descendants(Table& table, pid_t root) {
     return living;
 }
 
-inline size_t count_descendants(pid_t root) {
+/// How many threads the living descendants of `root` have.
+inline size_t count_threads_below(pid_t root) {
     Table table;
     read_table(table);
-    return mark_descendants(table, root);
+    mark_descendants(table, root);
+    size_t threads = 0;
+    for (size_t i = 0; i < table.count; ++i) {
+        if (table.entries[i].member && !table.entries[i].zombie) { threads += table.entries[i].threads; }
+    }
+    return threads;
 }
 
 /// One signal to every living descendant of `root`; returns how many there were.

@@ -18,7 +18,10 @@ class TemplateNameStage final : public Stage {
         AgentRun run;
         run.objective = "Answer the request from the files of this project";
         run.instructions = "Name in `evidence` every file that the answer rests on.";
-        run.state = {{"request", context.input().request}, {"previous_errors", json::value_from(context.input().previous_errors)}};
+        const StageInput& input = context.input();
+        run.state = {{"request", input.request}, {"previous_errors", json::value_from(input.previous_errors)}};
+        if (input.resolution) { run.state["resolution"] = *input.resolution; }      // What a person answered to the agent's question.
+        if (input.feedback) { run.state["feedback"] = *input.feedback; }            // What a person wants changed.
         auto outcome = context.run_agent(run);
         if (!outcome.ok()) { return StageResult::failed(outcome.error()); }
         if (outcome->escalation) { return StageResult::escalate(*outcome->escalation); }    // The agent asked for a person.

@@ -43,6 +43,20 @@ TEST(TemplateNameStage, PassesTheAgentsQuestionOn) {
     EXPECT_EQ(host.run(stage).escalation->question, "Which slug?");
 }
 
+TEST(TemplateNameStage, TellsTheAgentWhatThePersonAnswered) {
+    FakeStageContext host;
+    host.stage_input.resolution = json::object{{"answer", "the slug of titles"}};
+    host.stage_input.feedback = "shorter";
+    host.files.put("src/slug.py", "def slug(): ...\n");
+    host.agent.then(agentforge::testing::completes_with({{"answer", "in slug.py"}, {"evidence", json::array{"src/slug.py"}}}));
+    TemplateNameStage stage;
+    ASSERT_TRUE(host.run(stage).success());
+    const json::object& told = host.agent.requests().front().state;
+    ASSERT_TRUE(told.contains("resolution") && told.contains("feedback"));
+    EXPECT_EQ(told.at("resolution").at("answer"), "the slug of titles");
+    EXPECT_EQ(told.at("feedback"), "shorter");
+}
+
 TEST(TemplateNameStage, TellsTheNextAttemptWhatWasWrong) {
     FakeStageContext host;
     host.stage_input.previous_errors = {"no such file"};

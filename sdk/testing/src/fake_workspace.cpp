@@ -32,13 +32,13 @@ const char* name_of(ToolEffect effect) noexcept {
 }
 
 Error not_found(const std::string& path) {
-    return {"AF-TOOL-031", "'" + path + "' does not exist.", path, "Use list_files to see what there is.", ErrorKind::not_found};
+    return {"AF-TOOL-031", "'" + path + "' does not exist.", path, "Check the path. list_files shows what there is.", ErrorKind::not_found};
 }
 Error is_folder(const std::string& path) {
     return {"AF-TOOL-034", "'" + path + "' is a folder, not a file.", path, "Name a file in it; list_files shows them.", ErrorKind::invalid};
 }
 Error there_already(const std::string& path) {
-    return {"AF-TOOL-035", "'" + path + "' exists already.", path, "Use edit_file to change it, or choose another path.", ErrorKind::conflict};
+    return {"AF-TOOL-035", "'" + path + "' exists already.", path, "Change it with edit_file. Otherwise leave it and choose another path.", ErrorKind::conflict};
 }
 bool is_binary(std::string_view bytes) noexcept { return bytes.substr(0, binary_probe_bytes).find('\0') != std::string_view::npos; }
 Error binary(const std::string& path, std::size_t size) {
@@ -78,7 +78,7 @@ struct FakeWorkspace::State {
             const std::string folder = path.substr(0, slash);
             if (files.contains(folder)) {
                 return Error{"AF-TOOL-034", "'" + folder + "' is a file, not a folder; '" + path + "' cannot be in it.", path,
-                             "Use list_files to see what there is.", ErrorKind::invalid};
+                             "Check the path. list_files shows what there is.", ErrorKind::invalid};
             }
         }
         return {};
@@ -94,7 +94,7 @@ struct FakeWorkspace::State {
         if (normal == ".") { return is_folder(normal); }
         if (locked.contains(normal)) {
             return Error{"AF-TOOL-015", "Path '" + normal + "' is locked: the tests that RED wrote stay as they are until the commit.", {},
-                         "Make the tests pass by changing the implementation.", ErrorKind::denied};
+                         "Leave it as it is; what must change is other files.", ErrorKind::denied};
         }
         for (const auto& rule : rules) {
             if (!rule.allows(normal)) { return kernel::path_not_allowed(normal, "the role", rule.text()); }
@@ -260,7 +260,7 @@ Result<Listing> FakeWorkspace::list(std::string_view directory, const ListOption
     AF_TRY(const std::string normal, kernel::normalize_path(directory));
     if (!state_->has_folder(normal)) {
         if (state_->files.contains(normal)) {
-            return Error{"AF-TOOL-034", "'" + normal + "' is a file, not a folder.", normal, "Use list_files to see what there is.", ErrorKind::invalid};
+            return Error{"AF-TOOL-034", "'" + normal + "' is a file, not a folder.", normal, "Check the path. list_files shows what there is.", ErrorKind::invalid};
         }
         AF_CHECK(state_->folders_free(normal));
         return not_found(normal);

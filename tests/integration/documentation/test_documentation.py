@@ -437,6 +437,43 @@ class Settings(unittest.TestCase):
         self.assertEqual(wrong, [])
 
 
+    def test_a_settings_file_of_the_readme_that_needs_trust_is_followed_by_a_word_on_it(self):
+        schema = yaml.safe_load((ROOT / "config" / "settings_schema.yaml").read_text())["settings"]
+        text = (ROOT / "README.md").read_text()
+        untold = []
+        for block in re.finditer(r"```yaml\n(.*?)```\n\n(.*?)\n\n", text, flags=re.S):
+            value = yaml.safe_load(block[1])
+            guarded = [f"{section}.{key}" for section, inner in value.items() for key in inner if (schema.get(f"{section}.{key}") or {}).get("needs_trust")]
+            untold += [key for key in guarded if "`agentforge trust`" not in block[2]]
+        self.assertEqual(untold, [])
+
+
+class SpecDecisions(unittest.TestCase):
+    """docs/spec-decisions.md against what the program does."""
+
+    def setUp(self):
+        self.text = (ROOT / "docs" / "spec-decisions.md").read_text()
+        self.absent = self.text[self.text.index("## Not there yet"):]
+
+    def test_types_run_after_an_edit_as_the_page_says(self):
+        stages = {stage["name"]: stage for stage in yaml.safe_load((ROOT / "config" / "pipelines" / "implement.yaml").read_text())["pipeline"]["stages"]}
+        self.assertIn("types", stages["green"]["config"]["verify_edits"])
+        self.assertFalse("types are checked after every edit" in self.text, "the page lists a difference that there is none of")
+
+    def test_what_is_not_there_is_listed(self):
+        for word in ("repos.yaml", "`--repo`", "`fix`", "`--from-task`", "`--iterate`", "`--compare-to`", "metrics", "layer-dependencies", "`.agentforge/violations/`", "`replay`", "`fork`", "`compare`", "`audit`",
+                     "`continue`", "`--skip-to`", "dashboard", "seccomp"):
+            self.assertIn(word, self.absent)
+
+    def test_no_command_or_option_that_is_listed_as_not_there_exists(self):
+        grammar = json.loads(subprocess.run([PROGRAM, "help", "--json"], capture_output=True, text=True, check=True).stdout)
+        commands = {command["name"].split()[-1] for command in grammar["commands"]}
+        options = set(re.findall(r'"(--[a-z-]+)"', json.dumps(grammar)))
+        listed = [word for line in self.absent.splitlines() if line.startswith("|") for word in re.findall(r"`([a-z]+|--[a-z-]+)`", line.split("|")[1])]
+        self.assertGreaterEqual(len(listed), 15)
+        self.assertEqual([word for word in listed if word in options | commands], [])
+
+
 class Architecture(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

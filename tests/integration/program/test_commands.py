@@ -398,6 +398,38 @@ class TestApprovals(ProgramTest):
         self.assertIn("stage clarify", outcome.out)
         self.assert_code(self.run_program("approve", self.task()), 0)
 
+    def template(self, **changes):
+        """A project's own pipeline: the first three stages of `implement`."""
+        folder = self.repository / ".agentforge/pipelines"
+        folder.mkdir(parents=True)
+        stages = [{"name": name} for name in ("intake", "clarify", "analyze")]
+        (folder / "short.yaml").write_text(yaml.safe_dump({"pipeline": {"name": "short", "description": "Short", "goal_type": "feature", "stages": stages, **changes}}))
+
+    def test_a_template_that_is_supervised_waits_after_each_stage_but_the_last(self):
+        self.template(supervised=True)
+        self.assert_code(self.start("--pipeline", "short"), 22)
+        self.assertEqual(self.run_program("status", self.task(), "--json").json["current_stage"], "intake")
+        self.assert_code(self.run_program("approve", self.task()), 22)
+        self.assert_code(self.run_program("approve", self.task()), 0)
+
+    def test_a_dry_run_promises_the_approvals_that_are_asked(self):
+        self.template(supervised=True)
+        for arguments in (("--pipeline", "short"), ("--supervised", "--exit-after", "analyze")):
+            with self.subTest(arguments):
+                stages = self.assert_code(self.start("--dry-run", "--json", *arguments), 0).json["stages"]
+                self.assertEqual([(stage["name"], stage["approval"]) for stage in stages], [("intake", True), ("clarify", True), ("analyze", False)])
+
+    def test_a_dry_run_promises_the_approval_of_a_last_stage_that_is_named(self):
+        stages = self.assert_code(self.start("--dry-run", "--json", "--approve", "clarify", "--exit-after", "clarify"), 0).json["stages"]
+        self.assertEqual([stage["approval"] for stage in stages], [False, True])
+
+    def test_start_warns_of_keys_of_a_template_that_do_nothing(self):
+        self.template(continuation={"prompt": "Go on?", "next_pipeline": "implement"})
+        outcome = self.assert_code(self.start("--dry-run", "--pipeline", "short"), 0)
+        self.assertIn("short.yaml:", outcome.err)
+        self.assertIn("`continuation`", outcome.err)
+        self.assertNotIn("continuation", self.assert_code(self.start("--dry-run"), 0).err)
+
     def test_approve_of_one_stage_waits_there_only(self):
         self.assert_code(self.start("--approve", "clarify", "--exit-after", "analyze"), 22)
         self.assertEqual(self.run_program("status", self.task(), "--json").json["current_stage"], "clarify")

@@ -46,11 +46,13 @@ class TestCost(ProgramTest):
         cost = self.run_program("cost", self.task(), "--json").json
         self.assertEqual((cost["total"]["calls"], cost["total"]["lost_calls"], cost["total"]["cost_known"]), (calls, 0, True))
         self.assertEqual(cost["total"]["cost_microusd"], calls * ONE_CALL)
+        as_tokens = calls * (INPUT_TOKENS + CACHED_TOKENS // 10)
+        self.assertEqual(cost["total"]["input_token_equivalents"], as_tokens)
         for group, name in (("by_stage", "intake"), ("by_agent", "requirements_analyst"), ("by_model", "scripted")):
             self.assertEqual([(one["name"], one["cost_microusd"]) for one in cost[group]], [(name, calls * ONE_CALL)])
         self.assertEqual([price["as_of"] for price in cost["prices"]][1], "2026-11-01")
         text = self.run_program("cost", self.task()).out
-        for word in (f"${calls * ONE_CALL / 1e6:.4f}", "requirements_analyst", "your own of 2026-11-01", "max_steps 50"):
+        for word in (f"${calls * ONE_CALL / 1e6:.4f}", "requirements_analyst", "your own of 2026-11-01", "max_steps 50", f"as much as {as_tokens} tokens without a cache"):
             self.assertIn(word, text)
 
     def test_a_call_that_was_under_way_when_the_process_was_killed_is_counted_at_its_most(self):

@@ -100,13 +100,25 @@ class TestDelivery(ProgramTest):
             if sections["truncated"]:
                 self.assertGreater(sections["total"], 8000 - 256, step)
 
-    def test_what_stays_over_a_run_comes_first(self):
+    def contexts(self):
+        """Each step with what it was shown."""
         blobs = {blob["sha256"]: blob.get("text") for blob in yaml.safe_load((self.task_folder() / "artifacts" / "blobs" / "blobs.yaml").read_text())["blobs"]}
+        return [(step, blobs[step["context_blob"]]) for step in self.steps()]
+
+    def test_success_criteria_are_those_of_the_specification(self):
+        criteria = ["REQ-001: 'Hello, World!' becomes 'hello-world'", "REQ-001: No slug begins or ends with a hyphen", "REQ-002: 'Crème brûlée' becomes 'creme-brulee'",
+                    "REQ-003: '?!' becomes ''", "slugify is exported by the package"]
+        shown = {step["phase"]: yaml.safe_load(context)["task_frame"]["success_criteria"] for step, context in self.contexts()}
+        for phase in ("red", "green", "refactor", "deliver"):
+            self.assertEqual(shown[phase][:5], criteria, phase)
+            self.assertGreater(len(shown[phase]), 5)
+        self.assertNotIn(criteria[0], shown["analyze"])
+
+    def test_what_stays_over_a_run_comes_first(self):
         before = {}
         same = everything = 0
-        for step in self.steps():
+        for step, context in self.contexts():
             run = (step["phase"], step["agent"]["role"], step["visit"], step["run"])
-            context = blobs[step["context_blob"]]
             if run in before:
                 same += len(os.path.commonprefix([before[run], context]))
                 everything += len(context)

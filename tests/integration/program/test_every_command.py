@@ -232,6 +232,28 @@ class TestDefinitions(ProgramTest):
         self.assertIn("AF-AGENT-002", outcome.out)
         self.assertIn("Did you mean requirements_analyst?", outcome.out)
 
+    def test_keys_of_a_pipeline_that_do_nothing_yet_are_named_where_they_stand(self):
+        file = self.folder / "mine.yaml"
+        file.write_text("pipeline:\n  name: mine\n  description: x\n  goal_type: feature\n  stages:\n    - name: intake\n      entry_point: true\n      required: true\n    - name: clarify\n"
+                        "      iterate: true\n      required: false\n  accepts_external:\n    spec: {contract: specification}\n")
+        outcome = self.assert_code(self.run_program("pipelines", "validate", file), 0)
+        for place, key in ((7, "entry_point"), (10, "iterate"), (11, "required"), (12, "accepts_external")):
+            self.assertRegex(outcome.out, rf"AF-PIPE-013: `{key}` does nothing yet \(.*mine\.yaml:{place}:")
+        self.assertEqual(outcome.out.count("AF-PIPE-013"), 4)
+        answer = self.run_program("pipelines", "validate", file, "--json").json
+        self.assertEqual((answer["valid"], len(answer["files"][0]["warnings"]), answer["files"][0]["problems"]), (True, 4, []))
+        (self.repository / ".agentforge/pipelines").mkdir(parents=True)
+        file.rename(self.repository / ".agentforge/pipelines/mine.yaml")
+        self.assertEqual(self.assert_code(self.run_program("pipelines", "validate"), 0).out.count("AF-PIPE-013"), 4)
+
+    def test_an_agent_that_narrows_the_tools_of_a_shipped_one_keeps_its_path_rules(self):
+        file = self.repository / ".agentforge/agents/software_developer.yaml"
+        file.parent.mkdir(parents=True)
+        file.write_text("extends: agentforge:software_developer\ncapabilities: {tools: {allowed: [read_file, edit_file, create_file, run_tests, search_codebase, complete]}}\n")
+        self.assert_code(self.run_program("agents", "validate"), 0)
+        shown = self.assert_code(self.run_program("agents", "show", "software_developer", "--json"), 0).json
+        self.assertEqual(shown["path_constraints"], {tool: "!@tests" for tool in ("edit_file", "apply_patch", "create_file", "move_file", "delete_file")})
+
     def test_a_broken_contract_is_named_with_line_and_column(self):
         file = self.folder / "mine.yaml"
         file.write_text("contract: mine\nversion: '1.0'\ndescription: x\nschema:\n  a: {tipe: string}\n")

@@ -3,7 +3,9 @@
 
 import functools
 import json
+import os
 import re
+import signal
 
 import yaml
 
@@ -113,7 +115,7 @@ class Delivery(HttpModel):
         for _, _, body in self.server.requests:
             content = body["messages"][-1]["content"]
             context = yaml.safe_load(content if isinstance(content, str) else "".join(part["text"] for part in content))
-            last, status = context["current_state"].get("last_result", {}), context["verification_status"]
+            last, status = context.get("last_result", {}), context["verification_status"]
             if context["task_frame"]["phase"] in ("green", "refactor") and last.get("action") in ("create_file", "edit_file", "delete_file") and last["result"] == "success":
                 self.assertNotIn("stale", status, context)
                 shown.append([gate in status and status[gate]["status"] for gate in ("tests", "conformance", "syntax")] if isinstance(status, dict) else status)
@@ -236,6 +238,119 @@ class TestRecordedRun(HttpModel):
         refused = [record["result"]["error"] for record in self.second["journal"] if record["type"] == "step" and record["result"]["status"] == "failure"]
         self.assertEqual([error.split(":")[0] for error in refused],
                          ["AF-LLM-102", "AF-AGENT-021", "AF-LLM-105", "AF-AGENT-024", "AF-AGENT-025", "AF-TOOL-002", "AF-TOOL-004"])
+
+
+class TestDraftsOfTests(HttpModel):
+    """RED writes anew what it got wrong, with the tools that its role has."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.transcript = short_transcript()
+        self.draft = call("create_file", path="tests/test_slug.py", content="import unittest\n\n\nclass Draft(unittest.TestCase):\n    def test_nothing(self):\n        self.assertTrue(True)\n")
+        self.suite = entry(self.transcript, "red", 2, "test_engineer")["tool_calls"]
+        self.assertEqual(entry(self.transcript, "red", 1)["tool_calls"][0]["arguments"]["path"], "tests/test_slug.py")
+
+    def run_red(self, *steps):
+        insert(self.transcript, "red", "test_engineer", 1, *steps)
+        self.server = self.serve(self.transcript)
+        return self.run_program("start", *self.model(self.server, "anthropic"), "--exit-after", "red", REQUEST)
+
+    def refusals(self):
+        return [record["result"]["error"] for record in self.steps() if record["phase"] == "red" and record["result"]["status"] == "failure"]
+
+    def test_a_draft_that_the_gate_refuses_is_written_again_under_its_name(self):
+        self.assert_code(self.run_red(self.draft, self.suite), 0)
+        self.assertEqual([error.split(":")[0] for error in self.refusals()], ["AF-ORCH-025"])
+
+    def test_a_file_too_many_is_deleted(self):
+        extra = call("create_file", path="tests/test_more.py", content=self.draft[0]["arguments"]["content"])
+        good = entry(self.transcript, "red", 1)["tool_calls"]
+        self.assert_code(self.run_red(extra, good, self.suite, call("delete_file", path="tests/test_words.py"), call("delete_file", path="tests/test_more.py")), 0)
+        self.assertEqual([error.split(":")[0] for error in self.refusals()], ["AF-ORCH-025", "AF-TOOL-013"])
+        self.assertIn("not named in the test suite", self.refusals()[0])
+
+    def test_a_failed_stage_is_resumed_on_a_tree_that_it_can_work_with(self):
+        self.assert_code(self.run_red(self.draft, *[self.suite] * 3), 1)
+        self.assert_code(self.run_program("resume", self.task()), 0)
+        self.assertEqual({error.split(":")[0] for error in self.refusals()}, {"AF-ORCH-025"})
+
+
+class TestWordsWithoutACall(HttpModel):
+    def test_the_next_request_tells_the_model_to_call_a_tool_and_nothing_of_the_text_protocol(self):
+        self.make_repository()
+        transcript = short_transcript()
+        insert(transcript, "red", "test_engineer", 1, [])
+        words = entry(transcript, "red", 1, "test_engineer")
+        words["text"] = "I would begin with the tests."
+        server = self.serve(transcript)
+        self.assert_code(self.run_program("start", *self.model(server, "openai"), "--exit-after", "red", REQUEST), 0)
+        contexts = [body["messages"][-1]["content"] for _, _, body in server.requests]
+        after = next(context for context in contexts if words["text"] in context)
+        self.assertIn("the answer calls no tool", after)
+        self.assertIn("Call one of your tools: list_files, read_file, create_file", after)
+        self.assertNotIn("ACTION", after)
+
+
+class TestGuidance(HttpModel):
+    """What a person says with `resume --say` reaches the model's server."""
+
+    SAID = "Name the tests after the words they are about"
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        transcript = short_transcript()
+        insert(transcript, "red", "test_engineer", 1, *[call("read_file", path="nowhere.py")] * 3)
+        self.server = self.serve(transcript)
+        self.failed = self.run_program("start", *self.model(self.server, "anthropic"), "--exit-after", "green", REQUEST)
+        self.before = len(self.server.requests)
+
+    def contexts(self):
+        return [yaml.safe_load(body["messages"][-1]["content"] if isinstance(body["messages"][-1]["content"], str) else "".join(part["text"] for part in body["messages"][-1]["content"]))
+                for _, _, body in self.server.requests[self.before:]]
+
+    def said(self):
+        return [(context["task_frame"]["phase"], context["current_state"].get("this_round", {}).get("guidance")) for context in self.contexts()]
+
+    def test_stands_in_every_context_of_the_stage_that_goes_on_and_in_no_other(self):
+        self.assert_error(self.failed, "AF-AGENT-011", f"agentforge resume {self.task()} --say")
+        self.assert_code(self.run_program("resume", self.task(), "--say", self.SAID), 0)
+        self.assertEqual(self.said(), [("red", self.SAID)] * 2 + [("green", None)] * 2)
+        self.assertIn("guidance=" + self.SAID, self.run_program("inspect", self.task()).out)
+
+    def test_is_whole_beside_long_errors_of_the_attempt_before(self):
+        said = ("Write the tests. " * 300)[:4000].strip()
+        self.assert_code(self.run_program("resume", self.task(), "--say", said), 0)
+        self.assertEqual(self.said()[:2], [("red", said)] * 2)
+
+    def test_survives_a_process_that_is_killed_before_the_model_has_answered(self):
+        process = None
+
+        def kill():
+            os.killpg(process.pid, signal.SIGKILL)
+            return False
+
+        self.server.before[self.before + 1] = kill
+        process = self.spawn("resume", self.task(), "--say", self.SAID)
+        process.communicate()
+        self.assertEqual(process.returncode, -signal.SIGKILL)
+        self.server.answered["red", "test_engineer"] -= 1       # What nobody heard is answered again.
+        self.assert_code(self.run_program("resume", self.task()), 0)
+        self.assertEqual(self.said(), [("red", self.SAID)] * 3 + [("green", None)] * 2)
+
+    def test_what_says_nothing_or_too_much_is_refused_and_nothing_is_done(self):
+        journal = self.journal()
+        self.assertEqual(self.run_program("resume", self.task(), "--say", "").code, 2)
+        self.assertEqual(self.run_program("resume", self.task(), "--say", " \n").code, 2)
+        self.assert_error(self.run_program("resume", self.task(), "--say", "x" * 4001), "AF-ORCH-048", "4000")
+        self.assertEqual(self.journal(), journal)
+
+    def test_is_refused_where_no_model_would_hear_it(self):
+        self.assert_code(self.run_program("abort", self.task()), 0)
+        journal = self.journal()
+        self.assert_error(self.run_program("resume", self.task(), "--say", self.SAID), "AF-ORCH-049", "has ended")
+        self.assertEqual(self.journal(), journal)
 
 
 class TestModelsOfRoles(HttpModel):

@@ -31,6 +31,14 @@ class TestReady(ProgramTest):
             with self.subTest(settings):
                 self.refusal({"gates": settings}, code, place, *words)
 
+    def test_a_command_that_waits_for_trust_is_not_called_missing(self):
+        self.make_repository()
+        file = self.repository / ".agentforge/config/settings.yaml"
+        file.parent.mkdir(parents=True)
+        file.write_text(yaml.safe_dump({"gates": {"language": "generic", "command": ["make", "check"]}}))
+        outcome = self.assert_error(self.run_program("start", "--transcript", TRANSCRIPT, "x"), "AF-PLUG-043", "gates.command", "agentforge trust", str(file))
+        self.assertNotIn("no setting names", outcome.err)
+
     def test_a_language_file_that_is_wrong(self):
         self.make_repository()
         file = self.repository / ".agentforge/languages/perl.yaml"

@@ -168,7 +168,8 @@ class TestTaskFiles(Untouched):
         descriptor = os.open(self.task_folder() / "lock", os.O_RDWR)
         self.addCleanup(os.close, descriptor)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        self.assert_refused(lambda: self.run_program("resume", self.id), "AF-TASK-003", "agentforge abort")
+        outcome = self.assert_refused(lambda: self.run_program("resume", self.id), "AF-TASK-003", "agentforge logs TASK --follow", "agentforge pause TASK")
+        self.assertNotIn("abort", outcome.err)
 
 
 class TestTranscript(ProgramTest):

@@ -21,6 +21,26 @@ class TestWords(Untouched):
     def test_an_unknown_command_names_the_nearest(self):
         self.assert_error(self.run_program("strat", "x"), "AF-CLI-001", "`strat`", "agentforge start", exit_code=2)
 
+    def test_help_of_an_unknown_command_is_a_usage_error(self):
+        for words, told in ((("strat", "--help"), "`strat`"), (("plugins", "lits", "--help"), "`agentforge plugins lits`"), (("-C", ".", "strat", "-h"), "`strat`"), (("strat", "--version"), "`strat`")):
+            with self.subTest(words):
+                outcome = self.assert_error(self.run_program(*words), "AF-CLI-001", "there is no command " + told, "did you mean", exit_code=2)
+                self.assertEqual(outcome.out, "")
+
+    def test_help_of_a_command_with_a_text_that_is_no_command_is_shown(self):
+        for words in (("start", "strat", "--help"), ("plugins", "--help"), ("--set", "llm.backend=cli", "start", "--help")):
+            self.assertIn("Usage: agentforge " + [word for word in words if word in ("start", "plugins")][0], self.assert_code(self.run_program(*words), 0).out)
+
+    def test_words_that_others_call_it_by_name_our_command(self):
+        for word, command in (("list", "status"), ("ps", "status"), ("run", "start"), ("show", "status TASK"), ("watch", "logs TASK --follow"), ("undo", "abort TASK"), ("clean", "archive list")):
+            for words in ((word,), (word, "--help"), (word, "x", "y"), ("help", word)):
+                with self.subTest(words):
+                    self.assert_error(self.run_program(*words), "AF-CLI-001", f"`agentforge {command}`", exit_code=2)
+
+    def test_a_request_without_quotes_is_told_in_its_order(self):
+        outcome = self.assert_error(self.run_program("start", "fix", "the", "bug"), "AF-CLI-001", "`the bug`", 'agentforge start "fix the bug"', exit_code=2)
+        self.assertNotIn("bug the", outcome.err)
+
     def test_an_unknown_flag_names_the_nearest(self):
         self.assert_error(self.run_program("status", "--jsno"), "AF-CLI-001", "--jsno", "--json", exit_code=2)
 
@@ -50,7 +70,7 @@ class TestWords(Untouched):
             self.assert_refused(lambda: self.run_program("start", "--dry-run", request), "AF-ORCH-040", "empty")
 
     def test_a_request_of_300_kilobytes_is_refused_with_its_size(self):
-        outcome = self.assert_refused(lambda: self.run_program("start", "--transcript", TRANSCRIPT, "-", text_input="a" * 300_000), "AF-ORCH-040", "262144")
+        outcome = self.assert_refused(lambda: self.run_program("start", "--transcript", TRANSCRIPT, "-", text_input="a" * 300_000), "AF-ORCH-040", "300000 bytes", "262144")
         self.assertLess(len(outcome.err), 2000)
 
     def start_from(self, stdin):
@@ -66,8 +86,17 @@ class TestWords(Untouched):
         with open(path, "rb") as stream:
             outcome = self.start_from(stream)
             self.assertLessEqual(os.lseek(stream.fileno(), 0, os.SEEK_CUR), 262145)
-        self.assert_error(outcome, "AF-ORCH-040", "262144")
+        self.assert_error(outcome, "AF-ORCH-040", f"{100 << 20} bytes", "262144")
         self.assertEqual(self.tasks(), [])
+
+    def test_a_request_without_an_end_is_refused(self):
+        reading, writing = os.pipe()
+        self.addCleanup(os.close, reading)
+        with subprocess.Popen(["/usr/bin/yes"], stdout=writing) as endless:
+            os.close(writing)
+            outcome = self.start_from(reading)
+            endless.kill()
+        self.assert_error(outcome, "AF-ORCH-040", "more than", "262144")
 
     def test_a_request_with_a_zero_byte_is_refused(self):
         self.assert_refused(lambda: self.run_program("start", "--transcript", TRANSCRIPT, "-", text_input="Add\0 it"), "AF-ORCH-040", "zero byte")

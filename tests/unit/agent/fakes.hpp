@@ -3,6 +3,7 @@
 #pragma once
 
 #include "agent/loop.hpp"
+#include "plugins/interfaces.hpp"
 #include "unit/backends/fakes.hpp"
 
 namespace agentforge::kernel::testing {
@@ -144,7 +145,8 @@ inline RunSpec usual_spec() {
 }
 
 inline std::unique_ptr<ModelClient> client_of(std::shared_ptr<LLMBackend> backend) {
-    return make_model_client(std::move(backend), {}, [](std::chrono::milliseconds) {});
+    return make_model_client(std::make_shared<UnmarkedBackend>(std::move(backend)), {}, [](std::chrono::milliseconds) {});
 }
+inline std::unique_ptr<ModelClient> client_of(const std::shared_ptr<FakeBackend>& backend) { return make_model_client(backend, {}, [](std::chrono::milliseconds) {}); }
 
 }  // namespace agentforge::kernel::testing

@@ -256,7 +256,7 @@ TEST(AgentLoop, feeds_the_exact_error_back_after_an_unreadable_answer) {
         return tool_answer("complete", {{"summary", "done"}});
     });
     ASSERT_TRUE(world.run(backend).ok());
-    EXPECT_NE(backend->requests[1].user.find("AF-AGENT-020: the answer holds no action"), std::string::npos) << backend->requests[1].user;
+    EXPECT_NE(backend->requests[1].user.find("AF-AGENT-020: the answer calls no tool"), std::string::npos) << backend->requests[1].user;
 }
 
 TEST(AgentLoop, ends_after_three_unreadable_answers_in_a_row) {
@@ -454,6 +454,18 @@ TEST(AgentLoop, two_runs_of_one_script_have_equal_hashes_whatever_their_task_is_
     ASSERT_TRUE(second.run(std::make_shared<FakeBackend>(scripted)).ok());
     EXPECT_EQ(first.host.frame_hashes, second.host.frame_hashes);
     EXPECT_EQ(first.host.context_hashes, second.host.context_hashes);
+}
+
+TEST(AgentLoop, tells_the_backend_what_of_a_request_stays) {
+    World world;
+    const auto backend = std::make_shared<FakeBackend>(scripted);
+    ASSERT_TRUE(world.run(backend).ok());
+    ASSERT_GT(backend->requests.size(), 1U);
+    const std::size_t end = backend->marks[0].at(0);
+    for (std::size_t step = 0; step < backend->requests.size(); ++step) {
+        ASSERT_FALSE(backend->marks[step].empty());
+        EXPECT_EQ(backend->requests[step].user.substr(0, backend->marks[step][0]), backend->requests[0].user.substr(0, end));
+    }
 }
 
 TEST(AgentLoop, cuts_an_error_to_500_characters) {

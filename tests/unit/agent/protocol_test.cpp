@@ -37,6 +37,32 @@ std::string code(const std::string& text, StopReason stop = StopReason::finished
 const json::value edit{{"path", "a.py"}, {"search", "x = 1"}, {"replace", "x = 2\ny = 3"}};
 constexpr const char* edit_text = "ACTION edit_file\npath: a.py\n<<<search\nx = 1\n>>>search\n<<<replace\nx = 2\ny = 3\n>>>replace\nEND\n";
 
+TEST(ReadAction, tells_a_model_with_native_tool_calls_to_call_one_tool) {
+    for (const char* text : {"I think I should read the file first.", "ACTION read_file\n<<<path\nno end", "ACTION complete\n<<<artifact\n: : {\n>>>artifact\nEND", ""}) {
+        Completion answer;
+        answer.text = text;
+        const auto call = read_action(answer, tools(), true);
+        ASSERT_FALSE(call.ok()) << text;
+        EXPECT_EQ(call.error().code, "AF-AGENT-020") << text;
+        EXPECT_TRUE(call.error().remedy.starts_with("Call one of your tools: ")) << call.error().remedy;
+        EXPECT_EQ(call.error().to_string().find("ACTION"), std::string::npos) << call.error().to_string();
+    }
+    Completion two;
+    two.text = "ACTION run_tests\nEND\nACTION run_tests\nEND";
+    EXPECT_EQ(read_action(two, tools(), true).error().code, "AF-AGENT-021");
+    EXPECT_EQ(read_action(two, tools(), true).error().remedy, "Call exactly one tool; the next step comes after its result.");
+}
+
+TEST(ReadAction, advises_after_a_cut_what_the_role_can_do) {
+    Completion cut;
+    cut.text = "ACTION create_file\npath: a.py\n<<<content\nx";
+    cut.stop_reason = StopReason::length;
+    std::vector<ToolSpec> offered = tools();
+    std::erase_if(offered, [](const ToolSpec& tool) { return tool.name == "edit_file"; });
+    EXPECT_EQ(read_action(cut, offered).error().code, "AF-AGENT-024");
+    EXPECT_EQ(read_action(cut, offered).error().remedy.find("edit_file"), std::string::npos);
+}
+
 TEST(TextProtocol, reads_lines_and_blocks) { EXPECT_EQ(arguments(edit_text), edit); }
 TEST(TextProtocol, reads_past_prose) { EXPECT_EQ(arguments("I will change it.\n\n" + std::string(edit_text) + "\nThat should do.\n"), edit); }
 TEST(TextProtocol, reads_through_a_code_fence) { EXPECT_EQ(arguments("```text\n" + std::string(edit_text) + "```\n"), edit); }

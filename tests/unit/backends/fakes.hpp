@@ -25,7 +25,7 @@ public:
 };
 
 /// Answers from a function, and keeps what it was asked.
-class FakeBackend final : public LLMBackend {
+class FakeBackend final : public LLMBackendV2 {
 public:
     using Answer = std::function<Result<Completion>(const CompletionRequest&)>;
     explicit FakeBackend(Answer answer, bool native = true, bool offline = false) : answer_(std::move(answer)) {
@@ -34,14 +34,16 @@ public:
         info_.offline = offline;
     }
     [[nodiscard]] BackendInfo info() const override { return info_; }
-    [[nodiscard]] Result<Completion> complete(const CompletionRequest& request, StreamSink* sink, CallContext&) override {
+    [[nodiscard]] Result<Completion> complete_marked(const CompletionRequest& request, const CacheMarks& what_stays, StreamSink* sink, CallContext&) override {
         requests.push_back(request);
+        marks.push_back(what_stays.user_ends);
         for (const std::string& part : parts) { sink->text(part); }
         return answer_(request);
     }
     [[nodiscard]] Result<std::string> check(CallContext&) override { return std::string("fake"); }
 
     std::vector<CompletionRequest> requests;
+    std::vector<std::vector<std::size_t>> marks;        ///< Of each of them.
     std::vector<std::string> parts;         ///< Of every answer, as they come.
 
 private:

@@ -38,6 +38,22 @@ TEST(RedactingClient, SendsNoSecret) {
     EXPECT_THAT(sent.system + sent.user + sent.tools.at(0).description + json::serialize(sent.tools.at(0).parameters), Not(HasSubstr(secret)));
 }
 
+TEST(RedactingClient, MovesTheCacheMarksWithWhatTakesASecretsPlace) {
+    Asked asked;
+    const auto backend = std::make_shared<FakeBackend>([](const CompletionRequest&) { return text_answer("yes"); });
+    const auto client = make_redacting_client(make_model_client(backend, {}, [](std::chrono::milliseconds) {}), asked.redactor);
+    ModelRequest request;
+    request.user = "a\n" + secret + "\nb\nc\n";
+    request.marks.user_ends = {2, 10, request.user.size() - 2};
+    ASSERT_TRUE(client->complete(request, asked.context).ok());
+    const std::string& sent = backend->requests.at(0).user;
+    ASSERT_THAT(sent, Not(HasSubstr(secret)));
+    const std::vector<std::size_t>& ends = backend->marks.at(0);
+    ASSERT_EQ(ends.size(), 2U) << "one was inside of the secret";
+    EXPECT_EQ(sent.substr(0, ends[0]), "a\n");
+    EXPECT_EQ(sent.substr(ends[1]), "c\n");
+}
+
 TEST(RedactingClient, AnswersWithNoSecret) {
     Asked asked;
     const auto answer = asked.run([](const CompletionRequest&) {

@@ -129,6 +129,28 @@ TEST(Agents, a_path_constraint_on_a_tool_that_is_not_allowed_is_refused) {
     EXPECT_EQ(set.error().remedy, "Did you mean create_file?");
 }
 
+TEST(Agents, the_narrower_tools_of_the_north_stars_own_example_are_taken) {
+    const auto set = with_project("software_developer.yaml", "extends: 'agentforge:software_developer'\n"
+                                                             "capabilities: {tools: {allowed: [read_file, edit_file, create_file, run_tests, run_conformance_check, run_type_check, search_codebase, "
+                                                             "run_django_migrations]}}\n");
+    ASSERT_TRUE(set.ok()) << set.error().to_string();
+}
+
+TEST(Agents, a_rule_of_a_tool_that_is_no_longer_allowed_binds_the_others) {
+    const Folder product;
+    std::filesystem::copy(shipped_config + "/agents", product.path());
+    std::string text = read_file(product.path() + "/software_developer.yaml", 1 << 20).value();
+    const std::string rule = "apply_patch: \"!@tests\"";
+    text.replace(text.find(rule), rule.size(), "apply_patch: \"!secret/**\"");
+    product.write("software_developer.yaml", text);
+    const Folder project;
+    project.write("software_developer.yaml", "extends: 'agentforge:software_developer'\ncapabilities: {tools: {allowed: [edit_file, complete]}}\n");
+    const auto set = AgentSet::load(product.path(), project.path(), contracts());
+    ASSERT_TRUE(set.ok()) << set.error().to_string();
+    EXPECT_EQ(set->get("software_developer")->path_constraints.at("apply_patch"), "!secret/**");
+    EXPECT_EQ(set->get("software_developer")->path_constraints.size(), 5U);
+}
+
 TEST(Agents, a_primary_role_needs_a_contract_for_its_stage) {
     const auto set = with_project("software_architect.yaml", "extends: 'agentforge:software_architect'\norchestration: {stage: design}\n");
     EXPECT_EQ(set.error().code, "AF-AGENT-007");

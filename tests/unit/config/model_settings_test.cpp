@@ -44,6 +44,28 @@ TEST(ModelSettings, the_key_of_one_server_does_not_go_to_another) {
     EXPECT_EQ(std::pair(own.base_url, own.api_key_env), std::pair(std::string("http://two:2/v1"), std::string()));
 }
 
+/// What is handed to the backend that the command line names, where the user's own file says `user`.
+json::object handed_to(const std::string& backend, const std::string& user) {
+    const Folder folder;
+    Settings::Sources sources;
+    sources.user_file = folder.write("user.yaml", user);
+    sources.flags = {{"llm.backend", backend}};
+    return read_model_settings(Settings::load(shipped_config, sources).value(), "tester").settings;
+}
+
+TEST(ModelSettings, of_one_backend_are_not_handed_to_another_that_is_named_for_this_run) {
+    EXPECT_EQ(handed_to("replay", "llm: {backend: openai, settings: {stream: false, headers: {a: b}}}\n"), json::object());
+    EXPECT_EQ(handed_to("replay", "llm: {settings: {stream: false}}\n"), json::object());
+    EXPECT_EQ(handed_to("anthropic", "llm: {backend: openai, settings: {stream: false}}\n"), json::object());
+    EXPECT_EQ(handed_to("replay", "agents: {tester: {llm: {settings: {stream: false}}}}\n"), json::object());
+}
+
+TEST(ModelSettings, stay_where_the_same_backend_is_named_again) {
+    EXPECT_EQ(handed_to("openai", "llm: {backend: openai, settings: {stream: false}}\n"), (json::object{{"stream", false}}));
+    EXPECT_EQ(handed_to("openai", "llm: {settings: {stream: false}}\n"), (json::object{{"stream", false}}));
+    EXPECT_EQ(handed_to("replay", "agents: {tester: {llm: {backend: openai, settings: {stream: false}}}}\n"), (json::object{{"stream", false}}));
+}
+
 /// The key that is missed for a role in a project that is not trusted; empty: none is.
 std::string missed(const std::string& project, const std::string& user = "", std::vector<std::pair<std::string, std::string>> flags = {}, const std::string& role = "") {
     const Folder folder;

@@ -197,6 +197,7 @@ TEST(LedgerTest, is_read_back_to_the_same) {
     Ledger ledger;
     CallUsage known = call("m", 1, 2, 3);
     known.cached_input_tokens = 1;
+    known.cache_write_input_tokens = 1;
     known.estimated = true;
     ledger.add("a", "b", known);
     ledger.add("a", "b", call("", 4, 5, std::nullopt), true);
@@ -206,8 +207,20 @@ TEST(LedgerTest, is_read_back_to_the_same) {
     EXPECT_FALSE(Ledger::from_json(json::array{1}));
 }
 
+TEST(LedgerTest, tokens_read_from_a_cache_count_a_tenth_and_tokens_written_into_it_a_quarter_more) {
+    Ledger ledger;
+    CallUsage usage = call("m", 10'000, 500, 0);
+    usage.cached_input_tokens = 7'000;
+    usage.cache_write_input_tokens = 2'000;
+    ledger.add("a", "b", usage);
+    EXPECT_EQ(ledger.total().input_token_equivalents(), 700U + 2'500U + 1'000U);
+    ledger.add("a", "b", call("m", 40, 1, 0));
+    EXPECT_EQ(ledger.total().input_token_equivalents(), 4'240U);
+}
+
 TEST(LedgerTest, a_call_is_read_back_to_the_same) {
     CallUsage usage = call("m", 1, 2, 0);
+    usage.cache_write_input_tokens = 1;
     usage.by_backend = true;
     EXPECT_EQ(CallUsage::from_json(usage.to_json()), usage);
     usage.cost_microusd.reset();

@@ -366,6 +366,13 @@ TEST_F(EscalationStoreTest, pending_names_what_it_cannot_read_and_loses_nothing)
     EXPECT_EQ(all->problems.size(), 4U);
 }
 
+TEST_F(EscalationStoreTest, pending_leaves_the_folder_of_a_handler_alone) {
+    record();
+    std::filesystem::create_directories(store_.directory() / "inbox");
+    EXPECT_TRUE(store_.pending()->problems.empty());
+    EXPECT_EQ(store_.pending()->items.size(), 2U);
+}
+
 TEST_F(EscalationStoreTest, a_record_renamed_to_another_id_is_refused) {
     record();
     write("ESC-other.yaml", read("ESC-task-1-green-1.yaml"));

@@ -67,6 +67,38 @@ TEST(CppTests, each_way_a_test_can_end_is_told_apart) {
     EXPECT_EQ(report.tests.size(), 15U) << "the canaries are no tests of the project";
 }
 
+TEST(CppTests, a_skeleton_includes_no_header_of_the_tests) {
+    Project project;
+    project.tree("base") = {{"CMakeLists.txt", top_list}, {"include/slug/slug.hpp", header}, {"tests/words.hpp", "#pragma once\nstruct Words {};\n"}};
+    const auto files = project.runner().skeleton("base", {{"count", "include/count.hpp", "int count(const Words& words)"}}, Stop{});
+    ASSERT_TRUE(files.ok()) << files.error().to_string();
+    EXPECT_THAT(files->front().second, ::testing::Not(HasSubstr("words.hpp")));
+}
+
+TEST(CppTests, a_new_file_is_seen_by_a_list_that_is_a_glob) {
+    Project project;
+    project.tree("one") = {
+        {"CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(small C)\nenable_testing()\nfile(GLOB files checks/*.c)\n"
+                           "foreach(file IN LISTS files)\n  get_filename_component(name ${file} NAME_WE)\n  add_executable(${name} ${file})\n"
+                           "  add_test(NAME ${name} COMMAND ${name})\nendforeach()\n"},
+        {"checks/first_test.c", "int main(void) { return 0; }\n"}};
+    project.tree("two") = project.tree("one");
+    project.tree("two")["checks/second_test.c"] = "int main(void) { return 0; }\n";
+    EXPECT_EQ(project.gate("tests", "one").tests.size(), 1U);
+    EXPECT_EQ(project.gate("tests", "two").tests.size(), 2U);
+    EXPECT_EQ(project.gate("tests", "one").tests.size(), 1U);
+}
+
+TEST(CppTests, a_test_that_no_list_names_may_stand_beside_the_sources) {
+    Project project;
+    project.tree("t") = {{"CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(small C)\nenable_testing()\nadd_library(one one.c)\n"},
+                         {"one.c", "int one(void) { return 1; }\n"},
+                         {"one_test.c", "int one(void);\nint main(void) { return one() == 1 ? 0 : 1; }\n"}};
+    const auto report = project.gate("tests", "t");
+    EXPECT_TRUE(report.passed) << report.summary;
+    EXPECT_EQ(report.tests.size(), 1U);
+}
+
 TEST(CppTests, catch2_is_told_as_googletest_is) {
     Project project;
     project.tree("t") = {

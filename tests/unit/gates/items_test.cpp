@@ -49,6 +49,11 @@ Skeletons plain(std::string_view kind, const SkeletonInterface& interface, const
     return write_plain_skeletons(kind, {interface}, contents, {}, "agentforge: skeleton of");
 }
 
+std::string only(const Skeletons& skeletons) {
+    EXPECT_EQ(skeletons.files.size(), 1U) << (skeletons.problems.empty() ? "nothing changed" : skeletons.problems.front());
+    return skeletons.files.empty() ? std::string{} : skeletons.files.front().second;
+}
+
 TEST(PlainSkeletons, go_functions_and_methods_panic_with_the_marker) {
     EXPECT_THAT(plain("go", {"Slugify", "slug/slug.go", "func Slugify(text string) string"}).files,
                 ElementsAre(Pair("slug/slug.go", "package slug\n\nfunc Slugify(text string) string {\n\tpanic(\"agentforge: skeleton of Slugify\")\n}\n")));
@@ -76,6 +81,55 @@ TEST(PlainSkeletons, java_stands_in_the_class_of_its_file) {
 TEST(PlainSkeletons, what_is_declared_already_is_left_alone) {
     EXPECT_TRUE(plain("go", {"F", "a.go", "func F()"}, {{"a.go", "package a\n\nfunc F() { work() }\n"}}).files.empty());
     EXPECT_TRUE(plain("rust", {"f", "src/lib.rs", "fn f()"}, {{"src/lib.rs", "pub(crate) fn f() { work() }\n"}}).files.empty());
+}
+
+TEST(PlainSkeletons, go_declares_types_constants_and_variables_and_imports_what_they_name) {
+    const std::string text = "package a\n\nfunc F() {}\n";
+    EXPECT_EQ(only(plain("go", {"Votes", "a.go", "type Votes map[string]int"}, {{"a.go", text}})), text + "\ntype Votes map[string]int\n");
+    EXPECT_EQ(only(plain("go", {"Most", "a.go", "const Most = 3"}, {{"a.go", text}})), text + "\nconst Most = 3\n");
+    EXPECT_EQ(only(plain("go", {"ErrFull", "a.go", "var ErrFull = errors.New(\"full\")"}, {{"a.go", text}})),
+              "package a\n\nimport \"errors\"\n\nfunc F() {}\n\nvar ErrFull = errors.New(\"full\")\n");
+    EXPECT_THAT(only(plain("go", {"At", "a.go", "func At(when time.Time) bool"}, {{"a.go", text}})), ::testing::HasSubstr("import \"time\"\n"));
+    EXPECT_TRUE(plain("go", {"Most", "a.go", "const Most = 3"}, {{"a.go", text}, {"b.go", "package a\n\nconst Most = 2\n"}}).files.empty()) << "the package has it";
+}
+
+TEST(PlainSkeletons, a_method_of_another_type_is_another_function) {
+    const std::string go = "package a\n\nfunc (a *A) Size() int {\n\treturn 1\n}\n";
+    EXPECT_THAT(only(plain("go", {"B.Size", "a.go", "func (b *B) Size() int"}, {{"a.go", go}})), ::testing::HasSubstr("func (b *B) Size() int {\n\tpanic("));
+    EXPECT_TRUE(plain("go", {"A.Size", "a.go", "func (other *A) Size() int"}, {{"a.go", go}}).files.empty());
+    const std::string rust = "pub struct A;\npub struct B<T: Copy> { v: T }\n\nimpl A {\n    pub fn size(&self) -> usize {\n        1\n    }\n}\n";
+    EXPECT_EQ(only(plain("rust", {"B::size", "src/lib.rs", "pub fn size(&self) -> usize"}, {{"src/lib.rs", rust}})),
+              rust + "\nimpl<T: Copy> B<T> {\n    pub fn size(&self) -> usize {\n        todo!(\"agentforge: skeleton of size\")\n    }\n}\n");
+    EXPECT_TRUE(plain("rust", {"A::size", "src/lib.rs", "pub fn size(&self) -> usize"}, {{"src/lib.rs", rust}}).files.empty());
+}
+
+TEST(PlainSkeletons, a_changed_signature_replaces_that_of_the_function) {
+    EXPECT_EQ(only(plain("go", {"F", "a.go", "func F(name string) *Box"}, {{"a.go", "package a\n\nfunc F() *Box {\n\tpanic(\"todo {\")\n}\n\ntype Box struct{}\n"}})),
+              "package a\n\nfunc F(name string) *Box {\n\tpanic(\"agentforge: skeleton of F\")\n}\n\ntype Box struct{}\n");
+    EXPECT_EQ(only(plain("go", {"F", "a.go", "func F(a, b int) int"}, {{"a.go", "package a\n\nfunc F(a int) int {\n\treturn a + 1\n}\n"}})),
+              "package a\n\nfunc F(a, b int) int {\n\treturn a + 1\n}\n") << "a body that still compiles stays";
+    EXPECT_EQ(only(plain("rust", {"A::f", "src/lib.rs", "fn f(&self, n: u8) -> u8"}, {{"src/lib.rs", "impl A {\n    pub fn f(&self) -> u8 {\n        todo!()\n    }\n}\n"}})),
+              "impl A {\n    pub fn f(&self, n: u8) -> u8 {\n        todo!(\"agentforge: skeleton of f\")\n    }\n}\n");
+    EXPECT_EQ(only(plain("java", {"A.f", "A.java", "public long f(int a)"}, {{"A.java", "public class A {\n    public int f(int b) {\n        return 0;\n    }\n}\n"}})),
+              "public class A {\n    public long f(int a) {\n        throw new UnsupportedOperationException(\"agentforge: skeleton of f\");\n    }\n}\n");
+}
+
+TEST(PlainSkeletons, java_declares_constructors_constants_and_classes) {
+    const std::string text = "public class Shelf {\n}\n";
+    EXPECT_THAT(only(plain("java", {"Shelf", "Shelf.java", "public Shelf(List<String> titles)"}, {{"Shelf.java", text}})),
+                ::testing::StartsWith("import java.util.List;\n\npublic class Shelf {\n    public Shelf(List<String> titles) {\n        throw new"));
+    EXPECT_EQ(only(plain("java", {"Shelf.ROOM", "Shelf.java", "public static final int ROOM = 2"}, {{"Shelf.java", text}})),
+              "public class Shelf {\n    public static final int ROOM = 2;\n}\n");
+    EXPECT_EQ(only(plain("java", {"Full", "src/main/java/a/Full.java", "public class Full extends RuntimeException"})),
+              "package a;\n\npublic class Full extends RuntimeException {\n}\n");
+}
+
+TEST(PlainSkeletons, rust_declares_types_and_constants) {
+    const std::string text = "pub struct A;\n";
+    EXPECT_EQ(only(plain("rust", {"CAPACITY", "src/lib.rs", "pub const CAPACITY: usize = 3"}, {{"src/lib.rs", text}})), text + "\npub const CAPACITY: usize = 3;\n");
+    EXPECT_EQ(only(plain("rust", {"Error", "src/lib.rs", "#[derive(Debug, PartialEq)] pub enum Error { Full }"}, {{"src/lib.rs", text}})),
+              text + "\n#[derive(Debug, PartialEq)] pub enum Error { Full }\n");
+    EXPECT_EQ(only(plain("rust", {"Pair", "src/lib.rs", "pub type Pair = (i32, i32)"}, {{"src/lib.rs", text}})), text + "\npub type Pair = (i32, i32);\n");
 }
 
 TEST(PlainSkeletons, a_signature_that_brings_more_than_itself_is_refused) {

@@ -43,6 +43,7 @@ describe('hooks', () => {
 });
 test('same', () => {});
 test('same', () => {});
+test('compares', () => { throw Object.assign(new Error('the slug is wrong'), { name: 'AssertionError', expected: 'hello', actual: ['Hello'] }); });
 )";
 
 TEST(NodeTests, outcomes_are_told_apart) {
@@ -74,6 +75,7 @@ TEST(NodeTests, outcomes_are_told_apart) {
     ASSERT_NE(assertion, nullptr);
     EXPECT_EQ(assertion->line, 7U);
     EXPECT_THAT(assertion->message, HasSubstr("one is not two"));
+    EXPECT_THAT(find_test(report, prefix + "compares")->message, HasSubstr("the slug is wrong expected: 'hello' actual: [ 'Hello' ]"));
     EXPECT_THAT(find_test(report, "test/bad.test.js")->message, HasSubstr("Cannot find package 'nothere'"));
 }
 

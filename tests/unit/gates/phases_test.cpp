@@ -121,6 +121,72 @@ TEST(RefactorGate, a_function_that_is_too_complex_blocks_refactor_and_not_green)
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("'tangle' has a cyclomatic complexity of 13"));
 }
 
+TEST(RefactorGate, lines_run_after_a_test_unset_the_tracer_are_seen_and_what_it_ran_itself_is_not_called_untested) {
+    SlugProject project;
+    const std::string unsets = "import sys\nimport unittest\nimport slug\n\nclass TestAlone(unittest.TestCase):\n"
+                               "    def test_alone(self):\n        sys.settrace(None)\n        self.assertTrue(callable(slug.slugify))\n";
+    for (const auto* tree : {"base", "red", "green"}) { project.tree(tree)["tests/test_alone.py"] = unsets; }
+    project.tree("base")["slug.py"] = slug_skeleton;
+    const auto seen = project.gate("refactor", "green");
+    EXPECT_TRUE(seen.passed) << joined(seen.blocking_issues);
+    EXPECT_EQ(seen.facts.at("coverage"), json::value("measured"));
+    EXPECT_EQ(seen.facts.at("coverage_percent"), json::value(100));
+
+    std::string runs = unsets;
+    runs += "        self.assertEqual(slug.alone(1), 3)\n";
+    for (const auto* tree : {"base", "red", "dark"}) { project.tree(tree)["tests/test_alone.py"] = runs; }
+    project.tree("dark") = project.tree("green");
+    project.tree("dark")["tests/test_alone.py"] = runs;
+    project.tree("dark")["slug.py"] += "\n\ndef alone(value):\n    value = value + 1\n    value = value + 1\n    return value\n";
+    const auto dark = project.gate("conformance", "dark", {}, {{"enforcement", "all"}});
+    EXPECT_TRUE(dark.passed) << joined(dark.blocking_issues);
+    EXPECT_EQ(dark.facts.at("coverage"), json::value("not measured: tests/test_alone.py::TestAlone::test_alone set another tracer (sys.settrace), "
+                                                     "so lines may have been run unseen"));
+}
+
+TEST(RefactorGate, a_finding_in_a_locked_test_is_reported_and_does_not_block) {
+    SlugProject project;
+    const std::string twisted = "\n# fmt: " + std::string(200, 'x') + "\n";
+    for (const auto* tree : {"red", "green"}) { project.tree(tree)["tests/test_slug.py"] = std::string(slug_tests) + twisted; }
+    std::filesystem::create_directories(project.folder() / "conformance");
+    std::ofstream(project.folder() / "conformance/strict.yaml")
+        << "agentforge_conformance: 1\nchecks:\n  - {id: short-lines, category: style, severity: major, enforcement: every_edit, applies_to: [\"@sources\"], "
+           "metric: line-length, threshold: 150, message: \"{value} characters\"}\n"
+           "  - {id: no-x, category: quality, severity: major, enforcement: phase_end, applies_to: [\"@sources\"], pattern: \"fmt: x+\", message: \"x\"}\n";
+    const auto report = project.gate("refactor", "green");
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    std::size_t told = 0;
+    for (const auto& violation : report.violations) {
+        if (violation.file != "tests/test_slug.py") { continue; }
+        ++told;
+        EXPECT_EQ(violation.severity, "minor");
+        EXPECT_THAT(violation.message, HasSubstr("locked"));
+    }
+    EXPECT_GE(told, 2U);
+}
+
+TEST(RedGate, the_rules_judge_tests_before_they_are_locked) {
+    SlugProject project;
+    project.tree("red")["tests/test_slug.py"] += "\n# fmt: " + std::string(200, 'x') + "\n";
+    std::filesystem::create_directories(project.folder() / "conformance");
+    std::ofstream(project.folder() / "conformance/strict.yaml")
+        << "agentforge_conformance: 1\nchecks:\n"
+           "  - {id: no-x, category: quality, severity: major, enforcement: phase_end, applies_to: [\"@tests\"], pattern: \"fmt: x+\", message: \"x\"}\n";
+    const auto report = project.gate("red", "red");
+    EXPECT_FALSE(report.passed);
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("tests/test_slug.py:10: x (no-x)"));
+}
+
+TEST(RefactorGate, how_complex_a_test_is_is_not_judged) {
+    SlugProject project;
+    std::string tangle = "\n\ndef tangle(x):\n";
+    for (int i = 0; i < 12; ++i) { tangle += "    if x == " + std::to_string(i) + ":\n        return 1\n"; }
+    for (const auto* tree : {"red", "green"}) { project.tree(tree)["tests/test_slug.py"] = slug_tests + tangle + "    return 0\n"; }
+    const auto report = project.gate("refactor", "green");
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    for (const auto& violation : report.violations) { EXPECT_NE(violation.check_id, "max-complexity"); }
+}
+
 TEST(DeliverGate, the_tree_that_passed_is_ready) {
     SlugProject project;
     const auto report = project.gate("deliver", "green");

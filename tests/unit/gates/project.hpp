@@ -2,6 +2,7 @@
 // A project whose trees are kept in memory, measured by real Python in the real sandbox.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -30,11 +31,30 @@ public:
     Result<void> check_out(std::string_view tree) override {
         ++checkouts;
         AF_TRY(const auto* content, find(tree));
-        std::filesystem::remove_all(folder_);
+        // As a worktree does: what is as it should be keeps its time.
+        const auto same = [](const std::filesystem::path& path, const std::string& bytes) {
+            std::ifstream stream(path, std::ios::binary);
+            return std::filesystem::is_regular_file(std::filesystem::symlink_status(path)) && std::string(std::istreambuf_iterator<char>(stream), {}) == bytes;
+        };
         std::filesystem::create_directories(folder_);
+        std::vector<std::filesystem::path> others;
+        std::vector<std::filesystem::path> folders;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_)) {
+            const auto known = content->find(entry.path().lexically_relative(folder_).generic_string());
+            if (entry.is_directory() && !entry.is_symlink()) {
+                folders.push_back(entry.path());
+                continue;
+            }
+            if (known == content->end() || !same(entry.path(), known->second)) { others.push_back(entry.path()); }
+        }
+        for (const auto& each : others) { std::filesystem::remove(each); }
+        std::reverse(folders.begin(), folders.end());
+        for (const auto& each : folders) {
+            if (std::filesystem::is_empty(each)) { std::filesystem::remove(each); }
+        }
         for (const auto& [file, bytes] : *content) {
             std::filesystem::create_directories((folder_ / file).parent_path());
-            std::ofstream(folder_ / file, std::ios::binary) << bytes;
+            if (!std::filesystem::exists(folder_ / file)) { std::ofstream(folder_ / file, std::ios::binary) << bytes; }
         }
         for (const auto& [file, target] : links) {
             std::filesystem::remove(folder_ / file);

@@ -168,6 +168,25 @@ TEST(PythonTests, packages_source_folders_and_modules_beside_tests_can_be_import
     EXPECT_EQ(report.tests.size(), 2U);
 }
 
+TEST(PythonTests, a_run_that_comes_to_its_limit_of_processes_names_the_setting) {
+    const std::string test = "import threading\nimport unittest\n\n\nclass TestMany(unittest.TestCase):\n    def test_many(self):\n"
+                             "        done = threading.Event()\n        threads = [threading.Thread(target=done.wait, args=(30,)) for _ in range(100)]\n"
+                             "        try:\n            for each in threads:\n                each.start()\n            STAY\n        finally:\n            done.set()\n";
+    const auto with = [&](const std::string& stay) {
+        auto text = test;
+        return text.replace(text.find("STAY"), 4, stay);
+    };
+    Project project({{"max_processes", 50}});
+    // Longer than the sandbox looks for, where it has to look: it ends the run.
+    project.tree("t") = {{"tests/test_many.py", with("threading.Event().wait(30)")}};
+    const auto report = project.gate("tests", "t");
+    EXPECT_FALSE(report.passed);
+    EXPECT_THAT(report.summary + json::serialize(report.facts), HasSubstr("more than 50 processes and threads at once, the limit that gates.max_processes sets"));
+    project.configure({{"max_processes", 500}});
+    project.tree("t") = {{"tests/test_many.py", with("pass")}};
+    EXPECT_TRUE(project.gate("tests", "t").passed);
+}
+
 TEST(PythonTests, a_project_without_tests_is_said_to_have_none) {
     Project project;
     project.tree("t") = {{"slug.py", skeleton_module}};

@@ -47,6 +47,33 @@ TEST(VerificationStatus, shows_failures_violations_and_the_next_action) {
     EXPECT_EQ(status.at("next_suggested_action"), json::value("t.py::a fails"));
 }
 
+TEST(VerificationStatus, tells_what_does_not_build_before_what_follows_from_it_and_each_failure_once) {
+    GateReport report{"tests", "abc", false, "", {}, {}, {}, {{"syntax_passing", false}}, {}};
+    report.tests = {{"t.cpp::a", "a", "t.cpp", 4, TestStatus::error, "not run: the program ended in b"},
+                    {"t.cpp::b", "b", "t.cpp", 6, TestStatus::failed_assertion, "expected 1, got 2"},
+                    {"u.cpp", "u.cpp", "u.cpp", 3, TestStatus::error, "does not build: src/a.cpp:3: no member named x"},
+                    {"v.cpp", "v.cpp", "v.cpp", 3, TestStatus::error, "does not build: src/a.cpp:3: no member named x"}};
+    report.violations = {{"syntax", "syntax", "blocking", "src/a.cpp", 3, "no member named x", ""}};
+    const auto status = verification_status({report});
+    EXPECT_EQ(status.begin()->key(), "syntax");
+    EXPECT_EQ(status.at("syntax").at("violations").at(0).at("line"), json::value(3U));
+    const auto& failures = status.at("tests").at("failures").as_array();
+    ASSERT_EQ(failures.size(), 3U);
+    EXPECT_EQ(failures[0].at("file"), "u.cpp");
+    EXPECT_EQ(failures[0].at("also"), json::value(json::array{"v.cpp"}));
+    EXPECT_EQ(failures[1].at("test"), "b");
+    EXPECT_EQ(failures[2].at("test"), "a");
+    EXPECT_EQ(status.at("tests").at("failing"), json::value(4));
+}
+
+TEST(VerificationStatus, shows_the_errors_of_types_before_the_tests) {
+    GateReport types{"types", "abc", false, "", {}, {}, {{"types", "types", "blocking", "a.ts", 7, "number is no string", ""}}, {{"type_check", "checked"}, {"type_check_passing", false}}, {}};
+    const auto status = verification_status({sample(), types});
+    EXPECT_EQ(status.begin()->key(), "type_check");
+    EXPECT_EQ(status.at("type_check").at("errors"), json::value(1));
+    EXPECT_EQ(status.at("type_check").at("violations").at(0).at("message"), "number is no string");
+}
+
 TEST(VerificationStatus, is_ready_when_the_phase_gate_passed) {
     GateReport report{"green", "abc", true, "", {}, {}, {}, {{"conformance_passing", true}}, {}};
     EXPECT_EQ(verification_status({report}).at("phase_exit_ready"), json::value(true));

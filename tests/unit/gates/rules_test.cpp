@@ -59,12 +59,16 @@ TEST(RedRule, no_declared_test_blocks) {
     EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("names no test"));
 }
 
-TEST(RedRule, a_passing_new_test_is_told_to_be_a_guard) {
+TEST(RedRule, a_new_test_that_passes_already_is_a_guard_and_covers_nothing) {
     auto evidence = red();
     evidence.run.tests[0].status = TestStatus::passed;
     const auto ruling = judge_red(evidence);
-    EXPECT_THAT(ruling.blocking, ElementsAre("t.py::test_a passed before anything was implemented; a new test must fail, or mark it kind: guard."));
-    EXPECT_EQ(ruling.facts.at("all_tests_fail"), json::value(false));
+    EXPECT_THAT(ruling.blocking, ElementsAre("REQ-001 is covered by guards only (t.py::test_a passed before anything was implemented); write at least one new test "
+                                             "that fails without the implementation."));
+    EXPECT_EQ(ruling.facts.at("guard_tests"), json::array{"t.py::test_a"});
+    evidence.declared.push_back({"t.py", "test_b", "REQ-001", TestKind::fresh});
+    evidence.run.tests.push_back(outcome("t.py::test_b", TestStatus::failed_assertion));
+    EXPECT_THAT(judge_red(evidence).blocking, IsEmpty()) << "another test covers it";
     EXPECT_EQ(ruling.facts.at("tests_are_valid"), json::value(true));
 }
 
@@ -87,6 +91,23 @@ TEST(RedRule, a_test_that_was_not_collected_is_in_the_report) {
     EXPECT_FALSE(ruling.passed());
     ASSERT_EQ(ruling.tests.size(), 1U);
     EXPECT_EQ(ruling.tests[0].status, TestStatus::not_collected);
+}
+
+TEST(RedRule, where_a_named_test_was_not_collected_what_was_is_listed) {
+    auto evidence = red();
+    evidence.declared.push_back({"t.py", "test_b", "REQ-001", TestKind::fresh});
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_b was named but not collected; write it, or correct its name. Collected in t.py: test_a."));
+    evidence.declared.back().file = "u.py";
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("No test was collected in u.py; elsewhere: t.py::test_a."));
+}
+
+TEST(RedRule, the_compilers_error_that_hides_a_named_test_is_told) {
+    auto evidence = red();
+    evidence.declared.push_back({"t.py", "test_b", "REQ-001", TestKind::fresh});
+    evidence.run.tests.push_back(outcome("t_part.py", TestStatus::error));
+    evidence.run.tests.back().file = "t_part.py";
+    evidence.run.tests.back().message = "does not build: t_part.py:3: error: expected ';'";
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("This did not load: t_part.py (line 3): does not build: t_part.py:3: error: expected ';'."));
 }
 
 TEST(RedRule, a_requirement_without_test_is_named) {
@@ -121,10 +142,13 @@ TEST(RedRule, a_foreign_file_blocks) {
     EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("src/a.py was changed"));
 }
 
-TEST(RedRule, an_undeclared_test_must_fail_too) {
+TEST(RedRule, an_undeclared_test_that_passes_is_a_guard) {
     auto evidence = red();
     evidence.run.tests.push_back(outcome("t.py::test_b", TestStatus::passed));
-    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_b passed before"));
+    const auto ruling = judge_red(evidence);
+    EXPECT_THAT(ruling.blocking, IsEmpty());
+    EXPECT_EQ(ruling.facts.at("guard_tests"), json::array{"t.py::test_b"});
+    EXPECT_THAT(red_ids(evidence.declared, evidence.run.tests, {}).guards, ElementsAre("t.py::test_b")) << "it must pass afterwards";
 }
 
 TEST(RedRule, a_removed_test_blocks_unless_the_request_is_to_delete) {

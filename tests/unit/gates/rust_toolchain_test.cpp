@@ -46,6 +46,31 @@ TEST(RustTests, outcomes_are_told_apart_and_found_in_their_files) {
     EXPECT_EQ(single.tests.size(), 1U);
 }
 
+TEST(RustTests, a_shim_of_rustup_finds_its_toolchain) {
+    AGENTFORGE_NEEDS_RUST()
+    namespace fs = std::filesystem;
+    Project project;
+    project.tree("t") = {{"Cargo.toml", rust_manifest}, {"src/lib.rs", "pub fn one() -> i32 {\n    1\n}\n"},
+                         {"tests/one.rs", "#[test]\nfn is_one() {\n    assert_eq!(slug::one(), 1);\n}\n"}};
+    const auto shims = project.folder() / "cargo" / "bin";
+    const auto home = project.folder() / "home";
+    const auto program = [](const fs::path& path, const std::string& text) {
+        fs::create_directories(path.parent_path());
+        std::ofstream(path) << "#!/bin/sh\n" << text;
+        fs::permissions(path, fs::perms::owner_all);
+    };
+    program(shims / "cargo", "exec \"${RUSTUP_HOME:-$HOME/.rustup}/toolchains/stable/bin/cargo\" \"$@\"\n");
+    for (const auto& rustup : {project.folder() / "elsewhere", home / ".rustup"}) {
+        program(rustup / "toolchains" / "stable" / "bin" / "cargo", "exec /usr/bin/cargo \"$@\"\n");
+        project.options().environment = {{"PATH", shims.string() + ":/usr/bin:/bin"}, {"HOME", home.string()}};
+        if (rustup != home / ".rustup") { project.options().environment["RUSTUP_HOME"] = rustup.string(); }
+        project.configure({});
+        const auto report = project.gate("tests", "t");
+        EXPECT_EQ(report.tests.size(), 1U);
+        EXPECT_TRUE(report.passed) << rustup << ": " << report.summary;
+    }
+}
+
 TEST(RustTests, tests_inside_a_source_file_are_written_by_red_and_locked_by_item) {
     AGENTFORGE_NEEDS_RUST()
     Project project;

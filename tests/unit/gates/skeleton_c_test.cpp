@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 const std::string c_marker = "agentforge: skeleton of";
 
@@ -42,6 +43,30 @@ TEST(CSkeleton, what_is_declared_already_is_left_alone) {
     const std::map<std::string, std::string> contents{{"a.hpp", "#pragma once\nnamespace n { int f(const int& value, char); }\n"}};
     EXPECT_THAT(declare({{"n::f", "a.hpp", "int f(const int &other, char c)"}}, contents).files, IsEmpty());
     EXPECT_THAT(only_file(declare({{"n::f", "a.hpp", "int f(long value)"}}, contents)), HasSubstr("inline int f(long value)"));
+}
+
+TEST(CSkeleton, the_name_of_a_parameter_is_no_type) {
+    const std::map<std::string, std::string> contents{{"a.hpp", "#pragma once\n"}, {"include/key.hpp", "#pragma once\nstruct key {};\nstruct Value {};\n"}};
+    const auto text = only_file(declare({{"find", "a.hpp", "int find(int key, const Value& value = Value())"}}, contents));
+    EXPECT_THAT(text, HasSubstr("#include \"key.hpp\"")) << "for Value";
+    const auto plain = only_file(declare({{"find", "a.hpp", "int find(int key)"}}, contents));
+    EXPECT_THAT(plain, Not(HasSubstr("#include \"key.hpp\"")));
+}
+
+TEST(CSkeleton, a_class_template_has_its_methods) {
+    const auto text = only_file(declare({{"g::Grid", "a.hpp", "template <typename Cell> class Grid"}, {"g::Grid::Grid", "a.hpp", "Grid(int columns, int rows)"},
+                                         {"g::Grid::at", "a.hpp", "Cell at(int place) const"}}));
+    EXPECT_THAT(text, HasSubstr("namespace g {\n\ntemplate <typename Cell> class Grid {\npublic:\n    Grid(int columns, int rows) {\n"));
+    EXPECT_THAT(text, HasSubstr("    Cell at(int place) const {\n"));
+}
+
+TEST(CSkeleton, a_constant_an_alias_and_a_define_are_declared_as_they_are_written) {
+    EXPECT_THAT(only_file(declare({{"g::most", "a.hpp", "constexpr int most = 10;"}})), HasSubstr("namespace g {\n\nconstexpr int most = 10;\n"));
+    EXPECT_THAT(only_file(declare({{"names", "a.hpp", "inline const std::vector<std::string> names{\"a\", \"b\"}"}})), HasSubstr("#include <string>\n#include <vector>\n"));
+    EXPECT_THAT(only_file(declare({{"Place", "a.hpp", "using Place = std::pair<int, int>"}})), HasSubstr("\nusing Place = std::pair<int, int>;\n"));
+    EXPECT_THAT(only_file(declare({{"ROOM", "a.h", "#define ROOM 8"}})), HasSubstr("\n#define ROOM 8\n"));
+    EXPECT_THAT(only_file(declare({{"ROOM", "a.h", "enum { ROOM = 8 }"}})), HasSubstr("\nenum { ROOM = 8 };\n"));
+    EXPECT_THAT(declare({{"most", "a.hpp", "constexpr int most = 10"}}, {{"a.hpp", "#pragma once\nconstexpr int most = 9;\n"}}).files, IsEmpty()) << "it is there";
 }
 
 TEST(CSkeleton, a_comment_declares_nothing) {

@@ -37,6 +37,19 @@ TEST_F(Skeleton, a_function_in_a_new_file) {
               "def slugify(text: str) -> str:\n    raise NotImplementedError(\"agentforge: skeleton of slugify\")\n");
 }
 
+TEST_F(Skeleton, constants_and_names_of_types_are_declared_as_they_are_written) {
+    EXPECT_EQ(one("slug.py", {"LIMIT", "slug.py", "LIMIT: int = 100"}), "LIMIT: int = 100\n");
+    EXPECT_EQ(one("slug.py", {"Pair", "slug.py", "Pair = tuple[int, int]"}), "Pair = tuple[int, int]\n");
+    EXPECT_EQ(one("slug.py", {"LIMIT", "slug.py", "LIMIT: int"}), "LIMIT: int = None\n");
+    EXPECT_THAT(refusal({"LIMIT", "slug.py", "LIMIT = read()"}), HasSubstr("`read` in the value of `LIMIT` is not known"));
+    EXPECT_THAT(refusal({"LIMIT", "slug.py", "LIMIT = [open(each) for each in (1, 2)]"}), HasSubstr("more than a constant"));
+    project_.tree("t")["slug.py"] = "\"\"\"Slugs.\"\"\"\nimport re\n\nA = 1\n\n\ndef f():\n    return LIMIT\n";
+    EXPECT_EQ(one("slug.py", {"LIMIT", "slug.py", "LIMIT = A"}), "\"\"\"Slugs.\"\"\"\nimport re\n\nA = 1\n\nLIMIT = A\n\n\ndef f():\n    return LIMIT\n");
+    const auto known = make({{"A", "slug.py", "A = 2"}});
+    ASSERT_TRUE(known.ok());
+    EXPECT_TRUE(known->empty()) << "it is there";
+}
+
 TEST_F(Skeleton, a_function_at_the_end_of_an_existing_file) {
     project_.tree("t")["slug.py"] = "import re\n\n\ndef old():\n    return 1\n";
     EXPECT_EQ(one("slug.py", {"new", "slug.py", "async def new(a, *, b=1)"}),

@@ -109,6 +109,14 @@ TEST(Tap, node_tells_suites_assertions_and_errors) {
     EXPECT_THAT(result.tests[4].message, HasSubstr("TypeError: x is not a function"));
 }
 
+TEST(Tap, a_failure_tells_both_values_where_its_words_do_not) {
+    const auto result = tap("1..2\nnot ok 1 - slug of Hello\n  ---\n    operator: equal\n    expected: 'hello'\n    actual:   'Hello'\n    at: Test.<anonymous> (/some/tree/test/slug.js:4:5)\n  ...\n"
+                            "not ok 2 - said\n  ---\n  message: \"'a' != 'b'\"\n  expected: 'b'\n  actual: 'a'\n  ...\n");
+    ASSERT_EQ(result.tests.size(), 2U);
+    EXPECT_THAT(result.tests[0].message, HasSubstr("expected: hello\nactual: Hello"));
+    EXPECT_EQ(result.tests[1].message, "'a' != 'b'");
+}
+
 TEST(Tap, what_a_program_prints_between_is_no_report) {
     const auto result = tap("Hello\nokay computer\n1..2\nok 1 first\n# a comment\nokay\nnot ok 2 - second # TODO not yet\n");
     EXPECT_EQ(result.problem, "");

@@ -16,6 +16,12 @@ Result<Completion> ask(const Server& server, json::object settings = {}, StreamS
     return backend.complete(request, sink, context);
 }
 
+Result<Completion> ask_marked(const Server& server, const CompletionRequest& request, const CacheMarks& marks) {
+    anthropic::AnthropicBackend backend({{"base_url", server.url()}});
+    Context context;
+    return backend.complete_marked(request, marks, nullptr, context);
+}
+
 std::string event(const std::string& type, const std::string& rest) { return "event: " + type + "\ndata: {\"type\":\"" + type + "\"" + (rest.empty() ? "" : ",") + rest + "}\n\n"; }
 std::string start() { return event("message_start", R"("message":{"id":"msg_1","model":"claude-x","usage":{"input_tokens":10,"cache_read_input_tokens":100,"cache_creation_input_tokens":5,"output_tokens":1}})"); }
 std::string open_text(int index) { return event("content_block_start", "\"index\":" + std::to_string(index) + R"(,"content_block":{"type":"text","text":""})"); }
@@ -149,6 +155,30 @@ TEST(Anthropic, asks_for_one_of_the_tools_and_marks_what_stays_for_the_cache) {
     EXPECT_EQ(json::serialize(asked.at("messages")), R"([{"role":"user","content":[{"type":"text","text":"What now?"}]}])");
     EXPECT_EQ(asked.at("max_tokens").to_number<int>(), 77);
     EXPECT_TRUE(asked.at("stream").as_bool());
+}
+
+TEST(Anthropic, splits_the_context_where_it_may_change_and_marks_what_stays) {
+    const Server server(testing::stream_response(one_call()));
+    CompletionRequest request = testing::request();
+    request.user = "frame\nstate\nfile one\nfile two\nlast result\n";
+    ASSERT_TRUE(ask_marked(server, request, {{12, 21, 30}}).ok());
+    const json::array blocks = server.asked().at("messages").at(0).at("content").as_array();
+    ASSERT_EQ(blocks.size(), 4U);
+    std::string together;
+    for (const json::value& block : blocks) { together += block.at("text").as_string(); }
+    EXPECT_EQ(together, request.user);
+    EXPECT_EQ(json::serialize(blocks[0]), R"({"type":"text","text":"frame\nstate\n","cache_control":{"type":"ephemeral"}})");
+    EXPECT_FALSE(blocks[1].as_object().contains("cache_control")) << "the API takes four marks, and tools and system prompt have two";
+    EXPECT_TRUE(blocks[2].as_object().contains("cache_control"));
+    EXPECT_FALSE(blocks[3].as_object().contains("cache_control"));
+}
+
+TEST(Anthropic, marks_beyond_the_context_or_out_of_order_are_left_aside) {
+    const Server server(testing::stream_response(one_call()));
+    ASSERT_TRUE(ask_marked(server, testing::request(), {{0, 9, 3, 100}}).ok());
+    const json::array blocks = server.asked().at("messages").at(0).at("content").as_array();
+    ASSERT_EQ(blocks.size(), 1U);
+    EXPECT_EQ(blocks[0].at("text").as_string(), "What now?");
 }
 
 TEST(Anthropic, the_prefix_stays_the_same_bytes) {

@@ -71,7 +71,7 @@ public:
 class Model final : public ModelClient {
 public:
     explicit Model(int times, bool fails = false) : times_(times), fails_(fails) {}
-    [[nodiscard]] Result<Completion> complete(CompletionRequest, CallContext& context) override {
+    [[nodiscard]] Result<Completion> complete(ModelRequest, CallContext& context) override {
         AgenticContext* const place = agentic_context(context);
         EXPECT_NE(place, nullptr);
         for (int i = 0; i < times_; ++i) {
@@ -119,7 +119,7 @@ public:
 /// A model that tells of two attempts that failed before it works.
 class TryingAgain final : public ModelClient {
 public:
-    [[nodiscard]] Result<Completion> complete(CompletionRequest, CallContext& context) override {
+    [[nodiscard]] Result<Completion> complete(ModelRequest, CallContext& context) override {
         ModelCall* const kept = model_call(context);
         if (kept == nullptr) { return Error{"NONE", "attempts are not kept", "", "", ErrorKind::invalid}; }
         spent = kept->spent().here;

@@ -157,7 +157,7 @@ TEST_F(UnmeasurableTest, a_tree_without_a_language_is_the_models_to_mend) {
 /// An agentic model: its command writes a lockfile, then it hands in.
 class CommandingModel final : public ModelClient {
 public:
-    [[nodiscard]] Result<Completion> complete(CompletionRequest, CallContext& context) override {
+    [[nodiscard]] Result<Completion> complete(ModelRequest, CallContext& context) override {
         AgenticCommand command;
         command.argv = {"/bin/agent"};
         AF_CHECK(agentic_context(context)->run_command(command));

@@ -179,10 +179,12 @@ public:
         for (const SkeletonInterface& one : interfaces) { files.emplace_back(one.file, one.signature + ": ...\n"); }
         return files;
     }
-    [[nodiscard]] Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string&) override {
+    [[nodiscard]] Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) override {
         auto symbols = std::make_shared<PathSymbols>();
         const auto tests = [](std::string_view path) { return path.starts_with("tests/"); };
         symbols->tests = {tests, tests, "tests/**"};
+        const auto created = [this, tree](std::string_view path) { return !memory_.trees.at(tree).contains(std::string(path)); };
+        symbols->created = {created, created, "files that this task created"};
         return std::shared_ptr<const PathSymbols>(std::move(symbols));
     }
     [[nodiscard]] Result<ProcessOutcome> run(ProcessRequest, const Stop&) override {
@@ -286,7 +288,7 @@ public:
         info_.name = "fake";
         info_.native_tool_calls = true;
     }
-    [[nodiscard]] Result<Completion> complete(CompletionRequest request, CallContext&) override {
+    [[nodiscard]] Result<Completion> complete(ModelRequest request, CallContext&) override {
         request.frame_hash = frame_hash(request);
         request.context_hash = context_hash(request);
         requests.push_back(request);

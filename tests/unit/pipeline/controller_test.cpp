@@ -79,6 +79,20 @@ TEST_F(TestPipelineController, execute_stops_on_stage_failure) {
     EXPECT_THAT(result.error->message, HasSubstr("it cannot be done"));
 }
 
+TEST_F(TestPipelineController, a_handler_that_has_the_answer_is_heard_by_a_plain_resume) {
+    bench.stage("a", [&](StageContext& context) {
+        if (!context.input().resolution) { return StageResult::escalate({"unclear", "Which colour?", {}, {}}, std::nullopt); }
+        return note(std::string(context.input().resolution->at("answer").as_string()));
+    });
+    const auto waiting = bench.start(Bench::with({"a"}));
+    ASSERT_EQ(waiting.waiting_for, "escalation");
+    EXPECT_EQ(bench.resume(waiting.task_id).waiting_for, "escalation") << "nobody has answered";
+    bench.handler->answer = Resolution{false, {{"answer", "blue"}}, "the inbox"};
+    const auto result = bench.resume(waiting.task_id);
+    ASSERT_TRUE(result.success);
+    EXPECT_EQ(result.deliverable->at("text").as_string(), "blue");
+}
+
 TEST_F(TestPipelineController, execute_handles_escalation) {
     std::optional<json::object> told;
     std::optional<json::object> partial;
@@ -178,13 +192,18 @@ TEST_F(ControllerTest, a_request_that_says_nothing_creates_nothing) {
     EXPECT_TRUE(bench.controller().list_tasks({}, 0)->tasks.empty());
 }
 
-TEST_F(ControllerTest, an_unknown_executor_fails_the_task_and_names_the_nearest) {
+TEST_F(ControllerTest, a_stage_whose_plugin_cannot_be_made_pauses_the_task_at_the_first_try) {
     passing({"alpha"});
     StartOptions options = Bench::with({"alpha"});
     options.pipeline.stages[0].executor = "alpah";
-    const auto result = bench.start(options);
-    EXPECT_EQ(result.status, TaskStatus::failed);
-    EXPECT_EQ(result.error->code, "AF-PLUG-010");
+    const auto paused = bench.start(options);
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    EXPECT_EQ(paused.exit_code, ExitCode::failed);
+    EXPECT_EQ(paused.error->code, "AF-PLUG-010");
+    EXPECT_THAT(paused.error->remedy, HasSubstr("alpha"));
+    EXPECT_EQ(bench.count(paused.task_id, "stage_started"), 1U);
+    bench.stage("alpah", [](StageContext&) { return note(); });
+    EXPECT_TRUE(bench.resume(paused.task_id).success);
 }
 
 TEST_F(ControllerTest, an_unknown_role_fails_the_stage_and_not_the_program) {
@@ -212,6 +231,33 @@ TEST_F(ControllerTest, a_failed_stage_is_told_why_when_it_is_tried_again) {
     });
     EXPECT_TRUE(bench.start(Bench::with({"a"})).success);
     EXPECT_THAT(errors, ElementsAre("first time"));
+}
+
+TEST_F(ControllerTest, used_up_attempts_after_green_ask_a_person_and_keep_the_verified_work) {
+    for (const auto* code : {"X-1", "AF-AGENT-011"}) {
+        bool advised = false;
+        bench.stage("work", [](StageContext& context) {
+            EXPECT_TRUE(context.run_gate({"green", {}, {}}).ok());
+            return note();
+        });
+        bench.stage("polish", [&](StageContext& context) {
+            if (!advised) { return StageResult::failed(Error{code, "too complex", "", "", ErrorKind::invalid}); }
+            EXPECT_TRUE(context.run_gate({"refactor", {}, {}}).ok());
+            return note();
+        });
+        StartOptions options = Bench::with({"work", "polish"});
+        options.pipeline.stages[0].config = {{"exit_gate", "green"}};
+        options.pipeline.stages[1].config = {{"exit_gate", "refactor"}};
+        const auto asked = bench.start(options);
+        ASSERT_EQ(asked.waiting_for, "escalation") << code;
+        const auto state = bench.state(asked.task_id);
+        EXPECT_EQ(state.escalation->cause, EscalationCause::attempts);
+        EXPECT_THAT(state.escalation->question, AllOf(HasSubstr("too complex"), HasSubstr("`work`")));
+        EXPECT_EQ(state.stages[0].status, StageStatus::completed);
+        advised = true;
+        bench.resolve(asked, {{"answer", "split it"}});
+        EXPECT_TRUE(bench.resume(asked.task_id).success);
+    }
 }
 
 TEST_F(ControllerTest, a_failed_task_gets_a_new_round_when_it_is_resumed) {
@@ -791,6 +837,24 @@ TEST_F(ControllerTest, unavailable_pauses_and_resumes_inside_the_same_visit) {
     EXPECT_THAT(bench.memory.gates_run, ElementsAre("types")) << "a finished call is not made again";
 }
 
+TEST_F(ControllerTest, a_stage_that_leaves_out_a_call_it_made_before_the_interruption_is_named_with_the_call) {
+    unsigned entered = 0;
+    bench.stage("a", [&](StageContext& context) {
+        if (++entered == 2) { return note(); }
+        static_cast<void>(context.run_gate(GateRequest{"types", {}, {}}));
+        bench.cancel.request();
+        static_cast<void>(context.run_gate(GateRequest{"tests", {}, {}}));
+        return note();
+    });
+    const auto paused = bench.start(Bench::with({"a"}));
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    const auto result = bench.resume(paused.task_id);
+    EXPECT_EQ(result.status, TaskStatus::paused);
+    ASSERT_TRUE(result.error.has_value());
+    EXPECT_EQ(result.error->code, "AF-ORCH-029");
+    EXPECT_THAT(result.error->message, HasSubstr("`run_gate`"));
+}
+
 TEST_F(ControllerTest, a_stage_that_does_not_repeat_itself_is_named_with_both_calls) {
     unsigned entered = 0;
     bench.stage("a", [&](StageContext& context) {
@@ -1011,7 +1075,7 @@ TEST_F(ControllerTest, a_tool_that_hangs_is_given_up_by_its_plugins_name) {
 
 TEST_F(ControllerTest, a_model_call_that_hangs_is_given_up_before_its_stage) {
     Hanging hanging(bench.clock);
-    const auto backend = guard_backend(std::make_shared<HangingBackend>(hanging), Origin{"org.example.hang", "stuck", "/x/stuck.so"}).value();
+    const auto backend = guard_backend(std::make_shared<UnmarkedBackend>(std::make_shared<HangingBackend>(hanging)), Origin{"org.example.hang", "stuck", "/x/stuck.so"}).value();
     bench.stage("a", [&](StageContext& context) {
         static_cast<void>(backend->complete({}, nullptr, context));
         hanging.leave();
@@ -1452,7 +1516,12 @@ TEST_F(BudgetTest, an_answer_that_was_recorded_before_the_process_died_is_not_co
     answers();
     bench.stage("a", [&](StageContext& context) {
         StageResult result = talk(context);
-        if (!fs::exists(saved)) { fs::copy(tasks, saved, fs::copy_options::recursive); }
+        // The projector may replace a file while the folder is copied: then it is copied again.
+        for (std::error_code error(1, std::generic_category()); error && !fs::exists(saved / "whole");) {
+            fs::remove_all(saved);
+            fs::copy(tasks, saved, fs::copy_options::recursive, error);
+            if (!error) { std::ofstream(saved / "whole") << "yes"; }
+        }
         return result;
     });
     const auto whole = bench.start(one_stage());
@@ -1471,15 +1540,29 @@ TEST_F(BudgetTest, the_same_failing_action_three_times_stops_the_stage_without_a
         return StageResult::failed(Error{"AF-AGENT-011", "the same failing action", "", "", ErrorKind::invalid});
     });
     const auto result = bench.start(one_stage());
-    EXPECT_EQ(result.status, TaskStatus::failed);
-    EXPECT_EQ(result.error->code, "AF-AGENT-011");
+    EXPECT_EQ(result.exit_code, ExitCode::person_needed);
+    EXPECT_EQ(bench.state(result.task_id).escalation->cause, EscalationCause::attempts);
     EXPECT_EQ(attempts, 1U);
 }
 
-TEST_F(BudgetTest, a_stage_that_was_stopped_goes_on_when_the_task_is_resumed) {
-    unsigned attempts = 0;
-    bench.stage("a", [&](StageContext&) { return ++attempts == 1 ? StageResult::failed(Error{"AF-AGENT-011", "again", "", "", ErrorKind::invalid}) : note(); });
-    EXPECT_TRUE(bench.resume(bench.start(one_stage()).task_id).success);
+TEST_F(BudgetTest, an_agent_that_used_up_its_attempts_ends_in_a_question_and_goes_on_with_the_answer) {
+    std::vector<std::string> told;
+    bench.stage("a", [&](StageContext& context) {
+        const json::value* answer = context.input().resolution ? context.input().resolution->if_contains("answer") : nullptr;
+        told.push_back(answer == nullptr ? "" : std::string(answer->as_string()));
+        return told.size() <= 3 ? StageResult::failed(Error{"AF-AGENT-010", "used up its 40 steps", "", "", ErrorKind::invalid}) : note();
+    });
+    const auto waiting = bench.start(one_stage());
+    ASSERT_EQ(waiting.exit_code, ExitCode::person_needed);
+    EXPECT_THAT(bench.state(waiting.task_id).escalation->reason, HasSubstr("failed after 3 attempt(s)"));
+    bench.resolve(waiting, {{"answer", "use the cache"}});
+    EXPECT_TRUE(bench.resume(waiting.task_id).success);
+    EXPECT_EQ(told, (std::vector<std::string>{"", "", "", "use the cache"}));
+}
+
+TEST_F(BudgetTest, a_failure_that_is_not_the_agents_fails_the_task) {
+    bench.stage("a", [&](StageContext&) { return StageResult::failed(Error{"AF-X-001", "the plugin is broken", "", "", ErrorKind::invalid}); });
+    EXPECT_EQ(bench.start(one_stage()).status, TaskStatus::failed);
 }
 
 }  // namespace

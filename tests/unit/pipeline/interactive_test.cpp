@@ -228,9 +228,11 @@ TEST_F(InteractiveTest, a_command_from_another_terminal_ends_the_wait_at_the_con
 TEST_F(InteractiveTest, who_answers_at_the_console_second_is_told_that_the_first_counts) {
     const auto console = std::make_shared<SlowConsole>();
     bench.other_handler = console;
-    bench.wait = std::chrono::minutes(1);
     console->typed_late = true;
-    console->meanwhile = [this](const std::string& id) { write_answer(id, "approved: false\nfeedback: the file was first\ndecided_by: ann\n"); };
+    console->meanwhile = [this](const std::string& id) {
+        if (id.starts_with("ACT-")) { write_answer(id, "approved: false\nfeedback: the file was first\ndecided_by: ann\n"); }
+    };
+    bench.wait = std::chrono::seconds(1);       // Its action is refused again and again, and nobody answers the question that this ends in.
     const auto result = bench.start(options());
     static_cast<void>(result);
     EXPECT_TRUE(said("AF-ESC-004"));

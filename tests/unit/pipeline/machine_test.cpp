@@ -69,8 +69,7 @@ bool turn(Task& task, Dice& dice) {
         }
         bool operator()(const effect::RaiseEscalation&) const { return task.record("escalation_raised", with(stage, {{"escalation_id", "ESC-1"}})); }
         bool operator()(const effect::EscalateLimit& limit) const {
-            static const std::vector<std::string> causes{"", "stage", "healing", "review", "cycle_limit", "iteration_limit"};
-            return ask(causes[static_cast<std::size_t>(limit.cause)]);
+            return ask(std::string(name_of(limit.cause)));
         }
         bool operator()(const effect::AskAction&) const {
             return task.record("action_asked", with(stage, {{"approval_id", "ACT-1"}, {"action_hash", task.state.action->hash}}));

@@ -121,6 +121,73 @@ TEST_F(PluginSet, with_the_same_id_in_two_folders_uses_the_first_and_names_both)
     EXPECT_EQ(registry.plugins()[1].state, PluginState::duplicate);
 }
 
+TEST_F(PluginSet, of_two_versions_in_the_users_folders_uses_the_newer_wherever_it_was_found) {
+    const PluginFolder second;
+    json::object newer = test::good_manifest();
+    newer["version"] = "1.10.0";
+    second.add("good", newer, "good/good.so");
+    search.configured = {folder.path(), second.path()};
+    const PluginRegistry registry = PluginRegistry::discover(search);
+    EXPECT_EQ(registry.owner(PluginKind::tool, "good_tool")->version, "1.10.0");
+    ASSERT_THAT(registry.problems(), SizeIs(1));
+    EXPECT_EQ(registry.problems()[0].code, "AF-PLUG-009");
+    EXPECT_EQ(registry.problems()[0].where, folder.path() + "/good/plugin.json");
+    EXPECT_THAT(registry.problems()[0].message, AllOf(HasSubstr("1.2.3 is not used"), HasSubstr("version 1.10.0")));
+}
+
+TEST_F(PluginSet, of_the_users_is_used_before_a_newer_version_of_the_products) {
+    const PluginFolder product;
+    json::object newer = test::good_manifest();
+    newer["version"] = "2.0.0";
+    product.add("good", newer, "good/good.so");
+    search.configured = {folder.path()};
+    search.product = product.path();
+    EXPECT_EQ(PluginRegistry::discover(search).owner(PluginKind::tool, "good_tool")->version, "1.2.3");
+}
+
+TEST_F(PluginSet, of_two_versions_uses_the_one_that_is_locked) {
+    const PluginFolder second;
+    json::object newer = test::good_manifest();
+    newer["version"] = "2.0.0";
+    second.add("good", newer, "good/good.so");
+    const TemporaryDirectory place{"lock"};
+    search.lock = (place.path() / "plugins.lock").string();
+    const PluginRegistry before = folder.discover();
+    std::ofstream(search.lock) << PluginLock::of({&before.plugins()[0]}, search.lock)->text();
+    search.configured = {second.path(), folder.path()};
+    PluginRegistry registry = PluginRegistry::discover(search);
+    ASSERT_NE(registry.owner(PluginKind::tool, "good_tool"), nullptr);
+    EXPECT_EQ(registry.owner(PluginKind::tool, "good_tool")->version, "1.2.3");
+    EXPECT_TRUE(registry.tool("good_tool").ok());
+}
+
+/// A file that anybody on the machine may write.
+class OpenToAll : public PluginSet {
+protected:
+    [[nodiscard]] std::vector<Error> problems_with(const std::string& file) {
+        fs::permissions(folder.path() + file, fs::perms::others_write, fs::perm_options::add);
+        search.configured = {folder.path()};
+        return PluginRegistry::discover(search).problems();
+    }
+};
+
+TEST_F(OpenToAll, folder_of_a_plugin_is_named) {
+    const auto problems = problems_with("/good");
+    ASSERT_THAT(problems, SizeIs(1));
+    EXPECT_EQ(problems[0].code, "AF-PLUG-038");
+    EXPECT_EQ(problems[0].where, folder.path() + "/good");
+    EXPECT_THAT(problems[0].remedy, HasSubstr("chmod o-w"));
+}
+
+TEST_F(OpenToAll, library_of_a_plugin_is_named) { EXPECT_EQ(problems_with("/good/good.so").at(0).where, folder.path() + "/good/good.so"); }
+
+TEST_F(OpenToAll, folder_of_plugins_is_named_once) {
+    folder.add("again", test::manifest_of("org.agentforge.test.again", "good.so", {test::entry("tool", "again")}), "good/good.so");
+    const auto problems = problems_with("");
+    ASSERT_THAT(problems, SizeIs(1));
+    EXPECT_EQ(problems[0].where, folder.path());
+}
+
 TEST_F(PluginSet, finds_a_plugin_by_its_id_and_by_what_it_provides) {
     search.configured = {folder.path()};
     const PluginRegistry registry = PluginRegistry::discover(search);
@@ -155,6 +222,19 @@ TEST_F(PluginSettings, by_name_stand_over_those_by_id_and_those_of_the_place_of_
     EXPECT_EQ(made.settings_of(made.plugins()[0], "good_stage"), (json::object{{"depth", 2}, {"name", "a"}}));
     EXPECT_EQ(made.settings_of(made.plugins()[0], "good_stage", {{"depth", 3}}), (json::object{{"depth", 3}, {"name", "a"}}));
     EXPECT_EQ(made.settings_of(made.plugins()[0], "good_tool"), (json::object{{"depth", 1}, {"name", "a"}}));
+}
+
+TEST_F(PluginSettings, that_nobody_sets_are_the_defaults_of_the_schema) {
+    json::object manifest = test::good_manifest();
+    manifest["config_schema"] = json::parse(R"({"type": "object", "required": ["depth"], "properties": {
+        "depth": {"type": "integer", "default": 4}, "name": {"type": "string"},
+        "colour": {"type": "object", "properties": {"hue": {"type": "string", "default": "red"}, "dark": {"type": "boolean"}}}}})");
+    folder.add("good", manifest, "good/good.so");
+    const PluginRegistry made = registry();
+    EXPECT_EQ(made.settings_of(made.plugins()[0], "good_stage"), (json::object{{"depth", 4}}));
+    EXPECT_EQ(made.settings_of(made.plugins()[0], "good_stage", {{"depth", 3}, {"colour", json::object{{"dark", true}}}}),
+              (json::object{{"depth", 3}, {"colour", json::object{{"dark", true}, {"hue", "red"}}}}));
+    EXPECT_TRUE(registry().stage("good_stage").ok());
 }
 
 TEST_F(PluginSettings, that_do_not_fit_are_named_with_their_place_before_the_library_is_opened) {

@@ -239,6 +239,30 @@ TEST_F(LockedWithBeside, library_that_changed_is_refused) {
     EXPECT_EQ(tool.error().where, beside());
 }
 
+class UnlockedWithBeside : public testing::Test {
+protected:
+    void SetUp() override {
+        folder.add("tool/beside", test::manifest_of("org.agentforge.test.beside", "with_beside.so", {test::entry("tool", "beside")}), "bad/with_beside.so");
+    }
+    PluginFolder folder;
+    FakeContext context;
+};
+
+TEST_F(UnlockedWithBeside, finds_the_library_in_its_own_folder) {
+    fs::copy_file(std::string(TEST_PLUGINS) + "/beside/libagentforge-test-beside.so", folder.path() + "/tool/beside/libagentforge-test-beside.so");
+    const auto tool = folder.discover().tool("beside");
+    ASSERT_TRUE(tool.ok()) << tool.error().to_string();
+    EXPECT_EQ((*tool)->call({}, context).output, "from beside");
+}
+
+TEST_F(UnlockedWithBeside, is_refused_where_the_library_beside_it_is_truncated) {
+    std::ofstream(folder.path() + "/tool/beside/libagentforge-test-beside.so") << "no library";
+    const auto tool = folder.discover().tool("beside");
+    ASSERT_FALSE(tool.ok());
+    EXPECT_EQ(tool.error().code, "AF-PLUG-011");
+    EXPECT_THAT(tool.error().where, HasSubstr("libagentforge-test-beside.so"));
+}
+
 TEST(NeededLibraries, of_a_plugin_are_read_from_its_bytes) {
     EXPECT_THAT(needed_libraries(read_file(std::string(TEST_PLUGINS) + "/bad/with_beside.so").value()), Contains("libagentforge-test-beside.so"));
 }

@@ -196,7 +196,23 @@ TEST_F(ThrowingPlugin, in_info_is_an_error) {
     const auto stage = registry.stage("throws_in_info");
     ASSERT_FALSE(stage.ok());
     EXPECT_EQ(stage.error().code, "AF-PLUG-020");
-    EXPECT_EQ(stage.error().message, "The plugin `org.agentforge.test.throwing` threw in info() of its stage `throws_in_info`: boom");
+    EXPECT_THAT(stage.error().message, AllOf(HasSubstr("The plugin `org.agentforge.test.throwing` in "), HasSubstr("threw in info() of its stage `throws_in_info`: boom")));
+}
+
+TEST_F(ThrowingPlugin, that_cannot_be_made_is_unavailable_since_no_attempt_would_change_it) {
+    for (const char* const name : {"throws_in_create", "throws_in_info", "no_such_stage"}) { EXPECT_EQ(registry.stage(name).error().kind, ErrorKind::unavailable) << name; }
+    EXPECT_EQ(registry.tool("misnamed").error().kind, ErrorKind::unavailable);
+    const PluginFolder without_library;
+    without_library.manifest_text("throwing", json::serialize(test::throwing_manifest()));
+    EXPECT_EQ(without_library.discover().tool("throws_int").error().kind, ErrorKind::unavailable);
+}
+
+TEST_F(ThrowingPlugin, is_named_with_its_file_and_what_to_do) {
+    const auto tool = registry.tool("throws_int");
+    ASSERT_TRUE(tool.ok());
+    const Error error = *(*tool)->call({}, context).error;
+    EXPECT_THAT(error.message, HasSubstr(folder.path() + "/throwing/throwing.so"));
+    EXPECT_THAT(error.remedy, AllOf(HasSubstr("plugins.disable"), HasSubstr("agentforge plugins check " + folder.path() + "/throwing")));
 }
 
 TEST_F(ThrowingPlugin, in_every_stage_method_is_an_error_that_names_it) {

@@ -121,7 +121,7 @@ TEST_F(ToolPlugins, read_file_numbers_the_lines) {
 TEST_F(ToolPlugins, read_file_shows_a_range_and_says_so) {
     put("a.py", "one\r\ntwo\r\nthree\r\n");
     const auto result = call("read_file", {{"path", "a.py"}, {"first_line", 2}, {"last_line", 2}});
-    EXPECT_EQ(result.output, "2\ttwo\n(lines 2-2 of 3; give first_line and last_line for others)\n(lines end in CRLF; edit_file keeps that)\n");
+    EXPECT_EQ(result.output, "2\ttwo\n(lines 2-2 of 3; give first_line and last_line for others)\n(lines end in CRLF, and edits keep that)\n");
     EXPECT_EQ(result.summary, "read a.py:2-2");
 }
 TEST_F(ToolPlugins, read_file_fits_the_bridges_bound) {
@@ -132,6 +132,110 @@ TEST_F(ToolPlugins, read_file_fits_the_bridges_bound) {
     EXPECT_EQ(result.output.find("left out"), std::string::npos);
     EXPECT_NE(result.output.find("of 3000; give first_line"), std::string::npos);
 }
+/// What a role with these tools and rules does in a task that began with the file `old_test.py`.
+class DraftTest : public testing::Test {
+protected:
+    DraftTest() {
+        put("old_test.py", "old\n");
+        auto symbols = std::make_shared<PathSymbols>();
+        const auto tests = [](std::string_view path) { return path.ends_with("_test.py"); };
+        const auto created = [](std::string_view path) { return path != "old_test.py"; };
+        symbols->tests = {tests, tests, "*_test.py"};
+        symbols->created = {created, created, "files that this task created"};
+        symbols_ = std::move(symbols);
+        role({"create_file", "delete_file"}, {{"create_file", "@tests"}, {"delete_file", "@created"}});
+    }
+    void role(const std::vector<std::string>& names, const std::map<std::string, std::string, std::less<>>& rules, const std::vector<std::string>& locked = {}) {
+        bridge_.reset();
+        workspace_ = std::move(RoleWorkspace::open(folder_.path().string(), RolePaths::make("tester", rules, locked, symbols_).value())).value();
+        AgentDefinition agent;
+        agent.role = "tester";
+        agent.allowed_tools = names;
+        agent.path_constraints = rules;
+        std::map<std::string, std::shared_ptr<Tool>, std::less<>> tools;
+        for (const auto& name : names) { tools[name] = load(name); }
+        bridge_ = std::make_unique<ToolBridge>(agent, std::move(tools), *workspace_, services_, json::object{{"type", "object"}}, all_tools);
+    }
+    ToolResult call(std::string_view tool, const json::object& arguments) { return bridge_->call(tool, arguments, {"task-1", "red", "tester", 7}); }
+    void put(const std::string& path, std::string_view bytes) const { ASSERT_TRUE(write_file_atomic(folder_.path() / path, bytes, Durability::cached).ok()); }
+    [[nodiscard]] std::string get(const std::string& path) const { return read_file(folder_.path() / path).value_or("(none)"); }
+    static std::string code(const ToolResult& result) { return result.error ? result.error->code : ""; }
+
+    TemporaryDirectory folder_{"drafts"};
+    std::shared_ptr<const PathSymbols> symbols_;
+    std::unique_ptr<RoleWorkspace> workspace_;
+    RecordingServices services_;
+    std::unique_ptr<ToolBridge> bridge_;
+};
+
+TEST_F(DraftTest, create_file_replaces_a_file_that_the_task_created) {
+    EXPECT_EQ(call("create_file", {{"path", "new_test.py"}, {"content", "draft\n"}}).summary, "created new_test.py (+1 −0)");
+    EXPECT_EQ(call("create_file", {{"path", "new_test.py"}, {"content", "better\n"}}).summary, "replaced new_test.py (+1 −1)");
+    EXPECT_EQ(get("new_test.py"), "better\n");
+    const auto changes = workspace_->take_changes();
+    ASSERT_EQ(changes.size(), 2U);
+    EXPECT_FALSE(changes[1].created);
+}
+TEST_F(DraftTest, delete_file_deletes_a_file_that_the_task_created) {
+    put("new_test.py", "draft\n");
+    EXPECT_EQ(call("delete_file", {{"path", "new_test.py"}}).summary, "deleted new_test.py (+0 −1)");
+}
+TEST_F(DraftTest, files_that_were_there_before_the_task_stay) {
+    EXPECT_EQ(code(call("create_file", {{"path", "old_test.py"}, {"content", "mine\n"}})), "AF-TOOL-035");
+    EXPECT_EQ(code(call("delete_file", {{"path", "old_test.py"}})), "AF-TOOL-013");
+    EXPECT_EQ(get("old_test.py"), "old\n");
+}
+TEST_F(DraftTest, the_roles_paths_and_locks_hold_for_created_files_too) {
+    put("code.py", "x\n");
+    EXPECT_EQ(code(call("delete_file", {{"path", "code.py"}})), "AF-TOOL-013");
+    EXPECT_EQ(code(call("create_file", {{"path", "code.py"}, {"content", "y\n"}})), "AF-TOOL-013");
+    put("new_test.py", "locked\n");
+    role({"create_file", "delete_file"}, {}, {"new_test.py"});
+    EXPECT_EQ(code(call("create_file", {{"path", "new_test.py"}, {"content", "y\n"}})), "AF-TOOL-015");
+    EXPECT_EQ(code(call("delete_file", {{"path", "new_test.py"}})), "AF-TOOL-015");
+}
+TEST_F(DraftTest, a_rule_of_delete_file_binds_the_deletions_of_a_patch) {
+    role({"apply_patch", "delete_file"}, {{"delete_file", "@created"}});
+    EXPECT_EQ(code(call("apply_patch", {{"patch", "*** Begin Patch\n*** Delete File: old_test.py\n*** End Patch"}})), "AF-TOOL-013");
+    EXPECT_TRUE(call("apply_patch", {{"patch", "*** Begin Patch\n*** Update File: old_test.py\n-old\n+new\n*** End Patch"}}).success);
+}
+
+/// Every tool alone: what fails advises nothing that only another tool does.
+class Advice : public DraftTest, public testing::WithParamInterface<std::string> {};
+
+TEST_P(Advice, names_no_tool_that_the_role_lacks) {
+    const std::string own = GetParam();
+    role({own}, {});
+    std::filesystem::create_directory(folder_.path() / "folder");
+    put("binary", std::string_view("a\0b", 3));
+    put("empty", "");
+    workspace_->pin({"sub"});
+    std::vector<std::string> texts{bridge_->offered().front().description, json::serialize(bridge_->offered().front().parameters)};
+    const json::object everything{{"search", "nowhere"}, {"replace", "x"}, {"content", "x\n"}, {"to", "old_test.py"}};
+    const json::object* const properties = bridge_->offered().front().parameters.if_contains("properties") ? &bridge_->offered().front().parameters.at("properties").as_object() : nullptr;
+    for (const char* path : {"none", "folder", "binary", "empty", "old_test.py", "old_test.py/x", "sub/x", "../x", ".git/x"}) {
+        for (const std::string_view given : {"none", "search", "empty_search", "content"}) {
+            json::object arguments{{"path", path}};
+            for (const auto& [name, value] : everything) {
+                const bool piece = name == "search" || name == "replace";
+                if (piece != (given == "search" || given == "empty_search") && (piece || (name == "content" && given != "content" && own == "edit_file"))) { continue; }
+                if (properties != nullptr && properties->contains(name)) { arguments[name] = value; }
+            }
+            if (given == "empty_search" && arguments.contains("search")) { arguments["search"] = ""; }
+            if (own == "apply_patch") { arguments = {{"patch", "*** Begin Patch\n*** " + std::string(given == "content" ? "Delete" : "Update") + " File: " + path + "\n" + (given == "content" ? "" : "@@\n-a\n+b\n") + "*** End Patch"}}; }
+            const ToolResult result = call(own, arguments);
+            texts.push_back(result.output);
+            if (result.error) { texts.push_back(result.error->to_string()); }
+        }
+    }
+    for (const std::string& text : texts) {
+        for (const std::string& tool : all_tools) {
+            if (tool != own && tool != "complete") { EXPECT_EQ(text.find(tool), std::string::npos) << own << " names " << tool << ": " << text; }
+        }
+    }
+}
+INSTANTIATE_TEST_SUITE_P(OfEvery, Advice, testing::ValuesIn(all_tools), [](const auto& tool) { return tool.param; });
+
 TEST_F(ToolPlugins, create_file_creates_and_never_overwrites) {
     const auto result = call("create_file", {{"path", "a/b.py"}, {"content", "x\ny\n"}});
     EXPECT_TRUE(result.success);
@@ -299,7 +403,7 @@ TEST_F(ToolPlugins, read_documentation_lists_documents_and_headings) {
     put("docs/guide.rst", "Guide\n=====\n\nConfiguration\n-------------\nSet it.\n");
     put("src/a.py", "# not a document\n");
     EXPECT_EQ(call("read_documentation", {}).output,
-              "README.md\n  1  Textkit\n  8  Use\ndocs/guide.rst\n  1  Guide\n  4  Configuration\nGive a topic to see sections, or read a document with read_file.\n");
+              "README.md\n  1  Textkit\n  8  Use\ndocs/guide.rst\n  1  Guide\n  4  Configuration\nGive a topic to see sections.\n");
 }
 TEST_F(ToolPlugins, read_documentation_shows_the_best_section_for_a_topic) {
     put("README.md", "# Textkit\nIt has a configuration somewhere.\n");

@@ -151,6 +151,14 @@ TEST(PathRule, file_that_holds_tests_beside_code_is_open_to_both_sides) {
     EXPECT_TRUE(allows_with_symbols("!@tests", "lib.rs"));
 }
 
+TEST(PathRule, created_stands_alone_and_binds_its_own_tool) {
+    EXPECT_EQ(PathRule::parse("@created, @tests").error().code, "AF-TOOL-020");
+    EXPECT_EQ(PathRule::parse("!@created").error().code, "AF-TOOL-020");
+    EXPECT_TRUE(PathRule::parse("@created")->binds_one_tool());
+    EXPECT_TRUE(RolePaths::make("tester", {{"delete_file", "@created"}})->check_write("a.py").ok());
+    EXPECT_FALSE(RolePaths::make("tester", {{"delete_file", "@created"}})->created("a.py"));
+}
+
 TEST(PathRule, symbol_that_nobody_explained_is_closed) {
     EXPECT_FALSE(allows("@tests", "tests/a.py"));
     EXPECT_FALSE(allows("!@tests", "src/a.py"));

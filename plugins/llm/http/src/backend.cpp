@@ -36,6 +36,14 @@ void replace_all(std::string& text, const std::string& from, std::string_view to
     for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) { text.replace(at, from.size(), to); }
 }
 
+CacheMarks usable(const CacheMarks& marks, std::size_t bytes) {
+    CacheMarks kept;
+    for (const std::size_t end : marks.user_ends) {
+        if (end <= bytes && end > (kept.user_ends.empty() ? 0 : kept.user_ends.back())) { kept.user_ends.push_back(end); }
+    }
+    return kept;
+}
+
 }  // namespace
 
 HttpBackend::HttpBackend(const json::object& settings, const Service& service, const std::vector<std::string_view>& known)
@@ -72,11 +80,11 @@ Result<Call> HttpBackend::prepare(steady_clock::time_point latest, CallContext& 
     return call;
 }
 
-Result<Completion> HttpBackend::complete(const CompletionRequest& request, StreamSink* sink, CallContext& context) {
+Result<Completion> HttpBackend::complete_marked(const CompletionRequest& request, const CacheMarks& marks, StreamSink* sink, CallContext& context) {
     const auto latest = steady_clock::now() + settings_.timeout;
     if (auto waited = wait_as_asked(latest, context); !waited.ok()) { return std::move(waited).error(); }
     Head head;
-    auto answer = attempt(request, sink, context, latest, head);
+    auto answer = attempt(request, marks, sink, context, latest, head);
     if (answer.ok()) { return answer; }
     Error error = without_secrets(std::move(answer).error());
     if (const milliseconds asked = asked_to_wait(head); error.kind == ErrorKind::transient && asked.count() > 0) {
@@ -111,7 +119,7 @@ Result<void> HttpBackend::wait_as_asked(steady_clock::time_point latest, CallCon
     return {};
 }
 
-Result<Completion> HttpBackend::attempt(const CompletionRequest& request, StreamSink* sink, CallContext& context, steady_clock::time_point latest, Head& head) {
+Result<Completion> HttpBackend::attempt(const CompletionRequest& request, const CacheMarks& marks, StreamSink* sink, CallContext& context, steady_clock::time_point latest, Head& head) {
     const std::string model = request.model.empty() ? settings_.model : request.model;
     if (model.empty()) {
         return Error{"AF-LLM-413", "no model is named for " + settings_.server.host, "llm.model", "Set llm.model; `agentforge doctor` says which the server has.",
@@ -119,7 +127,7 @@ Result<Completion> HttpBackend::attempt(const CompletionRequest& request, Stream
     }
     AF_TRY(Call call, prepare(latest, context));
     call.path = settings_.server.path + answer_path();
-    call.body = json::serialize(body(request, model));
+    call.body = json::serialize(body(request, usable(marks, request.user.size()), model));
     call.headers.emplace_back("Accept", settings_.stream ? "text/event-stream, application/json" : "application/json");
 
     // A server that does not stream though asked to is understood, too.

@@ -40,9 +40,9 @@ public:
     [[nodiscard]] virtual Result<Completion> finish() = 0;
 };
 
-class HttpBackend : public LLMBackend {
+class HttpBackend : public LLMBackendV2 {
 public:
-    [[nodiscard]] Result<Completion> complete(const CompletionRequest& request, StreamSink* sink, CallContext& context) final;
+    [[nodiscard]] Result<Completion> complete_marked(const CompletionRequest& request, const CacheMarks& marks, StreamSink* sink, CallContext& context) final;
     /// Asks the server for its models: address, number of models, and whether the chosen one is among them.
     [[nodiscard]] Result<std::string> check(CallContext& context) final;
 
@@ -54,7 +54,8 @@ protected:
     [[nodiscard]] virtual std::string models_path() const = 0;
     /// The service's own headers, the key's among them.
     [[nodiscard]] virtual Headers headers() const = 0;
-    [[nodiscard]] virtual json::object body(const CompletionRequest& request, const std::string& model) const = 0;
+    /// `marks` hold for `request.user`: ascending, none at its beginning, none behind its end.
+    [[nodiscard]] virtual json::object body(const CompletionRequest& request, const CacheMarks& marks, const std::string& model) const = 0;
     [[nodiscard]] virtual std::unique_ptr<AnswerReader> reader() const = 0;
 
     [[nodiscard]] const Settings& settings() const { return settings_; }
@@ -63,7 +64,7 @@ protected:
     }
 
 private:
-    [[nodiscard]] Result<Completion> attempt(const CompletionRequest& request, StreamSink* sink, CallContext& context, std::chrono::steady_clock::time_point latest, Head& head);
+    [[nodiscard]] Result<Completion> attempt(const CompletionRequest& request, const CacheMarks& marks, StreamSink* sink, CallContext& context, std::chrono::steady_clock::time_point latest, Head& head);
     [[nodiscard]] Result<Call> prepare(std::chrono::steady_clock::time_point latest, CallContext& context) const;
     [[nodiscard]] Result<void> wait_as_asked(std::chrono::steady_clock::time_point latest, CallContext& context);
     [[nodiscard]] Error without_secrets(Error error) const;

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds functions that are written and do nothing yet, and makes each end the test that comes to it.
+
+Input: {"contents": {path: text}, "marker": text}. Output, one JSON object a line: {"path", "content"} for each file with such a
+function, in which it raises NotImplementedError with the marker and its name before it does what it does, then {"end": true}. Nothing
+of the project is run.
+
+Such a function has, besides its docstring, nothing but `pass`, `...`, `return` with nothing or a constant or empty value, or one `raise` of
+NotImplementedError, or of another exception that says "implement" or "todo". What is abstract or an overload is a declaration.
+"""
+import ast
+import json
+import sys
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+DECLARATIONS = ("abstractmethod", "overload", "abstractproperty")
+
+
+def is_text(node):
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def is_default(value):
+    """What stands in place of an answer: None, a constant, something empty."""
+    if isinstance(value, ast.UnaryOp):
+        return isinstance(value.operand, ast.Constant)
+    if isinstance(value, ast.Tuple):
+        return all(is_default(each) for each in value.elts)
+    if isinstance(value, (ast.List, ast.Set)):
+        return not value.elts
+    if isinstance(value, ast.Dict):
+        return not value.keys
+    return value is None or (isinstance(value, ast.Constant) and value.value in (None, ..., True, False, 0, 1, "", b""))
+
+
+def says_nothing_is_there(node):
+    """`raise NotImplementedError…`, or another exception in these words."""
+    error = node.exc
+    name = error.func if isinstance(error, ast.Call) else error
+    if isinstance(name, ast.Name) and name.id == "NotImplementedError":
+        return True
+    words = "".join(part.value for part in ast.walk(error) if isinstance(part, ast.Constant) and isinstance(part.value, str)) if error else ""
+    return any(word in words.lower() for word in ("implement", "todo"))
+
+
+def is_stub(function):
+    named = (each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "") for each in function.decorator_list)
+    if any(name in DECLARATIONS for name in named):
+        return False
+    for node in function.body[1:] if is_text(function.body[0]) else function.body:
+        empty = isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        if not (empty or (isinstance(node, ast.Return) and is_default(node.value)) or (isinstance(node, ast.Raise) and says_nothing_is_there(node))):
+            return False
+    return True
+
+
+def mark(text, marker):
+    """The text with its stubs marked; lines stay where they are."""
+    lines = text.encode().splitlines(keepends=True)
+    stubs = [node for node in ast.walk(ast.parse(text)) if isinstance(node, FUNCTIONS) and is_stub(node)]
+    for node in sorted(stubs, key=lambda each: (-each.body[0].lineno, -each.body[0].col_offset)):
+        first = node.body[0]
+        line = lines[first.lineno - 1]
+        said = f"raise NotImplementedError({json.dumps(marker + ' ' + node.name)}); "
+        lines[first.lineno - 1] = line[:first.col_offset] + said.encode() + line[first.col_offset:]
+    return b"".join(lines).decode()
+
+
+def main():
+    request = json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogateescape"))
+    for path, text in request["contents"].items():
+        try:
+            marked = mark(text, request["marker"])
+        except (SyntaxError, ValueError, RecursionError, UnicodeError):
+            continue            # What does not parse has no function that a test could come to.
+        if marked != text:
+            sys.stdout.write(json.dumps({"path": path, "content": marked}) + "\n")
+    sys.stdout.write(json.dumps({"end": True}) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process that `main` has not ended was ended by somebody else: a plugin that calls exit(), quick_exit(), _exit() or _Exit() ends the whole
+// program, and an unfinished run must not look like one that is done.
+//
+// Not seen: the system call itself, made by hand, and SIGKILL (whose status is not 0).
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace agentforge::kernel::exit_guard {
+
+/// From now on, until `end_process` or `end_is_meant`: whoever ends this process, and not one that it forks, has `told` called, on the thread that does
+/// it, with the plugin call that the thread is in ("" where it is in none); then the process ends with code 1. `told` must not throw.
+void arm(std::function<void(const std::string& culprit)> told);
+/// What ends this process now is its own affair: `main` returns, or a child tries something out.
+void end_is_meant() noexcept;
+/// Whoever ends this process ends it without a word and without what `exit` does: for a forked child, where the buffers are its parent's, too.
+void leave_silently() noexcept;
+/// Ends the process at once, as _exit does.
+[[noreturn]] void end_process(int code) noexcept;
+/// For the program's own `_exit`: a plugin may be what calls it.
+[[noreturn]] void leave(int code) noexcept;
+
+}  // namespace agentforge::kernel::exit_guard

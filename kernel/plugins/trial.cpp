@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/trial.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "plugins/exit_guard.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr const char* all_is_well = "ok";
+
+std::string words_of(const Result<void>& done) {
+    if (done.ok()) { return all_is_well; }
+    const Error& error = done.error();
+    return to_json_line({{"code", error.code}, {"message", error.message}, {"where", error.where}, {"remedy", error.remedy}, {"kind", static_cast<std::uint64_t>(error.kind)}});
+}
+
+/// What the child wrote until it ended; none where it did not in time.
+std::optional<std::string> heard(int descriptor, std::chrono::steady_clock::time_point until) {
+    std::string text;
+    char buffer[4096];
+    for (;;) {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count();
+        if (left <= 0) { return std::nullopt; }
+        pollfd ready{descriptor, POLLIN, 0};
+        const int answer = ::poll(&ready, 1, static_cast<int>(left));
+        if (answer < 0 && errno == EINTR) { continue; }
+        if (answer <= 0) { return std::nullopt; }
+        const ssize_t got = ::read(descriptor, buffer, sizeof buffer);
+        if (got < 0 && errno == EINTR) { continue; }
+        if (got <= 0) { return text; }
+        text.append(buffer, static_cast<std::size_t>(got));
+    }
+}
+
+}  // namespace
+
+Result<void> try_apart(const PluginManifest& manifest, std::string_view doing, const std::function<Result<void>()>& work, std::chrono::milliseconds limit) {
+    const auto failed = [&](const std::string& how) {
+        return Error{"AF-PLUG-021", "The plugin `" + manifest.id + "` " + how + " when " + std::string(doing), manifest.directory + "/" + manifest.library,
+                     "Report it to the plugin's author (`agentforge plugins check " + manifest.directory + "` says more); to do without it, name " + manifest.id + " in plugins.disable.",
+                     ErrorKind::unavailable};
+    };
+    int ends[2] = {-1, -1};
+    if (::pipe2(ends, O_CLOEXEC) != 0) { return failed("cannot be tried out (pipe: " + errno_text(errno) + ")"); }
+    const FileDescriptor in(ends[0]);
+    FileDescriptor out(ends[1]);
+    const pid_t child = ::fork();
+    if (child < 0) { return failed("cannot be tried out (fork: " + errno_text(errno) + ")"); }
+    if (child == 0) {
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) { ::signal(signal, SIG_DFL); }
+        exit_guard::leave_silently();
+        static_cast<void>(write_all(out.get(), words_of(work()), "the parent"));
+        exit_guard::end_process(0);
+    }
+    out = FileDescriptor();
+    const auto text = heard(in.get(), std::chrono::steady_clock::now() + limit);
+    if (!text) { ::kill(child, SIGKILL); }
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    if (!text) { return failed("did not return within " + std::to_string(limit.count() / 1000) + " s"); }
+    if (WIFSIGNALED(status)) { return failed("crashed (" + std::string(::strsignal(WTERMSIG(status))) + ")"); }
+    if (text->empty()) { return failed("ended the whole process"); }
+    if (*text == all_is_well) { return {}; }
+    const auto told = parse_json(*text, "what the trial told");
+    if (!told.ok() || !told->is_object()) { return failed("was not heard to its end"); }
+    const json::object& error = told->get_object();
+    const auto field = [&](const char* name) { return std::string(error.at(name).as_string()); };
+    return Error{field("code"), field("message"), field("where"), field("remedy"), static_cast<ErrorKind>(error.at("kind").to_number<unsigned>())};
+}
+
+}  // namespace agentforge::kernel
