@@ -51,7 +51,7 @@ std::map<std::string, std::string> toolchains_of(const Language& language, const
 
 Result<GateSettings> GateSettings::read(const json::object& settings) {
     GateSettings result;
-    const std::vector<std::string> known{"programs", "timeouts", "thresholds", "readable", "integration_tests", "command", "max_processes"};
+    const std::vector<std::string> known{"programs", "timeouts", "thresholds", "readable", "integration_tests", "command", "max_processes", "mutants"};
     for (const auto& field : settings) {
         const std::string key(field.key());
         if (std::find(known.begin(), known.end(), key) == known.end()) {
@@ -72,6 +72,12 @@ Result<GateSettings> GateSettings::read(const json::object& settings) {
                 if (!item.is_string()) { return wrong_setting(key, wanted); }
                 (key == "readable" ? result.readable : key == "command" ? result.command : result.integration_tests).emplace_back(item.get_string());
             }
+            continue;
+        }
+        if (key == "mutants") {
+            const auto* number = field.value().if_int64();
+            if (number == nullptr || *number < 0 || *number > 10) { return wrong_setting(key, "must be a whole number from 0 to 10"); }
+            result.mutants = static_cast<std::size_t>(*number);
             continue;
         }
         const auto* map = field.value().if_object();
@@ -139,12 +145,13 @@ LanguageCommands::LanguageCommands(TreeCheckout& checkout, ProcessRunner& proces
 
 ProcessRequest LanguageCommands::request(const Language& language, const LanguageCommand& command, const Filling& filling,
                                          const std::map<std::string, std::string>& environment, std::string input) const {
+    const auto root = (filling.root.empty() ? checkout_.path() : filling.root).string();
     const auto fill = [&](std::string text) {
         replace_all(text, "{scratch}", filling.scratch.string());
         replace_all(text, "{results}", filling.results.string());
         replace_all(text, "{build}", filling.build.string());
         replace_all(text, "{language}", language.directory);
-        replace_all(text, "{root}", checkout_.path().string());
+        replace_all(text, "{root}", root);
         replace_all(text, "{unique}", filling.unique);
         replace_all(text, "{secret}", filling.secret);
         replace_all(text, "{jobs}", std::to_string(std::max(1U, std::thread::hardware_concurrency())));
@@ -162,6 +169,8 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
     for (const auto& argument : command.argv) {
         if (argument == "{files}") {
             result.argv.insert(result.argv.end(), filling.files.begin(), filling.files.end());
+        } else if (argument == "{tests}") {
+            result.argv.insert(result.argv.end(), filling.tests.begin(), filling.tests.end());
         } else if (argument == "{command}") {
             for (const auto& word : settings_.command) { result.argv.push_back(fill(word)); }
         } else if (argument == "{names}") {
@@ -186,7 +195,7 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
     if (const auto program = settings_.programs.find(result.argv.front()); program != settings_.programs.end()) {
         result.argv.front() = program->second;
     }
-    result.directory = checkout_.path().string();
+    result.directory = root;
     result.environment = base_environment(environment_);
     for (const auto& [name, value] : toolchains_of(language, environment_)) {
         result.environment[name] = value;

@@ -27,6 +27,7 @@ struct GateSettings {
     std::map<std::string, std::chrono::seconds, std::less<>> timeouts;     ///< By command: tests, integration, tests_after_edit, setup, build, collect, affected, syntax, types, metrics, skeleton.
     std::map<std::string, std::int64_t, std::less<>> thresholds;    ///< By check id.
     std::vector<std::string> integration_tests;                     ///< Globs: test files that wait for the end of a phase.
+    std::size_t mutants = 10;                                       ///< At most so many altered lines show whether new tests notice; 0: none.
     std::vector<std::string> readable;                              ///< More that commands may read: a virtual environment.
     std::uint64_t max_processes = 512;                              ///< Processes and threads that one command may have at once.
     std::vector<std::string> command;                               ///< What `{command}` stands for, alone in an argument: the tests of the language `generic`.
@@ -46,6 +47,8 @@ struct TestSelection {
     /// left there counts. Otherwise it is the folder that is kept between the runs of a task: quick, for feedback.
     bool judged = false;
     std::string timeout = {};           ///< In place of `tests`, the setting that bounds it, where that is set: integration, tests_after_edit.
+    std::map<std::string, std::string> instead = {};    ///< Path → bytes that stand in these plain files of the tree for this run; a path that the tree has not is one more file.
+    std::optional<std::chrono::seconds> at_most = {};   ///< The run takes no longer, whatever the settings allow.
 };
 
 /// How the build of a tree went.
@@ -96,6 +99,23 @@ public:
     };
     /// Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
     [[nodiscard]] Result<LinesRun> lines_run(const Language& language, const std::string& tree, const std::vector<std::string>& tests, const Stop& stop);
+    /// What is run plainly.
+    struct PlainSelection {
+        std::vector<std::string> files;
+        std::vector<std::string> tests;         ///< Ids of the files that pass; run in the opposite order, where the runner takes single ones.
+        std::vector<std::string> beside;        ///< Files that may call a test file by its name.
+        bool all_pass = false;                  ///< The whole suite does: for runners that run all of it.
+        std::chrono::seconds at_most{30};
+    };
+    struct PlainRun {
+        bool measured = false;
+        bool passed = false;
+        std::string reason;                     ///< Not measured: why.
+        std::string words;                      ///< Its last.
+    };
+    /// Tests that pass, run as their user would: in a copy of the tree at another place, test files under other names, without recorder and
+    /// AgentForge's variables. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
+    [[nodiscard]] Result<PlainRun> run_plainly(const Language& language, const std::string& tree, const PlainSelection& selection, const Stop& stop);
     /// Test files that a change of these source files affects; empty optional: the runner cannot tell, so all.
     [[nodiscard]] Result<std::optional<std::vector<std::string>>> affected(const Language& language, const std::string& tree,
                                                                            const std::vector<std::string>& sources, const Stop& stop);
@@ -124,6 +144,8 @@ private:
         std::string secret;
         std::vector<std::string> files;
         std::vector<std::string> names;
+        std::vector<std::string> tests = {};
+        std::filesystem::path root = {};        ///< In place of the folder that is checked out.
     };
     [[nodiscard]] ProcessRequest request(const Language& language, const LanguageCommand& command, const Filling& filling,
                                          const std::map<std::string, std::string>& environment, std::string input) const;
@@ -132,6 +154,8 @@ private:
                                              Filling& filling, const Stop& stop);
     [[nodiscard]] Result<TestRun> run_native(const Language& language, const TestRunner& runner, const std::string& tree,
                                              const TestSelection& selection, Filling& filling, const Stop& stop);
+    /// Into the folder that is checked out, until the next tree is.
+    [[nodiscard]] Result<void> put_instead(const std::map<std::string, std::string>& files);
     [[nodiscard]] Result<BuildOutcome> run_build(const Language& language, const TestRunner& runner, const Filling& filling, const Stop& stop);
     /// Puts the canaries in their places. The paths that were filled in come back in `paths`.
     [[nodiscard]] Result<std::vector<PlacedCanary>> place_canaries(const Language& language, const TestRunner& runner,

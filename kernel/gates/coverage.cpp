@@ -23,24 +23,6 @@ std::vector<std::string_view> lines_of(std::string_view text) {
     return lines;
 }
 
-/// Numbers of the lines of `now` that `old` has not, each as often as it has it.
-json::array changed_lines(std::string_view now, std::string_view old) {
-    std::map<std::string_view, std::size_t> known;
-    for (const auto line : lines_of(old)) { ++known[line]; }
-    json::array numbers;
-    std::int64_t number = 0;
-    for (const auto line : lines_of(now)) {
-        ++number;
-        auto& left = known[line];
-        if (left > 0) {
-            --left;
-        } else {
-            numbers.emplace_back(number);
-        }
-    }
-    return numbers;
-}
-
 std::string coverage_text(const json::object& line, const char* key) {
     const auto* found = line.if_contains(key);
     return found != nullptr && found->is_string() ? ellipsis(std::string(found->get_string()), 300) : std::string{};
@@ -52,6 +34,23 @@ std::uint64_t coverage_number(const json::object& line, const char* key) {
 }
 
 }  // namespace
+
+std::set<std::uint64_t> changed_line_numbers(std::string_view now, std::string_view old) {
+    std::map<std::string_view, std::size_t> known;
+    for (const auto line : lines_of(old)) { ++known[line]; }
+    std::set<std::uint64_t> numbers;
+    std::uint64_t number = 0;
+    for (const auto line : lines_of(now)) {
+        ++number;
+        auto& left = known[line];
+        if (left > 0) {
+            --left;
+        } else {
+            numbers.insert(number);
+        }
+    }
+    return numbers;
+}
 
 Result<Coverage> Measure::coverage_by_lines(const Language& language, const std::string& tree, const json::object& changed, const std::vector<std::string>& tests,
                                             bool special_only, const Stop& stop) {
@@ -150,7 +149,9 @@ Result<Coverage> Measure::coverage(const std::string& base_tree, const std::stri
         AF_TRY(const auto now, checkout_->file(tree, change.path));
         AF_TRY(const auto before, checkout_->file(base_tree, change.old_path.empty() ? change.path : change.old_path));
         if (!now) { continue; }
-        if (auto lines = changed_lines(*now, before.value_or("")); !lines.empty()) { changed[change.path] = std::move(lines); }
+        json::array lines;
+        for (const auto number : changed_line_numbers(*now, before.value_or(""))) { lines.emplace_back(static_cast<std::int64_t>(number)); }
+        if (!lines.empty()) { changed[change.path] = std::move(lines); }
     }
     if (changed.empty()) { return result; }
     if (by_lines) { return coverage_by_lines(*found, tree, changed, tests, special_only, stop); }

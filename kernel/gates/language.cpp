@@ -203,7 +203,7 @@ std::string read_format(Reader& reader, const json::object& value, const std::st
 
 TestRunner read_runner(Reader& reader, const json::object& value, const std::string& pointer) {
     TestRunner runner;
-    reader.keys(value, pointer, {"name", "detect", "build", "build_error", "collect", "run", "single", "affected", "coverage", "environment", "canaries",
+    reader.keys(value, pointer, {"name", "detect", "build", "build_error", "collect", "run", "single", "affected", "coverage", "plain", "environment", "canaries",
                                  "error_messages", "assertion_messages", "declaration"});
     runner.name = reader.text(value, pointer, "name");
     runner.detect = reader.conditions(value, pointer, "detect");
@@ -241,6 +241,13 @@ TestRunner read_runner(Reader& reader, const json::object& value, const std::str
         runner.coverage_format = reader.text(*coverage, pointer + "/coverage", "format");
         if (!runner.coverage_format.empty() && !is_coverage_format(runner.coverage_format)) {
             reader.fail(pointer + "/coverage/format", "`" + runner.coverage_format + "` is not a known format of coverage.", "Known formats: " + coverage_format_names() + ".");
+        }
+    }
+    if (const auto* plain = part("plain", {"argv", "timeout_seconds", "renames"})) {
+        runner.plain = reader.command(*plain, pointer + "/plain", "plain", 900);
+        if (const auto* renames = plain->if_contains("renames")) {
+            if (!renames->is_bool()) { reader.fail(pointer + "/plain/renames", "`renames` must be true or false."); }
+            runner.plain_renames = renames->is_bool() && renames->get_bool();
         }
     }
     runner.environment = reader.mapping(value, pointer, "environment");
@@ -347,6 +354,20 @@ void read_code(Reader& reader, const json::object& root, Language& language) {
     code.decision = reader.pattern(*value, pointer, "decision", false);
     code.compared_before = reader.pattern(*value, pointer, "compared_before", false);
     code.compared_after = reader.pattern(*value, pointer, "compared_after", false);
+}
+
+void read_mutations(Reader& reader, const json::object& root, Language& language) {
+    reader.list(root, "", "mutations", [&](const json::object& value, const std::string& pointer) {
+        reader.keys(value, pointer, {"name", "match", "replace", "files"});
+        MutationRule rule;
+        rule.name = reader.text(value, pointer, "name");
+        rule.match = reader.pattern(value, pointer, "match");
+        rule.replace = reader.text(value, pointer, "replace", false);
+        rule.files = Globs(reader.texts(value, pointer, "files", false));
+        if (const RE2 pattern(rule.match, RE2::Quiet); pattern.ok() && pattern.NumberOfCapturingGroups() > 9) { reader.fail(pointer + "/match", "`match` may have nine groups."); }
+        language.mutations.push_back(std::move(rule));
+    });
+    if (!language.mutations.empty() && language.code.empty()) { reader.fail("/mutations", "`mutations` needs `code`, which says what is code."); }
 }
 
 void read_type_checkers(Reader& reader, const json::object& root, Language& language) {
@@ -456,7 +477,7 @@ Result<Language> load_language(const std::string& languages_directory, const std
     if (root != nullptr) {
         reader.keys(*root, "", {"agentforge_language", "name", "detect", "roots", "nested_roots", "sources", "tests", "test_support", "inline_tests",
                                 "runner_configuration", "skeleton_marker", "skeleton_reads", "skeletons", "environment", "toolchains", "runners", "commands",
-                                "code", "stubs", "type_checkers", "setup", "scaffold", "tools"});
+                                "code", "stubs", "mutations", "type_checkers", "setup", "scaffold", "tools"});
         if (reader.number(*root, "", "agentforge_language", 0) != 1) {
             reader.fail("/agentforge_language", "`agentforge_language` must be 1.");
         }
@@ -494,6 +515,7 @@ Result<Language> load_language(const std::string& languages_directory, const std
         read_commands(reader, *root, language);
         read_code(reader, *root, language);
         read_stubs(reader, *root, language);
+        read_mutations(reader, *root, language);
         read_type_checkers(reader, *root, language);
         read_setup(reader, *root, language);
         read_scaffold(reader, *root, language);

@@ -14,6 +14,7 @@
 #include <agentforge/result.hpp>
 
 #include "gates/globs.hpp"
+#include "gates/mutants.hpp"
 #include "gates/source_text.hpp"
 
 namespace agentforge::kernel {
@@ -59,6 +60,10 @@ struct TestRunner {
     /// stands in a folder of its own. One that fails and prints `agentforge: not measured: <reason>` is told so, and held against nobody.
     std::optional<LanguageCommand> coverage;
     std::string coverage_format;            ///< formats/line_counts.hpp
+    /// Runs the tests of `{files}` (or `{tests}`, or all) as a user would, in a copy of the tree at another place: no recorder, none of AgentForge's
+    /// variables. It ends with 0 where all pass. One that fails and prints `agentforge: not measured: <reason>` says nothing.
+    std::optional<LanguageCommand> plain;
+    bool plain_renames = false;             ///< Test files may have other names there.
     std::vector<int> exit_passed{0};        ///< Exit codes that go with no failure,
     std::vector<int> exit_failed{1};        ///< and with some. With a canary in the run only these are believed.
     std::map<std::string, std::string> environment;
@@ -144,6 +149,7 @@ struct Language {
     std::string skeletons;                  ///< Kind of declarations the kernel writes itself (`c`); empty: the command's, if there is one.
     CodeRules code;                         ///< How its text is read where no command measures it: complexity, what it compares with.
     StubRules stubs;                        ///< With `code`; a command `stubs` does the same for what has no braces.
+    std::vector<MutationRule> mutations;    ///< Small faults to put into a change, the more telling first (mutants.hpp).
     std::vector<TypeChecker> type_checkers;
     std::vector<SetupRule> setup;
     std::vector<LanguageTool> tools;        ///< None: the programs of its commands.

@@ -234,6 +234,7 @@ Result<TestRun> Measure::run_suite(const std::string& tree, const std::vector<st
     run.believed = run.believed && more.believed;
     std::move(more.tests.begin(), more.tests.end(), std::back_inserter(run.tests));
     std::move(more.notes.begin(), more.notes.end(), std::back_inserter(run.notes));
+    run.assertions.merge(more.assertions);
     run.manners.merge(more.manners);
     run.reads.merge(more.reads);
     run.duration += more.duration;

@@ -2,6 +2,7 @@
 // Measurements on recorded trees; what they mean for a phase is decided by rules.hpp.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <set>
@@ -13,6 +14,8 @@
 #include "gates/commands.hpp"
 #include "gates/conformance.hpp"
 #include "gates/gates.hpp"
+#include "gates/meaning.hpp"
+#include "gates/mutants.hpp"
 #include "gates/rules.hpp"
 
 namespace agentforge::kernel {
@@ -28,6 +31,18 @@ struct CoveredLine {
     std::uint64_t line = 0;
     std::string special;                    ///< The literal; empty: not such a line.
     std::vector<std::string> tests;         ///< The first five.
+};
+
+/// Numbers of the lines of `now` that `old` has not, each as often as it has it.
+[[nodiscard]] std::set<std::uint64_t> changed_line_numbers(std::string_view now, std::string_view old);
+
+/// What mutants of a change are run by.
+struct MeaningRequest {
+    std::string red_tree;
+    std::vector<std::string> files;         ///< Of tests.
+    std::vector<std::string> passing;       ///< Ids that pass without a mutant.
+    std::chrono::milliseconds suite_time{0};        ///< So long, or 30 s, mutants may take.
+    std::set<std::string> asserting = {};   ///< Ids that were seen to fail at an assertion; those on mutants are added.
 };
 
 /// What tests run of the lines that a task changed.
@@ -73,6 +88,25 @@ private:
     [[nodiscard]] Result<GateReport> after_red(const GateCall& call, const Stop& stop);
 
     [[nodiscard]] Result<void> prepare();
+    /// Mutants by file, of what differs between the trees (of `whole_files`, all lines of these files). Errors: git's own.
+    [[nodiscard]] Result<std::vector<std::vector<Mutant>>> mutants(const Language& language, const std::string& before_tree, const std::string& tree, bool whole_files);
+    /// Runs tests on mutants of the change, as many as settings and time allow. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
+    [[nodiscard]] Result<void> try_mutants(const GateCall& call, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop);
+    /// Anything but tests, documentation and comments differs from the user's commit.
+    [[nodiscard]] Result<bool> code_changed(const GateCall& call);
+    /// Runs RED's files as their user would. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
+    [[nodiscard]] Result<void> run_plainly(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop);
+    /// Runs RED's tests once with other values where they expect some. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
+    [[nodiscard]] Result<void> expect_otherwise(const GateCall& call, const GreenEvidence& green, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop);
+    /// Bodies of the kernel's that nobody has replaced.
+    [[nodiscard]] Result<std::vector<std::string>> skeletons_left(const GateCall& call);
+    /// Tests that passed before the task and are gone, as they end when their files are put back beside this tree's code.
+    [[nodiscard]] Result<std::vector<TestOutcome>> removed_tests(const GateCall& call, const GreenEvidence& green, const Stop& stop);
+    /// Runs RED's files on RED's tree again, the change standing there as comments where the language has them.
+    [[nodiscard]] Result<void> take_back(const Language& language, const std::string& red_tree, const std::string& tree, GreenEvidence& evidence,
+                                         MeaningEvidence& meaning, const Stop& stop);
+    /// RED's sources with the change beside them as comments.
+    [[nodiscard]] Result<std::map<std::string, std::string>> change_as_comments(const Language& language, const std::string& red_tree, const std::string& tree);
     /// Of the sources that differ from `base_tree`, by these test files. A command that fails is a `problem`. Errors: cancelled, git's own.
     /// `special_only`: only lines that compare with what the tests give are wanted; where the text shows none, nothing is run.
     [[nodiscard]] Result<Coverage> coverage(const std::string& base_tree, const std::string& tree, const std::vector<std::string>& tests,

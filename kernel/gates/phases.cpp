@@ -186,6 +186,33 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     return report;
 }
 
+Result<void> Measure::take_back(const Language& language, const std::string& red_tree, const std::string& tree, GreenEvidence& evidence, MeaningEvidence& meaning,
+                                const Stop& stop) {
+    TestSelection selection{.files = evidence.red_files, .names = {}, .judged = true, .timeout = {}};
+    AF_TRY(selection.instead, change_as_comments(language, red_tree, tree));
+    const bool commented = !selection.instead.empty();
+    AF_TRY(auto run, commands_->run_tests(language, red_tree, selection, stop));
+    const auto fresh = red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests).fresh;
+    const auto fails = [&](const TestOutcome& test) { return test.status == TestStatus::failed_assertion || test.status == TestStatus::failed_skeleton; };
+    std::size_t failing = 0;
+    std::vector<std::string> passing;
+    for (const auto& test : run.tests) {
+        if (std::find(fresh.begin(), fresh.end(), test.id) == fresh.end()) { continue; }
+        failing += fails(test) ? 1 : 0;
+        if (test.status == TestStatus::passed) { passing.push_back(test.id); }
+    }
+    if (commented && (!run.believed || failing < fresh.size())) {
+        // The comments may be to blame: what the bare tree says decides, and a test that passed beside comments only is shown.
+        const bool believed = run.believed;
+        AF_TRY(run, run_red_tests(red_tree, evidence.red_files, true, stop));
+        for (const auto& test : run.tests) {
+            if (believed && fails(test) && std::find(passing.begin(), passing.end(), test.id) != passing.end()) { meaning.text_tests.push_back(test.id); }
+        }
+    }
+    evidence.red_run = std::move(run);
+    return {};
+}
+
 Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     GateReport report;
     const auto& baseline = *call.baseline;
@@ -315,10 +342,45 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     }
     auto ruling = deliver ? judge_deliver(evidence) : judge_green(evidence);
     const bool green = call.request.gate == "green";
+    MeaningEvidence meaning;
     if (green && ruling.passed() && report.blocking_issues.empty() && !evidence.red_files.empty()) {
         // Taken back once more, now: what RED's run said may have been the hour's or a die's, and then it says nothing about the change.
-        AF_TRY(evidence.red_run, run_red_tests(red_tree, evidence.red_files, true, stop));
+        AF_CHECK(take_back(*found, red_tree, call.tree, evidence, meaning, stop));
         ruling = judge_green(evidence);
+    }
+    const auto ids = red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests);
+    meaning.fresh = ids.fresh;
+    meaning.guards = ids.guards;
+    // What a change without a new test does is asked again of what REFACTOR made of it.
+    if (!deliver && ruling.passed() && report.blocking_issues.empty() && (green || meaning.fresh.empty())) {
+        AF_TRY(meaning.code_changed, code_changed(call));
+        AF_TRY(meaning.skeletons, skeletons_left(call));
+        if (green) { AF_CHECK(run_plainly(call, evidence, meaning, stop)); }
+        AF_TRY(meaning.removed, removed_tests(call, evidence, stop));
+        MeaningRequest request{red_tree, meaning.fresh.empty() ? judged_files : evidence.red_files, {}, evidence.run.duration};
+        for (const auto& test : evidence.run.tests) {
+            if (test.status == TestStatus::passed) { request.passing.push_back(test.id); }
+        }
+        for (const auto& test : evidence.red_run.tests) {
+            if (test.status == TestStatus::failed_assertion) { request.asserting.insert(test.id); }
+        }
+        if (meaning.code_changed && !request.files.empty()) { AF_CHECK(try_mutants(call, request, meaning, stop)); }
+        if (!meaning.fresh.empty()) { AF_CHECK(expect_otherwise(call, evidence, request, meaning, stop)); }
+        for (const auto* ids_of_kind : {&meaning.fresh, &meaning.guards}) {
+            for (const auto& id : *ids_of_kind) {
+                const auto count = evidence.run.assertions.find(id);
+                if (count != evidence.run.assertions.end() && count->second == 0 && !request.asserting.contains(id)) { meaning.without_assertions.push_back(id); }
+            }
+        }
+        auto judged = judge_meaning(meaning);
+        for (auto& issue : judged.blocking) { ruling.blocking.push_back(std::move(issue)); }
+        for (auto& fact : judged.facts) { ruling.facts[fact.key()] = std::move(fact.value()); }
+        for (const auto& mutant : meaning.tried) {
+            if (mutant.noticed != TriedMutant::Noticed::not_noticed) { continue; }
+            report.violations.push_back({"surviving-mutant", "quality", "minor", mutant.file, mutant.line,
+                                         "No new test notices when `" + mutant.before + "` is made `" + mutant.after + "`.",
+                                         "A person should look whether it does what was asked for."});
+        }
     }
     take_over(report, std::move(ruling));
     json::array special;

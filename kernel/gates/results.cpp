@@ -30,7 +30,12 @@ std::optional<TestStatus> status_of(std::string_view text) {
     return std::nullopt;
 }
 
-struct Planned { TestOutcome test; bool canary = false; bool reported = false; };
+struct Planned {
+    TestOutcome test;
+    bool canary = false;
+    bool reported = false;
+    std::optional<std::uint64_t> assertions = {};
+};
 
 /// The stream, line by line; `problem` says why it is not believed.
 struct Stream {
@@ -69,6 +74,7 @@ struct Stream {
         planned.test.status = *status;
         planned.test.line = number_field(line, "line").value_or(planned.test.line);
         planned.test.message = text_field(line, "message");
+        planned.assertions = number_field(line, "assertions");
     }
 
     void read(std::string_view text, std::string_view nonce, std::uint64_t number) {
@@ -183,6 +189,7 @@ TestRun read_test_lines(std::string_view lines, const RunExpectation& expected, 
             planned.test.status = TestStatus::error;
             planned.test.message = ellipsis((planned.reported ? "not believed: " : "not run: ") + run.disbelief, 500);
         }
+        if (planned.assertions) { run.assertions[planned.test.id] = *planned.assertions; }
         run.tests.push_back(std::move(planned.test));
     }
     return run;

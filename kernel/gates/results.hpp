@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <compare>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -31,6 +32,7 @@ struct TestRun {
     bool believed = false;
     std::string disbelief;                  ///< Why not; one sentence for the model.
     std::vector<TestOutcome> tests;         ///< Without the canary; by file as run. Not believed: every one is an `error`.
+    std::map<std::string, std::uint64_t> assertions;        ///< By id, how many ran; a test that is not here was not counted.
     std::vector<std::string> notes;         ///< What the runner wanted a person to know.
     /// By id, those of other files too; a test may be run in several ways. Empty: the format tells none.
     std::map<std::string, std::set<TestManner>> manners;

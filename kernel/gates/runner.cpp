@@ -228,12 +228,33 @@ Result<std::vector<PlacedCanary>> LanguageCommands::place_canaries(const Languag
     return placed;
 }
 
+Result<void> LanguageCommands::put_instead(const std::map<std::string, std::string>& files) {
+    for (const auto& [path, content] : files) {
+        // Never through a link: the old name goes, and a file of its own comes.
+        const auto place = checkout_.path() / path;
+        std::error_code failure;
+        const auto status = fs::symlink_status(place, failure);
+        fs::remove(place, failure);
+        AF_CHECK(make_directories(place.parent_path()));
+        AF_CHECK(create_file_exclusive(place, content, Durability::cached));
+        if (fs::is_regular_file(status)) { fs::permissions(place, status.permissions(), failure); }
+    }
+    return {};
+}
+
 Result<TestRun> LanguageCommands::run_tests(const Language& language, const std::string& tree, const TestSelection& selection, const Stop& stop) {
     AF_TRY(const auto* chosen, runner(language, tree));
     std::optional<TestRunner> bounded;
     if (chosen != nullptr && settings_.timeouts.contains(selection.timeout)) {
         bounded = *chosen;
         bounded->run.name = selection.timeout;
+        chosen = &*bounded;
+    }
+    if (chosen != nullptr && selection.at_most) {
+        const auto known = settings_.timeouts.find(chosen->run.name);
+        bounded = *chosen;
+        bounded->run.timeout = std::min(known == settings_.timeouts.end() ? chosen->run.timeout : known->second, *selection.at_most);
+        bounded->run.name = "";         // No setting's.
         chosen = &*bounded;
     }
     if (chosen == nullptr) {
@@ -249,6 +270,7 @@ Result<TestRun> LanguageCommands::run_tests(const Language& language, const std:
         return no_command(language.name);
     }
     AF_CHECK(place(language, tree, stop));
+    AF_CHECK(put_instead(selection.instead));
     AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
     SystemIdSource ids;
     Filling filling;

@@ -59,14 +59,45 @@ json::array texts(const std::vector<std::string>& list) {
     return array;
 }
 
-/// Words of `skip_if` that an accepted artifact makes true.
-std::vector<std::string> conditions_of(const std::string& contract, const json::object& artifact) {
+std::int64_t number_field(const json::object& object, std::string_view key) {
+    const json::value* value = object.if_contains(key);
+    if (value == nullptr) { return 0; }
+    return value->is_int64() ? value->get_int64() : value->is_uint64() ? static_cast<std::int64_t>(value->get_uint64()) : 0;
+}
+
+/// What the kernel measured of an implementation is small enough that nobody need look for a better structure.
+bool is_small(const json::object& implementation) {
+    constexpr std::size_t most_files = 2;
+    constexpr std::int64_t most_lines = 10;
+    std::size_t files = 0;
+    std::int64_t lines = 0;
+    for (const char* key : {"files_created", "files_modified"}) {
+        const json::value* list = implementation.if_contains(key);
+        if (list == nullptr || !list->is_array()) { return false; }
+        for (const json::value& entry : list->get_array()) {
+            if (!entry.is_object()) { return false; }
+            ++files;
+            lines += number_field(entry.get_object(), "lines") + number_field(entry.get_object(), "lines_added") + number_field(entry.get_object(), "lines_removed");
+        }
+    }
+    return files <= most_files && lines <= most_lines;
+}
+
+bool calls_itself_trivial(const json::object& intake) {
+    const json::value* complexity = intake.if_contains("initial_complexity");
+    return complexity != nullptr && complexity->is_string() && complexity->get_string() == "trivial";
+}
+
+/// Words of `skip_if` that an accepted artifact makes true. A change is trivial where the intake expected that and the diff shows it: no model's
+/// word alone leaves a stage out.
+std::vector<std::string> conditions_of(const std::string& contract, const json::object& artifact, const std::map<std::string, json::object, std::less<>>& artifacts) {
     std::vector<std::string> words;
     if (contract == "intake_record") {
         const json::value* ambiguities = artifact.if_contains("identified_ambiguities");
         if (ambiguities == nullptr || (ambiguities->is_array() && ambiguities->get_array().empty())) { words.emplace_back("no_ambiguities"); }
-        const json::value* complexity = artifact.if_contains("initial_complexity");
-        if (complexity != nullptr && complexity->is_string() && complexity->get_string() == "trivial") { words.emplace_back("trivial_change"); }
+    } else if (contract == "implementation") {
+        const auto intake = artifacts.find("intake");
+        if (intake != artifacts.end() && calls_itself_trivial(intake->second) && is_small(artifact)) { words.emplace_back("trivial_change"); }
     }
     return words;
 }
@@ -775,7 +806,7 @@ private:
                                                         {"contract_version", contract.version()},
                                                         {"artifact", path},
                                                         {"artifact_hash", hash},
-                                                        {"conditions", texts(conditions_of(contract.name(), artifact))},
+                                                        {"conditions", texts(conditions_of(contract.name(), artifact, artifacts))},
                                                         {"duration_ms", spent}}));
         return true;
     }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/delivery.hpp"
 
+#include <algorithm>
+
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "gates/before.hpp"
 #include "pipeline/measure.hpp"
 
 namespace agentforge::kernel {
@@ -29,9 +32,24 @@ std::string body_of(const DeliveryRequest& request) {
 
 std::string journal_trailer(const JournalHead& head) { return "AgentForge-Journal: " + std::to_string(head.seq) + ":" + head.hash + "\n"; }
 
-std::string commit_message(const TaskState& state, const JournalHead& head, const DeliveryRequest& request, const DeliverySettings& settings) {
+/// What gates measured and found no reason to stop for, and a person should look at; empty: nothing.
+Result<std::string> to_look_at(const TaskSession& session) {
+    constexpr std::size_t most = 10;
+    std::vector<std::string> lines;
+    AF_TRY(const auto green, newest_report(session, "green"));
+    if (!green) { return std::string(); }
+    for (const auto& each : fact_texts(green->facts, "special_casing")) { lines.push_back(each); }
+    for (const auto& each : fact_texts(green->facts, "mutants_survived")) { lines.push_back("no new test notices " + each); }
+    std::string text;
+    for (std::size_t at = 0; at < std::min(most, lines.size()); ++at) { text += "- " + one_line(lines[at]) + "\n"; }
+    if (lines.size() > most) { text += "- and " + std::to_string(lines.size() - most) + " more\n"; }
+    return text.empty() ? text : "To look at:\n" + text;
+}
+
+std::string commit_message(const TaskState& state, const JournalHead& head, const DeliveryRequest& request, const DeliverySettings& settings, const std::string& look_at) {
     std::string message = delivery_title(settings, one_line(request.title)) + "\n";
     if (const std::string body = body_of(request); !body.empty()) { message += "\n" + body + "\n"; }
+    if (!look_at.empty()) { message += "\n" + look_at; }
     message += "\n";
     for (const auto& [name, value] : request.trailers) { message += one_line(name) + ": " + one_line(value) + "\n"; }
     message += "AgentForge-Task: " + state.task_id + "\n";
@@ -144,7 +162,8 @@ private:
         const std::string branch = delivery_branch(settings(), state().task_id, request_.title);
         AF_TRY(const auto made, made_before(branch));
         if (made) { return record_commit(branch, *made); }
-        HookOrder hooks{tree_, state().base_commit, branch, commit_message(state(), session_.head(), request_, settings()), settings().hook_timeout};
+        AF_TRY(const std::string look_at, to_look_at(session_));
+        HookOrder hooks{tree_, state().base_commit, branch, commit_message(state(), session_.head(), request_, settings(), look_at), settings().hook_timeout};
         AF_CHECK(pass_hooks(hooks));
         AF_TRY(const auto formatted, made_before(branch));      // Its tree is what the hooks made of this one.
         if (formatted) { return record_commit(branch, *formatted); }
@@ -218,7 +237,8 @@ private:
         order.remote = settings().remote;
         order.base = settings().base.empty() ? state().base_branch : settings().base;
         order.title = delivery_title(settings(), one_line(request_.title));
-        order.body = body_of(request_) + "\n\nAgentForge-Task: " + state().task_id;
+        AF_TRY(const std::string look_at, to_look_at(session_));
+        order.body = body_of(request_) + (look_at.empty() ? "" : "\n\n" + look_at) + "\n\nAgentForge-Task: " + state().task_id;
         services_.events.event("message", {{"stage", state().stage().name}, {"text", "pushing " + order.branch + " to " + order.remote}});
         AF_TRY(const Published published, workshop_.publish(order, stop_));
         return session_.record("published", {{"stage", state().stage().name}, {"remote", published.remote}, {"pr_url", published.url},

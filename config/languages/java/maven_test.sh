@@ -3,6 +3,7 @@
 # usage: maven_test.sh build|run ROOT BUILD UNIQUE [RESULTS [NAME+NAME...]]
 # build: makes BUILD/tree a copy of ROOT, with a test that must fail in each module that has tests, and compiles.
 # run:   runs the tests, or those methods, and copies surefire's reports to RESULTS.
+# plain: runs the tests of ROOT itself, a copy that may be written, as their user would.
 # There is no network: what the project depends on comes from the repository folder $MAVEN_REPOSITORY, or else Debian's.
 set -u
 what=$1 root=$2 build=$3 unique=$4
@@ -11,13 +12,22 @@ settings=$build/settings.xml
 repository=${MAVEN_REPOSITORY:-/usr/share/maven-repo}
 sums() { find . -path '*/target' -prune -o -path '*/src/*' -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum; }
 maven() { mvn -B -q -Dstyle.color=never -s "$settings" "$@"; }
+write_settings() {
+    printf '<settings><localRepository>%s/m2</localRepository><mirrors><mirror><id>local</id><mirrorOf>*</mirrorOf><url>file://%s</url></mirror></mirrors></settings>\n' \
+        "$build" "$repository" >"$settings"
+}
+if [ "$what" = plain ]; then
+    write_settings
+    cd "$root" || exit 3
+    maven test
+    exit $?
+fi
 if [ "$what" = build ]; then
     # Kept: what was compiled, with the times of the files.
     mkdir -p "$build/targets" || exit 3
     rm -rf "$tree"
     mkdir -p "$tree" && cp -a "$root/." "$tree/" && rm -rf "$tree/.git" && chmod -R u+w "$tree" || exit 3
-    printf '<settings><localRepository>%s/m2</localRepository><mirrors><mirror><id>local</id><mirrorOf>*</mirrorOf><url>file://%s</url></mirror></mirrors></settings>\n' \
-        "$build" "$repository" >"$settings"
+    write_settings
     find "$tree" -type d -path '*/src/test/java' -not -path '*/target/*' | while IFS= read -r folder; do
         if grep -rqs 'org\.junit\.jupiter' "$folder"; then
             test=org.junit.jupiter.api.Test fail=org.junit.jupiter.api.Assertions.fail

@@ -148,6 +148,7 @@ def main():
             import pytest           # noqa: F401  pylint: disable=unused-import
         except ImportError:
             wanted = False
+    ledger.assertions = runner.Assertions(wanted)
     ledger.seal = runner.sealed(wanted)
     sys.dont_write_bytecode = True
     sys.pycache_prefix = os.path.join(os.environ["TMPDIR"], "pycache")

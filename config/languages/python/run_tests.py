@@ -13,10 +13,11 @@ Results are JSON lines, each {"n": nonce, "i": line number from 0, "type": …}:
   note   {text}                              something a person should know
   plan   {id, name, file, line, canary}      a collected test
   start  {id}                                it begins
-  result {id, name, file, line, status, message, canary}
+  result {id, name, file, line, status, message, canary, assertions}
   end    {lines, results, exit}              the last line; `exit` is the exit code that follows
 Status: passed, failed_assertion, failed_skeleton, error, skipped. xfail counts as skipped, an unexpected
-success as failed_assertion; with sub-tests the worst one counts.
+success as failed_assertion; with sub-tests the worst one counts. A test that left its own code by an exception has not passed, whatever
+the framework makes of that exception. `assertions` is how many ran: `assert` in test files, the frameworks' own, mocks'.
 Exit codes: 0 every test but the canary passed or was skipped, 1 some did not, 3 the runner itself failed.
 """
 import json
@@ -85,7 +86,7 @@ class Seal:
     about some tests would leave the canary alone."""
 
     def __init__(self):
-        self._kept, self._owners, self.broken = [], {}, None
+        self._kept, self._owners, self.broken, self.assertions = [], {}, None, None
 
     def watch(self, owner, wanted=lambda name: True):
         """All functions of a class or module; in a class also that no special method comes in addition."""
@@ -111,6 +112,10 @@ class Seal:
         for owner, name, value, code, label in self._kept:
             if vars(owner).get(name) is not value or code_of(value) is not code:
                 self.broken = f"{label}.{name}"
+                return
+        if self.assertions is not None:
+            self.broken = self.assertions.replaced()
+            if self.broken is not None:
                 return
         for owner, (label, names) in self._owners.items():
             if names is not None and len(vars(owner)) != len(names):
@@ -144,7 +149,8 @@ def sealed(with_pytest):
         import _pytest.python_api
         import _pytest.reports
         import _pytest.runner
-        for module in (_pytest.outcomes, _pytest.python, _pytest.python_api, _pytest.reports, _pytest.runner):
+        import _pytest.unittest
+        for module in (_pytest.outcomes, _pytest.python, _pytest.python_api, _pytest.reports, _pytest.runner, _pytest.unittest):
             for value in list(vars(module).values()):
                 if isinstance(value, type) and value.__module__ == module.__name__:
                     seal.watch(value)
@@ -152,11 +158,103 @@ def sealed(with_pytest):
     return seal
 
 
+class Assertions:
+    """Counts the assertions that run. Made before the project is loaded; what it wraps is watched by the seal from then on."""
+
+    def __init__(self, with_pytest):
+        import functools
+        import unittest
+        self.count = 0
+        self.wrappers = []
+
+        def counted(function):
+            wrapper = functools.wraps(function)(self._counting(function))
+            self.wrappers.append((wrapper, [cell.cell_contents for cell in wrapper.__closure__], function, code_of(function)))
+            return wrapper
+
+        self._counted = counted
+
+        def wrap(owner, names):
+            for name in names:
+                if hasattr(owner, name):
+                    setattr(owner, name, counted(getattr(owner, name)))
+
+        wrap(unittest.TestCase, [name for name in vars(unittest.TestCase) if name.startswith("assert") or name == "fail"])
+        if with_pytest:
+            import pytest
+            for name in ("raises", "warns", "deprecated_call"):
+                if hasattr(pytest, name):
+                    setattr(pytest, name, counted(getattr(pytest, name)))
+
+    def _counting(self, function):
+        def call(*values, **named):
+            self.count += 1
+            return function(*values, **named)
+        return call
+
+    def watch_mocks(self):
+        """Mocks are loaded only where a test file names them."""
+        from unittest import mock
+        for name, value in list(vars(mock.NonCallableMock).items()):
+            if name.startswith("assert_") and callable(value):
+                setattr(mock.NonCallableMock, name, self._counted(value))
+
+    def plus_one(self):
+        self.count += 1
+
+    def replaced(self):
+        """The first that does not call any more what it was made for."""
+        for wrapper, cells, function, code in self.wrappers:
+            closure = wrapper.__closure__ or ()
+            if code_of(function) is not code or len(closure) != len(cells) or any(cell.cell_contents is not value for cell, value in zip(closure, cells)):
+                return f"{function.__module__}.{function.__qualname__}"
+        return None
+
+    def take(self):
+        count, self.count = self.count, 0
+        return count
+
+
+def count_plain_assertions(paths, assertions):
+    """`assert` in these files counts, too, where pytest does not see to it: each is compiled with a call behind it."""
+    import ast
+    import builtins
+    import importlib.machinery
+    paths = {os.path.realpath(path) for path in paths}
+    name = "__agentforge_asserted_" + os.urandom(6).hex() + "__"
+    setattr(builtins, name, assertions.plus_one)
+
+    class Counting(ast.NodeTransformer):
+        def visit_Assert(self, node):           # pylint: disable=invalid-name
+            call = ast.Expr(ast.Call(ast.Name(name, ast.Load()), [], []))
+            for each in ast.walk(call):
+                ast.copy_location(each, node)
+            return [node, call]
+
+    class Loader(importlib.machinery.SourceFileLoader):
+        def get_code(self, fullname):
+            tree = ast.parse(self.get_data(self.path), self.path)
+            return compile(ast.fix_missing_locations(Counting().visit(tree)), self.path, "exec", dont_inherit=True)
+
+    class Finder:
+        @staticmethod
+        def find_spec(fullname, path=None, target=None):
+            spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+            if spec is not None and spec.origin and os.path.realpath(spec.origin) in paths:
+                spec.loader = Loader(fullname, spec.origin)
+                return spec
+            return None
+
+    sys.meta_path.insert(0, Finder)
+
+
 class Ledger:
     """What was collected and how it ended; writes each finished test to the channel."""
 
     def __init__(self, channel, request):
         self.seal = None
+        self.assertions = None
+        self._counts = {}
         self._channel = channel
         self._marker = request["marker"]
         self._planned = {}
@@ -187,6 +285,9 @@ class Ledger:
         if known is None or WORSE.index(status) > WORSE.index(known[0]):
             self._status[test_id] = (status, message[:MESSAGE_LIMIT], line)
 
+    def asserted(self, test_id, count):
+        self._counts[test_id] = self._counts.get(test_id, 0) + count
+
     def unreported(self):
         return [test_id for test_id in self._planned if test_id not in self._status]
 
@@ -206,6 +307,8 @@ class Ledger:
             status, message, line = self._status[test_id]
             fields = dict(plan)
             fields.update(status=status, message=message, line=line or plan["line"])
+            if test_id in self._counts:
+                fields["assertions"] = self._counts[test_id]
             self._channel("result", **fields)
             if not plan["canary"] and status not in ("passed", "skipped"):
                 bad = True
@@ -267,6 +370,14 @@ def written_for_pytest(root, files):
     return False
 
 
+def names_mocks(path):
+    try:
+        with open(path, "rb") as stream:
+            return b"mock" in stream.read()
+    except OSError:
+        return False
+
+
 # ---------------------------------------------------------------------------------------- unittest --
 
 def module_name_and_folder(root, file):
@@ -310,10 +421,45 @@ def flatten(suite):
             yield test
 
 
+class LeftBy:
+    """Stands in for a test's method while it runs, and keeps the exception that it was left by."""
+
+    def __init__(self, test, name):
+        self.error, self._test, self._name = None, test, name
+        method = getattr(test, name, None)
+        if method is None or not name or name in getattr(test, "__dict__", {}):
+            return
+        setattr(test, name, self.around(method))
+
+    def around(self, method):
+        import functools
+        import inspect
+        if inspect.iscoroutinefunction(method):
+            @functools.wraps(method)
+            async def run(*values, **named):
+                try:
+                    return await method(*values, **named)
+                except BaseException as error:
+                    self.error = error
+                    raise
+        else:
+            @functools.wraps(method)
+            def run(*values, **named):
+                try:
+                    return method(*values, **named)
+                except BaseException as error:
+                    self.error = error
+                    raise
+        return run
+
+    def take_off(self):
+        getattr(self._test, "__dict__", {}).pop(self._name, None)
+
+
 def run_unittest(request, ledger):
     import unittest
     root = request["root"]
-    ids, paths, lines, holders = {}, {}, {}, []
+    ids, paths, lines, left, holders = {}, {}, {}, {}, []
 
     def load(file, path, canary):
         real = os.path.realpath(path)
@@ -353,10 +499,15 @@ def run_unittest(request, ledger):
         def startTest(self, test):
             super().startTest(test)
             ledger.start(ids.get(test, str(test)))
+            left[test] = LeftBy(test, getattr(test, "_testMethodName", ""))
+            ledger.assertions.take()
 
         def stopTest(self, test):
             super().stopTest(test)
+            if test in ids:
+                ledger.asserted(ids[test], ledger.assertions.take())
             ledger.seal.look()
+            left[test].take_off()
             ledger.seal.look_at(test)
 
         def _record(self, test, error):
@@ -367,7 +518,12 @@ def run_unittest(request, ledger):
                 holders.append((str(getattr(test, "description", test)), "error", describe(error)))
 
         def addSuccess(self, test):
-            ledger.report(ids[test], "passed")
+            error = left[test].error
+            if error is None:
+                ledger.report(ids[test], "passed")
+            else:
+                ledger.report(ids[test], "error", "ended by an exception that the framework takes for success: " + describe(error),
+                              line_of(error, paths[test], lines[test]))
 
         def addFailure(self, test, err):
             self._record(test, err[1])
@@ -424,7 +580,8 @@ def run_pytest(request, ledger, configuration):
     root = os.path.realpath(request["root"])
     canary_path = os.path.realpath(request["canary"])
     assertion_types = (AssertionError, pytest.fail.Exception)
-    codes = {}
+    codes, left = {}, {}
+    unittest_function = getattr(sys.modules.get("_pytest.unittest"), "TestCaseFunction", None)
 
     def identify(item):
         path = os.path.realpath(str(getattr(item, "path", None) or item.fspath))
@@ -466,6 +623,21 @@ def run_pytest(request, ledger, configuration):
             yield
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_runtest_call(self, item):
+            ledger.assertions.take()
+            if unittest_function is not None and isinstance(item, unittest_function):
+                if code_of(getattr(item, "obj", None)) is not codes.get(item):
+                    ledger.seal.broken = ledger.seal.broken or identify(item)[0]
+                left[item] = LeftBy(None, "")
+                item.obj = left[item].around(item.obj)
+                codes[item] = code_of(item.obj)
+            yield
+            ledger.asserted(identify(item)[0], ledger.assertions.take())
+
+        def pytest_assertion_pass(self, item, lineno, orig, expl):
+            ledger.assertions.plus_one()
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_makereport(self, item, call):
             outcome = yield
             report = outcome.get_result()
@@ -490,6 +662,9 @@ def run_pytest(request, ledger, configuration):
                 ledger.report(test_id, status, prefix + describe(error), line_of(error, path, line))
             elif report.failed:
                 ledger.report(test_id, "failed_assertion", str(report.longrepr).strip().splitlines()[-1], line)
+            elif call.when == "call" and item in left and left[item].error is not None:
+                error = left[item].error
+                ledger.report(test_id, "error", "ended by an exception that the framework takes for success: " + describe(error), line_of(error, path, line))
             elif call.when == "call":
                 ledger.report(test_id, "passed")
 
@@ -501,7 +676,7 @@ def run_pytest(request, ledger, configuration):
             stream.write("[pytest]\n")
     else:
         configuration = os.path.join(root, configuration)
-    arguments += ["-c", configuration]
+    arguments += ["-c", configuration, "-o", "enable_assertion_pass_hook=true"]
     for module, option in (("xdist", ["-n0"]), ("pytest_cov", ["--no-cov"]), ("pytest_randomly", ["-p", "no:randomly"]),
                            ("pytest_rerunfailures", ["--reruns=0"])):
         if importlib.util.find_spec(module) is not None:
@@ -534,7 +709,11 @@ def main():
             except ImportError:
                 ledger.note("these tests are written for pytest, which python3 cannot import; they are run with unittest")
                 wanted = False
+        ledger.assertions = Assertions(wanted)
+        if any(names_mocks(os.path.join(root, file)) for file in request["files"]):
+            ledger.assertions.watch_mocks()
         ledger.seal = sealed(wanted)
+        ledger.seal.assertions = ledger.assertions
         sys.dont_write_bytecode = True
         sys.pycache_prefix = os.path.join(os.environ["TMPDIR"], "pycache")
         for folder in (os.path.join(root, "src"), root):
@@ -543,6 +722,7 @@ def main():
         if wanted:
             run_pytest(request, ledger, configuration)
         else:
+            count_plain_assertions([os.path.join(root, file) for file in request["files"]], ledger.assertions)
             run_unittest(request, ledger)
         code = ledger.finish()
     except BaseException as error:          # pylint: disable=broad-except

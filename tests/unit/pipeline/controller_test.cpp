@@ -298,6 +298,23 @@ TEST_F(ControllerTest, skip_if_skips_where_one_of_its_words_holds) {
     bench.stage("intake", [&](StageContext&) {
         return StageResult::completed({{"extracted_intent", {{"action", "fix"}, {"target", "x"}, {"scope", "file"}}},
                                        {"detected_scope", "bug_fix"},
+                                       {"initial_complexity", "simple"},
+                                       {"identified_ambiguities", json::array{}}});
+    });
+    passing({"b", "c"});
+    std::vector<StageTemplate> stages{Bench::simple("intake"), Bench::simple("b"), Bench::simple("c")};
+    stages[0].contract = "intake_record";
+    stages[1].skip_if = "trivial_change OR no_ambiguities";
+    const auto result = bench.start(Bench::with(std::move(stages)));
+    EXPECT_TRUE(result.success) << json::serialize(to_json(bench.state(result.task_id)));
+    EXPECT_THAT(ran, ElementsAre("c"));
+    EXPECT_EQ(stage(result, "b").skip_reason, "no_ambiguities");
+}
+
+TEST_F(ControllerTest, skip_if_does_not_take_the_intakes_word_that_a_change_is_trivial) {
+    bench.stage("intake", [&](StageContext&) {
+        return StageResult::completed({{"extracted_intent", {{"action", "fix"}, {"target", "x"}, {"scope", "file"}}},
+                                       {"detected_scope", "bug_fix"},
                                        {"initial_complexity", "trivial"},
                                        {"identified_ambiguities", json::array{json::object{{"question", "?"}, {"impact", "minor"}}}}});
     });
@@ -308,8 +325,8 @@ TEST_F(ControllerTest, skip_if_skips_where_one_of_its_words_holds) {
     stages[2].skip_if = "no_ambiguities OR trivial_change";
     const auto result = bench.start(Bench::with(std::move(stages)));
     EXPECT_TRUE(result.success) << json::serialize(to_json(bench.state(result.task_id)));
-    EXPECT_THAT(ran, ElementsAre("b", "d"));
-    EXPECT_EQ(stage(result, "c").skip_reason, "trivial_change");
+    // The intake's word that a change is trivial skips nothing: there is no change yet to show it.
+    EXPECT_THAT(ran, ElementsAre("b", "c", "d"));
 }
 
 // ----------------------------------------------------------------------------------- artifact, gates --

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/meaning.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "gates/items.hpp"
+#include "gates/measure.hpp"
+#include "gates/mutants.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+using Noticed = TriedMutant::Noticed;
+
+std::string told(const TriedMutant& mutant) {
+    return mutant.file + ":" + std::to_string(mutant.line) + ": `" + ellipsis(mutant.before, 80) + "` made `" + ellipsis(mutant.after, 80) + "`";
+}
+
+const TestOutcome* outcome_with(const std::vector<TestOutcome>& tests, const std::string& id) {
+    const auto found = std::find_if(tests.begin(), tests.end(), [&](const TestOutcome& test) { return test.id == id; });
+    return found == tests.end() ? nullptr : &*found;
+}
+
+/// How these tests, which pass, take an altered line; nothing where none of them could be run.
+std::optional<Noticed> noticed_by(const std::vector<std::string>& ids, const std::vector<TestOutcome>& tests) {
+    std::optional<Noticed> result;
+    for (const auto& id : ids) {
+        const auto* now = outcome_with(tests, id);
+        if (now == nullptr) { continue; }
+        if (now->status == TestStatus::failed_assertion) { return Noticed::by_assertion; }
+        if (!result) { result = Noticed::not_noticed; }
+        if (now->status == TestStatus::error) { result = Noticed::by_error; }
+    }
+    return result;
+}
+
+}  // namespace
+
+bool is_documentation(std::string_view path) noexcept {
+    const auto slash = path.rfind('/');
+    const auto name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+    return name.ends_with(".md") || name.ends_with(".rst") || name.ends_with(".adoc") || name.starts_with("LICENSE") || name.starts_with("README") ||
+           name.starts_with("CHANGELOG") || name.starts_with("AUTHORS");
+}
+
+Ruling judge_meaning(const MeaningEvidence& evidence) {
+    Ruling ruling;
+    std::vector<const TriedMutant*> survived;
+    std::size_t noticed = 0;
+    std::map<std::string, bool> files;              // Whether a mutant of it was noticed.
+    bool guarded = false;
+    for (const auto& mutant : evidence.tried) {
+        auto& file = files[mutant.file];
+        file = file || mutant.noticed != Noticed::not_noticed;
+        if (mutant.noticed == Noticed::by_assertion) { ++noticed; }
+        if (mutant.noticed == Noticed::not_noticed) { survived.push_back(&mutant); }
+        guarded = guarded || mutant.by_guard;
+    }
+    for (const auto& id : evidence.text_tests) {
+        ruling.blocking.push_back(id + " passes where the change stands in comments only, so it tests the text of the source and not what it does; "
+                                       "the tests must be written anew in RED.");
+    }
+    for (const auto& id : evidence.without_assertions) {
+        ruling.blocking.push_back(id + " passes without a single assertion, so it tests nothing; the tests must be written anew in RED.");
+    }
+    if (evidence.expects_anything) {
+        ruling.blocking.push_back("Every new test passes as well when the values that it expects are others, so what the code returns is equal to everything, or nothing is compared; "
+                                  "return what the specification says.");
+    }
+    if (!evidence.plain.empty()) {
+        ruling.blocking.push_back("RED's tests pass here and fail when they are run plainly (in a copy at another place, under other names of files, in another order, without the "
+                                  "kernel's recorder): " + evidence.plain + ". Neither tests nor code may depend on how, where or by which name they are run.");
+    }
+    if (!evidence.plain_told.empty()) { ruling.facts["plain_run"] = evidence.plain_told; }
+    for (const auto& place : evidence.skeletons) {
+        ruling.blocking.push_back(place + " is still the skeleton that was there before GREEN; write what the specification declares.");
+    }
+    for (const auto& test : evidence.removed) {
+        if (test.status != TestStatus::failed_assertion) { continue; }
+        ruling.blocking.push_back(test.id + " was removed, passed before the task and fails on this tree (" + first_line(test.message) +
+                                  "); what it tested behaves otherwise now. Keep the behaviour, or let RED change the test.");
+    }
+    const bool new_tests = !evidence.fresh.empty();
+    if (evidence.mutated && new_tests && noticed == 0 && !survived.empty()) {
+        ruling.blocking.push_back("No new test notices a fault in the change: " + told(*survived.front()) + ", and " +
+                                  (survived.size() == 1 ? "all of them pass" : "all of them pass, as with " + std::to_string(survived.size() - 1) + " more such changes") +
+                                  ". They do not test what the change does; the tests must be written anew in RED.");
+    }
+    if (!new_tests && evidence.code_changed && evidence.mutated) {
+        const std::string need = "Code has changed and no new test was seen to fail without the change, ";
+        if (!guarded) {
+            ruling.blocking.push_back(need + "and no guard fails when what it guards is altered" + (survived.empty() ? "" : " (" + told(*survived.front()) + ")") +
+                                      "; RED must write a new test for what the change does.");
+        }
+        for (const auto& [file, covered] : files) {
+            if (guarded && !covered) {
+                ruling.blocking.push_back(need + "and no test notices when " + file + " is altered; RED must write a test for what it does.");
+            }
+        }
+    }
+    ruling.facts["behaviour"] = new_tests ? "tested" : evidence.code_changed ? "unchanged" : "documentation";
+    if (evidence.mutated) {
+        json::array list;
+        for (const auto* mutant : survived) { list.emplace_back(told(*mutant)); }
+        ruling.facts["mutants_tried"] = static_cast<std::int64_t>(evidence.tried.size());
+        ruling.facts["mutants_noticed"] = static_cast<std::int64_t>(evidence.tried.size() - survived.size());
+        ruling.facts["mutants_survived"] = std::move(list);
+    }
+    return ruling;
+}
+
+Result<std::vector<std::vector<Mutant>>> Measure::mutants(const Language& language, const std::string& before_tree, const std::string& tree, bool whole_files) {
+    std::vector<std::vector<Mutant>> sources;
+    std::vector<std::vector<Mutant>> data;
+    AF_TRY(const auto changes, checkout_->changes(before_tree, tree));
+    bool source_changed = false;
+    for (const auto& change : changes) {
+        const bool source = language.sources.matches(change.path);
+        if (language.belongs_to_tests(change.path) || is_documentation(change.path)) { continue; }
+        source_changed = source_changed || source;
+        if (change.status == 'D' || language.runner_files.matches(change.path)) { continue; }
+        AF_TRY(const auto now, checkout_->file(tree, change.path));
+        AF_TRY(const auto before, checkout_->file(before_tree, change.old_path.empty() ? change.path : change.old_path));
+        constexpr std::size_t largest = 1UL << 20U;
+        if (!now || now->size() > largest || !is_valid_utf8(*now)) { continue; }
+        const auto code = language.may_hold_tests(change.path) ? split_items(*now, language.inline_begins).lines : *now;
+        auto found = mutants_of(change.path, *now, code, changed_line_numbers(*now, whole_files ? std::string() : before.value_or("")), language.code,
+                                source ? language.mutations : std::vector<MutationRule>{});
+        (source ? sources : data).push_back(std::move(found));
+    }
+    // Data says something only where the change is nothing but data: otherwise a file that nothing reads but a test would speak for the code.
+    return source_changed ? sources : data;
+}
+
+Result<void> Measure::try_mutants(const GateCall& call, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop) {
+    AF_TRY(const auto* found, language(call.tree));
+    const std::size_t most = commands_->settings().mutants;
+    if (most == 0) { return {}; }
+    const bool guards_only = evidence.fresh.empty();
+    const auto before = guards_only ? call.baseline->base_tree : request.red_tree;
+    AF_TRY(auto possible, mutants(*found, before, call.tree, false));
+    // A change that only takes away: what is left beside it.
+    if (guards_only && std::all_of(possible.begin(), possible.end(), [](const auto& each) { return each.empty(); })) {
+        AF_TRY(possible, mutants(*found, before, call.tree, true));
+    }
+    // Some do not build, and do not count.
+    const auto chosen = choose_mutants(std::move(possible), 2 * most);
+    const auto begun = std::chrono::steady_clock::now();
+    const auto limit = std::max<std::chrono::milliseconds>(std::chrono::seconds(30), request.suite_time);
+    AF_CHECK(checkout_->check_out(call.tree));
+    for (const auto& mutant : chosen) {
+        const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begun);
+        if (evidence.tried.size() == most || spent >= limit) { break; }
+        if (is_link(mutant.file)) { continue; }
+        TestSelection selection;
+        selection.files = request.files;
+        selection.instead = {{mutant.file, mutant.content}};
+        selection.at_most = std::max(std::chrono::seconds(5), std::chrono::duration_cast<std::chrono::seconds>(limit - spent));
+        AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
+        if (!run.believed || run.not_built) { continue; }
+        for (const auto& test : run.tests) {
+            if (test.status == TestStatus::failed_assertion) { request.asserting.insert(test.id); }
+        }
+        const auto& asked = guards_only ? request.passing : evidence.fresh;
+        const auto noticed = noticed_by(asked, run.tests);
+        if (!noticed) { continue; }
+        TriedMutant tried{mutant.file, mutant.line, mutant.before, mutant.after, *noticed, false};
+        tried.by_guard = guards_only && noticed_by(evidence.guards, run.tests) == Noticed::by_assertion;
+        evidence.tried.push_back(std::move(tried));
+    }
+    evidence.mutated = true;
+    return {};
+}
+
+Result<std::vector<std::string>> Measure::skeletons_left(const GateCall& call) {
+    std::vector<std::string> places;
+    AF_TRY(const auto* found, language(call.tree));
+    if (found->skeleton_marker.empty()) { return places; }
+    AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
+    for (const auto& change : changes) {
+        if (change.status == 'D' || !found->sources.matches(change.path) || found->belongs_to_tests(change.path)) { continue; }
+        AF_TRY(const auto now, checkout_->file(call.tree, change.path));
+        AF_TRY(const auto before, checkout_->file(call.baseline->base_tree, change.old_path.empty() ? change.path : change.old_path));
+        const auto at = now ? now->find(found->skeleton_marker) : std::string::npos;
+        if (at == std::string::npos || (before && before->find(found->skeleton_marker) != std::string::npos)) { continue; }
+        places.push_back(change.path + ":" + std::to_string(1 + std::count(now->begin(), now->begin() + static_cast<std::ptrdiff_t>(at), '\n')));
+    }
+    return places;
+}
+
+Result<bool> Measure::code_changed(const GateCall& call) {
+    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
+    for (const auto& change : changes) {
+        if (found->belongs_to_tests(change.path) || is_documentation(change.path)) { continue; }
+        if (change.status != 'M' || !found->sources.matches(change.path)) { return true; }
+        AF_TRY(const auto now, checkout_->file(call.tree, change.path));
+        AF_TRY(const auto before, checkout_->file(call.baseline->base_tree, change.old_path.empty() ? change.path : change.old_path));
+        if (!same_code(before.value_or(""), now.value_or(""), found->code)) { return true; }
+    }
+    return false;
+}
+
+Result<std::vector<TestOutcome>> Measure::removed_tests(const GateCall& call, const GreenEvidence& green, const Stop& stop) {
+    std::vector<TestOutcome> removed;
+    AF_TRY(const auto* found, language(call.tree));
+    std::set<std::string> ids;
+    std::map<std::string, std::string> old_files;
+    for (const auto& before : green.base_tests) {
+        const bool flaky = std::find(green.flaky.begin(), green.flaky.end(), before.id) != green.flaky.end();
+        if (before.status != TestStatus::passed || flaky || outcome_with(green.run.tests, before.id) != nullptr || found->may_hold_tests(before.file)) { continue; }
+        AF_TRY(auto content, checkout_->file(call.baseline->base_tree, before.file));
+        if (!content) { continue; }
+        ids.insert(before.id);
+        old_files.emplace(before.file, std::move(*content));
+    }
+    if (ids.empty()) { return removed; }
+    TestSelection selection;
+    for (const auto& [file, content] : old_files) { selection.files.push_back(file); }
+    selection.instead = std::move(old_files);
+    AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
+    for (const auto& test : run.tests) {
+        if (run.believed && ids.contains(test.id)) { removed.push_back(test); }
+    }
+    return removed;
+}
+
+Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence& green, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop) {
+    AF_TRY(const auto* found, language(call.tree));
+    TestSelection selection;
+    for (const auto& file : green.red_files) {
+        AF_TRY(const auto now, checkout_->file(call.tree, file));
+        AF_TRY(const auto before, checkout_->file(call.baseline->base_tree, file));
+        if (!now || is_link(file)) { continue; }
+        auto lines = changed_line_numbers(*now, before.value_or(""));
+        if (found->may_hold_tests(file)) {
+            // The tests among other code only.
+            const auto code = split_items(*now, found->inline_begins).lines;
+            const auto with = changed_line_numbers(*now, code);
+            std::erase_if(lines, [&](const auto line) { return !with.contains(line); });
+        }
+        auto text = with_other_expectations(*now, lines, found->code);
+        if (text.empty()) { continue; }
+        selection.files.push_back(file);
+        selection.instead[file] = std::move(text);
+    }
+    if (selection.files.empty()) { return {}; }
+    selection.at_most = std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(request.suite_time));
+    AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
+    if (!run.believed || run.not_built) { return {}; }
+    std::size_t passed = 0;
+    std::size_t seen = 0;
+    for (const auto& test : run.tests) {
+        if (test.status == TestStatus::failed_assertion) { request.asserting.insert(test.id); }
+        if (std::find(evidence.fresh.begin(), evidence.fresh.end(), test.id) == evidence.fresh.end()) { continue; }
+        ++seen;
+        passed += test.status == TestStatus::passed ? 1 : 0;
+    }
+    evidence.expects_anything = seen > 0 && passed == seen;
+    return {};
+}
+
+Result<void> Measure::run_plainly(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop) {
+    AF_TRY(const auto* found, language(call.tree));
+    LanguageCommands::PlainSelection selection;
+    selection.files = green.red_files;
+    selection.all_pass = true;
+    bool own_pass = true;
+    for (const auto& test : green.run.tests) {
+        const bool own = std::find(selection.files.begin(), selection.files.end(), test.file) != selection.files.end();
+        selection.all_pass = selection.all_pass && !is_failure(test.status);
+        own_pass = own_pass && (!own || !is_failure(test.status));
+        if (own && test.status == TestStatus::passed) { selection.tests.push_back(test.id); }
+    }
+    if (!own_pass || selection.tests.empty()) { return {}; }
+    AF_TRY(selection.beside, checkout_->files(call.tree));
+    std::erase_if(selection.beside, [&](const std::string& file) { return !found->belongs_to_tests(file); });
+    selection.at_most = std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(3 * green.run.duration));
+    AF_TRY(const auto run, commands_->run_plainly(*found, call.tree, selection, stop));
+    evidence.plain_told = !run.measured ? run.reason : run.passed ? "passed" : "failed";
+    if (run.measured && !run.passed) { evidence.plain = run.words.empty() ? "no word of why" : run.words; }
+    return {};
+}
+
+Result<std::map<std::string, std::string>> Measure::change_as_comments(const Language& language, const std::string& red_tree, const std::string& tree) {
+    std::map<std::string, std::string> files;
+    if (language.code.line_comments.empty()) { return files; }
+    AF_TRY(const auto* runner, commands_->runner(language, tree));
+    const bool interpreted = runner != nullptr && runner->format == "agentforge-lines";      // Where a file of comments alone is as good as none.
+    AF_TRY(const auto changes, checkout_->changes(red_tree, tree));
+    for (const auto& change : changes) {
+        if (change.status == 'D' || !language.sources.matches(change.path) || language.belongs_to_tests(change.path)) { continue; }
+        AF_TRY(const auto now, checkout_->file(tree, change.path));
+        AF_TRY(const auto before, checkout_->file(red_tree, change.path));
+        if (!now || (!before && !interpreted)) { continue; }
+        if (auto text = with_text_as_comment(before.value_or(""), *now, language.code, language.skeleton_marker); !text.empty()) { files[change.path] = std::move(text); }
+    }
+    return files;
+}
+
+}  // namespace agentforge::kernel

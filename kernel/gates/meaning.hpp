@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests prove of a change: whether they notice when it is altered, and whether a change without a new test leaves behaviour as it was.
+// Plain functions over what was measured.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gates/rules.hpp"
+
+namespace agentforge::kernel {
+
+/// One altered line, and what the tests said of it.
+struct TriedMutant {
+    enum class Noticed : unsigned char { by_assertion = 1, by_error, not_noticed };
+    std::string file;
+    std::uint64_t line = 0;
+    std::string before;
+    std::string after;
+    Noticed noticed = Noticed::not_noticed;
+    bool by_guard = false;                          ///< One that RED named is among the tests that failed at an assertion.
+};
+
+struct MeaningEvidence {
+    std::vector<std::string> fresh;                 ///< Ids of new tests, each seen to fail without the change.
+    std::vector<std::string> guards;
+    bool code_changed = true;                       ///< Anything besides tests, documentation and comments differs from the user's commit.
+    bool mutated = false;                           ///< Mutants were asked for; false: nothing below says anything.
+    std::vector<TriedMutant> tried;                 ///< Those that could be built and run.
+    std::vector<std::string> text_tests;            ///< New tests that pass where the change stands in comments only.
+    std::vector<std::string> without_assertions;    ///< Tests of RED's in which none ran, and which were never seen to fail at one.
+    std::vector<std::string> skeletons;             ///< Places of bodies that are still the kernel's: `file:line`.
+    bool expects_anything = false;                  ///< All new tests pass, too, when what they expect is another value.
+    std::string plain;                              ///< How the plain run of passing tests failed; empty: it did not.
+    std::string plain_told;                         ///< `passed`, `failed`, or why it was not run.
+    std::vector<TestOutcome> removed;               ///< Tests that passed before and are gone: how they end on this tree.
+};
+
+/// Blocks where new tests notice no mutant at all; where there is no new test and code has changed, unless guards notice some and each changed
+/// file has one that is noticed; where a new test reads the source; where a test of RED's asserts nothing; where they pass whatever they expect; where the tests fail without the kernel's recorder; where a declared body was not written; where a test was removed that would fail at an assertion.
+/// facts: behaviour (`tested`, `unchanged` or `documentation`), mutants_tried, mutants_noticed, mutants_survived.
+[[nodiscard]] Ruling judge_meaning(const MeaningEvidence& evidence);
+
+/// Documentation: no test can depend on it, and nothing that runs does.
+[[nodiscard]] bool is_documentation(std::string_view path) noexcept;
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/mutants.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <optional>
+
+#include <re2/re2.h>
+
+#include "base/text.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+std::vector<std::string_view> split_lines(std::string_view text) {
+    std::vector<std::string_view> lines;
+    while (!text.empty()) {
+        const auto end = text.find('\n');
+        lines.push_back(text.substr(0, end));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+    return lines;
+}
+
+std::string without_margins(std::string_view line) {
+    while (!line.empty() && std::isspace(static_cast<unsigned char>(line.front())) != 0) { line.remove_prefix(1); }
+    while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) { line.remove_suffix(1); }
+    return std::string(line);
+}
+
+/// How many brackets are open at the end of a line, more or less than at its begin: a mutant that changes it builds nowhere.
+int bracket_balance(std::string_view line) {
+    int open = 0;
+    for (const char c : line) {
+        if (c == '(' || c == '[' || c == '{') { ++open; }
+        if (c == ')' || c == ']' || c == '}') { --open; }
+    }
+    return open;
+}
+
+struct Line {
+    std::string_view text;                  ///< As written.
+    std::string_view code;                  ///< The same bytes, texts and comments blank.
+};
+
+struct Alteration { std::string rule; std::string text; };
+
+/// What `replace` becomes, its groups taken from the line as it is written.
+std::string filled(const std::string& replace, const Line& line, const std::vector<re2::StringPiece>& groups) {
+    std::string result;
+    for (std::size_t at = 0; at < replace.size(); ++at) {
+        const bool group = replace[at] == '\\' && at + 1 < replace.size() && std::isdigit(static_cast<unsigned char>(replace[at + 1])) != 0;
+        if (!group) {
+            result += replace[at];
+            continue;
+        }
+        const auto index = static_cast<std::size_t>(replace[++at] - '0');
+        if (index >= groups.size() || groups[index].data() == nullptr) { continue; }
+        result += line.text.substr(static_cast<std::size_t>(groups[index].data() - line.code.data()), groups[index].size());
+    }
+    return result;
+}
+
+void by_rule(const MutationRule& rule, const Line& line, std::vector<Alteration>& found) {
+    const RE2 pattern(rule.match, RE2::Quiet);
+    if (!pattern.ok()) { return; }
+    std::vector<re2::StringPiece> groups(static_cast<std::size_t>(pattern.NumberOfCapturingGroups()) + 1);
+    const re2::StringPiece code(line.code.data(), line.code.size());
+    constexpr std::size_t most_in_a_line = 2;
+    std::size_t from = 0;
+    for (std::size_t count = 0; count < most_in_a_line && from <= line.code.size(); ++count) {
+        if (!pattern.Match(code, from, line.code.size(), RE2::UNANCHORED, groups.data(), static_cast<int>(groups.size()))) { return; }
+        const auto begin = static_cast<std::size_t>(groups[0].data() - line.code.data());
+        const auto end = begin + groups[0].size();
+        const auto replacement = filled(rule.replace, line, groups);
+        auto text = std::string(line.text.substr(0, begin)) + replacement + std::string(line.text.substr(end));
+        const auto altered = std::string(line.code.substr(0, begin)) + replacement + std::string(line.code.substr(end));
+        if (text != line.text && bracket_balance(altered) == bracket_balance(line.code)) { found.push_back({rule.name, std::move(text)}); }
+        from = end > begin ? end : end + 1;
+    }
+}
+
+/// Another value for a literal of this line. A line that begins with a text is documentation or a directive of its own.
+std::optional<Alteration> other_literal(const CodeLiteral& literal, std::size_t begin, const Line& line) {
+    if (literal.begin < begin || literal.end > begin + line.text.size()) { return std::nullopt; }      // Over several lines.
+    const auto at = literal.begin - begin;
+    const auto before = line.text.substr(0, at);
+    const auto after = line.text.substr(literal.end - begin);
+    const auto written = line.text.substr(at, literal.end - literal.begin);
+    if (without_margins(before).empty()) { return std::nullopt; }
+    if (std::isdigit(static_cast<unsigned char>(written.front())) != 0) {
+        const bool whole = written.size() <= 9 && std::all_of(written.begin(), written.end(), [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
+        if (!whole || (written.size() > 1 && written.front() == '0')) { return std::nullopt; }
+        return Alteration{"another number", std::string(before) + std::to_string(std::stoll(std::string(written)) + 1) + std::string(after)};
+    }
+    // Behind the opening mark, whatever it is: `f"`, `'`, `"""`.
+    const auto mark = written.find_first_of("\"'`");
+    if (mark == std::string_view::npos) { return std::nullopt; }
+    auto inside = mark;
+    while (inside < written.size() && written[inside] == written[mark]) { ++inside; }
+    const bool empty = inside == written.size();
+    if (empty) { inside = mark + (written.size() - mark) / 2; }
+    if (inside >= written.size() || (empty && (written.size() - mark) % 2 != 0)) { return std::nullopt; }
+    // A character stays one.
+    if (written[mark] == '\'' && written.size() == 3 && std::isalnum(static_cast<unsigned char>(written[1])) != 0) {
+        return Alteration{"another text", std::string(before) + (written[1] == 'x' ? "'y'" : "'x'") + std::string(after)};
+    }
+    return Alteration{"another text", std::string(before) + std::string(written.substr(0, inside)) + "~" + std::string(written.substr(inside)) + std::string(after)};
+}
+
+/// Data: a word or a number of it.
+std::optional<Alteration> other_word(std::string_view line) {
+    const auto at = std::find_if(line.begin(), line.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; });
+    if (at == line.end()) { return std::nullopt; }
+    // The last one: in `key: value` the value.
+    auto end = line.size();
+    while (end > 0 && std::isalnum(static_cast<unsigned char>(line[end - 1])) == 0) { --end; }
+    auto begin = end;
+    while (begin > 0 && std::isalnum(static_cast<unsigned char>(line[begin - 1])) != 0) { --begin; }
+    const auto word = line.substr(begin, end - begin);
+    const bool number = std::all_of(word.begin(), word.end(), [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }) && word.size() <= 9;
+    return Alteration{number ? "another number" : "another word",
+                      std::string(line.substr(0, begin)) + (number ? std::to_string(std::stoll(std::string(word)) + 1) : std::string(word) + "x") + std::string(line.substr(end))};
+}
+
+}  // namespace
+
+std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, std::string_view code, const std::set<std::uint64_t>& lines, const CodeRules& rules,
+                               const std::vector<MutationRule>& mutations) {
+    const bool data = mutations.empty();
+    const auto read = data ? CodeText{} : read_code(code, rules);
+    const auto written = split_lines(text);
+    const auto left = split_lines(code);
+    const auto blanked = split_lines(data ? code : std::string_view(read.code));
+    std::vector<std::vector<Mutant>> by_line;
+    for (const auto number : lines) {
+        if (number == 0 || number > written.size() || number > left.size() || number > blanked.size()) { continue; }
+        const Line line{written[number - 1], blanked[number - 1]};
+        // Another line stands in its place in `code`, or nothing: it is no line of code.
+        if (line.text != left[number - 1] || line.text.size() != line.code.size() || without_margins(line.code).empty()) { continue; }
+        std::vector<Alteration> found;
+        for (const auto& rule : mutations) {
+            if (rule.files.empty() || rule.files.matches(path)) { by_rule(rule, line, found); }
+        }
+        if (data) {
+            if (auto other = other_word(line.text)) { found.push_back(std::move(*other)); }
+        } else {
+            const auto begin = static_cast<std::size_t>(left[number - 1].data() - code.data());
+            for (const auto& literal : read.literals) {
+                if (literal.line != number) { continue; }
+                if (auto other = other_literal(literal, begin, line)) { found.push_back(std::move(*other)); }
+            }
+        }
+        std::vector<Mutant> mutants;
+        std::set<std::string> seen;
+        for (auto& each : found) {
+            if (!seen.insert(each.text).second) { continue; }
+            const auto begin = static_cast<std::size_t>(line.text.data() - text.data());
+            auto content = std::string(text);
+            content.replace(begin, line.text.size(), each.text);
+            mutants.push_back({path, number, each.rule, without_margins(line.text), without_margins(each.text), std::move(content)});
+        }
+        if (!mutants.empty()) { by_line.push_back(std::move(mutants)); }
+    }
+    std::vector<Mutant> result;
+    for (std::size_t round = 0;; ++round) {
+        const auto before = result.size();
+        for (auto& mutants : by_line) {
+            if (round < mutants.size()) { result.push_back(std::move(mutants[round])); }
+        }
+        if (result.size() == before) { return result; }
+    }
+}
+
+std::string with_other_expectations(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules) {
+    if (rules.empty()) { return {}; }
+    static const RE2 asserts(R"((?i)==|assert|expect|require|check|\bis\(|\bto(?:be|equal|strictequal)\(|equal|!=)");
+    const auto read = read_code(text, rules);
+    const auto blanked = split_lines(read.code);
+    const auto written = split_lines(text);
+    std::string result;
+    bool changed = false;
+    for (std::size_t index = 0; index < written.size(); ++index) {
+        Line line{written[index], blanked[index]};
+        std::string now(line.text);
+        const bool wanted = lines.contains(index + 1) && line.text.size() == line.code.size() && RE2::PartialMatch(re2::StringPiece(line.code.data(), line.code.size()), asserts);
+        std::vector<const CodeLiteral*> literals;
+        for (const auto& literal : read.literals) {
+            if (wanted && literal.line == index + 1) { literals.push_back(&literal); }
+        }
+        if (literals.size() > 1) { literals.erase(literals.begin()); }
+        // From the right, so that places on the left hold.
+        const auto begin = static_cast<std::size_t>(line.text.data() - text.data());
+        for (auto literal = literals.rbegin(); literal != literals.rend(); ++literal) {
+            const Line rest{std::string_view(line.text).substr(0, std::min(line.text.size(), (*literal)->end - begin)), line.code};
+            if (const auto other = other_literal(**literal, begin, rest)) {
+                now = other->text + now.substr(rest.text.size());
+                changed = true;
+            }
+        }
+        result += now + "\n";
+    }
+    return changed ? result : std::string();
+}
+
+std::vector<Mutant> choose_mutants(std::vector<std::vector<Mutant>> by_file, std::size_t most) {
+    std::erase_if(by_file, [](const auto& mutants) { return mutants.empty(); });
+    if (by_file.empty() || most == 0) { return {}; }
+    // Each file's share; what one does not need, others take.
+    std::vector<std::vector<Mutant>> spread;
+    for (auto& mutants : by_file) {
+        std::size_t lines = 1;
+        while (lines < mutants.size() && mutants[lines].line > mutants[lines - 1].line) { ++lines; }
+        // More lines than will be taken: every second or third of the first round comes first, so that the end of a long change is seen as well.
+        const auto step = std::max<std::size_t>(1, (lines + most - 1) / most);
+        std::vector<Mutant> order;
+        for (std::size_t first = 0; first < step; ++first) {
+            for (auto at = first; at < lines; at += step) { order.push_back(std::move(mutants[at])); }
+        }
+        for (auto at = lines; at < mutants.size(); ++at) { order.push_back(std::move(mutants[at])); }
+        spread.push_back(std::move(order));
+    }
+    std::vector<Mutant> result;
+    for (std::size_t round = 0; result.size() < most; ++round) {
+        const auto before = result.size();
+        for (auto& mutants : spread) {
+            if (round < mutants.size() && result.size() < most) { result.push_back(std::move(mutants[round])); }
+        }
+        if (result.size() == before) { break; }
+    }
+    return result;
+}
+
+std::string with_text_as_comment(std::string_view before, std::string_view after, const CodeRules& rules, std::string_view marker) {
+    if (rules.line_comments.empty()) { return {}; }
+    const auto& mark = rules.line_comments.front();
+    const auto comment = [&](std::string_view margin) {
+        std::string text;
+        for (const auto line : split_lines(after)) {
+            // A backslash at its end would take the next line along (C and C++).
+            auto kept = std::string(line);
+            while (kept.ends_with('\\') || kept.ends_with('\r')) { kept.pop_back(); }
+            text += std::string(margin) + mark + " " + kept + "\n";
+        }
+        return text;
+    };
+    std::string result;
+    bool placed = false;
+    for (const auto line : split_lines(before)) {
+        if (!marker.empty() && line.find(marker) != std::string_view::npos) {
+            const auto margin = line.find_first_not_of(" \t");
+            // In a body that stands on the line of its head (`def f(): raise …`) there is no place for it.
+            const bool alone = margin != std::string_view::npos && margin > 0;
+            if (alone) {
+                result += comment(line.substr(0, margin));
+                placed = true;
+            }
+        }
+        result += std::string(line) + "\n";
+    }
+    if (!placed) { result += comment(""); }
+    return result;
+}
+
+bool same_code(std::string_view before, std::string_view after, const CodeRules& rules) {
+    if (rules.empty()) { return before == after; }
+    const auto essence = [&](std::string_view text) {
+        const auto read = read_code(text, rules);
+        std::string result;
+        for (const auto line : split_lines(read.code)) {
+            auto end = line.size();
+            while (end > 0 && std::isspace(static_cast<unsigned char>(line[end - 1])) != 0) { --end; }
+            if (end == 0) { continue; }
+            result += std::string(line.substr(0, end)) + "\n";
+        }
+        for (const auto& literal : read.literals) { result += literal.value + "\n"; }
+        return result;
+    };
+    return essence(before) == essence(after);
+}
+
+}  // namespace agentforge::kernel

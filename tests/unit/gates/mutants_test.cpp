@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/mutants.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gates/language.hpp"
+#include "gates/meaning.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+Language shipped(const std::string& name) {
+    auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", name);
+    EXPECT_TRUE(language.ok()) << language.error().message;
+    return std::move(language).value();
+}
+
+std::set<std::uint64_t> all_lines(std::string_view text) {
+    std::set<std::uint64_t> lines;
+    for (std::uint64_t number = 1; number <= static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n')); ++number) { lines.insert(number); }
+    return lines;
+}
+
+/// What lines become, in order.
+std::vector<std::string> altered(const std::string& language_name, const std::string& path, const std::string& text, std::set<std::uint64_t> lines = {}) {
+    const auto language = shipped(language_name);
+    if (lines.empty()) { lines = all_lines(text); }
+    std::vector<std::string> result;
+    for (const auto& mutant : mutants_of(path, text, text, lines, language.code, language.mutations)) { result.push_back(mutant.after); }
+    return result;
+}
+
+TEST(Mutants, alter_comparisons_results_and_literals_of_each_language) {
+    EXPECT_THAT(altered("python", "a.py", "def f(a):\n    if a == 3:\n        return 'x' + a\n"), ::testing::AllOf(Contains("if a != 3:"), Contains("if a == 4:"), Contains("return None"), Contains("return 'y' + a")));
+    EXPECT_THAT(altered("cpp", "a.cpp", "int f(int a) {\n    return a < 7;\n}\n"), ::testing::AllOf(Contains("return a >= 7;"), Contains("return {};"), Contains("return a < 8;")));
+    EXPECT_THAT(altered("cpp", "a.c", "int f(int a) {\n    return a;\n}\n"), ElementsAre("return 0;"));
+    EXPECT_THAT(altered("javascript", "a.js", "export function f(a) {\n  return a === 'x';\n}\n"), ::testing::AllOf(Contains("return a !== 'x';"), Contains("return undefined;")));
+    EXPECT_THAT(altered("go", "a.go", "func F(a string) string {\n\treturn a + \"-\"\n}\n"), ::testing::AllOf(Contains("return \"\""), Contains("return a + \"~-\"")));
+    EXPECT_THAT(altered("rust", "a.rs", "fn f(a: &str) -> String {\n    a.to_lowercase()\n}\n"), Contains("Default::default()"));
+    EXPECT_THAT(altered("java", "A.java", "class A {\n    String f(String a) {\n        return a + \"-\";\n    }\n}\n"), ::testing::AllOf(Contains("return null;"), Contains("return a + \"~-\";")));
+}
+
+TEST(Mutants, leave_comments_documentation_and_lines_that_did_not_change_alone) {
+    EXPECT_THAT(altered("python", "a.py", "# if a == 3:\n\"\"\"returns 3 == 4\"\"\"\n"), IsEmpty());
+    EXPECT_THAT(altered("python", "a.py", "x = 1\ny = 2\n", {2}), ElementsAre("y = 3"));
+    EXPECT_THAT(altered("javascript", "a.js", "import { f } from './a.js'; // === 3\n"), Not(Contains(HasSubstr("!=="))));
+}
+
+TEST(Mutants, change_one_line_and_keep_brackets_whole) {
+    const auto language = shipped("python");
+    const std::string text = "def f(a):\n    return g(\n        a == 1)\n";
+    for (const auto& mutant : mutants_of("a.py", text, text, all_lines(text), language.code, language.mutations)) {
+        EXPECT_EQ(mutant.line, 3U) << mutant.content;
+        EXPECT_THAT(mutant.content, HasSubstr("    return g(\n"));
+    }
+}
+
+TEST(Mutants, of_data_change_its_last_word) {
+    const auto found = mutants_of("a.json", "{\"limit\": 10}\n", "{\"limit\": 10}\n", {1}, {}, {});
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].after, "{\"limit\": 11}");
+}
+
+TEST(Mutants, a_tests_expectations_become_others_and_its_inputs_stay) {
+    const auto python = shipped("python");
+    EXPECT_EQ(with_other_expectations("x = 'a'\nassert f('a') == 'bc'\n", {1, 2}, python.code), "x = 'a'\nassert f('a') == '~bc'\n");
+    EXPECT_EQ(with_other_expectations("self.assertEqual(f(), 7)\n", {1}, python.code), "self.assertEqual(f(), 8)\n");
+    EXPECT_EQ(with_other_expectations("self.assertEqual(f(), 7)\n", {2}, python.code), "");
+    EXPECT_EQ(with_other_expectations("    EXPECT_EQ(f(\"a\", 1), \"bc\");\n", {1}, shipped("cpp").code), "    EXPECT_EQ(f(\"a\", 2), \"~bc\");\n");
+}
+
+TEST(Mutants, are_chosen_from_every_file_and_from_the_end_of_a_long_change) {
+    std::string text;
+    for (int line = 0; line < 40; ++line) { text += "x = " + std::to_string(line + 10) + "\n"; }
+    const auto language = shipped("python");
+    const auto chosen = choose_mutants({mutants_of("a.py", text, text, all_lines(text), language.code, language.mutations),
+                                        mutants_of("b.py", "y = 1\n", "y = 1\n", {1}, language.code, language.mutations)}, 10);
+    ASSERT_EQ(chosen.size(), 10U);
+    EXPECT_EQ(std::count_if(chosen.begin(), chosen.end(), [](const auto& mutant) { return mutant.file == "b.py"; }), 1);
+    EXPECT_GT(std::max_element(chosen.begin(), chosen.end(), [](const auto& a, const auto& b) { return a.line < b.line; })->line, 30U);
+}
+
+TEST(Mutants, a_change_as_comments_stands_in_the_skeletons_body) {
+    const auto language = shipped("python");
+    EXPECT_EQ(with_text_as_comment("def f():\n    raise NotImplementedError(\"agentforge: skeleton of f\")\n", "def f():\n    return 1\n", language.code, language.skeleton_marker),
+              "def f():\n    # def f():\n    #     return 1\n    raise NotImplementedError(\"agentforge: skeleton of f\")\n");
+    EXPECT_EQ(with_text_as_comment("x = 1\n", "x = 2\n", language.code, language.skeleton_marker), "x = 1\n# x = 2\n");
+}
+
+TEST(Mutants, comments_and_blank_lines_change_no_code) {
+    const auto language = shipped("cpp");
+    EXPECT_TRUE(same_code("int a = 1;\n", "// Why.\n\nint a = 1;   /* here */\n", language.code));
+    EXPECT_FALSE(same_code("int a = 1;\n", "int a = 2;\n", language.code));
+    EXPECT_FALSE(same_code("auto a = \"x\";\n", "auto a = \"y\";\n", language.code));
+}
+
+MeaningEvidence with_mutant(TriedMutant::Noticed noticed) {
+    MeaningEvidence evidence;
+    evidence.fresh = {"t.py::T::a"};
+    evidence.mutated = true;
+    evidence.tried = {{"a.py", 2, "return 1", "return None", noticed, false}};
+    return evidence;
+}
+
+TEST(Meaning, new_tests_that_notice_nothing_block_and_survivors_are_named) {
+    auto evidence = with_mutant(TriedMutant::Noticed::not_noticed);
+    auto ruling = judge_meaning(evidence);
+    EXPECT_THAT(ruling.blocking, ElementsAre(HasSubstr("a.py:2: `return 1` made `return None`")));
+    evidence.tried.push_back({"a.py", 3, "x", "y", TriedMutant::Noticed::by_assertion, false});
+    ruling = judge_meaning(evidence);
+    EXPECT_THAT(ruling.blocking, IsEmpty());
+    EXPECT_EQ(ruling.facts.at("mutants_survived").as_array().size(), 1U);
+    EXPECT_EQ(ruling.facts.at("behaviour"), "tested");
+}
+
+TEST(Meaning, a_fault_that_only_raises_an_error_is_no_test_of_what_the_change_does) {
+    auto evidence = with_mutant(TriedMutant::Noticed::by_error);
+    evidence.tried.push_back({"a.py", 3, "x", "y", TriedMutant::Noticed::not_noticed, false});
+    EXPECT_FALSE(judge_meaning(evidence).passed());
+    evidence.tried.pop_back();
+    EXPECT_TRUE(judge_meaning(evidence).passed());
+}
+
+TEST(Meaning, without_a_new_test_a_guard_and_each_changed_file_must_be_seen_to_notice) {
+    auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
+    evidence.fresh.clear();
+    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("no guard fails")));
+    evidence.tried[0].by_guard = true;
+    EXPECT_TRUE(judge_meaning(evidence).passed());
+    EXPECT_EQ(judge_meaning(evidence).facts.at("behaviour"), "unchanged");
+    evidence.tried.push_back({"b.py", 1, "x", "y", TriedMutant::Noticed::not_noticed, false});
+    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("no test notices when b.py is altered")));
+}
+
+TEST(Meaning, a_body_that_is_still_the_skeleton_blocks) {
+    auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
+    evidence.skeletons = {"a.py:4"};
+    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("a.py:4 is still the skeleton")));
+}
+
+TEST(Meaning, documentation_alone_needs_no_new_test) {
+    MeaningEvidence evidence;
+    evidence.code_changed = false;
+    EXPECT_TRUE(judge_meaning(evidence).passed());
+    EXPECT_EQ(judge_meaning(evidence).facts.at("behaviour"), "documentation");
+    EXPECT_TRUE(is_documentation("docs/a.md"));
+    EXPECT_TRUE(is_documentation("CHANGELOG.md"));
+    EXPECT_FALSE(is_documentation("a.py"));
+    EXPECT_FALSE(is_documentation("requirements.txt"));
+}
+
+TEST(Meaning, a_removed_test_that_would_fail_at_an_assertion_blocks_and_one_that_no_longer_loads_does_not) {
+    MeaningEvidence evidence;
+    evidence.fresh = {"t.py::T::a"};
+    evidence.removed = {{"t.py::T::b", "b", "t.py", 3, TestStatus::error, "ImportError"}};
+    EXPECT_TRUE(judge_meaning(evidence).passed());
+    evidence.removed[0].status = TestStatus::failed_assertion;
+    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("t.py::T::b was removed")));
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
