@@ -24,12 +24,6 @@ Result<std::string> own_ref(std::string_view name) {
     return full;
 }
 
-/// Only this program writes refs of these names.
-std::filesystem::path lock_of(git_repository* repository, const std::string& ref) {
-    if (!ref.starts_with(own_refs) && !ref.starts_with("refs/heads/agentforge/")) { return {}; }
-    return std::filesystem::path(git_repository_commondir(repository)) / (ref + ".lock");
-}
-
 Result<git_oid> write_commit(git_repository* repository, const git_signature* who, const char* message, git_tree* tree, const git_commit* parent) {
     git_oid id{};
     const git_commit* parents[] = {parent};

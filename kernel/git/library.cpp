@@ -133,6 +133,11 @@ int retry_while_locked(const std::function<int()>& call, const std::filesystem::
     }
 }
 
+std::filesystem::path lock_of(git_repository* repository, const std::string& ref) {
+    if (!ref.starts_with("refs/agentforge/") && !ref.starts_with("refs/heads/agentforge/")) { return {}; }
+    return std::filesystem::path(git_repository_commondir(repository)) / (ref + ".lock");
+}
+
 Result<RepositoryHandle> open_repository(const std::filesystem::path& path) {
     start_library();
     git_repository* raw = nullptr;

@@ -53,6 +53,9 @@ void start_library();
 /// a process that was killed; it is removed, or the task could never go on.
 [[nodiscard]] int retry_while_locked(const std::function<int()>& call, const std::filesystem::path& own_lock = {});
 
+/// The lock file of a ref that only this program writes; empty for a ref of the user's.
+[[nodiscard]] std::filesystem::path lock_of(git_repository* repository, const std::string& ref);
+
 /// Opens the repository around `path`; the errors of Repository::open.
 [[nodiscard]] Result<RepositoryHandle> open_repository(const std::filesystem::path& path);
 

@@ -130,7 +130,7 @@ Result<void> move_branch(const std::filesystem::path& repository, std::string_vi
         const int result = git_reference_create_matching(&moved, handle.get(), ref.c_str(), &new_id, 1, &old_id, "rebase: moved by agentforge");
         git_reference_free(moved);
         return result;
-    });
+    }, lock_of(handle.get(), ref));
     if (code == 0) { return {}; }
     git_oid now{};
     if (git_reference_name_to_id(&now, handle.get(), ref.c_str()) == 0) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "git/configuration.hpp"
+#include "git/merges.hpp"
 #include "git_fixture.hpp"
 
 namespace agentforge::kernel {
@@ -232,6 +233,16 @@ TEST_F(RepositoryTest, a_lock_that_a_killed_task_left_on_its_branch_is_removed) 
     write(user() / ".git/refs/heads/agentforge/t.lock", "");
     const auto made = open().create_branch("agentforge/t", commit);
     EXPECT_TRUE(made.ok()) << made.error().to_string();
+}
+
+TEST_F(RepositoryTest, a_lock_that_a_killed_rebase_left_on_its_branch_is_removed) {
+    const std::string before = first_commit();
+    git("branch agentforge/t");
+    git("commit -q --allow-empty -m next");
+    write(user() / ".git/refs/heads/agentforge/t.lock", "");
+    const auto moved = move_branch(user(), "agentforge/t", before, id_of("HEAD"));
+    EXPECT_TRUE(moved.ok()) << moved.error().to_string();
+    EXPECT_EQ(id_of("agentforge/t"), id_of("HEAD"));
 }
 
 TEST_F(RepositoryTest, an_author_that_git_does_not_accept_is_named) {
