@@ -5,6 +5,7 @@
 #include "agent/memory.hpp"
 #include "agent/protocol.hpp"
 #include "agent/shorten.hpp"
+#include "base/machine.hpp"
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
@@ -251,6 +252,8 @@ private:
         if (verdict == ActionVerdict::Kind::rejected) { return {}; }
         actions_.expect(memory_.seen());
         ToolResult result = actions_.call(record.tool, record.arguments, {spec_.place.task_id, spec_.stage, spec_.agent.role, record.step});
+        // Nothing that a model could mend: the run ends, and the action is done anew, from the answer that is in the journal, when the task resumes.
+        if (result.error && is_the_machines(*result.error)) { return *result.error; }
         bool cut = false;
         record.success = result.success;
         record.output = shorten_lines(sanitize_utf8(result.output), most_output_bytes, 1, cut);

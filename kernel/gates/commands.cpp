@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include <re2/re2.h>
 
 #include "base/files.hpp"
 #include "base/ids.hpp"
+#include "base/machine.hpp"
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
@@ -307,6 +309,19 @@ Result<ProcessOutcome> LanguageCommands::start(const Language& language, const P
     return outcome;
 }
 
+Result<void> LanguageCommands::check_machine(const ProcessOutcome& outcome, bool doubtful) const {
+    if (outcome.exit_code == 0 && !outcome.timed_out) { return {}; }
+    if (!doubtful && !names_failing_machine(outcome.out) && !names_failing_machine(outcome.err)) { return {}; }
+    const int failure = failure_of_writing(scratch_directory_);
+    if (failure == 0) { return {}; }
+    return machine_failed(std::generic_category().message(failure));
+}
+
+Error LanguageCommands::machine_failed(const std::string& how) const {
+    return {"AF-GATE-106", "A gate's command failed because of the machine: " + how + ".", scratch_directory_,
+            "Free space there, or look at the disk (dmesg), then run `agentforge resume`: the gate is measured anew.", ErrorKind::io};
+}
+
 Result<std::optional<ProcessOutcome>> LanguageCommands::run(const Language& language, const LanguageCommand& command,
                                                             const std::string& tree, const std::string& input, const Stop& stop,
                                                             bool missing_is_error, const std::vector<std::string>& files) {
@@ -323,6 +338,7 @@ Result<std::optional<ProcessOutcome>> LanguageCommands::run(const Language& lang
         if (!missing_is_error && outcome.error().code == "AF-GATE-003") { return std::optional<ProcessOutcome>{}; }
         return std::move(outcome).error();
     }
+    AF_CHECK(check_machine(*outcome, outcome->out.empty()));
     return std::optional<ProcessOutcome>(std::move(outcome).value());
 }
 

@@ -141,6 +141,10 @@ private:
                                                              bool judged);
     /// Errors: AF-GATE-100 this output says that something is missing which nobody has approved of fetching.
     [[nodiscard]] Result<void> check_fetched(const std::string& output) const;
+    /// What a command that failed on a disk that takes no writes says nothing of the tree. The disk is tried where there is reason to:
+    /// the output names such a failure, or is `doubtful`, that is without a result to believe. Only the trial decides. Errors: `io` AF-GATE-106.
+    [[nodiscard]] Result<void> check_machine(const ProcessOutcome& outcome, bool doubtful) const;
+    [[nodiscard]] Error machine_failed(const std::string& how) const;
     [[nodiscard]] ContentReader reader_of(const std::string& tree) const;
 
     TreeCheckout& checkout_;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gates/results.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
+#include "base/machine.hpp"
 #include "base/text.hpp"
 #include "gates/gates.hpp"
 
@@ -37,6 +39,7 @@ struct Stream {
     std::vector<Planned> tests;
     std::map<std::string, std::size_t, std::less<>> index;
     std::vector<std::string> notes;
+    std::string machine;
     std::string running;
     bool ended = false;
     std::uint64_t announced_exit = 0;
@@ -87,6 +90,8 @@ struct Stream {
             entry(*line, true);
         } else if (type == "start") {
             running = text_field(*line, "id", 1000);
+        } else if (type == "machine") {
+            machine = text_field(*line, "text");
         } else if (type == "note") {
             notes.push_back(text_field(*line, "text"));
         } else if (type == "result") {
@@ -156,6 +161,10 @@ std::string last_words(std::string_view text) {
     return {};
 }
 
+bool is_doubtful(const TestRun& run) {
+    return !run.believed || std::any_of(run.tests.begin(), run.tests.end(), [](const auto& test) { return names_failing_machine(test.message); });
+}
+
 bool is_failure(TestStatus status) noexcept { return status != TestStatus::passed && status != TestStatus::skipped; }
 
 TestRun read_test_lines(std::string_view lines, const RunExpectation& expected, const ProcessOutcome& outcome) {
@@ -174,6 +183,7 @@ TestRun read_test_lines(std::string_view lines, const RunExpectation& expected, 
     TestRun run;
     run.disbelief = disbelief_of(stream, expected, outcome);
     run.believed = run.disbelief.empty();
+    if (stream.problem.empty()) { run.machine = std::move(stream.machine); }
     run.notes = std::move(stream.notes);
     run.duration = outcome.duration;
     run.confinement = outcome.confinement;

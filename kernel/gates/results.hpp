@@ -31,6 +31,7 @@ struct TestRun {
     bool believed = false;
     std::string disbelief;                  ///< Why not; one sentence for the model.
     std::vector<TestOutcome> tests;         ///< Without the canary; by file as run. Not believed: every one is an `error`.
+    std::string machine;                    ///< What the runner itself, not a test, met of a failing machine. Then nothing is a result.
     std::vector<std::string> notes;         ///< What the runner wanted a person to know.
     /// By id, those of other files too; a test may be run in several ways. Empty: the format tells none.
     std::map<std::string, std::set<TestManner>> manners;
@@ -62,5 +63,7 @@ struct RunExpectation {
 /// total, passed, failed, errors, skipped (North Star 2.2: test_results). `not_collected` counts as an error.
 [[nodiscard]] json::object count_tests(const std::vector<TestOutcome>& tests);
 [[nodiscard]] bool is_failure(TestStatus status) noexcept;
+/// Whether a run that failed may have failed because of the machine: it is not believed, or a test's message names such a failure.
+[[nodiscard]] bool is_doubtful(const TestRun& run);
 
 }  // namespace agentforge::kernel

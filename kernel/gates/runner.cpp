@@ -166,6 +166,7 @@ Result<BuildOutcome> LanguageCommands::run_build(const Language& language, const
         std::erase_if(built.errors, [&](const auto& error) { return error.file.starts_with(language.directory + "/"); });     // Of our own helper.
         const auto words = last_words(outcome.err.empty() ? outcome.out : outcome.err);
         AF_CHECK(check_fetched(built.output));
+        AF_CHECK(check_machine(outcome, true));
         built.problem = outcome.timed_out
                             ? "the build did not finish within " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(call.timeout).count()) + " s"
                             : "`" + fs::path(call.argv.front()).filename().string() + "` ended with exit code " + std::to_string(outcome.exit_code) +
@@ -283,7 +284,10 @@ Result<TestRun> LanguageCommands::run_helper(const Language& language, const Tes
     const auto call = request(language, runner.run, filling, runner.environment, json::serialize(input));
     expected.timeout = std::chrono::duration_cast<std::chrono::seconds>(call.timeout);
     AF_TRY(const auto outcome, start(language, call, stop));
-    return read_test_lines(read_plain_file(filling.results, max_report_bytes).value_or(""), expected, outcome);
+    auto run = read_test_lines(read_plain_file(filling.results, max_report_bytes).value_or(""), expected, outcome);
+    if (!run.machine.empty()) { return machine_failed(run.machine); }
+    AF_CHECK(check_machine(outcome, is_doubtful(run)));
+    return run;
 }
 
 Result<TestRun> LanguageCommands::run_native(const Language& language, const TestRunner& runner, const std::string& tree,
@@ -327,6 +331,7 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     if (runner.collect) {
         const auto call = request(language, *runner.collect, filling, runner.environment, "");
         AF_TRY(const auto outcome, start(language, call, stop));
+        AF_CHECK(check_machine(outcome, true));
         std::string problem;
         auto output = output_of(outcome, context.root);
         output.files = read_reports(filling.results, problem);
@@ -347,7 +352,9 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     if (outcome.exit_code != 0) { AF_CHECK(check_fetched(outcome.out + outcome.err)); }
     auto report = parse_output(runner.format, output);
     if (!problem.empty()) { report.problem = problem; }
-    return judge_report(report, context, outcome);
+    auto run = judge_report(report, context, outcome);
+    AF_CHECK(check_machine(outcome, is_doubtful(run)));
+    return run;
 }
 
 Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& language, const std::string& tree, const std::vector<std::string>& tests,
@@ -376,6 +383,7 @@ Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& l
     }
     constexpr std::string_view said = "agentforge: not measured: ";
     const auto text = outcome->out + "\n" + outcome->err;
+    AF_CHECK(check_machine(*outcome, true));
     if (outcome->exit_code != 0 || outcome->timed_out) {
         const auto at = text.rfind(said);
         result.failed = at == std::string::npos || outcome->timed_out;

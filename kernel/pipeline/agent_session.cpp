@@ -7,6 +7,7 @@
 #include "agent/context.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/machine.hpp"
 #include "base/text.hpp"
 #include "config/verification.hpp"
 #include "pipeline/agent_tools.hpp"
@@ -351,6 +352,7 @@ public:
             if (check.affected) { request.parameters["scope"] = "affected"; }
             const auto report = measured(request, nullptr);
             if (!report.ok()) {
+                if (is_the_machines(report.error())) { unmeasurable_ = report.error(); }
                 if (report.error().kind != ErrorKind::cancelled) { context_.log(LogLevel::warning, report.error().to_string(), {}); }
                 return;
             }
@@ -361,10 +363,6 @@ public:
     [[nodiscard]] Result<void> step_finished(StepRecord& record) override {
         if (broken_) { return *broken_; }
         if (unmeasurable_ && record.changes.empty()) { return *unmeasurable_; }
-        // A model cannot free a disk. The action is done anew, from the answer that is in the journal, when the task resumes.
-        if (record.error.starts_with("AF-TOOL-039: ")) {
-            return Error{record.error.substr(0, record.error.find(':')), record.summary, "", "Free space on the disk, or give the state directory another, then run `agentforge resume`.", ErrorKind::io};
-        }
         std::string patch_file;
         const std::uint64_t step = session_.state().steps + 1;
         const std::string before = session_.state().tree;

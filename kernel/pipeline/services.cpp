@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/services.hpp"
 
+#include "base/machine.hpp"
 #include "gates/readiness.hpp"
 
 namespace agentforge::kernel {
@@ -15,7 +16,7 @@ void KernelCallContext::progress(std::string_view text) { services_.events.event
 
 bool ends_the_visit(const Error& error) {
     return is_the_users_to_mend(error) || error.kind == ErrorKind::cancelled || error.kind == ErrorKind::unavailable || error.kind == ErrorKind::corrupt ||
-           error.kind == ErrorKind::transient || error.kind == ErrorKind::io || error.code.starts_with("AF-JRNL-") || error.code == "AF-ORCH-002";
+           error.kind == ErrorKind::transient || is_the_machines(error) || error.code.starts_with("AF-JRNL-") || error.code == "AF-ORCH-002";
 }
 
 }  // namespace agentforge::kernel

@@ -219,7 +219,7 @@ void Connection::ignore(const std::string& what) {
 void Connection::give_up(std::string code, std::string why) {
     if (broken_) { return; }
     broken_ = Error{std::move(code), name_ + " " + why + " and was ended", name_,
-                    "use another tool; a person can raise max_message_bytes of the server, or report this to its author", ErrorKind::io};
+                    "use another tool; a person can raise max_message_bytes of the server, or report this to its author", ErrorKind::unavailable};
     end();
 }
 
@@ -264,7 +264,7 @@ std::string Connection::said() const {
 Error Connection::gone(std::string_view method) const {
     if (broken_) { return *broken_; }
     return Error{"AF-MCP-011", name_ + " ended during `" + std::string(method) + "` (" + ended_how_ + ")" + said(), name_,
-                 "what it had done by then stands; look before you call it again", ErrorKind::io};
+                 "what it had done by then stands; look before you call it again", ErrorKind::unavailable};
 }
 
 }  // namespace agentforge::kernel

@@ -114,8 +114,12 @@ Error system_error(std::string_view path, std::string_view doing, int error) {
         return {"AF-TOOL-039", "'" + std::string(path) + "' is on a read-only file system.", std::string(path), "Move the state directory to a writable disk.",
                 ErrorKind::io};
     }
+    // What a path or its rights forbid another action can heed; all else is the machine's.
+    const bool of_the_path = error == ENAMETOOLONG || error == ELOOP || error == ENOTDIR || error == EISDIR || error == EINVAL || error == ENOTEMPTY ||
+                             error == EXDEV || error == ENXIO || error == ETXTBSY || error == ENOENT || error == EEXIST;
+    const ErrorKind kind = error == EACCES || error == EPERM ? ErrorKind::denied : of_the_path ? ErrorKind::invalid : ErrorKind::io;
     return {"AF-TOOL-038", "Cannot " + std::string(doing) + " '" + std::string(path) + "': " + text + ".", std::string(path),
-            "Check the permissions of the file and its folder.", ErrorKind::io};
+            "Check the permissions of the file and its folder.", kind};
 }
 
 std::string read_link(int directory, const std::string& name) {

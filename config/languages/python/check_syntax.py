@@ -4,6 +4,7 @@
 Input: {"root": folder, "files": [relative path]}. Output, one JSON object a line: {"file", "line", "message"} for each file
 that does not compile, then {"end": true, "checked": number of files}. No code of the project is run.
 """
+import errno
 import json
 import os
 import sys
@@ -21,6 +22,8 @@ def main():
         except SyntaxError as error:
             line, message = error.lineno or 0, f"{type(error).__name__}: {error.msg}"
         except (OSError, ValueError, RecursionError, MemoryError) as error:
+            if getattr(error, "errno", None) == errno.EIO:
+                raise               # Of the disk, not of the file: no finding.
             message = f"{type(error).__name__}: {error}"
         if message is not None:
             line = json.dumps({"file": file, "line": line, "message": message[:500]}, ensure_ascii=False)

@@ -14,17 +14,20 @@ Results are JSON lines, each {"n": nonce, "i": line number from 0, "type": …}:
   plan   {id, name, file, line, canary}      a collected test
   start  {id}                                it begins
   result {id, name, file, line, status, message, canary}
+  machine {text}                             the runner itself, not a test, met a failing disk; nothing is a result then
   end    {lines, results, exit}              the last line; `exit` is the exit code that follows
 Status: passed, failed_assertion, failed_skeleton, error, skipped. xfail counts as skipped, an unexpected
 success as failed_assertion; with sub-tests the worst one counts.
 Exit codes: 0 every test but the canary passed or was skipped, 1 some did not, 3 the runner itself failed.
 """
+import errno
 import json
 import os
 import sys
 
 WORSE = ["passed", "skipped", "failed_skeleton", "failed_assertion", "error"]
 MESSAGE_LIMIT = 500
+MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 
 def make_channel(request):
@@ -547,6 +550,8 @@ def main():
         code = ledger.finish()
     except BaseException as error:          # pylint: disable=broad-except
         try:
+            if isinstance(error, OSError) and error.errno in MACHINE:
+                channel("machine", text=os.strerror(error.errno))
             sys.stderr.write(f"\nagentforge: the test runner stopped: {describe(error)}\n")
         finally:
             code = 3

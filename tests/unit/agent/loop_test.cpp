@@ -15,7 +15,10 @@ struct World {
     NullEventSink events;
     RunSpec spec = usual_spec();
 
+    bool machine_fails = false;
+
     ToolResult act(std::string_view tool, const json::object& arguments) {
+        if (machine_fails) { return ToolResult::failed({"AF-TOOL-039", "There is no room on the disk", "", "Free space.", ErrorKind::io}); }
         if (tool == "read_file") { return ToolResult::done(slug, "read 2 lines", {{"first_line", 1}, {"total_lines", 2}, {"sha256", "abc"}}); }
         if (tool == "edit_file") {
             const std::string search(arguments.at("search").get_string());
@@ -170,6 +173,28 @@ TEST(AgentLoop, a_run_whose_steps_are_all_journaled_asks_nothing) {
     const auto backend = std::make_shared<FakeBackend>(scripted);
     ASSERT_TRUE(second.run(backend).ok());
     EXPECT_TRUE(backend->requests.empty());
+}
+
+TEST(AgentLoop, a_failure_of_the_machine_ends_the_run_before_a_step_is_recorded) {
+    World world;
+    const auto backend = std::make_shared<FakeBackend>(scripted);
+    world.machine_fails = true;
+    const auto failed = world.run(backend);
+    ASSERT_FALSE(failed.ok());
+    EXPECT_EQ(failed.error().code, "AF-TOOL-039");
+    EXPECT_EQ(failed.error().kind, ErrorKind::io);
+    EXPECT_TRUE(world.host.records.empty());
+    EXPECT_EQ(world.host.answers, (std::vector<unsigned>{1})) << "no model was asked about it";
+
+    // Resumed: the action is done anew, from the answer that was journaled.
+    world.machine_fails = false;
+    world.host.pending = scripted(backend->requests.at(0)).value();
+    world.host.pending_step = 1;
+    const auto outcome = world.run(backend);
+    ASSERT_TRUE(outcome.ok()) << outcome.error().to_string();
+    EXPECT_EQ(world.host.answers, (std::vector<unsigned>{1, 2, 3}));
+    ASSERT_EQ(world.host.records.size(), 3U);
+    EXPECT_TRUE(world.host.records[0].success);
 }
 
 TEST(AgentLoop, uses_a_journaled_answer_instead_of_asking_again) {

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+
+#include <sys/resource.h>
+
 #include "unit/gates/project.hpp"
 
 namespace agentforge::kernel::testing {
@@ -280,6 +284,97 @@ TEST(Gates, a_repository_without_a_known_language_is_an_error) {
     Project project;
     project.tree("t") = {{"README", "hello\n"}};
     EXPECT_EQ(project.try_gate("tests", "t").error().code, "AF-GATE-002");
+}
+
+/// A command that fails with these words, where the disk is well; `own` is written to the results as the kernel's runner does.
+class FailingCommand final : public ProcessRunner {
+public:
+    FailingCommand(std::string words, std::string own) : words_(std::move(words)), own_(std::move(own)) {}
+    Result<ProcessOutcome> run(const ProcessRequest& request, const Stop&) override {
+        if (!own_.empty()) {
+            const auto input = json::parse(request.input);
+            const auto text = [&](const char* key) { return std::string(input.at(key).as_string()); };
+            std::ofstream(text("results")) << json::serialize(json::object{{"n", text("nonce")}, {"i", std::int64_t{0}}, {"type", "machine"}, {"text", own_}}) << '\n';
+        }
+        ProcessOutcome outcome;
+        outcome.exit_code = 3;
+        outcome.err = words_;
+        return outcome;
+    }
+
+private:
+    std::string words_;
+    std::string own_;
+};
+
+Result<GateReport> gate_of_failing_command(const std::string& gate, const std::string& words, const std::string& own = {}) {
+    TemporaryDirectory folder("machine");
+    FailingCommand command(words, own);
+    auto trees = std::make_unique<MemoryTrees>(folder.path() / "verify");
+    trees->trees["t"] = {{"a.py", "x = 1\n"}, {"tests/test_a.py", "import unittest\n"}};
+    GateRunner::Options options;
+    options.languages_directory = std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages";
+    options.scratch_directory = (folder.path() / "scratch").string();
+    options.environment = {{"PATH", "/usr/bin:/bin"}};
+    return GateRunner(std::move(trees), command, options).run(GateCall{{gate, {}, {}}, "t", nullptr}, Stop{});
+}
+
+const std::vector<std::string> machine_words{"agentforge: the test runner stopped: OSError: [Errno 28] No space left on device\n",
+                                             "OSError: [Errno 5] Input/output error: '/x/y'\n", "cc1: fatal error: /tmp/a.o: No space left on device\n",
+                                             "Error: ENOSPC: no space left on device, write\n"};
+
+/// Runs what is given in a process of its own, below a limit that lets no megabyte be written, as a full disk does.
+template <typename Check>
+void without_room(Check check) {
+    const auto run = [&] {
+        std::signal(SIGXFSZ, SIG_IGN);
+        const rlimit small{256U << 10U, 256U << 10U};
+        return ::setrlimit(RLIMIT_FSIZE, &small) == 0 && check() ? 0 : 1;
+    };
+    EXPECT_EXIT(std::_Exit(run()), ::testing::ExitedWithCode(0), "");
+}
+
+bool is_paused(const Result<GateReport>& report) {
+    return !report.ok() && report.error().code == "AF-GATE-106" && report.error().kind == ErrorKind::io;
+}
+
+TEST(MachineFailure, of_a_gates_command_is_an_error_of_the_machine_and_no_result) {
+    for (const auto& words : machine_words) {
+        for (const auto* gate : {"tests", "syntax"}) {
+            without_room([&] { return is_paused(gate_of_failing_command(gate, words)); });
+        }
+    }
+}
+
+TEST(MachineFailure, is_not_told_by_words_alone) {
+    for (const auto& words : machine_words) {
+        for (const auto* gate : {"tests", "syntax"}) { EXPECT_FALSE(is_paused(gate_of_failing_command(gate, words))) << gate << ": " << words; }
+    }
+}
+
+TEST(MachineFailure, that_the_kernels_own_runner_met_is_told_by_its_error_number) {
+    const auto report = gate_of_failing_command("tests", "", "Input/output error");
+    ASSERT_TRUE(is_paused(report));
+    EXPECT_THAT(report.error().message, ::testing::HasSubstr("Input/output error"));
+}
+
+TEST(MachineFailure, a_scratch_folder_without_room_is_told_by_its_file_system) {
+    without_room([] {
+        Project project;
+        project.use_baseline = false;
+        project.tree("t") = {{"tests/test_a.py", "import os, unittest\nclass A(unittest.TestCase):\n    def test_a(self):\n        os.kill(os.getpid(), 9)\n"}};
+        return is_paused(project.try_gate("tests", "t"));
+    });
+}
+
+TEST(MachineFailure, a_test_that_fails_with_such_words_on_a_healthy_machine_is_a_failing_test) {
+    Project project;
+    project.use_baseline = false;
+    project.tree("t") = {{"tests/test_a.py", "import sys, unittest\nclass A(unittest.TestCase):\n    def test_a(self):\n"
+                                             "        print('x: No space left on device', file=sys.stderr)\n        raise OSError(28, 'No space left on device')\n"}};
+    const auto report = project.gate("tests", "t");
+    EXPECT_FALSE(report.passed);
+    EXPECT_EQ(report.facts.at("believed"), json::value(true));
 }
 
 }  // namespace

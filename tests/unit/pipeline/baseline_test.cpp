@@ -325,5 +325,33 @@ TEST_F(EditChecksTest, what_was_there_before_the_task_is_given_to_them) {
     EXPECT_THAT(bases, ElementsAre(base, base));
 }
 
+TEST_F(EditChecksTest, a_failure_of_the_machine_pauses_the_task_before_a_model_is_asked_again) {
+    bool failing = true;
+    bench.memory.gate = [&](const GateCall& call, const Files&) -> Result<GateReport> {
+        if (failing) { return Error{"AF-GATE-106", "A gate's command had no room to write", "", "Free space", ErrorKind::io}; }
+        return gate_report(call, true);
+    };
+    unsigned asked = 0;
+    bench.answers([&](const CompletionRequest&) -> Result<Completion> {
+        return ++asked == 1 ? call_tool("create_file", {{"path", "src/new.py"}, {"content", "x = 1\n"}}) : call_tool("complete", {{"text", "written"}});
+    });
+    bench.stage("a", [](StageContext& context) {
+        AgentRun run;
+        run.objective = "Write it.";
+        const auto outcome = context.run_agent(run);
+        return outcome.ok() ? note() : StageResult::failed(outcome.error());
+    });
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].agent = "software_developer";
+    options.pipeline.stages[0].config = {{"verify_edits", json::array{"syntax"}}};
+    const auto paused = bench.start(options);
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    EXPECT_EQ(asked, 1U);
+    ASSERT_TRUE(paused.error.has_value());
+    EXPECT_EQ(paused.error->code, "AF-GATE-106");
+    failing = false;
+    EXPECT_TRUE(bench.resume(paused.task_id).success);
+}
+
 }  // namespace
 }  // namespace agentforge::kernel::testing

@@ -100,6 +100,8 @@ TEST_F(Faults, AFloodOnStandardErrorBlocksNothing) { EXPECT_EQ(trigger("stderr")
 TEST_F(Faults, AServerThatDiesInACallFailsThatCall) {
     const auto result = trigger("die");
     EXPECT_THAT(code(result) + " " + message(result), AllOf(HasSubstr("AF-MCP-011"), HasSubstr("exit code 7"), HasSubstr("out of luck")));
+    ASSERT_TRUE(result.error.has_value());
+    EXPECT_EQ(result.error->kind, ErrorKind::unavailable) << "the model is told and goes on; `io` would pause the task";
 }
 
 TEST_F(Faults, AServerThatIsKilledIsNamedWithItsSignal) { EXPECT_THAT(message(trigger("killed")), HasSubstr("signal 9")); }

@@ -2,6 +2,7 @@
 #include "tools/workspace.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/fsuid.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -280,6 +281,16 @@ TEST_F(WorkspaceTest, writes_are_refused_while_they_are_not_allowed) {
     workspace_->allow_writes(true);
     EXPECT_TRUE(workspace_->create("a.txt", "x").ok());
 }
+TEST_F(WorkspaceTest, what_the_rights_of_a_file_forbid_is_no_failure_of_the_machine) {
+    put("a.txt", "a\n");
+    ASSERT_EQ(::chmod(at("a.txt").c_str(), 0), 0);
+    ASSERT_EQ(::chmod(at(".").c_str(), 0755), 0);
+    const int before = ::setfsuid(65534);       // Rights bind root only as another user.
+    const auto refused = workspace_->read("a.txt");
+    ::setfsuid(static_cast<uid_t>(before));
+    EXPECT_EQ(code(refused), "AF-TOOL-038");
+    EXPECT_EQ(refused.error().kind, ErrorKind::denied);
+}
 TEST_F(WorkspaceTest, write_that_fails_half_way_leaves_the_old_file_and_nothing_else) {
     put("a.txt", "old\n");
     rlimit before{};
@@ -291,6 +302,7 @@ TEST_F(WorkspaceTest, write_that_fails_half_way_leaves_the_old_file_and_nothing_
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
     std::signal(SIGXFSZ, old_handler);
     EXPECT_EQ(code(refused), "AF-TOOL-038");
+    EXPECT_EQ(refused.error().kind, ErrorKind::io) << "the machine's";
     EXPECT_EQ(get("a.txt"), "old\n");
     EXPECT_EQ(workspace_->list(".")->entries.size(), 1U);
     EXPECT_TRUE(workspace_->take_changes().empty());
