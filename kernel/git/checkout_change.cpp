@@ -25,7 +25,7 @@ constexpr std::uint64_t most_bytes = 8ULL << 30U;
 const std::string missing = "missing";
 
 Error failed(const std::string& what, const fs::path& where, const std::string& why) {
-    return {"AF-GIT-060", what + ": " + why, where.string(), "Free space there or correct its rights, then call `agentforge apply` again.", ErrorKind::io};
+    return apply_failed(what + ": " + why, where, "Free space there or correct its rights, then call `agentforge apply` again.");
 }
 
 fs::path intent_of(const fs::path& folder) { return folder / "change.json"; }
@@ -98,7 +98,7 @@ void CheckoutChange::discard() const {
 Result<CheckoutChange> CheckoutChange::prepare(fs::path root, fs::path folder, std::string task, std::vector<std::string> paths) {
     AF_TRY(CheckoutChange change, hold(std::move(root), std::move(folder)));
     if (fs::exists(intent_of(change.folder_))) {
-        return Error{"AF-GIT-061", "a change of this checkout was not finished", change.folder_.string(), "`agentforge apply` finishes it.", ErrorKind::conflict};
+        return apply_unfinished(unfinished(change.folder_).value_or(""), change.folder_);
     }
     change.discard();
     change.task_ = std::move(task);
@@ -237,6 +237,12 @@ Result<fs::path> CheckoutChange::finish(const std::vector<std::string>& kept) {
     }
     discard();
     return left;
+}
+
+Error apply_failed(std::string what, const fs::path& where, std::string remedy) { return {"AF-GIT-060", std::move(what), where.string(), std::move(remedy), ErrorKind::io}; }
+
+Error apply_unfinished(const std::string& task, const fs::path& where) {
+    return {"AF-GIT-061", "the change of task " + task + " was put into this checkout in part: its process ended", where.string(), "`agentforge apply " + task + "` finishes it.", ErrorKind::conflict};
 }
 
 std::string interrupted_apply(const std::string& task) {

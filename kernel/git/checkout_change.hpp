@@ -61,6 +61,10 @@ private:
 
 /// Where `apply` keeps its copies, below `.agentforge`.
 [[nodiscard]] inline std::filesystem::path apply_folder(const std::filesystem::path& agentforge) { return agentforge / "apply"; }
+/// AF-GIT-060: `what` could not be done at `where`.
+[[nodiscard]] Error apply_failed(std::string what, const std::filesystem::path& where, std::string remedy);
+/// AF-GIT-061: the change of this task was not finished.
+[[nodiscard]] Error apply_unfinished(const std::string& task, const std::filesystem::path& where);
 /// What a person is told of an `apply` that was not finished.
 [[nodiscard]] std::string interrupted_apply(const std::string& task);
 

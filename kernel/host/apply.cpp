@@ -42,8 +42,8 @@ Result<std::string> git_directory(ProcessRunner& processes, const Repository& re
     AF_TRY(const ProcessOutcome asked, processes.run(own_git(repository, program.environment, {"rev-parse", "--absolute-git-dir"}), Stop{program.cancel, std::nullopt}));
     const std::string place = asked.out.substr(0, asked.out.find('\n'));
     if (asked.exit_code != 0 || place.empty()) {
-        return Error{"AF-GIT-060", "git does not say where its folder is: " + head_and_tail(sanitize_utf8(asked.err), 500), repository.work_directory().string(),
-                     "Call `git rev-parse --absolute-git-dir` there to see what is wrong.", ErrorKind::io};
+        return apply_failed("git does not say where its folder is: " + head_and_tail(sanitize_utf8(asked.err), 500), repository.work_directory(),
+                            "Call `git rev-parse --absolute-git-dir` there to see what is wrong.");
     }
     return place;
 }
@@ -67,8 +67,8 @@ Result<void> finish(CheckoutChange& change, ProcessRunner& processes, const Repo
             // A process that died before may have staged it.
             AF_TRY(const auto back, git_apply(processes, repository, program, change.index_patch(), {"--cached", "--check", "--reverse"}));
             if (back.exit_code != 0) {
-                return Error{"AF-GIT-060", "the files are changed, and the index is not: " + head_and_tail(sanitize_utf8(staged.err), 500),
-                             repository.work_directory().string(), "Call `agentforge apply` again; it goes on with the index.", ErrorKind::io};
+                return apply_failed("the files are changed, and the index is not: " + head_and_tail(sanitize_utf8(staged.err), 500), repository.work_directory(),
+                                    "Call `agentforge apply` again; it goes on with the index.");
             }
         }
     }
@@ -150,8 +150,7 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
         if (!finished.ok()) { return program.fail(finished.error()); }
         if (!finished->empty()) { program.err << "agentforge: finished the change of " << *finished << ", which an earlier `apply` had begun.\n"; }
     } else if (const auto begun = CheckoutChange::unfinished(apply_folder(place->agentforge))) {
-        return program.fail(Error{"AF-GIT-061", "the change of task " + *begun + " was put into this checkout in part: its process ended", place->root.string(),
-                                  "`agentforge apply " + *begun + "` finishes it.", ErrorKind::conflict});
+        return program.fail(apply_unfinished(*begun, place->root));
     }
 
     std::vector<std::string> flags;
