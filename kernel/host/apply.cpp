@@ -42,7 +42,7 @@ Result<std::string> git_directory(ProcessRunner& processes, const Repository& re
     AF_TRY(const ProcessOutcome asked, processes.run(own_git(repository, program.environment, {"rev-parse", "--absolute-git-dir"}), Stop{program.cancel, std::nullopt}));
     const std::string place = asked.out.substr(0, asked.out.find('\n'));
     if (asked.exit_code != 0 || place.empty()) {
-        return Error{"AF-GIT-060", "git does not say where its folder is: " + head_and_tail(sanitize_utf8(asked.err), 500), repository.work_directory().string(),
+        return Error{"AF-GIT-064", "git does not say where its folder is: " + head_and_tail(sanitize_utf8(asked.err), 500), repository.work_directory().string(),
                      "Call `git rev-parse --absolute-git-dir` there to see what is wrong.", ErrorKind::io};
     }
     return place;
@@ -67,7 +67,7 @@ Result<void> finish(CheckoutChange& change, ProcessRunner& processes, const Repo
             // A process that died before may have staged it.
             AF_TRY(const auto back, git_apply(processes, repository, program, change.index_patch(), {"--cached", "--check", "--reverse"}));
             if (back.exit_code != 0) {
-                return Error{"AF-GIT-060", "the files are changed, and the index is not: " + head_and_tail(sanitize_utf8(staged.err), 500),
+                return Error{"AF-GIT-065", "the files are changed, and the index is not: " + head_and_tail(sanitize_utf8(staged.err), 500),
                              repository.work_directory().string(), "Call `agentforge apply` again; it goes on with the index.", ErrorKind::io};
             }
         }
