@@ -9,12 +9,15 @@ namespace agentforge::kernel {
 namespace {
 
 int run_abort(Program& program, Project& project, const std::string& id, const std::string& reason) {
-    const bool owned = TaskLock::holder(project.tasks().paths(id)).has_value();
-    if (const auto done = project.controller().abort(id, reason); !done.ok()) { return program.fail(done.error()); }
+    const auto done = project.controller().abort(id, reason);
+    if (!done.ok()) { return program.fail(done.error()); }
     if (program.json_output) {
-        program.print_json({{"task_id", id}, {"aborted", !owned}, {"asked_to_stop", owned}, {"reason", reason}});
+        program.print_json({{"task_id", id}, {"aborted", *done != AbortOutcome::asked_to_stop}, {"asked_to_stop", *done == AbortOutcome::asked_to_stop}, {"reason", reason}});
     } else {
-        program.out << (owned ? "Asked the process that runs it to abort: " : "Aborted: ") << id << "\n";
+        program.out << (*done == AbortOutcome::asked_to_stop ? "Asked the process that runs it to abort: "
+                        : *done == AbortOutcome::finished    ? "It was aborted before; what that left is removed: "
+                                                             : "Aborted: ")
+                    << id << "\n";
     }
     return 0;
 }

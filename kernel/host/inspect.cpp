@@ -130,7 +130,7 @@ int run_inspect(Program& program, const InspectArguments& arguments) {
     if (!id.ok()) { return program.fail(id.error()); }
     const TaskPaths paths = store.paths(*id);
     Recovery recovery;
-    const auto records = Journal::read(paths.journal(), &recovery);
+    const auto records = store.records(*id, &recovery);
     if (!records.ok()) { return program.fail(records.error()); }
     if (arguments.step != 0) { return show_step(program, paths, *records, arguments); }
     return show_journal(program, *id, *records, recovery);

@@ -121,7 +121,7 @@ int show_logs(Program& program, const LogArguments& arguments) {
     const auto id = store.resolve(arguments.task);
     if (!id.ok()) { return program.fail(id.error()); }
     const TaskPaths paths = store.paths(*id);
-    const auto records = Journal::read(paths.journal());
+    const auto records = store.records(*id);
     if (!records.ok()) { return program.fail(records.error()); }
     const std::size_t first = arguments.tail == 0 || arguments.tail >= records->size() ? 0 : records->size() - arguments.tail;
     if (arguments.format == "json") {

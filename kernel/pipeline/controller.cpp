@@ -1386,21 +1386,24 @@ Result<PipelineResult> PipelineController::resume(std::string_view task_id, std:
     return Run(*this, std::move(session), guidance).drive();
 }
 
-Result<void> PipelineController::abort(std::string_view task_id, std::string_view reason) {
+Result<AbortOutcome> PipelineController::abort(std::string_view task_id, std::string_view reason) {
     auto session = TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor);
     if (!session.ok()) {
         if (session.error().code != "AF-TASK-003") { return session.error(); }
         // Another process runs it: it looks for this file at every host call.
-        return write_file_atomic(abort_request_file(setup_.store.paths(task_id)), std::string(reason) + "\n", Durability::synced);
+        AF_CHECK(write_file_atomic(abort_request_file(setup_.store.paths(task_id)), std::string(reason) + "\n", Durability::synced));
+        return AbortOutcome::asked_to_stop;
     }
     const TaskStatus status = (*session)->state().status;
-    if (status == TaskStatus::completed || status == TaskStatus::aborted) {
+    if (status == TaskStatus::completed) {
         return broken_rule("AF-ORCH-042", "task " + std::string(task_id) + " has ended already (" + std::string(to_string(status)) + ")",
                            "nothing is to be done", ErrorKind::conflict);
     }
-    AF_CHECK((*session)->record("task_aborted", {{"reason", reason}}));
+    // What follows the record may be cut off by the process's end: every step of it can be done again.
+    if (status != TaskStatus::aborted) { AF_CHECK((*session)->record("task_aborted", {{"reason", reason}})); }
     keep_in_repository(**session);
-    return Run(*this, std::move(*session)).close();
+    AF_CHECK(Run(*this, std::move(*session)).close());
+    return status == TaskStatus::aborted ? AbortOutcome::finished : AbortOutcome::aborted;
 }
 
 Result<void> PipelineController::approve(std::string_view task_id) {
@@ -1490,7 +1493,9 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
 }
 
 Result<TaskState> PipelineController::get_status(std::string_view task_id) const {
-    if (auto projection = setup_.store.load_state(task_id); projection.ok()) {
+    auto projection = setup_.store.load_state(task_id);
+    const json::value* hash = projection.ok() ? projection->if_contains("hash") : nullptr;
+    if (hash != nullptr && hash->is_string() && Journal::ends_with(setup_.store.paths(task_id).journal(), hash->get_string())) {
         if (auto state = task_state_from_json(*projection); state.ok()) { return state; }
     }
     return read_task_state(setup_.store, task_id);

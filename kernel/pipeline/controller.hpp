@@ -111,6 +111,8 @@ constexpr std::size_t max_request_bytes = 256UL * 1024;
 /// Whether these words can be said to the model of a task that goes on. Errors: AF-ORCH-048 empty, too long, or no text.
 [[nodiscard]] Result<void> check_guidance(std::string_view guidance);
 
+enum class AbortOutcome { aborted, asked_to_stop, finished };
+
 class PipelineController {
 public:
     explicit PipelineController(ControllerSetup setup);
@@ -121,8 +123,9 @@ public:
     /// Goes on with a task: after a crash, a pause, a failure, an answer. `guidance`: what a person says to the model (check_guidance); every context of
     /// the stage that hears it first holds it. Errors: AF-TASK-002, AF-TASK-003, AF-JRNL-002; AF-ORCH-049 no model would hear the guidance.
     [[nodiscard]] Result<PipelineResult> resume(std::string_view task_id, std::string_view guidance = {});
-    /// Ends a task for good. A task that another process runs is asked to stop. Errors: AF-ORCH-042 it has ended already.
-    [[nodiscard]] Result<void> abort(std::string_view task_id, std::string_view reason);
+    /// Ends a task for good. A task that another process runs is asked to stop; of one that was aborted before, what that left is removed.
+    /// Errors: AF-ORCH-042 it has completed.
+    [[nodiscard]] Result<AbortOutcome> abort(std::string_view task_id, std::string_view reason);
     /// Puts the change that a completed task has delivered on the newest commit of the branch that it began on: merged, measured there by the deliver gate and
     /// the commit hooks, committed, and the task's branch moved to that commit. Where any of it fails, nothing has changed. `only_look`: says what would be.
     /// Errors: AF-GIT-050 the task has delivered no commit; AF-GIT-051 the two changes conflict (paths are named); AF-GIT-052 the gate does not pass on the

@@ -81,10 +81,14 @@ Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::st
     TaskPaths paths = store.paths(task_id);
     AF_TRY(TaskLock lock, TaskLock::acquire(paths, command, format_time(clock.now())));
     AF_TRY(Journal journal, Journal::open(paths.journal()));
+    if (const json::value* named = journal.header().if_contains("task_id"); named != nullptr && named->is_string()) {
+        AF_CHECK(check_names(task_id, named->get_string(), paths.journal()));
+    }
     std::unique_ptr<TaskSession> session(new TaskSession(store, std::move(paths), std::move(lock), std::move(journal), clock, redactor));
     AF_TRY(session->state_, fold_all(session->journal_.records()));
     session->remember_items();
     if (session->state_.task_id.empty()) { return no_records(task_id, session->paths_); }
+    AF_CHECK(check_names(task_id, session->state_.task_id, session->paths_.journal()));
     if (const Recovery& recovery = session->journal_.recovery(); recovery.torn_tail) {
         AF_CHECK(session->record("recovered", {{"torn_file", recovery.torn_file}, {"torn_bytes", recovery.torn_bytes}}));
     }
@@ -252,7 +256,7 @@ Result<std::map<std::string, json::object, std::less<>>> TaskSession::artifacts(
 }
 
 Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_id, std::vector<Record>* folded) {
-    auto records = Journal::read(store.paths(task_id).journal());
+    auto records = store.records(task_id);
     if (!records.ok()) {
         AF_CHECK(store.load(task_id));      // It says that there is no such task, and which was probably meant.
         return records.error();

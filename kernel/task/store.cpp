@@ -308,6 +308,20 @@ Error no_such_task(const fs::path& root, std::string_view task_id) {
 
 }  // namespace
 
+Result<void> check_names(std::string_view task_id, std::string_view named, const fs::path& file) {
+    if (named == task_id) { return {}; }
+    return Error{"AF-TASK-015", "'" + file.filename().string() + "' is of the task '" + ellipsis(named, 80) + "', and its folder of '" + std::string(task_id) + "'", file.string(),
+                 "Remove the folder if it is a copy; otherwise put the file back that belongs there.", ErrorKind::corrupt};
+}
+
+Result<std::vector<Record>> TaskStore::records(std::string_view task_id, Recovery* recovery) const {
+    if (const auto described = load(task_id); !described.ok() && described.error().code == "AF-TASK-015") { return described.error(); }
+    const fs::path journal = paths(task_id).journal();
+    AF_TRY(std::vector<Record> found, Journal::read(journal, recovery));
+    if (!found.empty() && found.front().type() == "task_created") { AF_CHECK(check_names(task_id, text_of(found.front().body, "task_id"), journal)); }
+    return found;
+}
+
 Result<json::object> TaskStore::load(std::string_view task_id) const {
     if (!is_task_id(task_id)) { return not_a_task_id(task_id); }
     const fs::path path = paths(task_id).task();
@@ -323,6 +337,7 @@ Result<json::object> TaskStore::load(std::string_view task_id) const {
         return Error{"AF-CONF-060", "The task's file is of format " + ellipsis(json::serialize(*format), 40) + ", and this version of agentforge knows format 1",
                      document->where("/format"), "Use the version of agentforge that wrote it, or a newer one; nothing was changed.", ErrorKind::unavailable};
     }
+    if (const std::string named = text_of(document->value.get_object(), "task_id"); !named.empty()) { AF_CHECK(check_names(task_id, named, path)); }
     return std::move(document->value.get_object());
 }
 
@@ -401,6 +416,18 @@ struct ListedTask {
 /// The projection, or the journal itself where that goes on after it: a process that ended between the two leaves them so.
 Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
     auto projected = read_summary(place.state());
+    const bool own = projected.ok() && projected->summary.task_id == name;
+    if (own && Journal::ends_with(place.journal(), projected->hash)) { return ListedTask{std::move(projected->summary), true}; }
+    std::error_code none;
+    // Who works on it writes the projection in a moment; of a task that nobody goes on with it is written here.
+    if (fs::exists(place.journal(), none) && !TaskLock::holder(place)) {
+        const auto records = Journal::read(place.journal());
+        const auto state = records.ok() && !records->empty() ? fold_all(*records) : Result<TaskState>(Error{});
+        if (state.ok() && state->task_id == name) {
+            (void)write_file_atomic(place.state(), to_json_pretty(to_json(*state)), Durability::cached).ok();      // A folder that cannot be written is listed, too.
+            return ListedTask{summary_of(*state), true};
+        }
+    }
     if (!projected.ok()) {
         if (projected.error().kind != ErrorKind::not_found) { return std::move(projected).error(); }
         std::error_code ignored;
@@ -411,14 +438,6 @@ Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
     if (projected->summary.task_id != name) {
         return Error{"AF-TASK-004", "The state of the task '" + name + "' names the task '" + ellipsis(projected->summary.task_id, 80) + "'", place.root.string(),
                      "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
-    }
-    if (Journal::ends_with(place.journal(), projected->hash)) { return ListedTask{std::move(projected->summary), true}; }
-    std::error_code ignored;
-    // Who works on it writes the projection in a moment.
-    if (fs::exists(place.journal(), ignored) && !TaskLock::holder(place)) {
-        const auto records = Journal::read(place.journal());
-        const auto state = records.ok() && !records->empty() ? fold_all(*records) : Result<TaskState>(Error{});
-        if (state.ok() && state->task_id == name) { return ListedTask{summary_of(*state), true}; }
     }
     return ListedTask{std::move(projected->summary), false};
 }

@@ -82,6 +82,9 @@ public:
     virtual void recorded(const TaskState& state, const StageState* left, const json::object& record) = 0;
 };
 
+/// A file of the task's folder must name that task. Errors: `corrupt` AF-TASK-015.
+[[nodiscard]] Result<void> check_names(std::string_view task_id, std::string_view named, const std::filesystem::path& file);
+
 class TaskStore {
 public:
     /// `agentforge_directory` is the project's `.agentforge`.
@@ -95,6 +98,8 @@ public:
     [[nodiscard]] Result<TaskPaths> create(std::string_view task_id, const json::object& task);
     /// Errors: `not_found` AF-TASK-002, naming the nearest id; `corrupt` AF-TASK-004 its `task.yaml` is gone or no map; `invalid` where `task_id` is not one.
     [[nodiscard]] Result<json::object> load(std::string_view task_id) const;
+    /// The journal's. Errors: those of Journal::read; `corrupt` AF-TASK-015 it, or `task.yaml`, is another task's.
+    [[nodiscard]] Result<std::vector<Record>> records(std::string_view task_id, Recovery* recovery = nullptr) const;
     /// Replaces `state.yaml` atomically (a projection: cached durability). `text`: the JSON of `to_json(TaskState)`.
     [[nodiscard]] Result<void> save_state(std::string_view task_id, std::string_view text) const;
     /// Errors: `not_found` AF-TASK-002, `corrupt` AF-TASK-004 (then fold the journal).

@@ -166,7 +166,23 @@ TEST_F(TestPipelineController, abort_terminates_running_pipeline) {
     EXPECT_EQ(result.status, TaskStatus::aborted);
     EXPECT_EQ(result.exit_code, ExitCode::cancelled);
     EXPECT_THAT(ran, ElementsAre("a"));
-    EXPECT_EQ(bench.controller().abort(result.task_id, "again").error().code, "AF-ORCH-042");
+    EXPECT_EQ(bench.controller().abort(result.task_id, "again").value(), AbortOutcome::finished);
+}
+
+TEST_F(TestPipelineController, an_abort_that_was_killed_is_finished_by_the_next) {
+    bench.stage("a", [](StageContext&) { return StageResult::failed(Error{"MY-001", "it cannot be done", "", "", ErrorKind::invalid}); });
+    const auto result = bench.start(Bench::with({"a"}));
+    ASSERT_FALSE(result.success);
+    {
+        auto session = TaskSession::open(bench.store, result.task_id, bench.clock, "abort", bench.services.redactor);
+        ASSERT_TRUE(session.ok()) << session.error().to_string();
+        ASSERT_TRUE((*session)->record("task_aborted", {{"reason", "killed after this record"}}).ok());
+    }
+    const unsigned closed = bench.memory.closed;
+    const auto again = bench.controller().abort(result.task_id, "again");
+    ASSERT_TRUE(again.ok()) << again.error().to_string();
+    EXPECT_EQ(*again, AbortOutcome::finished);
+    EXPECT_EQ(bench.memory.closed, closed + 1);
 }
 
 TEST_F(TestStageExecutor, save_artifact_creates_yaml_file) {

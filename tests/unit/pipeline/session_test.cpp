@@ -96,6 +96,38 @@ TEST_F(SessionTest, a_journal_that_was_cut_before_its_first_record_is_no_task) {
     EXPECT_EQ(state.error().code, "AF-TASK-014");
 }
 
+TEST_F(SessionTest, a_copied_folder_is_not_its_original) {
+    const std::string copy = "task-20260102-copy-2f2e3d4c";
+    std::filesystem::copy(store_.paths(id).root, store_.paths(copy).root, std::filesystem::copy_options::recursive);
+    EXPECT_EQ(store_.load(copy).error().code, "AF-TASK-015");
+    EXPECT_EQ(read_task_state(store_, copy).error().code, "AF-TASK-015");
+    EXPECT_EQ(TaskSession::open(store_, copy, clock_, "resume", redactor_).error().code, "AF-TASK-015");
+}
+
+TEST_F(SessionTest, a_journal_of_another_task_is_refused) {
+    const std::string other = "task-20260102-other-2f2e3d4c";
+    ASSERT_TRUE(store_.create(other, {{"task_id", other}, {"request", "r"}}).ok());
+    std::filesystem::copy_file(store_.paths(id).journal(), store_.paths(other).journal());
+    const auto read = read_task_state(store_, other);
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.error().code, "AF-TASK-015");
+    EXPECT_NE(read.error().message.find(id), std::string::npos);
+    EXPECT_EQ(TaskSession::open(store_, other, clock_, "resume", redactor_).error().code, "AF-TASK-015");
+}
+
+TEST_F(SessionTest, a_state_that_was_not_written_is_written_by_the_next_listing) {
+    ASSERT_TRUE(session_->record("task_started", {}).ok());
+    ASSERT_TRUE(session_->record("task_aborted", {{"reason", "enough"}}).ok());
+    const json::value last = shown();
+    session_.reset();
+    std::filesystem::remove(store_.paths(id).state());
+    const auto listing = store_.list();
+    ASSERT_TRUE(listing.ok() && listing->problems.empty());
+    ASSERT_EQ(listing->tasks.size(), 1U);
+    EXPECT_EQ(listing->tasks.front().status, "aborted");
+    EXPECT_EQ(json::value(store_.load_state(id).value()), last);
+}
+
 TEST_F(SessionTest, the_projection_is_the_state_whole) {
     ASSERT_TRUE(session_->record("task_started", {}).ok());
     EXPECT_EQ(shown(), json::value(to_json(session_->state())));
