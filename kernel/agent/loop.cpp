@@ -101,7 +101,7 @@ private:
         }
         if (memory_.identical_failures() >= spec_.max_identical_failures) {
             return Error{"AF-AGENT-011", who() + " took the same failing action " + std::to_string(memory_.identical_failures()) + " times in a row: " +
-                         memory_.last()->tool + ": " + memory_.last()->error, "", "Look at the step with `agentforge inspect`, then answer the question that this becomes: the agent is shown the answer.",
+                         memory_.last()->tool + ": " + memory_.last()->error, "", "Look at the step with `agentforge inspect`, then tell the model what to do: agentforge resume " + spec_.place.task_id + " --say \"…\"",
                          ErrorKind::invalid};
         }
         if (memory_.steps() >= most_steps_) {

@@ -180,6 +180,7 @@ public:
         const CancelToken::Steps steps(services_.cancel);
         if (state().status == TaskStatus::running) { ended_in_ = last_marked_call(session_->paths().plugin_call()); }
         const CallMark mark(session_->paths().plugin_call());
+        AF_CHECK(answer_with_guidance());
         AF_CHECK(check_heard());
         if (session_->state().waiting_for().empty()) {
             AF_CHECK(begin_or_resume());
@@ -251,6 +252,15 @@ private:
     [[nodiscard]] const std::string& stage_name() const { return state().stage().name; }
 
     /// Whether a model hears the guidance when the task goes on.
+    /// What is said to an agent that could not do it is the answer to the question how the task should go on.
+    Result<void> answer_with_guidance() {
+        if (guidance_.empty() || state().waiting_for() != "escalation" || state().escalation->cause != EscalationCause::attempts) { return {}; }
+        AF_CHECK(write_lost_question());
+        AF_CHECK(setup_.escalations.resolve(state().escalation->id, Resolution{false, {{"answer", guidance_}}, "user"}));
+        guidance_.clear();
+        return {};
+    }
+
     [[nodiscard]] Result<void> check_heard() const {
         if (guidance_.empty()) { return {}; }
         const std::string_view waiting_for = state().waiting_for();

@@ -264,15 +264,15 @@ class TestDraftsOfTests(HttpModel):
         self.assertEqual([error.split(":")[0] for error in self.refusals()], ["AF-ORCH-025"])
 
     def test_a_file_too_many_is_deleted(self):
-        extra = call("create_file", path="tests/test_more.py", content=self.draft[0]["arguments"]["content"])
+        extra = call("create_file", path="tests/test_more.py", content=self.draft[0]["arguments"]["content"].replace("self.assertTrue(True)", "raise RuntimeError('draft')"))
         good = entry(self.transcript, "red", 1)["tool_calls"]
         self.assert_code(self.run_red(extra, good, self.suite, call("delete_file", path="tests/test_words.py"), call("delete_file", path="tests/test_more.py")), 0)
         self.assertEqual([error.split(":")[0] for error in self.refusals()], ["AF-ORCH-025", "AF-TOOL-013"])
         self.assertIn("not named in the test suite", self.refusals()[0])
 
-    def test_a_failed_stage_is_resumed_on_a_tree_that_it_can_work_with(self):
-        self.assert_code(self.run_red(self.draft, *[self.suite] * 3), 1)
-        self.assert_code(self.run_program("resume", self.task()), 0)
+    def test_a_stage_that_was_stopped_goes_on_with_a_tree_that_it_can_work_with(self):
+        self.assert_code(self.run_red(self.draft, *[self.suite] * 3), 22)
+        self.assert_code(self.run_program("resume", self.task(), "--say", "Write the tests anew"), 0)
         self.assertEqual({error.split(":")[0] for error in self.refusals()}, {"AF-ORCH-025"})
 
 
@@ -293,7 +293,7 @@ class TestWordsWithoutACall(HttpModel):
 
 
 class TestGuidance(HttpModel):
-    """What a person says with `resume --say` reaches the model's server."""
+    """What a person says with `resume --say` answers the question of an agent that could not go on, and reaches the model's server."""
 
     SAID = "Name the tests after the words they are about"
 
@@ -311,13 +311,14 @@ class TestGuidance(HttpModel):
                 for _, _, body in self.server.requests[self.before:]]
 
     def said(self):
-        return [(context["task_frame"]["phase"], context["current_state"].get("this_round", {}).get("guidance")) for context in self.contexts()]
+        rounds = [(context["task_frame"]["phase"], context["current_state"].get("this_round", {})) for context in self.contexts()]
+        return [(phase, (this_round.get("resolution") or {}).get("answer")) for phase, this_round in rounds]
 
     def test_stands_in_every_context_of_the_stage_that_goes_on_and_in_no_other(self):
-        self.assert_error(self.failed, "AF-AGENT-011", f"agentforge resume {self.task()} --say")
+        self.assert_code(self.failed, 22)
         self.assert_code(self.run_program("resume", self.task(), "--say", self.SAID), 0)
         self.assertEqual(self.said(), [("red", self.SAID)] * 2 + [("green", None)] * 2)
-        self.assertIn("guidance=" + self.SAID, self.run_program("inspect", self.task()).out)
+        self.assertTrue(any(self.SAID in file.read_text() for file in (self.repository / ".agentforge" / "escalations").glob("*.resolution.yaml")), "the answer to the question")
 
     def test_is_whole_beside_long_errors_of_the_attempt_before(self):
         said = ("Write the tests. " * 300)[:4000].strip()
