@@ -446,7 +446,7 @@ void read_scaffold(Reader& reader, const json::object& root, Language& language)
 
 void read_tools(Reader& reader, const json::object& root, Language& language) {
     reader.list(root, "", "tools", [&](const json::object& value, const std::string& pointer) {
-        reader.keys(value, pointer, {"program", "use", "install", "version", "optional", "runners"});
+        reader.keys(value, pointer, {"program", "use", "install", "version", "optional", "runners", "when", "unsupported", "name", "probe"});
         LanguageTool tool;
         tool.program = reader.text(value, pointer, "program");
         tool.use = reader.text(value, pointer, "use");
@@ -456,6 +456,13 @@ void read_tools(Reader& reader, const json::object& root, Language& language) {
             if (!optional->is_bool()) { reader.fail(pointer + "/optional", "`optional` must be true or false."); }
             tool.optional = optional->is_bool() && optional->get_bool();
         }
+        if (const auto* unsupported = value.if_contains("unsupported")) {
+            if (!unsupported->is_bool()) { reader.fail(pointer + "/unsupported", "`unsupported` must be true or false."); }
+            tool.unsupported = unsupported->is_bool() && unsupported->get_bool();
+        }
+        tool.when = reader.conditions(value, pointer, "when");
+        tool.name = reader.text(value, pointer, "name", false);
+        tool.probe = reader.texts(value, pointer, "probe", false);
         tool.runners = reader.texts(value, pointer, "runners", false);
         for (const auto& name : tool.runners) {
             if (std::none_of(language.runners.begin(), language.runners.end(), [&](const auto& runner) { return runner.name == name; })) {

@@ -88,6 +88,10 @@ struct LanguageTool {
     std::vector<std::string> version;       ///< Arguments that make it say its version.
     bool optional = false;                  ///< Without it a check is left out, and says so.
     std::vector<std::string> runners;       ///< Needed by these only; none: by all.
+    std::vector<FileCondition> when = {};   ///< Only where any of these holds; none: always.
+    bool unsupported = false;               ///< It would run the tests, and nothing here can measure what it runs.
+    std::string name = {};                  ///< What is looked for, where it is no program of its own; empty: the program.
+    std::vector<std::string> probe = {};    ///< Arguments with which the program ends with 0 where what is looked for is there.
 };
 
 /// How dependencies are fetched: once for each content of the lockfiles, with network, when somebody has approved; afterwards read-only.

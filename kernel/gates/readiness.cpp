@@ -90,7 +90,10 @@ std::vector<ToolState> tools_of(const Language& language, const TestRunner* runn
         } else if (const auto there = fetched.find(tool.program); there != fetched.end()) {
             state.program = there->second;
         }
-        state.found = is_installed(environment, state.program);
+        state.unsupported = tool.unsupported;
+        state.probe = tool.probe;
+        if (!tool.name.empty()) { state.name = tool.name; }
+        state.found = !tool.unsupported && is_installed(environment, state.program);
         tools.push_back(std::move(state));
     }
     return tools;
@@ -154,6 +157,14 @@ Result<void> check_can_measure(const GateReadiness& readiness, const std::string
         }
     }
     if (missing != nullptr && !some) {
+        if (missing->unsupported) {
+            return Error{"AF-GATE-144", "The tests of this project are run by " + missing->name + ", which the checks of " + of->language + " cannot run.", of->directory,
+                         missing->install, ErrorKind::unavailable};
+        }
+        if (missing->name != missing->program && !missing->probe.empty()) {
+            return Error{"AF-GATE-144", "The tests of this project are run by " + missing->name + ", which `" + missing->program + "` does not have.", of->directory, missing->install,
+                         ErrorKind::unavailable};
+        }
         return Error{"AF-GATE-144", "The program `" + missing->program + "`, which the checks of " + of->language + " need (" + missing->use + "), is not installed.", of->directory,
                      missing->install.empty() ? "Install it, or name another in the settings under gates.programs." : missing->install, ErrorKind::unavailable};
     }

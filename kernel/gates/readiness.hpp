@@ -23,6 +23,8 @@ struct ToolState {
     std::vector<std::string> version;   ///< Arguments that make it say its version.
     bool needed = true;                 ///< False: without it a check is left out and says so.
     bool found = false;
+    std::vector<std::string> probe = {};    ///< Arguments with which the program says whether it has what `name` names.
+    bool unsupported = false;           ///< The project names it as its test runner, and it cannot be measured: never found.
 };
 
 struct ScopeReadiness {

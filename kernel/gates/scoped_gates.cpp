@@ -517,6 +517,22 @@ Result<void> ScopedGates::set_up(const std::string& tree, const Stop& stop) {
     return {};
 }
 
+Result<void> ScopedGates::probe(std::vector<ToolState>& tools) {
+    for (ToolState& tool : tools) {
+        if (!tool.found || tool.probe.empty()) { continue; }
+        ProcessRequest request;
+        request.argv = {tool.program};
+        request.argv.insert(request.argv.end(), tool.probe.begin(), tool.probe.end());
+        request.directory = "/";
+        request.environment = options_.environment;
+        request.timeout = std::chrono::seconds(30);
+        request.confinement.enabled = false;        // The user's own program with our arguments: it meets nothing of the project.
+        AF_TRY(const auto outcome, processes_.run(request, Stop{}));
+        tool.found = outcome.exit_code == 0;
+    }
+    return {};
+}
+
 Result<GateReadiness> ScopedGates::readiness(const std::string& tree) {
     AF_TRY(const auto* known, languages_.all());
     AF_TRY(const auto settings, GateSettings::read(options_.settings));
@@ -557,7 +573,15 @@ Result<GateReadiness> ScopedGates::readiness(const std::string& tree) {
             if (step.ready) { fetched.insert(step.programs.begin(), step.programs.end()); }
             for (auto& file : step.files) { file = Scopes::outside(scope, file); }
         }
-        part.tools = tools_of(*language, runner, settings, fetched, options_.environment);
+        Language here = *language;
+        here.tools.clear();
+        for (const auto& tool : language->tools) {
+            AF_TRY(const bool applies, holds(tool.when, files, [&](const std::string& path) { return one->checkout().file(tree, path); }));
+            if (tool.when.empty() || applies) { here.tools.push_back(tool); }
+        }
+        part.tools = tools_of(here, runner, settings, fetched, options_.environment);
+        // What is fetched later may be there then.
+        if (std::all_of(part.setup.begin(), part.setup.end(), [](const auto& step) { return step.ready; })) { AF_CHECK(probe(part.tools)); }
         used.emplace_back(language, runner);
         // Of what lies beside all projects only the globs are used.
         if (!scope.has_project && part.source_files + part.test_files == 0) { continue; }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gates/gates.hpp"
+#include "gates/readiness.hpp"
 #include "gates/measure.hpp"
 #include "gates/scopes.hpp"
 
@@ -50,6 +51,9 @@ private:
     [[nodiscard]] Result<GateReport> red_without_tests(const GateCall& part, Measure& measure, const Scope& scope, const Stop& stop);
 
     std::unique_ptr<TreeCheckout> whole_;
+    /// Has each tool that says how asked whether it is there.
+    [[nodiscard]] Result<void> probe(std::vector<ToolState>& tools);
+
     ProcessRunner& processes_;
     GateRunner::Options options_;
     ScopeSettings settings_;

@@ -4,11 +4,15 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "unit/gates/project.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
 
+namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
 class Readiness : public ::testing::Test {
@@ -93,6 +97,39 @@ TEST_F(Readiness, TakesGenericWithItsCommandAndLooksForIt) {
     ASSERT_FALSE(can.ok());
     EXPECT_EQ(can.error().code, "AF-GATE-144");
     EXPECT_THAT(can.error().message, HasSubstr("no-such-program-here"));
+}
+
+TEST_F(Readiness, NamesATestRunnerThatIsNotSupportedInsteadOfTakingNodes) {
+    project.tree("t") = {{"package.json", R"({"devDependencies": {"ava": "^6.0.0"}})"}, {"a.js", ""}, {"test/a.js", ""}};
+    const auto found = look();
+    ASSERT_TRUE(found.ok()) << found.error().to_string();
+    const auto can = check_can_measure(*found, "ask");
+    ASSERT_FALSE(can.ok());
+    EXPECT_EQ(can.error().code, "AF-GATE-144");
+    EXPECT_THAT(can.error().message, HasSubstr("run by ava"));
+    EXPECT_THAT(can.error().remedy, HasSubstr("gates.command"));
+}
+
+TEST_F(Readiness, NamesPytestWhereTheProjectConfiguresItAndTheInterpreterHasItNot) {
+    const fs::path python = project.folder() / "python3";
+    std::ofstream(python) << "#!/bin/sh\n[ \"$2\" != 'import pytest' ]\n";
+    fs::permissions(python, fs::perms::owner_all);
+    project.tree("t") = {{"pyproject.toml", "[tool.pytest.ini_options]\n"}, {"a.py", ""}, {"tests/test_a.py", ""}};
+    const auto found = look({{"programs", {{"python3", python.string()}}}});
+    ASSERT_TRUE(found.ok()) << found.error().to_string();
+    const auto can = check_can_measure(*found, "ask");
+    ASSERT_FALSE(can.ok());
+    EXPECT_EQ(can.error().code, "AF-GATE-144");
+    EXPECT_THAT(can.error().message, HasSubstr("run by pytest"));
+    EXPECT_THAT(can.error().remedy, HasSubstr("apt-get install python3-pytest"));
+}
+
+TEST_F(Readiness, AsksForPytestOnlyWhereTheProjectConfiguresIt) {
+    const fs::path python = project.folder() / "python3";
+    std::ofstream(python) << "#!/bin/sh\n[ \"$2\" != 'import pytest' ]\n";
+    fs::permissions(python, fs::perms::owner_all);
+    project.tree("t") = {{"pyproject.toml", "[project]\nname = 'a'\n"}, {"a.py", ""}, {"tests/test_a.py", ""}};
+    EXPECT_TRUE(check_can_measure(*look({{"programs", {{"python3", python.string()}}}}), "ask").ok());
 }
 
 TEST_F(Readiness, RefusesACommandThatNothingRuns) { EXPECT_THAT(refusal({{"command", {"make"}}}), HasSubstr("AF-GATE-140 gates.command: ")); }
