@@ -3,11 +3,14 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -73,6 +76,8 @@ FileDescriptor open_retrying(const fs::path& path, int flags, unsigned mode = 0)
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
+constexpr std::string_view unfinished_prefix = ".agentforge-new-";
+
 /// Writes `bytes` to a new file next to `path` and returns its name; nothing is left where it fails.
 Result<fs::path> write_sibling(const fs::path& path, std::string_view bytes, Durability durability, unsigned mode) {
     static std::atomic<unsigned> counter{0};
@@ -80,7 +85,7 @@ Result<fs::path> write_sibling(const fs::path& path, std::string_view bytes, Dur
     fs::path temporary;
     for (int attempt = 0; attempt < 100; ++attempt) {
         // Not built from the target's name, which may have the longest length there is.
-        temporary = folder_of(path) / (".agentforge-new-" + std::to_string(::getpid()) + "-" + std::to_string(counter.fetch_add(1)));
+        temporary = folder_of(path) / (std::string(unfinished_prefix) + std::to_string(::getpid()) + "-" + std::to_string(counter.fetch_add(1)));
         file = open_retrying(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
         if (file.valid() || errno != EEXIST) { break; }
     }
@@ -198,6 +203,24 @@ Result<void> create_file_exclusive(const fs::path& path, std::string_view bytes,
     if (error != 0) { return failure("AF-BASE-013", "The file could not be created", path, error); }
     if (durability == Durability::synced) { AF_CHECK(sync_directory(folder_of(path))); }
     return {};
+}
+
+bool is_abandoned(std::string_view name, std::string_view prefix) {
+    if (!name.starts_with(prefix)) { return false; }
+    name.remove_prefix(prefix.size());
+    pid_t process = 0;
+    const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), process);
+    if (failed != std::errc{} || end == name.data() + name.size() || *end != '-' || process <= 0) { return false; }
+    return ::kill(process, 0) != 0 && errno == ESRCH;
+}
+
+void sweep_abandoned_writes(const fs::path& folder) {
+    std::error_code error;
+    std::vector<fs::path> found;
+    for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; !error && at != end; at.increment(error)) {
+        if (is_abandoned(at->path().filename().string(), unfinished_prefix)) { found.push_back(at->path()); }
+    }
+    for (const fs::path& each : found) { fs::remove(each, error); }
 }
 
 Result<void> make_directories(const fs::path& path) {

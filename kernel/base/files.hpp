@@ -45,6 +45,10 @@ enum class Durability : unsigned char {
 /// Creates the file, or fails with `conflict` AF-BASE-014 where it exists: the first of several writers wins.
 [[nodiscard]] Result<void> create_file_exclusive(const std::filesystem::path& path, std::string_view bytes,
                                                  Durability durability, unsigned mode = 0644);
+/// The process that made a temporary name `<prefix><pid>-…` is gone: what bears it will never be finished.
+[[nodiscard]] bool is_abandoned(std::string_view name, std::string_view prefix);
+/// Removes what writes of processes that are gone left in this folder and below it. What cannot be removed stays for the next time.
+void sweep_abandoned_writes(const std::filesystem::path& folder);
 /// mkdir -p; Errors: `io` AF-BASE-015.
 [[nodiscard]] Result<void> make_directories(const std::filesystem::path& path);
 [[nodiscard]] Result<void> sync_directory(const std::filesystem::path& path);

@@ -221,6 +221,7 @@ Result<TaskLock> TaskLock::acquire(const TaskPaths& paths, std::string_view comm
     if (::stat(paths.lock().c_str(), &named) != 0 || held.st_ino != named.st_ino || held.st_dev != named.st_dev) {
         return Error{"AF-TASK-002", "The task was removed meanwhile", paths.root.string(), "`agentforge status` lists the tasks.", ErrorKind::not_found};
     }
+    sweep_abandoned_writes(paths.root);
     char host[256] = "";
     if (::gethostname(host, sizeof host - 1) != 0) { host[0] = '\0'; }
     const std::string text = to_json_line(json::object{{"pid", static_cast<std::int64_t>(::getpid())}, {"host", host}, {"command", ellipsis(command, 1000)}, {"since", now}}) + '\n';
@@ -250,7 +251,13 @@ Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object
     if (fs::exists(target.root, ignored)) { return taken(); }
     AF_CHECK(make_directories(root_));
 
-    std::string name = (root_ / (std::string(unfinished_prefix) + "XXXXXX")).string();
+    for (fs::directory_iterator at(root_, ignored), end; !ignored && at != end; at.increment(ignored)) {
+        if (is_abandoned(at->path().filename().string(), unfinished_prefix)) {
+            std::error_code failed;
+            fs::remove_all(at->path(), failed);
+        }
+    }
+    std::string name = (root_ / (std::string(unfinished_prefix) + std::to_string(::getpid()) + "-XXXXXX")).string();
     if (::mkdtemp(name.data()) == nullptr) {
         return Error{"AF-TASK-007", "The task's folder could not be made: " + errno_text(errno), root_.string(), "Check the rights of the folder.", ErrorKind::io};
     }

@@ -123,6 +123,39 @@ TEST_F(TaskStoreTest, create_refuses_an_id_that_is_taken) {
     EXPECT_EQ(store_.load(id).value().at("request"), json::value("Add login: yes"));
 }
 
+/// The number of a process that is gone.
+pid_t ended_process() {
+    const pid_t child = ::fork();
+    if (child == 0) { ::_exit(0); }
+    ::waitpid(child, nullptr, 0);
+    return child;
+}
+
+TEST_F(TaskStoreTest, create_sweeps_folders_whose_process_was_killed_while_it_made_them) {
+    create(id);
+    const auto tasks = store_.paths(id).root.parent_path();
+    const auto abandoned = tasks / (".new-" + std::to_string(ended_process()) + "-abcdef");
+    const auto at_work = tasks / (".new-" + std::to_string(::getpid()) + "-abcdef");
+    fs::create_directories(abandoned / "inputs");
+    fs::create_directories(at_work);
+    create("task-20260102-another-00000002");
+    EXPECT_FALSE(fs::exists(abandoned));
+    EXPECT_TRUE(fs::exists(at_work));
+}
+
+TEST_F(TaskStoreTest, taking_the_lock_sweeps_writes_whose_process_was_killed) {
+    create(id);
+    const auto paths = store_.paths(id);
+    const auto abandoned = paths.inputs() / (".agentforge-new-" + std::to_string(ended_process()) + "-7");
+    const auto at_work = paths.inputs() / (".agentforge-new-" + std::to_string(::getpid()) + "-7");
+    std::ofstream(abandoned) << "half";
+    std::ofstream(at_work) << "half";
+    const auto lock = TaskLock::acquire(paths, "test", "2026-01-02T03:04:05Z");
+    ASSERT_TRUE(lock.ok());
+    EXPECT_FALSE(fs::exists(abandoned));
+    EXPECT_TRUE(fs::exists(at_work));
+}
+
 TEST_F(TaskStoreTest, create_leaves_nothing_where_it_fails) {
     ASSERT_TRUE(make_directories(store_.root()).ok());
     ASSERT_TRUE(write_file_atomic(store_.root() / id, "a file in the way", Durability::cached).ok());
