@@ -18,10 +18,9 @@ class TemplateNameStage final : public Stage {
         AgentRun run;
         run.objective = "Answer the request from the files of this project";
         run.instructions = "Name in `evidence` every file that the answer rests on.";
-        const StageInput& input = context.input();
-        run.state = {{"request", input.request}, {"previous_errors", json::value_from(input.previous_errors)}};
-        if (input.resolution) { run.state["resolution"] = *input.resolution; }      // What a person answered to the agent's question.
-        if (input.feedback) { run.state["feedback"] = *input.feedback; }            // What a person wants changed.
+        run.state = {{"request", context.input().request}, {"previous_errors", json::value_from(context.input().previous_errors)}};
+        if (const auto& answer = context.input().resolution) { run.state["resolution"] = *answer; }     // A person's, to the agent's question.
+        if (const auto& wish = context.input().feedback) { run.state["feedback"] = *wish; }             // What a person wants changed.
         auto outcome = context.run_agent(run);
         if (!outcome.ok()) { return StageResult::failed(outcome.error()); }
         if (outcome->escalation) { return StageResult::escalate(*outcome->escalation); }    // The agent asked for a person.
@@ -34,9 +33,7 @@ class TemplateNameStage final : public Stage {
     }
 
     /// A failed attempt runs again while attempts are left, and sees why in `previous_errors`.
-    static StageResult refused(const std::string& why) {
-        return StageResult::failed({"EXAMPLE-001", "The answer " + why, "evidence", "Name files of this project.", ErrorKind::invalid});
-    }
+    static StageResult refused(const std::string& why) { return StageResult::failed({"EXAMPLE-001", "The answer " + why, "evidence", "Name files of this project.", ErrorKind::invalid}); }
 };
 
 }  // namespace example
