@@ -9,6 +9,15 @@ namespace agentforge::kernel {
 namespace {
 
 int run_abort(Program& program, Project& project, const std::string& id, const std::string& reason) {
+    if (project.tasks().never_began(id)) {
+        if (const auto removed = project.tasks().remove(id); !removed.ok()) { return program.fail(removed.error()); }
+        if (program.json_output) {
+            program.print_json({{"task_id", id}, {"aborted", true}, {"asked_to_stop", false}, {"reason", reason}});
+        } else {
+            program.out << "Removed: " << id << " was never begun; its process ended before the first record\n";
+        }
+        return 0;
+    }
     const auto done = project.controller().abort(id, reason);
     if (!done.ok()) { return program.fail(done.error()); }
     if (program.json_output) {

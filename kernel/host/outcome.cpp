@@ -116,6 +116,7 @@ Result<PipelineResult> go_on(Project& project, const std::string& task_id, std::
     AF_CHECK(check_open_files());
     // What the stages that are left need is said before the first of them costs anything. A task that cannot be read says so itself.
     const auto state = read_task_state(project.tasks(), task_id);
+    if (!state.ok() && project.tasks().never_began(task_id)) { return state.error(); }
     if (state.ok() && !is_terminal(state->status) && !TaskLock::holder(project.tasks().paths(task_id))) {
         if (const auto problems = plugin_problems(project, state->pipeline, state->stage_index); !problems.empty()) { return problems.front(); }
     }

@@ -321,8 +321,23 @@ Result<void> check_names(std::string_view task_id, std::string_view named, const
                  "Remove the folder if it is a copy; otherwise put the file back that belongs there.", ErrorKind::corrupt};
 }
 
+bool TaskStore::never_began(std::string_view task_id) const {
+    if (!is_task_id(task_id)) { return false; }
+    const TaskPaths place = paths(task_id);
+    if (TaskLock::holder(place)) { return false; }
+    // A journal that was cut is another matter: then the state says which record was the last.
+    const auto state = load_state(task_id);
+    if (!state.ok() || text_of(*state, "status") != "pending" || state->contains("hash") || !load(task_id).ok()) { return false; }
+    const auto found = Journal::read(place.journal());
+    return found.ok() ? found->empty() : found.error().kind == ErrorKind::not_found;
+}
+
 Result<std::vector<Record>> TaskStore::records(std::string_view task_id, Recovery* recovery) const {
     if (const auto described = load(task_id); !described.ok() && described.error().code == "AF-TASK-015") { return described.error(); }
+    if (never_began(task_id)) {
+        return Error{"AF-TASK-016", "The task '" + std::string(task_id) + "' was never begun: its process ended before the first record", paths(task_id).root.string(),
+                     "`agentforge abort " + std::string(task_id) + "` removes it; then start the request again.", ErrorKind::not_found};
+    }
     const fs::path journal = paths(task_id).journal();
     AF_TRY(std::vector<Record> found, Journal::read(journal, recovery));
     if (!found.empty() && found.front().type() == "task_created") { AF_CHECK(check_names(task_id, text_of(found.front().body, "task_id"), journal)); }
@@ -526,8 +541,8 @@ std::size_t TaskStore::active_count() const {
     const auto listing = list();
     if (!listing.ok()) { return 0; }
     const auto& tasks = listing->tasks;
-    return static_cast<std::size_t>(std::count_if(tasks.begin(), tasks.end(), [](const TaskSummary& task) {
-        return task.status != "completed" && task.status != "failed" && task.status != "aborted";
+    return static_cast<std::size_t>(std::count_if(tasks.begin(), tasks.end(), [&](const TaskSummary& task) {
+        return task.status != "completed" && task.status != "failed" && task.status != "aborted" && !(task.status == "pending" && never_began(task.task_id));
     }));
 }
 

@@ -143,6 +143,16 @@ TEST_F(TaskStoreTest, create_sweeps_folders_whose_process_was_killed_while_it_ma
     EXPECT_TRUE(fs::exists(at_work));
 }
 
+TEST_F(TaskStoreTest, a_task_without_a_record_was_never_begun_and_is_not_active) {
+    ASSERT_TRUE(store_.create(id, {{"task_id", id}, {"request", "Add login"}}).ok());
+    EXPECT_TRUE(store_.never_began(id));
+    EXPECT_EQ(store_.active_count(), 0U);
+    EXPECT_EQ(store_.records(id).error().code, "AF-TASK-016");
+    const auto held = TaskLock::acquire(store_.paths(id), "start", "2026-01-02T03:04:05Z");
+    ASSERT_TRUE(held.ok());
+    EXPECT_FALSE(store_.never_began(id)) << "another process is about to begin it";
+}
+
 TEST_F(TaskStoreTest, taking_the_lock_sweeps_writes_whose_process_was_killed) {
     create(id);
     const auto paths = store_.paths(id);
