@@ -28,6 +28,7 @@ struct MeaningEvidence {
     bool code_changed = true;                       ///< Anything besides tests, documentation and comments differs from the user's commit.
     bool mutated = false;                           ///< Mutants were asked for; false: nothing below says anything.
     std::vector<TriedMutant> tried;                 ///< Those that could be built and run.
+    bool cut_short = false;                         ///< Time was over before all of them were tried.
     std::vector<std::string> text_tests;            ///< New tests that pass where the change stands in comments only.
     std::vector<std::string> without_assertions;    ///< Tests of RED's in which none ran, and which were never seen to fail at one.
     std::vector<std::string> skeletons;             ///< Places of bodies that are still the kernel's: `file:line`.
