@@ -6,8 +6,6 @@
 #include <map>
 #include <set>
 
-#include <re2/re2.h>
-
 #include "base/text.hpp"
 #include "gates/items.hpp"
 #include "gates/measure.hpp"
@@ -239,17 +237,6 @@ Result<std::vector<TestOutcome>> Measure::removed_tests(const GateCall& call, co
     return removed;
 }
 
-Result<bool> Measure::decides_equality(const Language& language, const GateCall& call) {
-    static const RE2 words(R"(__eq__|__ne__|\bANY\b|total_ordering|operator\s*[!=]=|operator\s*<=>|PartialEq|\bequals\s*\(|asymmetricMatch|valueOf|toPrimitive)");
-    AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
-    for (const auto& change : changes) {
-        if (change.status == 'D' || !language.sources.matches(change.path) || language.belongs_to_tests(change.path)) { continue; }
-        AF_TRY(const auto now, checkout_->file(call.tree, change.path));
-        if (now && RE2::PartialMatch(*now, words)) { return true; }
-    }
-    return false;
-}
-
 Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence& green, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     TestSelection selection;
@@ -281,9 +268,7 @@ Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence
         ++seen;
         passed += test.status == TestStatus::passed ? 1 : 0;
     }
-    if (seen == 0 || passed != seen) { return {}; }
-    // Values that change with what they are compared with (an input and its result on one line) say nothing: the code must also say itself what is equal to it.
-    AF_TRY(evidence.expects_anything, decides_equality(*found, call));
+    evidence.expects_anything = seen > 0 && passed == seen;
     return {};
 }
 

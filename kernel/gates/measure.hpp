@@ -97,8 +97,6 @@ private:
     /// Runs RED's files as their user would. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
     [[nodiscard]] Result<void> run_plainly(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop);
     /// Runs RED's tests once with other values where they expect some. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
-    /// Whether a source of the change says itself what is equal to its values.
-    [[nodiscard]] Result<bool> decides_equality(const Language& language, const GateCall& call);
     [[nodiscard]] Result<void> expect_otherwise(const GateCall& call, const GreenEvidence& green, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop);
     /// Bodies of the kernel's that nobody has replaced.
     [[nodiscard]] Result<std::vector<std::string>> skeletons_left(const GateCall& call);

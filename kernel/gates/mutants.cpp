@@ -190,7 +190,14 @@ std::string with_other_expectations(std::string_view text, const std::set<std::u
         for (const auto& literal : read.literals) {
             if (wanted && literal.line == index + 1) { literals.push_back(&literal); }
         }
-        if (literals.size() > 1) { literals.erase(literals.begin()); }
+        // What is expected is the last on the line, or before it where only commas part them: elements of a list, or a message behind the value. One
+        // alone, since an input and its result that change alike may still fit.
+        if (literals.size() > 1) {
+            static const RE2 parted(R"(\s*,\s*)");
+            std::size_t expected = literals.size() - 1;
+            while (expected > 0 && RE2::FullMatch(text.substr(literals[expected - 1]->end, literals[expected]->begin - literals[expected - 1]->end), parted)) { --expected; }
+            literals = {literals[expected]};
+        }
         // From the right, so that places on the left hold.
         const auto begin = static_cast<std::size_t>(line.text.data() - text.data());
         for (auto literal = literals.rbegin(); literal != literals.rend(); ++literal) {

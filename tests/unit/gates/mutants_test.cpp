@@ -73,7 +73,8 @@ TEST(Mutants, a_tests_expectations_become_others_and_its_inputs_stay) {
     EXPECT_EQ(with_other_expectations("x = 'a'\nassert f('a') == 'bc'\n", {1, 2}, python.code), "x = 'a'\nassert f('a') == '~bc'\n");
     EXPECT_EQ(with_other_expectations("self.assertEqual(f(), 7)\n", {1}, python.code), "self.assertEqual(f(), 8)\n");
     EXPECT_EQ(with_other_expectations("self.assertEqual(f(), 7)\n", {2}, python.code), "");
-    EXPECT_EQ(with_other_expectations("    EXPECT_EQ(f(\"a\", 1), \"bc\");\n", {1}, shipped("cpp").code), "    EXPECT_EQ(f(\"a\", 2), \"~bc\");\n");
+    EXPECT_EQ(with_other_expectations("    EXPECT_EQ(f(\"a\", 1), \"bc\");\n", {1}, shipped("cpp").code), "    EXPECT_EQ(f(\"a\", 1), \"~bc\");\n");
+    EXPECT_EQ(with_other_expectations("assert f('ab') == 7, 'no message'\n", {1}, python.code), "assert f('ab') == 8, 'no message'\n");
 }
 
 TEST(Mutants, are_chosen_from_every_file_and_from_the_end_of_a_long_change) {
