@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,7 +60,10 @@ Result<void> try_apart(const PluginManifest& manifest, std::string_view doing, c
     const pid_t child = ::fork();
     if (child < 0) { return failed("cannot be tried out (fork: " + errno_text(errno) + ")"); }
     if (child == 0) {
-        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) { ::signal(signal, SIG_DFL); }
+        // A crash ends the trial by its signal: no handler of this process (a sanitizer's prints a report) runs in it, and no core is written.
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP}) { ::signal(signal, SIG_DFL); }
+        const rlimit no_core{0, 0};
+        ::setrlimit(RLIMIT_CORE, &no_core);
         exit_guard::leave_silently();
         static_cast<void>(write_all(out.get(), words_of(work()), "the parent"));
         exit_guard::end_process(0);
