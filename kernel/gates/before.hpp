@@ -19,6 +19,10 @@ namespace agentforge::kernel {
 /// always passes: whatever is wrong with the suite is not the task's.
 [[nodiscard]] GateReport baseline_report(std::vector<GateReport> runs);
 
+/// Whether a task can be judged against a report `baseline`: AF-GATE-107 (`unavailable`) where tests were found and in no run any of them could be measured,
+/// because of how they are run. Code that does not build, or that crashes the runner, is the task's to mend: then a task may begin.
+[[nodiscard]] Result<void> check_suite_was_measured(const GateReport& baseline);
+
 /// Failures that are not held against the task, by id: those that failed before it, and those that are flaky, unless RED declared them.
 struct Excused {
     std::set<std::string> failed_before;

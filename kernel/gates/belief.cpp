@@ -283,6 +283,7 @@ TestRun judge_report(const FormatResult& report, const ReportContext& context, c
     run.notes = report.notes;
     run.duration = outcome.duration;
     run.confinement = outcome.confinement;
+    run.crashed = outcome.signal != 0 && !outcome.timed_out;
     ReportReader reader(context);
     reader.read(report, run);
     std::vector<std::string> missing;

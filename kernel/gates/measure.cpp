@@ -396,7 +396,9 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     }
     report.facts = {{"tests_found", true}, {"believed", run.believed}, {"test_results", count_tests(run.tests)},
                     {"notes", texts(run.notes)}, {"confinement", run.confinement}, {"duration_ms", run.duration.count()},
-                    {"runner", run.runner}};
+                    {"runner", run.runner}, {"not_built", run.not_built}};
+    // The runner itself does not work. Code that crashes it, and a project that no runner is known for yet, are the task's to mend.
+    if (!run.believed && !run.runner.empty() && !run.crashed) { report.facts["unmeasurable"] = texts({run.disbelief}); }
     std::string not_counted;
     if (affected) {
         report.facts["test_files_run"] = static_cast<std::int64_t>(files.size());

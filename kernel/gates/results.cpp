@@ -193,6 +193,7 @@ TestRun read_test_lines(std::string_view lines, const RunExpectation& expected, 
     run.notes = std::move(stream.notes);
     run.duration = outcome.duration;
     run.confinement = outcome.confinement;
+    run.crashed = outcome.signal != 0 && !outcome.timed_out;
     for (auto& planned : stream.tests) {
         if (planned.canary) { continue; }
         if (!run.believed) {

@@ -185,7 +185,11 @@ Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& 
 
 Result<void> ensure_baseline(TaskSession& session, Workshop& workshop, EventSink& events, const Stop& stop) {
     AF_TRY(const std::string inputs, workshop.gate_inputs());
-    if (session.state().gates.contains("baseline") && measured_with(session, "baseline", inputs)) { return {}; }
+    if (measured_with(session, "baseline", inputs)) {
+        AF_TRY(const auto known, newest_report(session, "baseline"));
+        // What could not be measured is measured anew: what the user mended may be outside the repository.
+        if (known && check_suite_was_measured(*known).ok()) { return {}; }
+    }
     std::vector<GateReport> runs;
     events.event("gate_started", {{"gate", "baseline"}, {"stage", session.state().stage().name}});
     for (std::int64_t run = 1; run <= workshop.baseline_runs(); ++run) {
@@ -206,7 +210,8 @@ Result<void> ensure_baseline(TaskSession& session, Workshop& workshop, EventSink
     }
     GateReport report = baseline_report(std::move(runs));
     report.tree = session.state().base_tree;
-    return keep_report(session, events, "baseline", false, inputs, report);
+    AF_CHECK(keep_report(session, events, "baseline", false, inputs, report));
+    return check_suite_was_measured(report);
 }
 
 bool measured_with(const TaskSession& session, std::string_view gate, const std::string& inputs) {
@@ -242,6 +247,15 @@ Result<std::vector<std::string>> begin_suite(TaskSession& session, Workshop& wor
 }
 
 bool needs_baseline(const StageTemplate& stage) { return judges_a_stage(stage.name == "deliver" ? "deliver" : exit_gate(stage)); }
+
+bool will_need_baseline(const TaskState& state) {
+    for (std::size_t index = state.stage_index; index < state.pipeline.stages.size(); ++index) {
+        const StageTemplate& stage = state.pipeline.stages[index];
+        if (needs_baseline(stage)) { return true; }
+        if (stage.name == state.exit_after || stage.name == state.pipeline.exit_stage) { break; }
+    }
+    return false;
+}
 
 Result<std::optional<GateReport>> newest_report(const TaskSession& session, std::string_view gate) {
     const auto found = session.state().gates.find(gate);

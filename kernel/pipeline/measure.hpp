@@ -23,6 +23,8 @@ namespace agentforge::kernel {
 
 /// Whether what the stage hands in is judged against the suite before the task: then that is measured before the stage begins.
 [[nodiscard]] bool needs_baseline(const StageTemplate& stage);
+/// The same of the current stage and those that are still to come.
+[[nodiscard]] bool will_need_baseline(const TaskState& state);
 
 /// Measures the suite on the user's commit, unless the journal has it with the inputs of now: `Workshop::baseline_runs` times, so that tests that flip show.
 /// Journaled as the gate `baseline`, which passes whatever it finds: see baseline_report.

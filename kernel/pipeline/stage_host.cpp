@@ -356,9 +356,12 @@ Result<std::unique_ptr<StageHost>> StageHost::enter(TaskSession& session, Worksh
 }
 
 Result<void> StageHost::measure_before() {
-    if (!needs_baseline(calls_->session().state().stage_template())) { return {}; }
+    // A suite that cannot be measured stops the task before its first model call, not before the stage that is judged by it.
+    const TaskState& state = calls_->session().state();
+    if (!will_need_baseline(state)) { return {}; }
     const StageClock::Pause measuring(calls_->clock());
     AF_CHECK(calls_->outside(ensure_baseline(calls_->session(), calls_->workshop(), calls_->services().events, calls_->stop())));
+    if (!needs_baseline(state.stage_template())) { return {}; }
     const auto begun = begin_suite(calls_->session(), calls_->workshop(), calls_->services().redactor);
     if (!begun.ok()) { return calls_->outside(begun.error()); }
     if (!begun->empty()) {

@@ -51,6 +51,37 @@ TEST(SuiteBeforeTheTask, where_no_run_is_believed_it_says_so_and_goes_on) {
     EXPECT_EQ(report.summary, "the suite could not be measured before the task: The test run is not believed: it did not finish.");
 }
 
+GateReport unmeasurable_run() {
+    GateReport report = suite_run({test_before("a", TestStatus::error)}, false);
+    report.facts["unmeasurable"] = json::array{"the test command printed no plan"};
+    return report;
+}
+
+TEST(SuiteBeforeTheTask, a_suite_that_the_runner_cannot_measure_in_any_run_stops_the_task) {
+    const auto stopped = check_suite_was_measured(baseline_report({unmeasurable_run(), unmeasurable_run()}));
+    ASSERT_FALSE(stopped.ok());
+    EXPECT_EQ(stopped.error().code, "AF-GATE-107");
+    EXPECT_EQ(stopped.error().kind, ErrorKind::unavailable);
+    EXPECT_THAT(stopped.error().message, HasSubstr("printed no plan"));
+    EXPECT_THAT(stopped.error().remedy, HasSubstr("gates.command"));
+}
+
+TEST(SuiteBeforeTheTask, a_suite_that_one_run_measured_stops_nothing) {
+    EXPECT_TRUE(check_suite_was_measured(baseline_report({unmeasurable_run(), suite_run({test_before("a", TestStatus::failed_assertion)})})).ok());
+}
+
+TEST(SuiteBeforeTheTask, code_that_crashes_the_runner_stops_nothing) {
+    EXPECT_TRUE(check_suite_was_measured(baseline_report({suite_run({test_before("a", TestStatus::error)}, false)})).ok());
+}
+
+TEST(SuiteBeforeTheTask, a_project_that_does_not_build_is_said_and_stops_nothing) {
+    GateReport run = suite_run({{"t.cpp", "t.cpp", "t.cpp", 1, TestStatus::error, "does not build: shop.cpp:3: expected `;`"}});
+    run.facts["not_built"] = true;
+    const auto report = baseline_report({run});
+    EXPECT_EQ(report.summary, "the project does not build before the task (not held against it): does not build: shop.cpp:3: expected `;`");
+    EXPECT_TRUE(check_suite_was_measured(report).ok());
+}
+
 TEST(SuiteBeforeTheTask, no_suite_at_all_is_said) {
     GateReport none;
     none.passed = true;

@@ -108,6 +108,34 @@ TEST_F(BaselineTest, a_runner_that_is_not_installed_pauses_the_task_before_a_mod
     EXPECT_FALSE(entered);
 }
 
+TEST_F(BaselineTest, a_suite_that_cannot_be_measured_pauses_the_task_before_its_first_stage_and_is_measured_anew) {
+    bool mended = false;
+    bench.memory.gate = [&](const GateCall& call, const Files&) -> Result<GateReport> {
+        if (mended) { return suite(call, {{"old", TestStatus::passed}}); }
+        GateReport report = gate_report(call, false, {{"tests_found", true}, {"believed", false}, {"unmeasurable", json::array{"no plan"}}});
+        report.tests.push_back({"old", "old", "t.py", 1, TestStatus::error, "not believed"});
+        return report;
+    };
+    std::vector<std::string> entered;
+    for (const char* name : {"a", "b"}) {
+        bench.stage(name, [&entered, name](StageContext& context) {
+            entered.emplace_back(name);
+            EXPECT_TRUE(context.run_gate(GateRequest{"red", {}, {}})->passed);
+            return note();
+        });
+    }
+    StartOptions options = Bench::with({"a", "b"});
+    options.pipeline.stages[1].config = {{"exit_gate", "red"}};
+    const auto paused = bench.start(options);
+    EXPECT_EQ(paused.status, TaskStatus::paused);
+    ASSERT_TRUE(paused.error.has_value());
+    EXPECT_EQ(paused.error->code, "AF-GATE-107");
+    EXPECT_TRUE(entered.empty());
+    mended = true;
+    EXPECT_TRUE(bench.resume(paused.task_id).success);
+    EXPECT_EQ(entered.front(), "a");
+}
+
 /// A stage whose agent hands in at once, and a gate that cannot measure until the user has mended something.
 class UnmeasurableTest : public BaselineTest {
 protected:
