@@ -136,6 +136,13 @@ Check check_tool(const ProductPaths& product, const std::string& folder, std::st
     return check_program(product, folder, std::move(name), argv);
 }
 
+/// The project's tests, run as a task would run them before it asks a model.
+Check check_suite(Program& program, Project& project) {
+    const auto suite = measure_suite(program, project);
+    if (!suite.ok()) { return {"tests", Verdict::bad, suite.error().to_string()}; }
+    return {"tests", suite->passes ? Verdict::good : Verdict::warning, suite->text};
+}
+
 /// What gates and delivery need in this project: its languages, their programs, what their lockfiles name.
 std::vector<Check> check_measuring(Program& program, Project& project, const std::string& folder) {
     std::vector<Check> checks;
@@ -147,7 +154,7 @@ std::vector<Check> check_measuring(Program& program, Project& project, const std
     std::string told;
     for (const std::string& line : gates_text(*gates)) { told += (told.empty() ? "" : "\n") + line.substr(line.starts_with("gates: ") ? 7 : 0); }
     const auto can = check_can_measure(*gates, project.settings().text("gates.setup"));
-    checks.push_back({"gates", can.ok() && !gates->scopes.empty() ? Verdict::good : Verdict::warning, can.ok() ? told : told + "\n" + can.error().to_string()});
+    checks.push_back({"gates", !can.ok() ? Verdict::bad : gates->scopes.empty() ? Verdict::warning : Verdict::good, can.ok() ? told : told + "\n" + can.error().to_string()});
     std::vector<std::string> seen;
     for (const ScopeReadiness& scope : gates->scopes) {
         for (const ToolState& tool : scope.tools) {
@@ -156,6 +163,7 @@ std::vector<Check> check_measuring(Program& program, Project& project, const std
             checks.push_back(check_tool(project.product(), folder, tool.name, tool.program, scope.language + "'s " + tool.use, tool.install, tool.version, tool.needed, tool.found));
         }
     }
+    if (can.ok() && has_tests(*gates)) { checks.push_back(check_suite(program, project)); }
     for (const DeliveryTool& tool : delivery_tools(project, program.environment)) {
         checks.push_back(check_tool(project.product(), folder, tool.program, tool.program, tool.use, "", tool.version, tool.needed, tool.found));
     }

@@ -194,6 +194,22 @@ void tell_findings(Program& program, const InitFindings& found) {
     if (!found.models.empty()) { program.out << "  models    " << printable(listed(found.models), 300) << "\n"; }
 }
 
+/// What the project's tests say now, as a task would find them. Without a commit, without tests, or with settings that are wrong, nothing is run.
+/// Errors: what would keep a task from its first model call.
+Result<std::string> try_tests(Program& program, const InitFindings& found, bool settings_are_read) {
+    if (!settings_are_read || !found.repository.has_commit || !has_tests(found.gates)) { return std::string(); }
+    NullEventSink events;
+    auto project = Project::open(program, events);
+    if (!project.ok()) { return std::string(); }
+    AF_TRY(const GateReadiness gates, check_gates(**project));
+    if (!has_tests(gates)) { return std::string(); }
+    const auto can = check_can_measure(gates, (*project)->settings().text("gates.setup"));
+    if (!can.ok() && can.error().code == "AF-GATE-100") { return std::string(); }     // `agentforge setup` comes next.
+    if (!can.ok()) { return can.error(); }
+    AF_TRY(const SuiteNow suite, measure_suite(program, **project));
+    return suite.text;
+}
+
 int run_init(Program& program) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
@@ -216,12 +232,18 @@ int run_init(Program& program) {
     if (found->repository.agentforge_is_ignored) {
         program.err << "agentforge: an ignore file of the repository hides .agentforge, so its settings will not be committed; .agentforge/.gitignore hides by itself what tasks leave behind\n";
     }
+    const auto tests = try_tests(program, *found, loaded.ok());
     if (program.json_output) {
-        program.print_json({{"project", place->root.string()}, {"settings", settings.string()}, {"existed", existed}, {"found", findings_json(*found)}});
+        json::object told{{"project", place->root.string()}, {"settings", settings.string()}, {"existed", existed}, {"found", findings_json(*found)}};
+        if (!tests.ok()) { return program.fail(tests.error()); }
+        if (!tests->empty()) { told["tests"] = *tests; }
+        program.print_json(told);
         return 0;
     }
     program.out << (existed ? "Already set up: " : "Set up: ") << place->agentforge.string() << "\n";
     tell_findings(program, *found);
+    if (!tests.ok()) { return program.fail(tests.error()); }
+    if (!tests->empty()) { program.out << "  tests     " << *tests << "\n"; }
     program.out << "Next: choose a model, one of\n" << model_help() << "and then: agentforge start \"what you want\"\n";
     return 0;
 }

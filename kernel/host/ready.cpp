@@ -9,6 +9,7 @@
 #include "base/yaml.hpp"
 #include "config/settings_schema.hpp"
 #include "config/verification.hpp"
+#include "gates/before.hpp"
 #include "git/configuration.hpp"
 #include "host/display.hpp"
 #include "pipeline/agent_tools.hpp"
@@ -210,6 +211,21 @@ Result<GateReadiness> check_gates(Project& project) {
     if ((!origin || origin->layer == "built-in") && error.where == "gates.command") { origin = project.settings().origin("gates.language"); }
     if (origin && origin->layer != "built-in") { error.where = origin->where; }
     return error;
+}
+
+bool has_tests(const GateReadiness& gates) {
+    return std::ranges::any_of(gates.scopes, [](const ScopeReadiness& scope) { return scope.test_files > 0; });
+}
+
+Result<SuiteNow> measure_suite(Program& program, Project& project) {
+    if (program.err_is_terminal) { program.err << "Running the tests of HEAD …\n" << std::flush; }
+    AF_TRY(const GateReport report, measure_head(project.workshop_options(), project.processes(), Stop{program.cancel, std::nullopt}));
+    const json::value* const not_built = report.facts.if_contains("not_built");
+    if (not_built != nullptr && *not_built == json::value(true) && !report.tests.empty()) { return SuiteNow{false, printable_lines(report.tests.front().message)}; }
+    const auto failing = fact_texts(report.facts, "failed_before");
+    SuiteNow now{failing.empty(), std::to_string(report.tests.size()) + (report.tests.size() == 1 ? " test, " : " tests, ")};
+    now.text += failing.empty() ? "none failing" : std::to_string(failing.size()) + " failing: " + printable(failing.front(), 200) + (failing.size() > 1 ? ", …" : "");
+    return now;
 }
 
 std::vector<std::string> gates_text(const GateReadiness& gates) {

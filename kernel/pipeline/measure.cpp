@@ -183,6 +183,18 @@ Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& 
     return report;
 }
 
+Result<GateReport> run_suite(Workshop& workshop, const std::string& tree, std::int64_t number, const Stop& stop) {
+    GateCall call;
+    call.request.gate = "tests";
+    call.request.parameters["run"] = number;
+    call.tree = tree;
+    auto measured = workshop.gate(call, stop);
+    if (measured.ok() || measured.error().code != "AF-GATE-002") { return measured; }
+    GateReport none;        // Nothing is written in any language yet.
+    none.facts = {{"tests_found", false}, {"language", nullptr}};
+    return none;
+}
+
 Result<void> ensure_baseline(TaskSession& session, Workshop& workshop, EventSink& events, const Stop& stop) {
     AF_TRY(const std::string inputs, workshop.gate_inputs());
     if (measured_with(session, "baseline", inputs)) {
@@ -193,17 +205,7 @@ Result<void> ensure_baseline(TaskSession& session, Workshop& workshop, EventSink
     std::vector<GateReport> runs;
     events.event("gate_started", {{"gate", "baseline"}, {"stage", session.state().stage().name}});
     for (std::int64_t run = 1; run <= workshop.baseline_runs(); ++run) {
-        GateCall call;
-        call.request.gate = "tests";
-        call.request.parameters["run"] = run;
-        call.tree = session.state().base_tree;
-        auto measured = workshop.gate(call, stop);
-        if (!measured.ok() && measured.error().code == "AF-GATE-002") {
-            // Nothing is written in any language yet.
-            measured = GateReport{};
-            measured->facts = {{"tests_found", false}, {"language", nullptr}};
-        }
-        AF_TRY(GateReport report, std::move(measured));
+        AF_TRY(GateReport report, run_suite(workshop, session.state().base_tree, run, stop));
         const json::value* found = report.facts.if_contains("tests_found");
         runs.push_back(std::move(report));
         if (found != nullptr && *found == json::value(false)) { break; }        // Nothing that a second run could say.

@@ -26,9 +26,12 @@ namespace agentforge::kernel {
 /// The same of the current stage and those that are still to come.
 [[nodiscard]] bool will_need_baseline(const TaskState& state);
 
+/// The suite on a tree, run for the `number`th time. A tree without a language has no tests. Errors: AF-GATE-…; cancelled.
+[[nodiscard]] Result<GateReport> run_suite(Workshop& workshop, const std::string& tree, std::int64_t number, const Stop& stop);
+
 /// Measures the suite on the user's commit, unless the journal has it with the inputs of now: `Workshop::baseline_runs` times, so that tests that flip show.
 /// Journaled as the gate `baseline`, which passes whatever it finds: see baseline_report.
-/// Errors: AF-GATE-…; cancelled.
+/// Errors: AF-GATE-…, AF-GATE-107 where nothing could be measured (check_suite_was_measured); cancelled.
 [[nodiscard]] Result<void> ensure_baseline(TaskSession& session, Workshop& workshop, EventSink& events, const Stop& stop);
 
 /// The newest report of a gate, if it was measured.

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/setup.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
 #include <filesystem>
+
+#include "base/files.hpp"
+#include "gates/before.hpp"
+#include "pipeline/measure.hpp"
 
 namespace agentforge::kernel {
 
@@ -100,6 +108,28 @@ Result<GateReadiness> look_at_gates(const GitWorkshopOptions& options, ProcessRu
     AF_TRY(const GateReader reader, gate_reader_of(options, tree));
     GateRunner runner(std::make_unique<TreesToRead>(reader.repository), processes, reader.gates);
     return runner.readiness(reader.tree);
+}
+
+Result<GateReport> measure_head(const GitWorkshopOptions& options, ProcessRunner& processes, const Stop& stop) {
+    AF_CHECK(make_directories(options.state_directory));
+    const std::string place = (std::filesystem::path(options.state_directory) / "measured-head.lock").string();
+    const FileDescriptor lock(::open(place.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!lock.valid() || ::flock(lock.get(), LOCK_EX) != 0) {
+        return Error{"AF-GATE-108", "The folder in which HEAD is measured cannot be locked: " + errno_text(errno), place, "Check the rights of the folder.", ErrorKind::io};
+    }
+    const auto workshops = make_git_workshops(options, processes);
+    AF_TRY(const auto base, workshops->base());
+    TaskState state;
+    state.task_id = "measured-head";
+    state.base_commit = base.first;
+    state.base_tree = base.second;
+    AF_TRY(const std::unique_ptr<Workshop> workshop, workshops->open(state));
+    auto measured = run_suite(*workshop, base.second, 1, stop);
+    AF_CHECK(workshop->close());
+    AF_TRY(GateReport report, std::move(measured));
+    report = baseline_report({std::move(report)});
+    AF_CHECK(check_suite_was_measured(report));
+    return report;
 }
 
 }  // namespace agentforge::kernel

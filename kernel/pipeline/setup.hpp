@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What somebody who approves of fetching dependencies is shown and has done: `agentforge setup`.
+// What is looked at and measured without a task: dependencies (`agentforge setup`), what gates need, the suite of HEAD.
 #pragma once
 
 #include <string>
@@ -28,5 +28,9 @@ struct Setup {
 
 /// The same for these files of the checkout as they lie there, committed or not.
 [[nodiscard]] Result<GateReadiness> look_at_checkout(const GitWorkshopOptions& options, ProcessRunner& processes, const std::vector<std::string>& files);
+
+/// The suite of HEAD, run once in worktrees of its own that are gone afterwards: the report `baseline` that a task would begin with. One at a time
+/// for each repository; a second one waits. Errors: those of a workshop and of run_suite, AF-GATE-107 (check_suite_was_measured).
+[[nodiscard]] Result<GateReport> measure_head(const GitWorkshopOptions& options, ProcessRunner& processes, const Stop& stop);
 
 }  // namespace agentforge::kernel

@@ -94,7 +94,44 @@ class TestReady(ProgramTest):
         self.environment["PATH"] = str(self.folder)
         missing = {check["name"]: check for check in self.run_program("doctor", "--json").json["checks"]}
         self.assertEqual(missing["go"]["verdict"], "warning")
+        self.assertEqual(missing["gates"]["verdict"], "FAILED")
         self.assertIn("golang-go", missing["go"]["detail"])
+
+
+class TestSuiteBeforeTheTask(ProgramTest):
+    """The project's tests as they are, before any task."""
+
+    def suite(self, name, text):
+        self.make_repository("one")
+        (self.repository / name).write_text(text)
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "tests")
+
+    def verdict(self):
+        return {check["name"]: check for check in self.run_program("doctor", "--json").json["checks"]}["tests"]
+
+    def test_doctor_and_init_say_what_passes(self):
+        self.suite("test_more.py", "def test_more():\n    assert True\n")
+        self.assertEqual(self.verdict()["verdict"], "ok")
+        self.assertRegex(self.verdict()["detail"], r"^\d+ tests, none failing$")
+        self.assertRegex(self.assert_code(self.run_program("init"), 0).out, r"\n  tests     \d+ tests, none failing\n")
+        self.assertEqual(self.git("worktree", "list").strip().count("\n"), 0)
+
+    def test_tests_that_fail_before_the_task_stop_nothing(self):
+        self.suite("test_more.py", "def test_more():\n    assert False\n")
+        self.assertEqual(self.verdict()["verdict"], "warning")
+        self.assertIn("1 failing: test_more.py::test_more", self.verdict()["detail"])
+        self.assert_code(self.run_program("init"), 0)
+
+    def test_a_suite_that_nothing_can_measure_stops_init_doctor_and_start_before_a_model(self):
+        self.suite("conftest.py", "import os\n\nos._exit(3)\n")
+        self.assertEqual(self.verdict()["verdict"], "FAILED")
+        self.assertIn("AF-GATE-107", self.verdict()["detail"])
+        self.assert_error(self.run_program("init"), "AF-GATE-107", "gates.command")
+        paused = self.start()
+        self.assert_error(paused, "AF-GATE-107", exit_code=paused.code)
+        self.assertNotEqual(paused.code, 0)
+        self.assertEqual(self.records("answer") + self.records("step"), [])
 
 
 class TestSetUp(ProgramTest):
