@@ -35,4 +35,16 @@ int failure_of_writing(const std::filesystem::path& directory) {
     return ::fdatasync(file.get()) == 0 ? 0 : errno;
 }
 
+int failure_of_reading(const std::vector<std::filesystem::path>& files) {
+    std::vector<char> block(1U << 16U);
+    for (const auto& path : files) {
+        const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+        if (!file.valid() && errno == EIO) { return EIO; }
+        ssize_t got = file.valid() ? 1 : 0;
+        while (got > 0) { got = ::read(file.get(), block.data(), block.size()); }
+        if (got < 0 && errno == EIO) { return EIO; }
+    }
+    return 0;
+}
+
 }  // namespace agentforge::kernel

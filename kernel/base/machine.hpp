@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string_view>
+#include <vector>
 
 #include <agentforge/result.hpp>
 
@@ -17,5 +18,8 @@ namespace agentforge::kernel {
 
 /// Writes a megabyte below a directory, to the disk, and takes it away: 0, or the error number. A directory that is not there takes it: 0.
 [[nodiscard]] int failure_of_writing(const std::filesystem::path& directory);
+
+/// Reads plain files to their end: 0, or the error number of the first that the disk does not give (EIO). One that is not there or forbidden is passed over.
+[[nodiscard]] int failure_of_reading(const std::vector<std::filesystem::path>& files);
 
 }  // namespace agentforge::kernel

@@ -20,12 +20,28 @@
 namespace agentforge::kernel {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::size_t max_helper_output = 32UL << 20U;
 
 void replace_all(std::string& text, std::string_view name, std::string_view value) {
     for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + value.size())) {
         text.replace(at, name.size(), value);
     }
+}
+
+/// Whether a text holds the system's words for a disk that does not give what is on it.
+bool names_failing_read(std::string_view output) {
+    return output.find("Input/output error") != std::string_view::npos || output.find("EIO") != std::string_view::npos;
+}
+
+std::vector<fs::path> plain_files(const fs::path& root) {
+    std::vector<fs::path> files;
+    std::error_code error;
+    for (fs::recursive_directory_iterator each(root, fs::directory_options::skip_permission_denied, error), end; !error && each != end; each.increment(error)) {
+        if (each->symlink_status(error).type() == fs::file_type::regular) { files.push_back(each->path()); }
+    }
+    return files;
 }
 
 Error wrong_setting(const std::string& key, const std::string& what) {
@@ -321,7 +337,8 @@ Result<ProcessOutcome> LanguageCommands::start(const Language& language, const P
 Result<void> LanguageCommands::check_machine(const ProcessOutcome& outcome, bool doubtful) const {
     if (outcome.exit_code == 0 && !outcome.timed_out) { return {}; }
     if (!doubtful && !names_failing_machine(outcome.out) && !names_failing_machine(outcome.err)) { return {}; }
-    const int failure = failure_of_writing(scratch_directory_);
+    int failure = failure_of_writing(scratch_directory_);
+    if (failure == 0 && (names_failing_read(outcome.out) || names_failing_read(outcome.err))) { failure = failure_of_reading(plain_files(checkout_.path())); }
     if (failure == 0) { return {}; }
     return machine_failed(std::generic_category().message(failure));
 }

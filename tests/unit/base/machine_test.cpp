@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/machine.hpp"
+
+#include <cerrno>
+
+#include <gtest/gtest.h>
+
+
+namespace agentforge::kernel::testing {
+namespace {
+
+TEST(FailureOfReading, is_the_error_of_a_file_that_the_disk_does_not_give) {
+    // Nothing is mapped at the address 0: the kernel answers with EIO, as a broken disk does.
+    EXPECT_EQ(failure_of_reading({"/proc/self/mem"}), EIO);
+}
+
+TEST(FailureOfReading, passes_over_files_that_are_fine_or_not_there) {
+    EXPECT_EQ(failure_of_reading({"/proc/self/status", "/no/such/file"}), 0);
+}
+
+TEST(FailureOfWriting, is_none_where_a_folder_takes_files_or_is_not_there) {
+    EXPECT_EQ(failure_of_writing("/tmp"), 0);
+    EXPECT_EQ(failure_of_writing("/no/such/folder"), 0);
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing
