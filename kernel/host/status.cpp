@@ -126,6 +126,7 @@ Result<void> look_at_task(Program& program, const TaskStore& store, const std::s
     now.journal_bytes = std::filesystem::file_size(store.paths(id).journal(), error);
     if (!error && seen && seen->journal_bytes == now.journal_bytes) { return {}; }
     auto state = read_task_state(store, id, &now.records);
+    if (!state.ok() && state.error().code == "AF-TASK-015") { return state.error(); }       // It would be another task's.
     if (!state.ok()) {
         const auto projection = store.load_state(id);
         auto shown = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());

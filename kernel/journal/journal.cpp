@@ -279,7 +279,7 @@ Result<Journal> Journal::create(const fs::path& path, const json::object& header
     return open(path, disk);
 }
 
-Result<Journal> Journal::open(const fs::path& path, JournalDisk& disk) {
+Result<Journal> Journal::open(const fs::path& path, JournalDisk& disk, const Accept& accept) {
     auto state = std::make_unique<State>();
     state->path = path;
     state->disk = &disk;
@@ -291,6 +291,7 @@ Result<Journal> Journal::open(const fs::path& path, JournalDisk& disk) {
     }
     AF_TRY(const std::string bytes, read_journal_bytes(path));
     AF_TRY(Contents contents, parse_journal(bytes, path));
+    if (accept) { AF_CHECK(accept(contents.header, contents.records)); }
     if (!contents.torn.empty()) {
         state->recovery.torn_tail = true;
         state->recovery.torn_bytes = contents.torn.size();

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -70,7 +71,9 @@ public:
     /// Torn is only a last line that has no line end or is not a JSON object. A last line that is whole
     /// but does not verify, or a bad line with another after it, is corruption.
     /// Errors: `corrupt` AF-JRNL-002 with offset and sequence; `not_found` AF-JRNL-007; `io` AF-JRNL-003.
-    [[nodiscard]] static Result<Journal> open(const std::filesystem::path& path, JournalDisk& disk = JournalDisk::system());
+    /// `accept` sees header and records before anything is cut; what it refuses is left as it is.
+    using Accept = std::function<Result<void>(const json::object& header, const std::vector<Record>& records)>;
+    [[nodiscard]] static Result<Journal> open(const std::filesystem::path& path, JournalDisk& disk = JournalDisk::system(), const Accept& accept = {});
     /// Reads and verifies without changing the file; a torn tail is left out and reported.
     [[nodiscard]] static Result<std::vector<Record>> read(const std::filesystem::path& path, Recovery* recovery = nullptr);
     /// Whether the last line is the record of this hash. Nothing else is read or verified.

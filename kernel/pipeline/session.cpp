@@ -80,10 +80,12 @@ Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::st
     AF_CHECK(store.load(task_id));
     TaskPaths paths = store.paths(task_id);
     AF_TRY(TaskLock lock, TaskLock::acquire(paths, command, format_time(clock.now())));
-    AF_TRY(Journal journal, Journal::open(paths.journal()));
-    if (const json::value* named = journal.header().if_contains("task_id"); named != nullptr && named->is_string()) {
-        AF_CHECK(check_names(task_id, named->get_string(), paths.journal()));
-    }
+    const auto is_this_tasks = [&](const json::object& header, const std::vector<Record>& records) -> Result<void> {
+        const json::value* named = header.if_contains("task_id");
+        if (named == nullptr && !records.empty()) { named = records.front().body.if_contains("task_id"); }
+        return named != nullptr && named->is_string() ? check_names(task_id, named->get_string(), paths.journal()) : Result<void>();
+    };
+    AF_TRY(Journal journal, Journal::open(paths.journal(), JournalDisk::system(), is_this_tasks));
     std::unique_ptr<TaskSession> session(new TaskSession(store, std::move(paths), std::move(lock), std::move(journal), clock, redactor));
     AF_TRY(session->state_, fold_all(session->journal_.records()));
     session->remember_items();

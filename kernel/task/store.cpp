@@ -317,7 +317,8 @@ Error no_such_task(const fs::path& root, std::string_view task_id) {
 
 Result<void> check_names(std::string_view task_id, std::string_view named, const fs::path& file) {
     if (named == task_id) { return {}; }
-    return Error{"AF-TASK-015", "'" + file.filename().string() + "' is of the task '" + ellipsis(named, 80) + "', and its folder of '" + std::string(task_id) + "'", file.string(),
+    const std::string whose = named.empty() ? "names no task" : "is of the task '" + ellipsis(named, 80) + "'";
+    return Error{"AF-TASK-015", "'" + file.filename().string() + "' " + whose + ", and its folder is of '" + std::string(task_id) + "'", file.string(),
                  "Remove the folder if it is a copy; otherwise put the file back that belongs there.", ErrorKind::corrupt};
 }
 
@@ -359,7 +360,7 @@ Result<json::object> TaskStore::load(std::string_view task_id) const {
         return Error{"AF-CONF-060", "The task's file is of format " + ellipsis(json::serialize(*format), 40) + ", and this version of agentforge knows format 1",
                      document->where("/format"), "Use the version of agentforge that wrote it, or a newer one; nothing was changed.", ErrorKind::unavailable};
     }
-    if (const std::string named = text_of(document->value.get_object(), "task_id"); !named.empty()) { AF_CHECK(check_names(task_id, named, path)); }
+    AF_CHECK(check_names(task_id, text_of(document->value.get_object(), "task_id"), path));
     return std::move(document->value.get_object());
 }
 
@@ -380,6 +381,11 @@ Result<json::object> read_state(const fs::path& path) {
     if (parsed.ok() && parsed->is_object()) { return std::move(parsed->get_object()); }
     return Error{"AF-TASK-004", "The state of the task cannot be read" + (parsed.ok() ? std::string(": it is not a map") : ": " + parsed.error().message),
                  parsed.ok() ? path.string() : parsed.error().where, "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
+}
+
+Error state_of_another(const TaskPaths& place, std::string_view task_id, std::string_view named) {
+    return Error{"AF-TASK-004", "The state of the task '" + std::string(task_id) + "' names the task '" + ellipsis(named, 80) + "'", place.root.string(),
+                 "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
 }
 
 struct ProjectedSummary {
@@ -414,6 +420,7 @@ Result<json::object> TaskStore::load_state(std::string_view task_id) const {
         if (!fs::exists(place.root, ignored)) { return no_such_task(root_, task_id); }
         return Error{"AF-TASK-004", "The task has no state", place.state().string(), "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
     }
+    if (state.ok() && text_of(*state, "task_id") != task_id) { return state_of_another(place, task_id, text_of(*state, "task_id")); }
     return state;
 }
 
@@ -445,7 +452,8 @@ Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
     if (fs::exists(place.journal(), none) && !TaskLock::holder(place)) {
         const auto records = Journal::read(place.journal());
         const auto state = records.ok() && !records->empty() ? fold_all(*records) : Result<TaskState>(Error{});
-        if (state.ok() && state->task_id == name) {
+        if (state.ok()) {
+            AF_CHECK(check_names(name, state->task_id, place.journal()));
             (void)write_file_atomic(place.state(), to_json_pretty(to_json(*state)), Durability::cached).ok();      // A folder that cannot be written is listed, too.
             return ListedTask{summary_of(*state), true};
         }
@@ -457,10 +465,7 @@ Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
                      fs::exists(place.journal(), ignored) ? "Resume the task: the journal is read and the state written again." : "Its journal is gone, too: restore the folder from a backup, or remove it.",
                      ErrorKind::corrupt};
     }
-    if (projected->summary.task_id != name) {
-        return Error{"AF-TASK-004", "The state of the task '" + name + "' names the task '" + ellipsis(projected->summary.task_id, 80) + "'", place.root.string(),
-                     "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
-    }
+    if (projected->summary.task_id != name) { return state_of_another(place, name, projected->summary.task_id); }
     return ListedTask{std::move(projected->summary), false};
 }
 

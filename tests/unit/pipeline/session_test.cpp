@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/session.hpp"
 
+#include <fstream>
+
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
@@ -113,6 +115,33 @@ TEST_F(SessionTest, a_journal_of_another_task_is_refused) {
     EXPECT_EQ(read.error().code, "AF-TASK-015");
     EXPECT_NE(read.error().message.find(id), std::string::npos);
     EXPECT_EQ(TaskSession::open(store_, other, clock_, "resume", redactor_).error().code, "AF-TASK-015");
+}
+
+TEST_F(SessionTest, a_journal_of_another_task_is_not_cut_before_it_is_refused) {
+    const std::string other = "task-20260102-other-2f2e3d4c";
+    ASSERT_TRUE(store_.create(other, {{"task_id", other}, {"request", "r"}}).ok());
+    const auto journal = store_.paths(other).journal();
+    std::filesystem::copy_file(store_.paths(id).journal(), journal);
+    std::ofstream(journal, std::ios::app) << "- {\"torn";
+    const auto size = std::filesystem::file_size(journal);
+    EXPECT_EQ(TaskSession::open(store_, other, clock_, "resume", redactor_).error().code, "AF-TASK-015");
+    EXPECT_EQ(std::filesystem::file_size(journal), size);
+    EXPECT_FALSE(std::filesystem::exists(journal.string() + ".torn-1"));
+}
+
+TEST_F(SessionTest, a_listing_names_a_journal_of_another_task_instead_of_showing_its_state) {
+    const std::string other = "task-20260102-other-2f2e3d4c";
+    ASSERT_TRUE(store_.create(other, {{"task_id", other}, {"request", "r"}}).ok());
+    std::filesystem::copy_file(store_.paths(id).journal(), store_.paths(other).journal());
+    const auto listing = store_.list();
+    ASSERT_TRUE(listing.ok());
+    ASSERT_EQ(listing->problems.size(), 1U);
+    EXPECT_EQ(listing->problems.front().code, "AF-TASK-015");
+}
+
+TEST_F(SessionTest, a_task_file_that_names_no_task_is_refused) {
+    std::ofstream(store_.paths(id).task()) << "format: 1\nrequest: r\n";
+    EXPECT_EQ(store_.load(id).error().code, "AF-TASK-015");
 }
 
 TEST_F(SessionTest, a_state_that_was_not_written_is_written_by_the_next_listing) {
