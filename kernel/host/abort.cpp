@@ -8,11 +8,20 @@ namespace agentforge::kernel {
 
 namespace {
 
+std::string_view word(AbortOutcome outcome) {
+    switch (outcome) {
+        case AbortOutcome::aborted: return "aborted";
+        case AbortOutcome::asked_to_stop: return "asked_to_stop";
+        case AbortOutcome::finished: return "finished";     // It had ended before; what that left behind is gone now.
+    }
+    return "unknown";
+}
+
 int run_abort(Program& program, Project& project, const std::string& id, const std::string& reason) {
     if (project.tasks().never_began(id)) {
         if (const auto removed = project.tasks().remove(id); !removed.ok()) { return program.fail(removed.error()); }
         if (program.json_output) {
-            program.print_json({{"task_id", id}, {"aborted", true}, {"asked_to_stop", false}, {"reason", reason}});
+            program.print_json({{"task_id", id}, {"aborted", true}, {"asked_to_stop", false}, {"outcome", "removed"}, {"reason", reason}});
         } else {
             program.out << "Removed: " << id << " was never begun; its process ended before the first record\n";
         }
@@ -21,7 +30,8 @@ int run_abort(Program& program, Project& project, const std::string& id, const s
     const auto done = project.controller().abort(id, reason);
     if (!done.ok()) { return program.fail(done.error()); }
     if (program.json_output) {
-        program.print_json({{"task_id", id}, {"aborted", *done != AbortOutcome::asked_to_stop}, {"asked_to_stop", *done == AbortOutcome::asked_to_stop}, {"reason", reason}});
+        program.print_json({{"task_id", id}, {"aborted", *done != AbortOutcome::asked_to_stop}, {"asked_to_stop", *done == AbortOutcome::asked_to_stop},
+                            {"outcome", word(*done)}, {"reason", reason}});
     } else {
         program.out << (*done == AbortOutcome::asked_to_stop ? "Asked the process that runs it to abort: "
                         : *done == AbortOutcome::finished    ? "It was aborted before; what that left is removed: "

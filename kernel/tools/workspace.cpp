@@ -117,9 +117,13 @@ Error system_error(std::string_view path, std::string_view doing, int error) {
     // What a path or its rights forbid another action can heed; all else is the machine's.
     const bool of_the_path = error == ENAMETOOLONG || error == ELOOP || error == ENOTDIR || error == EISDIR || error == EINVAL || error == ENOTEMPTY ||
                              error == EXDEV || error == ENXIO || error == ETXTBSY || error == ENOENT || error == EEXIST;
-    const ErrorKind kind = error == EACCES || error == EPERM ? ErrorKind::denied : of_the_path ? ErrorKind::invalid : ErrorKind::io;
-    return {"AF-TOOL-038", "Cannot " + std::string(doing) + " '" + std::string(path) + "': " + text + ".", std::string(path),
-            "Check the permissions of the file and its folder.", kind};
+    const std::string message = "Cannot " + std::string(doing) + " '" + std::string(path) + "': " + text + ".";
+    // Who reads the first two may be a model, which can change a path and no permissions.
+    if (error == EACCES || error == EPERM) {
+        return {"AF-TOOL-038", message, std::string(path), "The permissions of the file or its folder forbid it; leave it as it is and work with other files.", ErrorKind::denied};
+    }
+    if (of_the_path) { return {"AF-TOOL-038", message, std::string(path), "Check the path.", ErrorKind::invalid}; }
+    return {"AF-TOOL-038", message, std::string(path), "Look at the disk (dmesg), then run `agentforge resume`.", ErrorKind::io};
 }
 
 std::string read_link(int directory, const std::string& name) {

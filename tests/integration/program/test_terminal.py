@@ -44,7 +44,7 @@ class TestLiveView(TerminalTest):
         terminal = self.held(1)
         terminal.wait_for("the model is asked")
         self.assertEqual([re.sub(r"  0:00$", "", line) for line in self.live(terminal)],
-                         ["● " + STAGES, "intake  requirements_analyst  the model is asked", "0:00"])
+                         ["● " + STAGES, "intake  requirements_analyst  the model is asked", "0:00  tests 21/21"])
 
     def test_is_gone_when_the_task_is_over(self):
         terminal = Terminal(self, "start", "--transcript", TRANSCRIPT, "--exit-after", "intake", REQUEST)
