@@ -326,6 +326,14 @@ Result<std::vector<std::string>> Measure::affected_files(const GateCall& call, c
     return unit;
 }
 
+Result<std::string> Measure::why_no_test_could_run(const std::string& tree, const Stop& stop) {
+    AF_TRY(const auto* found, language(tree));
+    AF_TRY(const auto* chosen, commands_->runner(*found, tree));
+    if (chosen == nullptr || chosen->format != "agentforge-lines") { return std::string(); }
+    AF_TRY(const auto run, run_tests(tree, {}, stop));
+    return run.believed || run.crashed ? std::string() : run.disbelief;
+}
+
 Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     GateReport report;
     AF_TRY(auto files, test_files(call.tree));
@@ -375,6 +383,10 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
                          : affected && total > 0 ? "none of " + counted(total, "test file", "test files") + " is affected by the change"
                                                  : "no tests were found";
         report.facts = {{"tests_found", affected && total > 0}, {"test_results", count_tests({})}};
+        if (total == 0 && call.request.parameters.contains("run")) {
+            AF_TRY(const auto reason, why_no_test_could_run(call.tree, stop));
+            if (!reason.empty()) { report.facts["unmeasurable"] = texts({reason}); }
+        }
         return report;
     }
     const auto number = number_of(call.request.parameters, "run");

@@ -118,6 +118,9 @@ private:
     [[nodiscard]] Result<std::map<std::string, std::string>> behind_links(const Language& language, const std::string& tree);
     /// Whether a file of the tree that is checked out is a link.
     [[nodiscard]] bool is_link(const std::string& path) const;
+    /// Of a project without tests: what keeps the kernel's own canary tests from being run by its runner, as a package that is not installed does.
+    /// Empty: nothing, or the runner has to build something first.
+    [[nodiscard]] Result<std::string> why_no_test_could_run(const std::string& tree, const Stop& stop);
     /// Remembered by tree, files and number when it was believed: another number is another run of the same. While a phase is judged, only
     /// what was built apart counts.
     [[nodiscard]] Result<TestRun> run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop, std::int64_t number = 1,

@@ -25,6 +25,9 @@ struct ToolState {
     bool found = false;
     std::vector<std::string> probe = {};    ///< Arguments with which the program says whether it has what `name` names.
     bool unsupported = false;           ///< The project names it as its test runner, and it cannot be measured: never found.
+
+    /// What is missing where it is not found: the program, or what the program was asked for.
+    [[nodiscard]] const std::string& wanted() const { return probe.empty() && !unsupported ? program : name; }
 };
 
 struct ScopeReadiness {

@@ -163,7 +163,7 @@ std::vector<Check> check_measuring(Program& program, Project& project, const std
             checks.push_back(check_tool(project.product(), folder, tool.name, tool.program, scope.language + "'s " + tool.use, tool.install, tool.version, tool.needed, tool.found));
         }
     }
-    if (can.ok() && has_tests(*gates)) { checks.push_back(check_suite(program, project)); }
+    if (can.ok() && !gates->scopes.empty()) { checks.push_back(check_suite(program, project)); }
     for (const DeliveryTool& tool : delivery_tools(project, program.environment)) {
         checks.push_back(check_tool(project.product(), folder, tool.program, tool.program, tool.use, "", tool.version, tool.needed, tool.found));
     }

@@ -167,7 +167,7 @@ std::string languages_text(const InitFindings& found) {
     for (const ScopeReadiness& scope : scopes) {
         text += (text.empty() ? "" : "\n            ") + (scopes.size() == 1 ? "" : folder_of_scope(scope) + ": ") + counted_files(scope);
         for (const ToolState& tool : scope.tools) {
-            if (tool.needed && !tool.found) { text += "\n            `" + tool.program + "` is not installed: " + tool.install; }
+            if (tool.needed && !tool.found) { text += "\n            `" + tool.wanted() + "` is not installed: " + tool.install; }
         }
         for (const SetupStep& step : scope.setup) {
             if (!step.ready) { text += "\n            " + printable(step.files.front(), 100) + (step.required ? ": fetched by `agentforge setup`, which comes next" : ": fetched by `agentforge setup`, where your system has not got it all"); }
@@ -194,15 +194,14 @@ void tell_findings(Program& program, const InitFindings& found) {
     if (!found.models.empty()) { program.out << "  models    " << printable(listed(found.models), 300) << "\n"; }
 }
 
-/// What the project's tests say now, as a task would find them. Without a commit, without tests, or with settings that are wrong, nothing is run.
+/// What the project's tests say now, as a task would find them. Without a commit or a language, or with settings that are wrong, nothing is run.
 /// Errors: what would keep a task from its first model call.
 Result<std::string> try_tests(Program& program, const InitFindings& found, bool settings_are_read) {
-    if (!settings_are_read || !found.repository.has_commit || !has_tests(found.gates)) { return std::string(); }
+    if (!settings_are_read || !found.repository.has_commit || found.gates.scopes.empty()) { return std::string(); }
     NullEventSink events;
     auto project = Project::open(program, events);
     if (!project.ok()) { return std::string(); }
     AF_TRY(const GateReadiness gates, check_gates(**project));
-    if (!has_tests(gates)) { return std::string(); }
     const auto can = check_can_measure(gates, (*project)->settings().text("gates.setup"));
     if (!can.ok() && can.error().code == "AF-GATE-100") { return std::string(); }     // `agentforge setup` comes next.
     if (!can.ok()) { return can.error(); }

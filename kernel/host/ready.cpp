@@ -213,15 +213,12 @@ Result<GateReadiness> check_gates(Project& project) {
     return error;
 }
 
-bool has_tests(const GateReadiness& gates) {
-    return std::ranges::any_of(gates.scopes, [](const ScopeReadiness& scope) { return scope.test_files > 0; });
-}
-
 Result<SuiteNow> measure_suite(Program& program, Project& project) {
     if (program.err_is_terminal) { program.err << "Running the tests of HEAD …\n" << std::flush; }
     AF_TRY(const GateReport report, measure_head(project.workshop_options(), project.processes(), Stop{program.cancel, std::nullopt}));
     const json::value* const not_built = report.facts.if_contains("not_built");
     if (not_built != nullptr && *not_built == json::value(true) && !report.tests.empty()) { return SuiteNow{false, printable_lines(report.tests.front().message)}; }
+    if (report.tests.empty()) { return SuiteNow{true, "none yet"}; }
     const auto failing = fact_texts(report.facts, "failed_before");
     SuiteNow now{failing.empty(), std::to_string(report.tests.size()) + (report.tests.size() == 1 ? " test, " : " tests, ")};
     now.text += failing.empty() ? "none failing" : std::to_string(failing.size()) + " failing: " + printable(failing.front(), 200) + (failing.size() > 1 ? ", …" : "");
@@ -236,7 +233,7 @@ std::vector<std::string> gates_text(const GateReadiness& gates) {
         if (!scope.runner.empty() && scope.runner != scope.language) { line += ", tests by " + scope.runner; }
         line += scope.test_files == 0 ? ", no test suite yet" : ", " + std::to_string(scope.test_files) + (scope.test_files == 1 ? " test file" : " test files");
         for (const ToolState& tool : scope.tools) {
-            if (!tool.found) { line += "; `" + printable(tool.program, 80) + "` is not installed (" + tool.use + ")"; }
+            if (!tool.found) { line += "; `" + printable(tool.wanted(), 80) + "` is not installed (" + tool.use + ")"; }
         }
         for (const SetupStep& step : scope.setup) {
             line += "; " + step.files.front() + (step.ready ? " is fetched" : step.required ? " is not fetched: agentforge setup" : " is tried with what is installed (agentforge setup fetches it)");

@@ -28,8 +28,6 @@ namespace agentforge::kernel {
 /// What gates will need of HEAD's tree. Errors: those of `look_at_gates`; where a setting is wrong, `where` is the file and line that says it.
 [[nodiscard]] Result<GateReadiness> check_gates(Project& project);
 
-/// Whether there are tests that a task would measure before it begins.
-[[nodiscard]] bool has_tests(const GateReadiness& gates);
 /// What the suite of HEAD says now, for people: `26 tests, none failing`. A terminal is told that it runs. Errors: those of measure_head.
 struct SuiteNow { bool passes = true; std::string text; };
 [[nodiscard]] Result<SuiteNow> measure_suite(Program& program, Project& project);

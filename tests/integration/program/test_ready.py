@@ -117,6 +117,17 @@ class TestSuiteBeforeTheTask(ProgramTest):
         self.assertRegex(self.assert_code(self.run_program("init"), 0).out, r"\n  tests     \d+ tests, none failing\n")
         self.assertEqual(self.git("worktree", "list").strip().count("\n"), 0)
 
+    def test_a_runner_that_is_not_installed_is_named_before_there_is_a_test(self):
+        self.make_repository()
+        self.git("rm", "-rq", ".")
+        (self.repository / "package.json").write_text('{"name": "shop", "type": "module", "devDependencies": {"vitest": "^1.0.0"}}')
+        (self.repository / "shop.js").write_text("export const price = 1;\n")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "a shop")
+        self.assertEqual(self.verdict()["verdict"], "FAILED")
+        self.assertIn("Vitest, which is not installed", self.verdict()["detail"])
+        self.assert_error(self.run_program("init"), "AF-GATE-107", "Vitest")
+
     def test_tests_that_fail_before_the_task_stop_nothing(self):
         self.suite("test_more.py", "def test_more():\n    assert False\n")
         self.assertEqual(self.verdict()["verdict"], "warning")
