@@ -74,7 +74,8 @@ def call(tool, **arguments):
 
 def test_suite(requirements):
     """The artifact of RED: which test covers which requirement."""
-    return {"test_files": [{"path": path, "tests": [{"name": name, "requirement_ref": ref} for name, ref in tests.items()]} for path, tests in requirements.items()]}
+    entry = lambda name, ref: {"name": name, "requirement_ref": ref.split()[0], **({"kind": "guard"} if ref.endswith(" guard") else {})}  # noqa: E731
+    return {"test_files": [{"path": path, "tests": [entry(name, ref) for name, ref in tests.items()]} for path, tests in requirements.items()]}
 
 
 class Script:
