@@ -177,6 +177,8 @@ std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, s
 std::string with_other_expectations(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules) {
     if (rules.empty()) { return {}; }
     static const RE2 asserts(R"((?i)==|assert|expect|require|check|\bis\(|\bto(?:be|equal|strictequal)\(|equal|!=)");
+    // Names of modules: with another one the file would not load.
+    static const RE2 imports(R"(^\s*(?:import|from|export\b.*\bfrom|use|package|#\s*include)\b|=\s*require\()");
     const auto read = read_code(text, rules);
     const auto blanked = split_lines(read.code);
     const auto written = split_lines(text);
@@ -185,7 +187,8 @@ std::string with_other_expectations(std::string_view text, const std::set<std::u
     for (std::size_t index = 0; index < written.size(); ++index) {
         Line line{written[index], blanked[index]};
         std::string now(line.text);
-        const bool wanted = lines.contains(index + 1) && line.text.size() == line.code.size() && RE2::PartialMatch(re2::StringPiece(line.code.data(), line.code.size()), asserts);
+        const re2::StringPiece words(line.code.data(), line.code.size());
+        const bool wanted = lines.contains(index + 1) && line.text.size() == line.code.size() && RE2::PartialMatch(words, asserts) && !RE2::PartialMatch(words, imports);
         std::vector<const CodeLiteral*> literals;
         for (const auto& literal : read.literals) {
             if (wanted && literal.line == index + 1) { literals.push_back(&literal); }

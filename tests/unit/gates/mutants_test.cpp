@@ -77,6 +77,13 @@ TEST(Mutants, a_tests_expectations_become_others_and_its_inputs_stay) {
     EXPECT_EQ(with_other_expectations("assert f('ab') == 7, 'no message'\n", {1}, python.code), "assert f('ab') == 8, 'no message'\n");
 }
 
+TEST(Mutants, what_a_test_imports_is_nothing_that_it_expects) {
+    const auto code = shipped("javascript").code;
+    const std::string imports = "import assert from 'node:assert';\nconst assert = require('node:assert');\nexport { expect } from 'chai';\n";
+    EXPECT_EQ(with_other_expectations(imports, {1, 2, 3}, code), "");
+    EXPECT_EQ(with_other_expectations("import assert from 'node:assert';\nassert.equal(f(), 3);\n", {1, 2}, code), "import assert from 'node:assert';\nassert.equal(f(), 4);\n");
+}
+
 TEST(Mutants, are_chosen_from_every_file_and_from_the_end_of_a_long_change) {
     std::string text;
     for (int line = 0; line < 40; ++line) { text += "x = " + std::to_string(line + 10) + "\n"; }
