@@ -351,11 +351,12 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     const auto ids = red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests);
     meaning.fresh = ids.fresh;
     meaning.guards = ids.guards;
-    // What a change without a new test does is asked again of what REFACTOR made of it.
-    if (!deliver && ruling.passed() && report.blocking_issues.empty() && (green || meaning.fresh.empty())) {
+    // Of what REFACTOR made of it, all is asked again: what GREEN's tree did says nothing of another.
+    const bool asked = !deliver && (green || meaning.fresh.empty() || !meant_.contains(call.tree));
+    if (asked && ruling.passed() && report.blocking_issues.empty()) {
         AF_TRY(meaning.code_changed, code_changed(call));
         AF_TRY(meaning.skeletons, skeletons_left(call));
-        if (green) { AF_CHECK(run_plainly(call, evidence, meaning, stop)); }
+        AF_CHECK(run_plainly(call, evidence, meaning, stop));
         AF_TRY(meaning.removed, removed_tests(call, evidence, stop));
         MeaningRequest request{red_tree, meaning.fresh.empty() ? judged_files : evidence.red_files, {}, evidence.run.duration};
         for (const auto& test : evidence.run.tests) {
@@ -373,6 +374,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
             }
         }
         auto judged = judge_meaning(meaning);
+        if (judged.passed()) { meant_.insert(call.tree); }
         for (auto& issue : judged.blocking) { ruling.blocking.push_back(std::move(issue)); }
         for (auto& fact : judged.facts) { ruling.facts[fact.key()] = std::move(fact.value()); }
         for (const auto& mutant : meaning.tried) {
@@ -384,7 +386,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     }
     take_over(report, std::move(ruling));
     json::array special;
-    if (green && report.blocking_issues.empty()) {
+    if (asked && report.blocking_issues.empty()) {
         AF_TRY(const auto measured, coverage(red_tree, call.tree, evidence.red_files, true, stop));
         for (const auto& line : measured.special) {
             std::string tests;
