@@ -45,7 +45,7 @@ struct Line {
     std::string_view code;                  ///< The same bytes, texts and comments blank.
 };
 
-struct Alteration { std::string rule; std::string text; };
+struct Alteration { std::string rule; std::string text; std::string told = {}; };
 
 /// What `replace` becomes, its groups taken from the line as it is written.
 std::string filled(const std::string& replace, const Line& line, const std::vector<re2::StringPiece>& groups) {
@@ -77,7 +77,9 @@ void by_rule(const MutationRule& rule, const Line& line, std::vector<Alteration>
         const auto replacement = filled(rule.replace, line, groups);
         auto text = std::string(line.text.substr(0, begin)) + replacement + std::string(line.text.substr(end));
         const auto altered = std::string(line.code.substr(0, begin)) + replacement + std::string(line.code.substr(end));
-        if (text != line.text && bracket_balance(altered) == bracket_balance(line.code)) { found.push_back({rule.name, std::move(text)}); }
+        // A part that goes on in the next line cannot stand among other words.
+        const bool whole = std::all_of(groups.begin() + 1, groups.end(), [](const re2::StringPiece& group) { return group.size() < 2 || bracket_balance({group.data(), group.size()}) == 0; });
+        if (text != line.text && whole && bracket_balance(altered) == bracket_balance(line.code)) { found.push_back({rule.name, std::move(text), rule.told}); }
         from = end > begin ? end : end + 1;
     }
 }
@@ -160,7 +162,7 @@ std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, s
             const auto begin = static_cast<std::size_t>(line.text.data() - text.data());
             auto content = std::string(text);
             content.replace(begin, line.text.size(), each.text);
-            mutants.push_back({path, number, each.rule, without_margins(line.text), without_margins(each.text), std::move(content)});
+            mutants.push_back({path, number, each.rule, without_margins(line.text), each.told.empty() ? without_margins(each.text) : each.told, std::move(content)});
         }
         if (!mutants.empty()) { by_line.push_back(std::move(mutants)); }
     }

@@ -36,6 +36,19 @@ void conclude(GateReport& report, const std::string& good) {
                          : report.blocking_issues.front() + " (and " + std::to_string(report.blocking_issues.size() - 1) + " more)";
 }
 
+/// Requirement → ids of its tests that are new.
+std::map<std::string, std::vector<std::string>> new_tests_of_requirements(const GreenEvidence& evidence, const std::vector<std::string>& fresh) {
+    std::map<std::string, std::vector<std::string>> result;
+    const std::set<std::string> is_new(fresh.begin(), fresh.end());
+    for (const auto& test : evidence.declared) {
+        if (test.kind != TestKind::fresh) { continue; }
+        for (const auto* outcome : outcomes_of(test, evidence.run.tests)) {
+            if (is_new.contains(outcome->id)) { result[test.requirement].push_back(outcome->id); }
+        }
+    }
+    return result;
+}
+
 }  // namespace
 
 std::vector<SkeletonInterface> declarable_interfaces(const json::object& specification) {
@@ -365,8 +378,9 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         for (const auto& test : evidence.red_run.tests) {
             if (test.status == TestStatus::failed_assertion) { request.asserting.insert(test.id); }
         }
-        if (meaning.code_changed && !request.files.empty()) { AF_CHECK(try_mutants(call, request, meaning, stop)); }
+        meaning.of_requirements = new_tests_of_requirements(evidence, meaning.fresh);
         if (!meaning.fresh.empty()) { AF_CHECK(expect_otherwise(call, evidence, request, meaning, stop)); }
+        if (meaning.code_changed && !request.files.empty()) { AF_CHECK(try_mutants(call, request, meaning, stop)); }
         for (const auto* ids_of_kind : {&meaning.fresh, &meaning.guards}) {
             for (const auto& id : *ids_of_kind) {
                 const auto count = evidence.run.assertions.find(id);
