@@ -358,11 +358,12 @@ void read_code(Reader& reader, const json::object& root, Language& language) {
 
 void read_mutations(Reader& reader, const json::object& root, Language& language) {
     reader.list(root, "", "mutations", [&](const json::object& value, const std::string& pointer) {
-        reader.keys(value, pointer, {"name", "match", "replace", "files"});
+        reader.keys(value, pointer, {"name", "match", "replace", "told", "files"});
         MutationRule rule;
         rule.name = reader.text(value, pointer, "name");
         rule.match = reader.pattern(value, pointer, "match");
         rule.replace = reader.text(value, pointer, "replace", false);
+        rule.told = reader.text(value, pointer, "told", false);
         rule.files = Globs(reader.texts(value, pointer, "files", false));
         if (const RE2 pattern(rule.match, RE2::Quiet); pattern.ok() && pattern.NumberOfCapturingGroups() > 9) { reader.fail(pointer + "/match", "`match` may have nine groups."); }
         language.mutations.push_back(std::move(rule));

@@ -25,6 +25,12 @@ const TestOutcome* outcome_with(const std::vector<TestOutcome>& tests, const std
     return found == tests.end() ? nullptr : &*found;
 }
 
+std::string listed(const std::vector<std::string>& names) {
+    std::string text;
+    for (const auto& name : names) { text += (text.empty() ? "" : ", ") + name; }
+    return text;
+}
+
 constexpr std::size_t fewest_mutants = 3;       ///< That must survive before it counts, where time ended before all were tried.
 
 /// How these tests, which pass, take an altered line; nothing where none of them could be run.
@@ -47,6 +53,15 @@ bool is_documentation(std::string_view path) noexcept {
     const auto name = slash == std::string_view::npos ? path : path.substr(slash + 1);
     return name.ends_with(".md") || name.ends_with(".rst") || name.ends_with(".adoc") || name.starts_with("LICENSE") || name.starts_with("README") ||
            name.starts_with("CHANGELOG") || name.starts_with("AUTHORS");
+}
+
+std::vector<std::string> unproven_requirements(const MeaningEvidence& evidence) {
+    std::vector<std::string> result;
+    for (const auto& [requirement, tests] : evidence.of_requirements) {
+        const bool proven = std::any_of(tests.begin(), tests.end(), [&](const std::string& id) { return evidence.comparing.contains(id); });
+        if (!proven && !tests.empty()) { result.push_back(requirement); }
+    }
+    return result;
 }
 
 Ruling judge_meaning(const MeaningEvidence& evidence) {
@@ -93,6 +108,14 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
         ruling.blocking.push_back("No new test notices a fault in the change: " + told(*survived.front()) + ", and " +
                                   (survived.size() == 1 ? "all of them pass" : "all of them pass, as with " + std::to_string(survived.size() - 1) + " more such changes") +
                                   ". They do not test what the change does; the tests must be written anew in RED.");
+    }
+    // One requirement's tests may speak for lines that were not reached in time; what the others' notice says nothing of them.
+    if (evidence.mutated && ruling.blocking.empty() && !evidence.cut_short && evidence.tried.size() >= fewest_mutants) {
+        for (const auto& requirement : unproven_requirements(evidence)) {
+            ruling.blocking.push_back(requirement + " is tested by nothing that compares: its new tests (" + listed(evidence.of_requirements.at(requirement)) + ") pass on all of " +
+                                      std::to_string(evidence.tried.size()) + " faults in the change, and as well when the values that they expect are others; "
+                                      "a test of it must be written anew in RED.");
+        }
     }
     if (!new_tests && evidence.code_changed && evidence.mutated) {
         const std::string need = "Code has changed and no new test was seen to fail without the change, ";
@@ -151,14 +174,14 @@ Result<void> Measure::try_mutants(const GateCall& call, MeaningRequest& request,
     if (guards_only && std::all_of(possible.begin(), possible.end(), [](const auto& each) { return each.empty(); })) {
         AF_TRY(possible, mutants(*found, before, call.tree, true));
     }
-    // Some do not build, and do not count.
-    const auto chosen = choose_mutants(std::move(possible), 2 * most);
+    // Some do not build, and do not count; and where a requirement's tests have noticed none yet, more are tried.
+    const auto chosen = choose_mutants(std::move(possible), 3 * most);
     const auto begun = std::chrono::steady_clock::now();
     const auto limit = std::max<std::chrono::milliseconds>(std::chrono::seconds(30), request.suite_time);
     AF_CHECK(checkout_->check_out(call.tree));
     for (const auto& mutant : chosen) {
         const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begun);
-        if (evidence.tried.size() == most) { break; }
+        if (evidence.tried.size() >= most && unproven_requirements(evidence).empty()) { break; }
         if (spent >= limit) {
             evidence.cut_short = true;
             break;
@@ -171,7 +194,9 @@ Result<void> Measure::try_mutants(const GateCall& call, MeaningRequest& request,
         AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
         if (!run.believed || run.not_built) { continue; }
         for (const auto& test : run.tests) {
-            if (test.status == TestStatus::failed_assertion) { request.asserting.insert(test.id); }
+            if (test.status != TestStatus::failed_assertion) { continue; }
+            request.asserting.insert(test.id);
+            evidence.comparing.insert(test.id);
         }
         const auto& asked = guards_only ? request.passing : evidence.fresh;
         const auto noticed = noticed_by(asked, run.tests);
@@ -263,7 +288,10 @@ Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence
     std::size_t passed = 0;
     std::size_t seen = 0;
     for (const auto& test : run.tests) {
-        if (test.status == TestStatus::failed_assertion) { request.asserting.insert(test.id); }
+        if (test.status == TestStatus::failed_assertion) {
+            request.asserting.insert(test.id);
+            evidence.comparing.insert(test.id);
+        }
         if (std::find(evidence.fresh.begin(), evidence.fresh.end(), test.id) == evidence.fresh.end()) { continue; }
         ++seen;
         passed += test.status == TestStatus::passed ? 1 : 0;

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,13 +34,18 @@ struct MeaningEvidence {
     std::vector<std::string> text_tests;            ///< New tests that pass where the change stands in comments only.
     std::vector<std::string> without_assertions;    ///< Tests of RED's in which none ran, and which were never seen to fail at one.
     std::vector<std::string> skeletons;             ///< Places of bodies that are still the kernel's: `file:line`.
+    std::map<std::string, std::vector<std::string>> of_requirements;    ///< Requirement → its new tests.
+    std::set<std::string> comparing;                ///< Tests that failed at an assertion on a mutant, or when they expected another value.
     bool expects_anything = false;                  ///< All new tests pass, too, when what they expect is another value.
     std::string plain;                              ///< How the plain run of passing tests failed; empty: it did not.
     std::string plain_told;                         ///< `passed`, `failed`, or why it was not run.
     std::vector<TestOutcome> removed;               ///< Tests that passed before and are gone: how they end on this tree.
 };
 
-/// Blocks where new tests notice no mutant at all; where there is no new test and code has changed, unless guards notice some and each changed
+/// Requirements none of whose new tests compares anything, as far as was seen.
+[[nodiscard]] std::vector<std::string> unproven_requirements(const MeaningEvidence& evidence);
+
+/// Blocks where new tests notice no mutant at all, or those of one requirement compare nothing; where there is no new test and code has changed, unless guards notice some and each changed
 /// file has one that is noticed; where a new test reads the source; where a test of RED's asserts nothing; where they pass whatever they expect; where the tests fail without the kernel's recorder; where a declared body was not written; where a test was removed that would fail at an assertion.
 /// facts: behaviour (`tested`, `unchanged` or `documentation`), mutants_tried, mutants_noticed, mutants_survived.
 [[nodiscard]] Ruling judge_meaning(const MeaningEvidence& evidence);

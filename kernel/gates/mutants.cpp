@@ -45,7 +45,7 @@ struct Line {
     std::string_view code;                  ///< The same bytes, texts and comments blank.
 };
 
-struct Alteration { std::string rule; std::string text; };
+struct Alteration { std::string rule; std::string text; std::string told = {}; };
 
 /// What `replace` becomes, its groups taken from the line as it is written.
 std::string filled(const std::string& replace, const Line& line, const std::vector<re2::StringPiece>& groups) {
@@ -77,7 +77,9 @@ void by_rule(const MutationRule& rule, const Line& line, std::vector<Alteration>
         const auto replacement = filled(rule.replace, line, groups);
         auto text = std::string(line.text.substr(0, begin)) + replacement + std::string(line.text.substr(end));
         const auto altered = std::string(line.code.substr(0, begin)) + replacement + std::string(line.code.substr(end));
-        if (text != line.text && bracket_balance(altered) == bracket_balance(line.code)) { found.push_back({rule.name, std::move(text)}); }
+        // A part that goes on in the next line cannot stand among other words.
+        const bool whole = std::all_of(groups.begin() + 1, groups.end(), [](const re2::StringPiece& group) { return group.size() < 2 || bracket_balance({group.data(), group.size()}) == 0; });
+        if (text != line.text && whole && bracket_balance(altered) == bracket_balance(line.code)) { found.push_back({rule.name, std::move(text), rule.told}); }
         from = end > begin ? end : end + 1;
     }
 }
@@ -160,7 +162,7 @@ std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, s
             const auto begin = static_cast<std::size_t>(line.text.data() - text.data());
             auto content = std::string(text);
             content.replace(begin, line.text.size(), each.text);
-            mutants.push_back({path, number, each.rule, without_margins(line.text), without_margins(each.text), std::move(content)});
+            mutants.push_back({path, number, each.rule, without_margins(line.text), each.told.empty() ? without_margins(each.text) : each.told, std::move(content)});
         }
         if (!mutants.empty()) { by_line.push_back(std::move(mutants)); }
     }
@@ -177,6 +179,8 @@ std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, s
 std::string with_other_expectations(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules) {
     if (rules.empty()) { return {}; }
     static const RE2 asserts(R"((?i)==|assert|expect|require|check|\bis\(|\bto(?:be|equal|strictequal)\(|equal|!=)");
+    // Names of modules: with another one the file would not load.
+    static const RE2 imports(R"(^\s*(?:import|from|export\b.*\bfrom|use|package|#\s*include)\b|=\s*require\()");
     const auto read = read_code(text, rules);
     const auto blanked = split_lines(read.code);
     const auto written = split_lines(text);
@@ -185,7 +189,8 @@ std::string with_other_expectations(std::string_view text, const std::set<std::u
     for (std::size_t index = 0; index < written.size(); ++index) {
         Line line{written[index], blanked[index]};
         std::string now(line.text);
-        const bool wanted = lines.contains(index + 1) && line.text.size() == line.code.size() && RE2::PartialMatch(re2::StringPiece(line.code.data(), line.code.size()), asserts);
+        const re2::StringPiece words(line.code.data(), line.code.size());
+        const bool wanted = lines.contains(index + 1) && line.text.size() == line.code.size() && RE2::PartialMatch(words, asserts) && !RE2::PartialMatch(words, imports);
         std::vector<const CodeLiteral*> literals;
         for (const auto& literal : read.literals) {
             if (wanted && literal.line == index + 1) { literals.push_back(&literal); }

@@ -19,6 +19,7 @@ struct MutationRule {
     std::string name;
     std::string match;
     std::string replace;
+    std::string told;                       ///< What people read in place of what it was replaced by; empty: that.
     Globs files;                            ///< Only in these; empty: in all.
 };
 
@@ -28,7 +29,7 @@ struct Mutant {
     std::uint64_t line = 0;
     std::string rule;                       ///< In words: `turns == into !=`.
     std::string before;                     ///< The line, without its margins.
-    std::string after;
+    std::string after;                      ///< As people read it.
     std::string content;                    ///< The whole file.
 };
 

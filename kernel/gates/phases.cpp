@@ -36,6 +36,19 @@ void conclude(GateReport& report, const std::string& good) {
                          : report.blocking_issues.front() + " (and " + std::to_string(report.blocking_issues.size() - 1) + " more)";
 }
 
+/// Requirement → ids of its tests that are new.
+std::map<std::string, std::vector<std::string>> new_tests_of_requirements(const GreenEvidence& evidence, const std::vector<std::string>& fresh) {
+    std::map<std::string, std::vector<std::string>> result;
+    const std::set<std::string> is_new(fresh.begin(), fresh.end());
+    for (const auto& test : evidence.declared) {
+        if (test.kind != TestKind::fresh) { continue; }
+        for (const auto* outcome : outcomes_of(test, evidence.run.tests)) {
+            if (is_new.contains(outcome->id)) { result[test.requirement].push_back(outcome->id); }
+        }
+    }
+    return result;
+}
+
 }  // namespace
 
 std::vector<SkeletonInterface> declarable_interfaces(const json::object& specification) {
@@ -351,11 +364,12 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     const auto ids = red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests);
     meaning.fresh = ids.fresh;
     meaning.guards = ids.guards;
-    // What a change without a new test does is asked again of what REFACTOR made of it.
-    if (!deliver && ruling.passed() && report.blocking_issues.empty() && (green || meaning.fresh.empty())) {
+    // Of what REFACTOR made of it, all is asked again: what GREEN's tree did says nothing of another.
+    const bool asked = !deliver && (green || meaning.fresh.empty() || !meant_.contains(call.tree));
+    if (asked && ruling.passed() && report.blocking_issues.empty()) {
         AF_TRY(meaning.code_changed, code_changed(call));
         AF_TRY(meaning.skeletons, skeletons_left(call));
-        if (green) { AF_CHECK(run_plainly(call, evidence, meaning, stop)); }
+        AF_CHECK(run_plainly(call, evidence, meaning, stop));
         AF_TRY(meaning.removed, removed_tests(call, evidence, stop));
         MeaningRequest request{red_tree, meaning.fresh.empty() ? judged_files : evidence.red_files, {}, evidence.run.duration};
         for (const auto& test : evidence.run.tests) {
@@ -364,8 +378,9 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         for (const auto& test : evidence.red_run.tests) {
             if (test.status == TestStatus::failed_assertion) { request.asserting.insert(test.id); }
         }
-        if (meaning.code_changed && !request.files.empty()) { AF_CHECK(try_mutants(call, request, meaning, stop)); }
+        meaning.of_requirements = new_tests_of_requirements(evidence, meaning.fresh);
         if (!meaning.fresh.empty()) { AF_CHECK(expect_otherwise(call, evidence, request, meaning, stop)); }
+        if (meaning.code_changed && !request.files.empty()) { AF_CHECK(try_mutants(call, request, meaning, stop)); }
         for (const auto* ids_of_kind : {&meaning.fresh, &meaning.guards}) {
             for (const auto& id : *ids_of_kind) {
                 const auto count = evidence.run.assertions.find(id);
@@ -373,6 +388,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
             }
         }
         auto judged = judge_meaning(meaning);
+        if (judged.passed()) { meant_.insert(call.tree); }
         for (auto& issue : judged.blocking) { ruling.blocking.push_back(std::move(issue)); }
         for (auto& fact : judged.facts) { ruling.facts[fact.key()] = std::move(fact.value()); }
         for (const auto& mutant : meaning.tried) {
@@ -384,7 +400,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     }
     take_over(report, std::move(ruling));
     json::array special;
-    if (green && report.blocking_issues.empty()) {
+    if (asked && report.blocking_issues.empty()) {
         AF_TRY(const auto measured, coverage(red_tree, call.tree, evidence.red_files, true, stop));
         for (const auto& line : measured.special) {
             std::string tests;

@@ -72,10 +72,26 @@ def call(tool, **arguments):
     return {"name": tool, "arguments": arguments}
 
 
+def write(files):
+    """Calls that write files; one whose text is null is deleted."""
+    return [call("delete_file", path=path) if text is None else call("create_file", path=path, content=text) for path, text in files.items()]
+
+
 def test_suite(requirements):
-    """The artifact of RED: which test covers which requirement."""
-    entry = lambda name, ref: {"name": name, "requirement_ref": ref.split()[0], **({"kind": "guard"} if ref.endswith(" guard") else {})}  # noqa: E731
-    return {"test_files": [{"path": path, "tests": [entry(name, ref) for name, ref in tests.items()]} for path, tests in requirements.items()]}
+    """The artifact of RED: which test covers which requirement: its id, `R1 guard` for a test that passes before the change, or a map of the contract's fields."""
+    def entry(name, ref):
+        if isinstance(ref, dict):
+            return {"name": name, **ref}
+        return {"name": name, "requirement_ref": ref.split()[0], **({"kind": "guard"} if ref.endswith(" guard") else {})}
+    return {"test_files": [{"path": path, "tests": [entry(*test) for test in tests.items()]} for path, tests in requirements.items()]}
+
+
+def red(tests, requirements):
+    return [*write(tests), call("complete", **test_suite(requirements))]
+
+
+def green(files, summary="It does what the tests say"):
+    return [*write(files), call("complete", summary=summary)]
 
 
 class Script:
@@ -117,6 +133,10 @@ class ExerciseModel(ModelServer):
         self.become(model)
 
     def become(self, model):
+        self.scripts = {place: Script(drafts) for place, drafts in self.work(model).items()}
+
+    def work(self, model):
+        """What `model` hands in, draft by draft: (stage, role) -> drafts."""
         exercise = self.exercise
         drafts = [] if model == "honest" else exercise.get("sloppy", []) if model == "sloppy" else exercise["hopeless"]
         wrong = collections.defaultdict(list)
@@ -128,11 +148,8 @@ class ExerciseModel(ModelServer):
             if "solution" in draft:
                 wrong["green"].append(draft["solution"])
         spec = exercise["spec"]
-        write = lambda files: [call("create_file", path=path, content=text) for path, text in files.items()]  # noqa: E731
-        red = lambda tests, requirements: [*write(tests), call("complete", **test_suite(requirements))]  # noqa: E731
-        green = lambda files: [*write(files), call("complete", summary="It does what the tests say")]  # noqa: E731
         fine = [[call("complete", summary="Nothing to object to", blocking_issues=[], advisory_issues=[])]]
-        self.scripts = {
+        return {
             ("intake", None): [[call("complete", extracted_intent={"action": "create", "target": spec["title"], "scope": "module"},
                                      detected_scope="feature_addition", initial_complexity="simple", identified_ambiguities=[])]],
             ("analyze", None): [[call("complete", analysis={"summary": spec["title"]},
@@ -145,7 +162,6 @@ class ExerciseModel(ModelServer):
             ("refactor", "security_architect"): fine,
             ("deliver", None): [[call("complete", summary="It is done", changelog_entry=spec["title"])]],
         }
-        self.scripts = {place: Script(drafts) for place, drafts in self.scripts.items()}
 
     def answer(self, handler, body):
         self.body = body
@@ -195,6 +211,8 @@ def run_suite(command, folder, env):
 
 
 class Run:
+    make_model = ExerciseModel
+
     def __init__(self, exercise, model, program, keep=None):
         self.exercise, self.model, self.program, self.keep = exercise, model, program, keep
 
@@ -211,7 +229,7 @@ class Run:
     def __call__(self):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="agentforge-exercise-"))
         try:
-            with contextlib.closing(ExerciseModel(self.exercise, self.model)) as server:
+            with contextlib.closing(self.make_model(self.exercise, self.model)) as server:
                 return self.measured(folder, server)
         finally:
             if self.keep:

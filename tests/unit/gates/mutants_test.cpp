@@ -38,13 +38,22 @@ std::vector<std::string> altered(const std::string& language_name, const std::st
 }
 
 TEST(Mutants, alter_comparisons_results_and_literals_of_each_language) {
-    EXPECT_THAT(altered("python", "a.py", "def f(a):\n    if a == 3:\n        return 'x' + a\n"), ::testing::AllOf(Contains("if a != 3:"), Contains("if a == 4:"), Contains("return None"), Contains("return 'y' + a")));
+    EXPECT_THAT(altered("python", "a.py", "def f(a):\n    if a == 3:\n        return 'x' + a\n"), ::testing::AllOf(Contains("if a != 3:"), Contains("if a == 4:"), Contains("return another value"), Contains("return 'y' + a")));
     EXPECT_THAT(altered("cpp", "a.cpp", "int f(int a) {\n    return a < 7;\n}\n"), ::testing::AllOf(Contains("return a >= 7;"), Contains("return {};"), Contains("return a < 8;")));
     EXPECT_THAT(altered("cpp", "a.c", "int f(int a) {\n    return a;\n}\n"), ElementsAre("return 0;"));
-    EXPECT_THAT(altered("javascript", "a.js", "export function f(a) {\n  return a === 'x';\n}\n"), ::testing::AllOf(Contains("return a !== 'x';"), Contains("return undefined;")));
+    EXPECT_THAT(altered("javascript", "a.js", "export function f(a) {\n  return a === 'x';\n}\n"), ::testing::AllOf(Contains("return a !== 'x';"), Contains("return another value;")));
     EXPECT_THAT(altered("go", "a.go", "func F(a string) string {\n\treturn a + \"-\"\n}\n"), ::testing::AllOf(Contains("return \"\""), Contains("return a + \"~-\"")));
     EXPECT_THAT(altered("rust", "a.rs", "fn f(a: &str) -> String {\n    a.to_lowercase()\n}\n"), Contains("Default::default()"));
     EXPECT_THAT(altered("java", "A.java", "class A {\n    String f(String a) {\n        return a + \"-\";\n    }\n}\n"), ::testing::AllOf(Contains("return null;"), Contains("return a + \"~-\";")));
+}
+
+TEST(Mutants, another_result_is_of_the_same_kind_and_is_told_in_words) {
+    const auto language = shipped("python");
+    const std::string text = "def f(a):\n    return g(a)  # why\n";
+    const auto found = mutants_of("a.py", text, text, all_lines(text), language.code, language.mutations);
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found.front().after, "return another value");
+    EXPECT_THAT(found.front().content, ::testing::AllOf(HasSubstr("it + 1 if"), HasSubstr("lambda: g(a)})")));
 }
 
 TEST(Mutants, leave_comments_documentation_and_lines_that_did_not_change_alone) {
@@ -75,6 +84,13 @@ TEST(Mutants, a_tests_expectations_become_others_and_its_inputs_stay) {
     EXPECT_EQ(with_other_expectations("self.assertEqual(f(), 7)\n", {2}, python.code), "");
     EXPECT_EQ(with_other_expectations("    EXPECT_EQ(f(\"a\", 1), \"bc\");\n", {1}, shipped("cpp").code), "    EXPECT_EQ(f(\"a\", 1), \"~bc\");\n");
     EXPECT_EQ(with_other_expectations("assert f('ab') == 7, 'no message'\n", {1}, python.code), "assert f('ab') == 8, 'no message'\n");
+}
+
+TEST(Mutants, what_a_test_imports_is_nothing_that_it_expects) {
+    const auto code = shipped("javascript").code;
+    const std::string imports = "import assert from 'node:assert';\nconst assert = require('node:assert');\nexport { expect } from 'chai';\n";
+    EXPECT_EQ(with_other_expectations(imports, {1, 2, 3}, code), "");
+    EXPECT_EQ(with_other_expectations("import assert from 'node:assert';\nassert.equal(f(), 3);\n", {1, 2}, code), "import assert from 'node:assert';\nassert.equal(f(), 4);\n");
 }
 
 TEST(Mutants, are_chosen_from_every_file_and_from_the_end_of_a_long_change) {
@@ -119,6 +135,30 @@ TEST(Meaning, new_tests_that_notice_nothing_block_and_survivors_are_named) {
     EXPECT_THAT(ruling.blocking, IsEmpty());
     EXPECT_EQ(ruling.facts.at("mutants_survived").as_array().size(), 1U);
     EXPECT_EQ(ruling.facts.at("behaviour"), "tested");
+}
+
+MeaningEvidence with_two_requirements() {
+    auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
+    evidence.tried.push_back({"a.py", 3, "x", "y", TriedMutant::Noticed::not_noticed, false});
+    evidence.tried.push_back({"a.py", 4, "x", "y", TriedMutant::Noticed::by_error, false});
+    evidence.fresh = {"t.py::T::a", "t.py::T::b"};
+    evidence.of_requirements = {{"REQ-001", {"t.py::T::a"}}, {"REQ-002", {"t.py::T::b"}}};
+    evidence.comparing = {"t.py::T::a"};
+    return evidence;
+}
+
+TEST(Meaning, a_requirement_whose_tests_were_never_seen_to_compare_blocks_whatever_the_others_notice) {
+    auto evidence = with_two_requirements();
+    EXPECT_THAT(unproven_requirements(evidence), ElementsAre("REQ-002"));
+    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(::testing::AllOf(HasSubstr("REQ-002"), HasSubstr("t.py::T::b"))));
+    evidence.comparing.insert("t.py::T::b");
+    EXPECT_TRUE(judge_meaning(evidence).passed());
+}
+
+TEST(Meaning, a_requirement_that_there_was_no_time_to_prove_does_not_block) {
+    auto evidence = with_two_requirements();
+    evidence.cut_short = true;
+    EXPECT_TRUE(judge_meaning(evidence).passed());
 }
 
 TEST(Meaning, a_fault_that_only_raises_an_error_is_no_test_of_what_the_change_does) {
