@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 namespace agentforge::kernel {
+
+namespace {
+
+constexpr std::uint64_t second_ms = 1'000;
+constexpr std::uint64_t most_span_ms = 366ULL * 86'400'000;
+constexpr std::pair<char, std::uint64_t> span_units[] = {{'d', 86'400'000}, {'h', 3'600'000}, {'m', 60'000}, {'s', second_ms}};
+
+}  // namespace
 
 std::chrono::system_clock::time_point SystemClock::now() const { return std::chrono::system_clock::now(); }
 std::chrono::steady_clock::time_point SystemClock::steady() const { return std::chrono::steady_clock::now(); }
@@ -99,6 +109,35 @@ Result<std::chrono::system_clock::time_point> parse_time(std::string_view text) 
     if (read_time(text, result)) { return result; }
     return Error{"AF-BASE-001", "'" + std::string(text.substr(0, 60)) + "' is not a time", "",
                  "Write it as 2026-01-02T15:30:00Z or with an offset such as +02:00.", ErrorKind::invalid};
+}
+
+std::optional<std::chrono::milliseconds> parse_time_span(std::string_view text) {
+    std::uint64_t total = 0;
+    auto unit = std::begin(span_units);
+    if (text.empty()) { return std::nullopt; }
+    while (!text.empty()) {
+        std::uint64_t number = 0;
+        std::size_t digits = 0;
+        while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9' && digits < 9) { number = number * 10 + static_cast<std::uint64_t>(text[digits++] - '0'); }
+        if (digits == 0 || digits == text.size()) { return std::nullopt; }
+        const auto found = std::find_if(unit, std::end(span_units), [&](const auto& one) { return one.first == text[digits]; });
+        if (found == std::end(span_units)) { return std::nullopt; }
+        total += number * found->second;
+        unit = std::next(found);
+        text.remove_prefix(digits + 1);
+    }
+    if (total == 0 || total > most_span_ms) { return std::nullopt; }
+    return std::chrono::milliseconds(total);
+}
+
+std::string time_span(std::uint64_t ms) {
+    if (ms < second_ms) { return std::to_string(ms) + "ms"; }
+    std::string text;
+    for (const auto& [letter, length] : span_units) {
+        if (ms >= length) { text += std::to_string(ms / length) + letter; }
+        ms %= length;
+    }
+    return text;
 }
 
 }  // namespace agentforge::kernel

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -41,5 +43,10 @@ private:
 [[nodiscard]] std::string format_time(std::chrono::system_clock::time_point time);
 /// Reads RFC 3339 with `Z` or an offset. Errors: `invalid` AF-BASE-001.
 [[nodiscard]] Result<std::chrono::system_clock::time_point> parse_time(std::string_view text);
+
+/// `45s`, `30m`, `1h30m`, `2d`: days, hours, minutes and seconds in this order, a year at most. Nothing where it is none, or zero.
+[[nodiscard]] std::optional<std::chrono::milliseconds> parse_time_span(std::string_view text);
+/// `90s`, `30m`, `1h30m`: what `parse_time_span` reads.
+[[nodiscard]] std::string time_span(std::uint64_t ms);
 
 }  // namespace agentforge::kernel

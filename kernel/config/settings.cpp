@@ -26,7 +26,7 @@ struct Layer {
 };
 
 /// Settings of one layer, before they are laid over others.
-struct Leaf { std::vector<std::string> segments; json::value value; std::string where; bool needs_trust = false; };
+struct Leaf { std::vector<std::string> segments; json::value value; std::string where; const SettingKey* key; };
 
 std::string upper(std::string_view text) {
     std::string out;
@@ -103,7 +103,7 @@ std::string token(std::string_view name) {
 using Places = std::function<std::string(const std::string& pointer)>;
 
 /// A free map's values, each a leaf, so that layers merge inside it.
-Result<void> flatten_free(const json::object& object, std::vector<std::string>& segments, const std::string& pointer, const Places& where, bool needs_trust,
+Result<void> flatten_free(const json::object& object, std::vector<std::string>& segments, const std::string& pointer, const Places& where, const SettingKey& setting,
                           std::vector<Leaf>& leaves) {
     for (const auto& [key, value] : object) {
         if (key.empty()) {
@@ -111,8 +111,8 @@ Result<void> flatten_free(const json::object& object, std::vector<std::string>& 
         }
         segments.emplace_back(key);
         const std::string at = pointer + "/" + token(segments.back());
-        if (value.is_object() && !value.get_object().empty()) { AF_CHECK(flatten_free(value.get_object(), segments, at, where, needs_trust, leaves)); }
-        else { leaves.push_back({segments, value, where(at), needs_trust}); }
+        if (value.is_object() && !value.get_object().empty()) { AF_CHECK(flatten_free(value.get_object(), segments, at, where, setting, leaves)); }
+        else { leaves.push_back({segments, value, where(at), &setting}); }
         segments.pop_back();
     }
     return {};
@@ -122,9 +122,9 @@ Result<void> add_leaf(const SettingKey& key, const std::vector<std::string>& seg
     if (const auto problem = value_problem(key, value); !problem.empty()) { return wrong_value(segments, problem, key, where(""), value); }
     if (key.type == SettingKey::Type::map) {
         auto inner = segments;
-        AF_CHECK(flatten_free(value.get_object(), inner, "", where, key.needs_trust, leaves));
+        AF_CHECK(flatten_free(value.get_object(), inner, "", where, key, leaves));
     } else {
-        leaves.push_back({segments, value, where(""), key.needs_trust});
+        leaves.push_back({segments, value, where(""), &key});
     }
     return {};
 }
@@ -171,6 +171,54 @@ Result<std::vector<Leaf>> file_leaves(const SettingsSchema& schema, const std::s
     return leaves;
 }
 
+const Leaf* find_leaf(const std::vector<Leaf>& leaves, const std::vector<std::string>& segments) {
+    const auto found = std::ranges::find(leaves, segments, &Leaf::segments);
+    return found == leaves.end() ? nullptr : &*found;
+}
+
+/// What holds where the project says nothing about the key; null: nothing does.
+const Leaf* without_project(const std::vector<Leaf>& built_in, const std::vector<Leaf>& user, const Leaf& of_project) {
+    for (const auto& segments : {of_project.segments, split_key(of_project.key->unset)}) {
+        for (const std::vector<Leaf>* leaves : {&user, &built_in}) {
+            if (const Leaf* const leaf = find_leaf(*leaves, segments)) { return leaf; }
+        }
+    }
+    return nullptr;
+}
+
+json::value joined(const json::value& first, const json::value& second) {
+    json::array list = first.get_array();
+    for (const json::value& one : second.get_array()) {
+        if (std::ranges::find(list, one) == list.end()) { list.push_back(one); }
+    }
+    return list;
+}
+
+/// Leaves in `project` what counts. What needs the user's trust is told in `guarded`, and goes where there is none; what is never the project's to say goes
+/// into `refused`.
+void sort_out_project(const std::vector<Leaf>& built_in, const std::vector<Leaf>& user, bool trusted, std::vector<Leaf>& project, std::vector<GuardedSetting>& guarded,
+                      std::vector<GuardedSetting>& refused) {
+    std::vector<Leaf> counts;
+    for (Leaf& leaf : project) {
+        const Leaf* const own = find_leaf(user, leaf.segments);
+        if (leaf.key->project == SettingKey::Project::more && own != nullptr) { leaf.value = joined(own->value, leaf.value); }
+        const Leaf* const holds = without_project(built_in, user, leaf);
+        if (!needs_agreement(*leaf.key, leaf.value, holds == nullptr ? nullptr : &holds->value)) {
+            counts.push_back(std::move(leaf));
+            continue;
+        }
+        GuardedSetting told{.key = join_key(leaf.segments), .value = leaf.value, .where = leaf.where};
+        if (holds != nullptr) {
+            told.holds = holds->value;
+            told.holds_where = holds->where;
+        }
+        const bool never = leaf.key->project == SettingKey::Project::never;
+        (never ? refused : guarded).push_back(std::move(told));
+        if (trusted && !never) { counts.push_back(std::move(leaf)); }
+    }
+    project = std::move(counts);
+}
+
 }  // namespace
 
 struct Settings::State {
@@ -179,6 +227,7 @@ struct Settings::State {
     std::vector<std::string> unknown_environment;
     json::array known;
     std::vector<GuardedSetting> guarded;
+    std::vector<GuardedSetting> refused;
 
     void add(std::string name, const std::vector<Leaf>& leaves) {
         Layer layer{std::move(name), new Poco::Util::MapConfiguration, {}, {}};
@@ -225,7 +274,7 @@ Result<Settings> Settings::load(const std::string& product_directory, const Sour
     auto state = std::make_shared<State>();
     std::vector<Leaf> built_in;
     for (const auto& key : schema.keys()) {
-        json::object entry{{"key", key.name}, {"type", key.type_name}, {"description", key.description}, {"needs_trust", key.needs_trust}};
+        json::object entry{{"key", key.name}, {"type", key.type_name}, {"description", key.description}, {"project", key.project_name}};
         if (key.fallback) {
             entry["default"] = *key.fallback;
             AF_CHECK(add_leaf(key, key.segments, *key.fallback, key.where, built_in));
@@ -234,10 +283,7 @@ Result<Settings> Settings::load(const std::string& product_directory, const Sour
     }
     AF_TRY(const auto user, file_leaves(schema, sources.user_file));
     AF_TRY(auto project, file_leaves(schema, sources.project_file));
-    for (const Leaf& leaf : project) {
-        if (leaf.needs_trust) { state->guarded.push_back({join_key(leaf.segments), leaf.value, leaf.where}); }
-    }
-    if (!sources.project_trusted) { std::erase_if(project, [](const Leaf& leaf) { return leaf.needs_trust; }); }
+    sort_out_project(built_in, user, sources.project_trusted, project, state->guarded, state->refused);
     std::vector<Leaf> environment;
     for (const auto& [variable, text] : sources.environment) {
         if (!variable.starts_with(environment_prefix)) { continue; }
@@ -331,6 +377,8 @@ std::vector<std::string> Settings::variables() const {
 }
 
 const std::vector<GuardedSetting>& Settings::guarded() const { return state_->guarded; }
+
+const std::vector<GuardedSetting>& Settings::refused() const { return state_->refused; }
 
 const json::array& Settings::known() const { return state_->known; }
 

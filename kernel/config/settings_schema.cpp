@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/settings_schema.hpp"
 
+#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 
@@ -13,8 +14,45 @@ std::string_view view(const json::string& text) { return {text.data(), text.size
 const std::vector<std::pair<std::string, SettingKey::Type>>& types() {
     static const std::vector<std::pair<std::string, SettingKey::Type>> known{
         {"string", SettingKey::Type::string}, {"path", SettingKey::Type::path}, {"integer", SettingKey::Type::integer}, {"boolean", SettingKey::Type::boolean},
-        {"list", SettingKey::Type::list}, {"command", SettingKey::Type::command}, {"map", SettingKey::Type::map}, {"decimal", SettingKey::Type::decimal}};
+        {"list", SettingKey::Type::list}, {"command", SettingKey::Type::command}, {"map", SettingKey::Type::map}, {"decimal", SettingKey::Type::decimal}, {"span", SettingKey::Type::span}};
     return known;
+}
+
+constexpr std::pair<std::string_view, SettingKey::Project> project_rights[] = {
+    {"free", SettingKey::Project::free},     {"trust", SettingKey::Project::trust}, {"lower", SettingKey::Project::lower},
+    {"higher", SettingKey::Project::higher}, {"more", SettingKey::Project::more},   {"never", SettingKey::Project::never}};
+
+/// What a value is compared by; nothing where it cannot be.
+std::optional<double> rank(const SettingKey& key, const json::value& value) {
+    if (value.is_bool()) { return value.get_bool() ? 1 : 0; }
+    if (value.is_number()) { return value.to_number<double>(); }
+    if (!value.is_string()) { return std::nullopt; }
+    if (key.type == SettingKey::Type::span) {
+        const auto span = parse_time_span(view(value.get_string()));
+        return span ? std::optional(static_cast<double>(span->count())) : std::nullopt;
+    }
+    const auto found = std::find(key.values.begin(), key.values.end(), view(value.get_string()));
+    return found == key.values.end() ? std::nullopt : std::optional(static_cast<double>(found - key.values.begin()));
+}
+
+/// Whether `lower` and `higher` mean something for the key, and `more`.
+bool can_be_compared(const SettingKey& key) {
+    switch (key.type) {
+        case SettingKey::Type::integer:
+        case SettingKey::Type::decimal:
+        case SettingKey::Type::boolean:
+        case SettingKey::Type::span: return true;
+        default: return !key.values.empty();
+    }
+}
+
+bool right_fits_type(const SettingKey& key) {
+    switch (key.project) {
+        case SettingKey::Project::lower:
+        case SettingKey::Project::higher: return can_be_compared(key);
+        case SettingKey::Project::more: return key.type == SettingKey::Type::list;
+        default: return true;
+    }
 }
 
 bool is_text_list(const json::value& value) {
@@ -108,10 +146,17 @@ Result<SettingsSchema> SettingsSchema::load(const std::string& file) {
             else if (word == "minimum" && what.is_int64()) { key.minimum = what.get_int64(); }
             else if (word == "maximum" && what.is_int64()) { key.maximum = what.get_int64(); }
             else if (word == "values" && is_text_list(what)) { for (const auto& each : what.get_array()) { key.values.emplace_back(view(each.get_string())); } }
-            else if (word == "needs_trust" && what.is_bool()) { key.needs_trust = what.get_bool(); }
+            else if (word == "unset" && what.is_string()) { key.unset = view(what.get_string()); }
+            else if (word == "project" && what.is_string()) {
+                const auto found = std::ranges::find(project_rights, view(what.get_string()), [](const auto& each) { return each.first; });
+                if (found == std::end(project_rights)) { return fail(pointer, "a project can have no right " + json::serialize(what)); }
+                key.project_name = found->first;
+                key.project = found->second;
+            }
             else { return fail(pointer, "`" + std::string(word) + "` is unknown or has a wrong value"); }
         }
-        if (key.type_name.empty() || key.description.empty()) { return fail(at, "a setting needs `type` and `description`"); }
+        if (key.type_name.empty() || key.description.empty() || key.project_name.empty()) { return fail(at, "a setting needs `type`, `project` and `description`"); }
+        if (!right_fits_type(key)) { return fail(at + "/project", "a " + key.type_name + " cannot be made " + key.project_name); }
         if (key.fallback) {
             if (key.name.find('*') != std::string::npos) { return fail(at + "/default", "a key with * can have no default"); }
             if (const auto problem = value_problem(key, *key.fallback); !problem.empty()) { return fail(at + "/default", "the default " + problem); }
@@ -165,9 +210,19 @@ std::string SettingsSchema::nearest_to(const std::vector<std::string>& segments)
     return nearest(join_key(segments), whole);
 }
 
+bool needs_agreement(const SettingKey& key, const json::value& value, const json::value* holds) {
+    if (key.project == SettingKey::Project::free || key.project == SettingKey::Project::more) { return false; }
+    if (key.project == SettingKey::Project::trust || key.project == SettingKey::Project::never) { return true; }
+    const auto wanted = rank(key, value);
+    const auto limit = holds == nullptr ? std::nullopt : rank(key, *holds);
+    if (!wanted || !limit) { return false; }        // Nothing to loosen; or no time at all, which is refused later.
+    return key.project == SettingKey::Project::lower ? *wanted > *limit : *wanted < *limit;
+}
+
 std::string value_problem(const SettingKey& key, const json::value& value) {
     switch (key.type) {
         case SettingKey::Type::string:
+        case SettingKey::Type::span:
         case SettingKey::Type::path: {
             if (!value.is_string()) { return "must be a string; put it in quotes"; }
             if (value.get_string().find('\0') != json::string::npos) { return "holds a null character"; }
@@ -201,7 +256,7 @@ std::string value_problem(const SettingKey& key, const json::value& value) {
 Result<json::value> value_from_text(const SettingKey& key, const std::string& text, const std::string& where) {
     if (!is_valid_utf8(text)) { return Error{"AF-CONF-009", "the setting's value is not UTF-8", where, "Write it in UTF-8; a file whose name is in another encoding wants a name in UTF-8.", ErrorKind::invalid}; }
     const bool flow_list = text.starts_with('[');
-    if (key.type == SettingKey::Type::string || key.type == SettingKey::Type::path || (key.type == SettingKey::Type::command && !flow_list)) {
+    if (key.type == SettingKey::Type::string || key.type == SettingKey::Type::path || key.type == SettingKey::Type::span || (key.type == SettingKey::Type::command && !flow_list)) {
         return json::value(json::string(text));
     }
     if (key.type == SettingKey::Type::list && !flow_list) { return json::value(json::array{json::string(text)}); }

@@ -14,7 +14,16 @@
 namespace agentforge::kernel {
 
 struct SettingKey {
-    enum class Type : unsigned char { string = 1, path, integer, boolean, list, command, map, decimal };
+    enum class Type : unsigned char { string = 1, path, integer, boolean, list, command, map, decimal, span };
+    /// What a project's file may do with the key while the user does not trust the project.
+    enum class Project : unsigned char {
+        free = 1,       ///< Set it.
+        trust,          ///< Nothing.
+        lower,          ///< Lower it: numbers, times, the place in `values`, true to false.
+        higher,         ///< Raise it.
+        more,           ///< Add to the user's list; trust changes nothing about that.
+        never           ///< Nothing, even with trust.
+    };
     std::string name;                       ///< `agents.*.llm.model`
     std::vector<std::string> segments;
     Type type = Type::string;
@@ -23,7 +32,9 @@ struct SettingKey {
     std::optional<std::int64_t> minimum;
     std::optional<std::int64_t> maximum;
     std::optional<json::value> fallback;
-    bool needs_trust = false;               ///< A project may set it only if the user trusts the project.
+    Project project = Project::trust;
+    std::string project_name;               ///< `lower`
+    std::string unset;                      ///< The key that holds where this one is unset; empty: none.
     std::string description;
     std::string where;                      ///< `settings_schema.yaml:6:3`
 };
@@ -61,6 +72,8 @@ private:
 
 /// AF-CONF-044: what has become of the key that stands at `where`.
 [[nodiscard]] Error former_key(const FormerKey& former, const std::vector<std::string>& segments, std::string where);
+/// Whether a project's value needs the user's agreement. `holds`: what holds without it; null where nothing does.
+[[nodiscard]] bool needs_agreement(const SettingKey& key, const json::value& value, const json::value* holds);
 /// "" where the value fits the key; else what it must be.
 [[nodiscard]] std::string value_problem(const SettingKey& key, const json::value& value);
 /// A value from text: strings and paths as they are, all else as YAML. Errors: those of parse_yaml.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "cost/prices.hpp"
 
@@ -13,8 +14,6 @@ namespace {
 
 constexpr std::uint64_t million = 1'000'000;
 constexpr std::uint64_t second = 1'000;
-constexpr std::uint64_t most_ms = 366ULL * 86'400'000;
-constexpr std::pair<char, std::uint64_t> units[] = {{'d', 86'400'000}, {'h', 3'600'000}, {'m', 60'000}, {'s', second}};
 
 constexpr std::pair<const char*, std::optional<std::uint64_t> Limits::*> fields[] = {{"max_cost_microusd", &Limits::cost_microusd},
                                                                                        {"max_tokens", &Limits::tokens},
@@ -161,35 +160,6 @@ TaskLimits laid_over(const TaskLimits& upper, const TaskLimits& lower) {
     TaskLimits limits{over(upper.task, lower.task), lower.stages};
     for (const auto& [name, stage] : upper.stages) { limits.stages[name] = over(stage, limits.stages[name]); }
     return limits;
-}
-
-std::optional<std::chrono::milliseconds> parse_time_span(std::string_view text) {
-    std::uint64_t total = 0;
-    auto unit = std::begin(units);
-    if (text.empty()) { return std::nullopt; }
-    while (!text.empty()) {
-        std::uint64_t number = 0;
-        std::size_t digits = 0;
-        while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9' && digits < 9) { number = number * 10 + static_cast<std::uint64_t>(text[digits++] - '0'); }
-        if (digits == 0 || digits == text.size()) { return std::nullopt; }
-        const auto found = std::find_if(unit, std::end(units), [&](const auto& one) { return one.first == text[digits]; });
-        if (found == std::end(units)) { return std::nullopt; }
-        total += number * found->second;
-        unit = std::next(found);
-        text.remove_prefix(digits + 1);
-    }
-    if (total == 0 || total > most_ms) { return std::nullopt; }
-    return std::chrono::milliseconds(total);
-}
-
-std::string time_span(std::uint64_t ms) {
-    if (ms < second) { return std::to_string(ms) + "ms"; }
-    std::string text;
-    for (const auto& [letter, length] : units) {
-        if (ms >= length) { text += std::to_string(ms / length) + letter; }
-        ms %= length;
-    }
-    return text;
 }
 
 std::uint64_t share_of(std::uint64_t limit, const Standing& standing) {

@@ -52,11 +52,6 @@ struct TaskLimits {
 /// `upper`, and where it says nothing, `lower`.
 [[nodiscard]] TaskLimits laid_over(const TaskLimits& upper, const TaskLimits& lower);
 
-/// `45 s`, `30m`… as `read_limits` reads it. Empty where it is none, or nothing.
-[[nodiscard]] std::optional<std::chrono::milliseconds> parse_time_span(std::string_view text);
-/// `90s`, `30m`, `1h30m`: what `parse_time_span` reads.
-[[nodiscard]] std::string time_span(std::uint64_t ms);
-
 /// How far the stages of a task have come.
 struct StageStanding {
     std::string name;

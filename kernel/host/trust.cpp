@@ -65,7 +65,7 @@ json::array plugins_of(const ProjectTrust& trust) {
 json::object describe(const ProjectTrust& trust, std::string_view verdict) {
     json::array settings;
     for (const GuardedSetting& setting : trust.settings) {
-        settings.push_back(json::object{{"key", setting.key}, {"value", setting.value}, {"where", setting.where}});
+        settings.push_back(json::object{{"key", setting.key}, {"value", setting.value}, {"where", setting.where}, {"instead_of", setting.holds}, {"instead_of_where", setting.holds_where}});
     }
     json::object files;
     for (const auto& [name, hash] : trust.subject.items) {
@@ -85,13 +85,20 @@ json::object describe(const ProjectTrust& trust, std::string_view verdict) {
 
 std::string text_of(const json::value& value) { return value.is_string() ? std::string(value.get_string()) : json::serialize(value); }
 
+/// What holds while the project is not trusted, where something does.
+std::string instead_of(const json::value& setting) {
+    const json::value& holds = setting.at("instead_of");
+    if (holds.is_null()) { return ""; }
+    return " instead of " + printable(text_of(holds), 300);
+}
+
 void print(std::ostream& out, const json::object& what) {
     out << "Project  " << printable(text_of(what.at("project")), 400) << ": " << text_of(what.at("verdict")) << "\n";
     for (const json::value& name : what.at("changed").get_array()) { out << "  changed: " << printable(text_of(name), 200) << "\n"; }
-    if (!what.at("settings").get_array().empty()) { out << "Settings of the project that reach beyond the sandbox\n"; }
+    if (!what.at("settings").get_array().empty()) { out << "Settings of the project that reach beyond the sandbox, or are looser than yours\n"; }
     for (const json::value& setting : what.at("settings").get_array()) {
         out << "  " << printable(text_of(setting.at("key")), 120) << " = " << printable(text_of(setting.at("value")), 1000) << "  ("
-            << printable(text_of(setting.at("where")), 300) << ")\n";
+            << printable(text_of(setting.at("where")), 300) << ")" << instead_of(setting) << "\n";
     }
     if (!what.at("plugins").get_array().empty()) { out << "Plugins that run with your rights\n"; }
     for (const json::value& plugin : what.at("plugins").get_array()) {
@@ -176,6 +183,7 @@ int run_trust(Program& program, const TrustArguments& arguments) {
 }  // namespace
 
 Result<TrustedSettings> settle_trust(Program& program, const ProjectPlace& place, const ProductPaths& product, TrustedSettings loaded) {
+    for (const GuardedSetting& setting : loaded.settings->refused()) { program.err << "agentforge: " << printable_lines(yours_alone(setting).to_string()) << "\n"; }
     if (loaded.trust.allowed()) { return loaded; }
     const auto refused = [&program, &loaded] { program.err << "agentforge: " << printable_lines(loaded.trust.refusal().to_string()) << "\n"; };
     if (!may_ask(program)) {

@@ -28,6 +28,7 @@ constexpr std::string_view head =
 constexpr std::string_view head_of_declined =
     "# Made by agentforge: the projects that you do not want to be asked about, until what they want to run changes. `agentforge trust` trusts one after all.\n";
 constexpr std::uint64_t most_bytes = 16ULL << 20U;
+constexpr std::uint64_t most_file_bytes = 1ULL << 30U;
 
 Error broken(std::string why, std::string where, ErrorKind kind = ErrorKind::corrupt) {
     return {"AF-PLUG-041", "The list of trusted projects cannot be read: " + std::move(why), std::move(where),
@@ -40,12 +41,81 @@ Result<void> add_file(TrustSubject& subject, std::string_view name) {
     std::error_code error;
     const fs::path path = fs::path(subject.root) / name;
     if (!fs::exists(path, error) && !error) { return {}; }
-    const auto bytes = read_file(path, most_bytes);
+    const auto bytes = read_file(path, most_file_bytes);
     if (!bytes.ok()) {
-        return Error{"AF-PLUG-037", "A file that names what to run cannot be read: " + bytes.error().message, path.string(), "Make it readable, or remove it.", ErrorKind::io};
+        return Error{"AF-PLUG-037", "A file that is or names what to run cannot be read: " + bytes.error().message, path.string(), "Make it readable, or remove it.", ErrorKind::io};
     }
     subject.items["file " + std::string(name)] = sha256(*bytes);
     return {};
+}
+
+/// Settings whose words may name a program or a script.
+bool names_program(std::string_view key) {
+    if (key.starts_with("mcp_servers.")) { return key.ends_with(".command") || key.ends_with(".args"); }
+    if (key == "gates.command" || key.starts_with("gates.programs.")) { return true; }
+    const bool of_model = key.starts_with("llm.") || (key.starts_with("agents.") && key.find(".llm.") != std::string_view::npos);
+    return of_model && (key.ends_with(".command") || key.find("llm.settings") != std::string_view::npos);
+}
+
+void add_words(const json::value& value, std::vector<std::string>& words) {
+    if (const auto* list = value.if_array()) {
+        for (const json::value& item : *list) { add_words(item, words); }
+    } else if (const auto* object = value.if_object()) {
+        for (const auto& [name, inner] : *object) { add_words(inner, words); }
+    } else if (const auto* text = value.if_string()) {
+        constexpr std::string_view between = " \t\n;&|<>()'\"`=,";
+        const std::string_view line(text->data(), text->size());
+        for (std::size_t begin = line.find_first_not_of(between); begin != std::string_view::npos; begin = line.find_first_not_of(between, begin)) {
+            const std::size_t end = std::min(line.find_first_of(between, begin), line.size());
+            words.emplace_back(line.substr(begin, end - begin));
+            begin = end;
+        }
+        words.emplace_back(line);       // A name may hold any of these.
+    }
+}
+
+/// Where a word of a command would be looked for, from the project's folder on.
+std::vector<fs::path> places_of(const fs::path& root, const std::string& word) {
+    static constexpr std::string_view workspace[] = {"${AGENTFORGE_WORKSPACE}", "$AGENTFORGE_WORKSPACE"};
+    std::string path = word;
+    for (const std::string_view variable : workspace) {
+        if (path.starts_with(variable)) { path = "." + path.substr(variable.size()); }
+    }
+    std::string module = path;
+    std::ranges::replace(module, '.', '/');
+    return {root / path, root / path / "__main__.py", root / path / "index.js", root / (module + ".py"), root / module / "__main__.py"};
+}
+
+/// The files inside the project that a command's words name; a folder counts by the file in it that would run.
+Result<void> add_named_files(TrustSubject& subject, const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+        if (word.empty() || word.size() > 4096 || word.find('\0') != std::string::npos) { continue; }
+        for (const fs::path& place : places_of(subject.root, word)) {
+            std::error_code error;
+            const std::string name = place.lexically_normal().lexically_relative(subject.root).string();
+            if (name.empty() || name.starts_with("..") || !fs::is_regular_file(place, error)) { continue; }
+            AF_CHECK(add_file(subject, name));
+        }
+    }
+    return {};
+}
+
+/// What the servers of `.mcp.json` are started with; what cannot be read is refused where they are declared.
+std::vector<std::string> words_of_servers(const std::string& root) {
+    std::vector<std::string> words;
+    const std::string file = (fs::path(root) / server_file).string();
+    const auto bytes = read_file(file, most_bytes);
+    const auto parsed = bytes.ok() ? parse_json(*bytes, file) : Result<json::value>(bytes.error());
+    const auto* top = parsed.ok() ? parsed->if_object() : nullptr;
+    const json::value* servers = top == nullptr ? nullptr : top->if_contains("mcpServers");
+    if (servers == nullptr || !servers->is_object()) { return words; }
+    for (const auto& [name, server] : servers->get_object()) {
+        for (const char* field : {"command", "args"}) {
+            const json::value* value = server.is_object() ? server.get_object().if_contains(field) : nullptr;
+            if (value != nullptr) { add_words(*value, words); }
+        }
+    }
+    return words;
 }
 
 }  // namespace
@@ -73,6 +143,11 @@ Result<TrustSubject> trust_subject(const std::string& root, const json::object& 
     if (error) { return Error{"AF-PLUG-037", "The project's folder cannot be read: " + error.message(), root, "Make it readable.", ErrorKind::io}; }
     for (const auto& [key, value] : settings) { subject.items["setting " + std::string(key)] = hash_of(value); }
     AF_CHECK(add_file(subject, server_file));
+    std::vector<std::string> words = words_of_servers(subject.root);
+    for (const auto& [key, value] : settings) {
+        if (names_program(key)) { add_words(value, words); }
+    }
+    AF_CHECK(add_named_files(subject, words));
     if (plugin_folders.empty()) { return subject; }
     AF_CHECK(add_file(subject, lock_file));
     if (subject.items.contains("file " + std::string(lock_file))) { return subject; }

@@ -2,38 +2,20 @@
 #include "secrets/forms.hpp"
 
 #include <algorithm>
-#include <array>
-
-#include <agentforge/json.hpp>
+#include <cstdint>
 
 namespace agentforge::kernel {
 namespace {
 
 constexpr std::size_t shortest_form = 8;
-constexpr std::string_view lower_digits = "0123456789abcdef";
-constexpr std::string_view upper_digits = "0123456789ABCDEF";
 
-std::string hexadecimal(std::string_view value, std::string_view digits) {
+std::string hexadecimal(std::string_view value) {
+    static constexpr std::string_view digits = "0123456789abcdef";
     std::string text;
     for (const char c : value) {
         const auto byte = static_cast<unsigned char>(c);
         text += digits[byte >> 4U];
         text += digits[byte & 15U];
-    }
-    return text;
-}
-
-std::string percent(std::string_view value, std::string_view kept, std::string_view digits, bool plus) {
-    std::string text;
-    for (const char c : value) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || kept.find(c) != std::string_view::npos;
-        if (plain) {
-            text += c;
-        } else if (plus && c == ' ') {
-            text += '+';
-        } else {
-            text += '%' + hexadecimal(std::string_view(&c, 1), digits);
-        }
     }
     return text;
 }
@@ -59,55 +41,23 @@ std::string base64_inside(std::string_view value, std::size_t offset, bool url) 
     return text.substr(first, end - first);
 }
 
-std::string json_inside(std::string_view value) {
-    const std::string text = json::serialize(json::string(value));
-    return text.substr(1, text.size() - 2);
-}
-
-std::string with_slashes(const std::string& text) {
-    std::string escaped;
-    for (const char c : text) { escaped += c == '/' ? "\\/" : std::string(1, c); }
-    return escaped;
-}
-
-/// As Python's json.dumps writes what is not ASCII. The value is UTF-8; where it is not, the form is as good as another.
-std::string with_code_points(const std::string& text) {
-    std::string escaped;
-    for (std::size_t i = 0; i < text.size();) {
-        const auto lead = static_cast<unsigned char>(text[i]);
-        const std::size_t length = lead < 0x80U ? 1 : lead < 0xE0U ? 2 : lead < 0xF0U ? 3 : 4;
-        if (length == 1 || i + length > text.size()) {
-            escaped += text[i++];
-            continue;
-        }
-        std::uint32_t point = lead & (0xFFU >> (length + 1));
-        for (std::size_t k = 1; k < length; ++k) { point = (point << 6U) | (static_cast<unsigned char>(text[i + k]) & 0x3FU); }
-        const auto unit = [&escaped](std::uint32_t code) {
-            escaped += "\\u";
-            for (unsigned shift = 16; shift > 0; shift -= 4) { escaped += lower_digits[(code >> (shift - 4)) & 15U]; }
-        };
-        if (point > 0xFFFFU) {
-            unit(0xD800U + ((point - 0x10000U) >> 10U));
-            unit(0xDC00U + ((point - 0x10000U) & 0x3FFU));
-        } else {
-            unit(point);
-        }
-        i += length;
-    }
-    return escaped;
-}
-
-std::string html(std::string_view value) {
+/// The same of base32, `offset` bytes after a multiple of five.
+std::string base32_inside(std::string_view value, std::size_t offset) {
+    static constexpr std::string_view alphabet = "abcdefghijklmnopqrstuvwxyz234567";
+    const std::string bytes = std::string(offset, '\0') + std::string(value);
     std::string text;
-    for (const char c : value) {
-        switch (c) {
-            case '&': text += "&amp;"; break;
-            case '<': text += "&lt;"; break;
-            case '>': text += "&gt;"; break;
-            case '"': text += "&quot;"; break;
-            default: text += c;
-        }
+    std::uint32_t held = 0;
+    unsigned bits = 0;
+    for (const char c : bytes) {
+        held = (held << 8U) | static_cast<unsigned char>(c);
+        for (bits += 8; bits >= 5; bits -= 5) { text += alphabet[(held >> (bits - 5)) & 31U]; }
     }
+    return text.substr((offset * 8 + 4) / 5);
+}
+
+std::string with_plus(std::string_view value) {
+    std::string text(value);
+    std::replace(text.begin(), text.end(), ' ', '+');
     return text;
 }
 
@@ -120,24 +70,14 @@ std::vector<SecretForm> forms_of(std::string_view value) {
         if (text.size() >= shortest_form && std::none_of(forms.begin(), forms.end(), same)) { forms.push_back({std::move(name), std::move(text)}); }
     };
     add("", std::string(value));
-    const std::string escaped = json_inside(value);
-    add("json", escaped);
-    add("json-slash", with_slashes(escaped));
-    add("json-ascii", with_code_points(escaped));
-    add("json-twice", json_inside(escaped));
-    add("html", html(value));
-    for (const auto& [digits, suffix] : {std::pair{upper_digits, ""}, std::pair{lower_digits, "-lower"}}) {
-        add(std::string("url") + suffix, percent(value, "-._~", digits, false));
-        add(std::string("url-form") + suffix, percent(value, "-._*", digits, true));
-        add(std::string("url-loose") + suffix, percent(value, "-._~!*'();:@&=+$,/?#[]", digits, false));
-    }
-    add("hex", hexadecimal(value, lower_digits));
-    add("hex-upper", hexadecimal(value, upper_digits));
+    add("plus", with_plus(value));
+    add("hex", hexadecimal(value));
     for (std::size_t offset = 0; offset < 3; ++offset) {
         const std::string place = offset == 0 ? "" : "+" + std::to_string(offset);
         add("base64" + place, base64_inside(value, offset, false));
         add("base64url" + place, base64_inside(value, offset, true));
     }
+    for (std::size_t offset = 0; offset < 5; ++offset) { add("base32" + (offset == 0 ? std::string() : "+" + std::to_string(offset)), base32_inside(value, offset)); }
     return forms;
 }
 

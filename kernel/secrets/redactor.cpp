@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "base/hash.hpp"
+#include "secrets/escapes.hpp"
 #include "secrets/forms.hpp"
 
 namespace agentforge::kernel {
@@ -23,6 +24,7 @@ constexpr std::string_view rules_key = "agentforge: shapes of keys, 1";
 constexpr std::size_t head_bytes = 3;               ///< Of a pattern: what the first look at a place compares.
 constexpr unsigned table_bits = 15;
 constexpr std::size_t shortest_wrapped_line = 16;   ///< Base64 in lines shorter than this is not seen through.
+constexpr std::size_t shortest_value = 8;           ///< Of a known value, in bytes.
 constexpr std::size_t shortest_cut = 6;             ///< Of a part of a known value at a cut.
 constexpr std::string_view left_out_begins = "\n[… ";
 constexpr std::string_view left_out_ends = " bytes left out …]\n";
@@ -63,7 +65,9 @@ bool is_object_name(std::string_view text) {
 
 struct Pattern {
     std::string text;
-    std::string placeholder;        ///< Of a known form.
+    std::string small;              ///< `text`, folded.
+    std::string name;               ///< Of a known form, as its placeholder has it.
+    std::string placeholder;        ///< Of a known form, where it is written just so.
     std::size_t rule = 0;           ///< Of a keyword: 1 + its rule's place.
 };
 
@@ -99,34 +103,60 @@ struct Redactor::State {
     std::deque<Rule> rules;
     std::vector<std::string> values;        ///< As they are; for cut ends.
     std::string key;
-    bool encoded = false;                   ///< There are forms in base64 or hexadecimal.
+    std::size_t reach = 0;                  ///< The length of the longest known form.
 
     void add(Pattern pattern) {
-        const std::size_t head = head_of(pattern.text.data());
+        pattern.small = folded(pattern.text);
+        const std::size_t head = head_of(pattern.small.data());
         heads[head / 64] |= 1ULL << (head % 64);
         buckets[head].push_back(static_cast<std::uint32_t>(patterns.size()));
         patterns.push_back(std::move(pattern));
     }
 
-    /// Known forms in the text, leftmost and longest first, and the rules whose keywords are there.
-    void scan(std::string_view text, std::vector<Range>& known, std::vector<bool>& wanted) const {
+    /// Calls `found` for each known form in the text, leftmost and longest first, and marks the rules whose keywords are there.
+    template <class Found>
+    void scan(std::string_view text, std::vector<bool>& wanted, Found found) const {
         if (text.size() < head_bytes) { return; }
-        const char* const bytes = text.data();
+        const std::string small = folded(text);
+        const char* const bytes = small.data();
         const std::size_t last = text.size() - head_bytes;
         for (std::size_t i = 0; i <= last; ++i) {
             const std::size_t head = head_of(bytes + i);
             if (((heads[head / 64] >> (head % 64)) & 1U) == 0) { continue; }
             for (const std::uint32_t index : buckets.find(head)->second) {
                 const Pattern& pattern = patterns[index];
-                if (pattern.text.size() > text.size() - i || std::memcmp(pattern.text.data(), bytes + i, pattern.text.size()) != 0) { continue; }
+                if (pattern.small.size() > text.size() - i || std::memcmp(pattern.small.data(), bytes + i, pattern.small.size()) != 0) { continue; }
                 if (pattern.rule != 0) {
+                    if (std::memcmp(pattern.text.data(), text.data() + i, pattern.text.size()) != 0) { continue; }     // Of keywords case counts.
                     if (wanted.empty()) { wanted.resize(rules.size()); }
                     wanted[pattern.rule - 1] = true;
                     continue;
                 }
-                known.push_back({i, i + pattern.text.size(), pattern.placeholder});
+                found(pattern, i, i + pattern.text.size());
                 i += pattern.text.size() - 1;
                 break;
+            }
+        }
+    }
+
+    void scan_plain(std::string_view text, std::vector<Range>& known, std::vector<bool>& wanted) const {
+        scan(text, wanted, [&](const Pattern& pattern, std::size_t begin, std::size_t end) {
+            const std::string_view there = text.substr(begin, end - begin);
+            known.push_back({begin, end, there == pattern.text ? pattern.placeholder : placeholder(key, pattern.name + ".case", there)});
+        });
+    }
+
+    /// Known forms behind escapes, between terminal sequences, and in groups of digits.
+    void scan_escaped(std::string_view text, std::vector<Range>& known) const {
+        for (const auto& views : {without_escapes(text, reach), grouped_hexadecimal(text, 2 * shortest_value)}) {
+            for (const TextView& view : views) {
+                std::vector<bool> ignored;
+                scan(view.text(), ignored, [&](const Pattern& pattern, std::size_t first, std::size_t last) {
+                    const std::size_t begin = view.source_begin(first);
+                    const std::size_t end = view.source_end(last);
+                    if (end - begin == last - first) { return; }       // Nothing was undone in it: found already.
+                    known.push_back({begin, end, placeholder(key, pattern.name + ".escaped", text.substr(begin, end - begin))});
+                });
             }
         }
     }
@@ -165,7 +195,7 @@ struct Redactor::State {
     void find_across(const std::string& joined, const std::vector<std::pair<std::size_t, std::size_t>>& lines, std::vector<Range>& known) const {
         std::vector<Range> found;
         std::vector<bool> ignored;
-        scan(joined, found, ignored);
+        scan_plain(joined, found, ignored);
         for (const Range& range : found) {
             for (std::size_t i = 0; i < lines.size(); ++i) {
                 const std::size_t line_end = i + 1 < lines.size() ? lines[i + 1].first : joined.size();
@@ -246,9 +276,9 @@ struct Redactor::State {
 
 namespace {
 
-/// Puts the placeholders in. Ranges that begin inside an earlier one are left out.
+/// Puts the placeholders in. Ranges that begin inside an earlier one, or where a longer one does, are left out.
 std::string replaced(std::string_view text, std::vector<Range>& ranges, std::vector<Hidden>* hidden) {
-    std::stable_sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
+    std::stable_sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
     std::string made;
     made.reserve(text.size());
     std::size_t at = 0;
@@ -276,14 +306,14 @@ Redactor::Redactor(const std::vector<Secret>& known, const std::vector<SecretRul
             const auto same = [&form](const Pattern& pattern) { return pattern.text == form.text; };
             if (std::any_of(state->patterns.begin(), state->patterns.end(), same)) { continue; }    // Two names for one value: the first counts.
             const std::string name = shown_name(secret.name) + (form.name.empty() ? "" : "." + form.name);
-            state->add({form.text, placeholder(state->key, name, form.text), 0});
+            state->add({.text = form.text, .small = {}, .name = name, .placeholder = placeholder(state->key, name, form.text)});
+            state->reach = std::max(state->reach, form.text.size());
         }
         state->values.push_back(secret.value);
-        state->encoded = true;
     }
     for (const SecretRule& rule : rules) {
         state->rules.emplace_back(rule);
-        for (const std::string& keyword : rule.keywords) { state->add({keyword, "", state->rules.size()}); }
+        for (const std::string& keyword : rule.keywords) { state->add({.text = keyword, .small = {}, .name = {}, .placeholder = {}, .rule = state->rules.size()}); }
     }
     const auto longer = [&state](std::uint32_t a, std::uint32_t b) { return state->patterns[a].text.size() > state->patterns[b].text.size(); };
     for (auto& [head, bucket] : state->buckets) { std::stable_sort(bucket.begin(), bucket.end(), longer); }
@@ -294,8 +324,9 @@ std::optional<std::string> Redactor::redacted(std::string_view text, std::vector
     if (state_->patterns.empty()) { return std::nullopt; }
     std::vector<Range> known;
     std::vector<bool> wanted;
-    state_->scan(text, known, wanted);
-    if (state_->encoded && text.find('\n') != std::string_view::npos) { state_->scan_wrapped(text, known); }
+    state_->scan_plain(text, known, wanted);
+    if (!state_->values.empty()) { state_->scan_escaped(text, known); }
+    if (!state_->values.empty() && text.find('\n') != std::string_view::npos) { state_->scan_wrapped(text, known); }
     std::optional<std::string> made;
     if (!known.empty()) { made = replaced(text, known, hidden); }
     for (std::size_t i = 0; i < wanted.size(); ++i) {

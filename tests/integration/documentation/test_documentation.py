@@ -443,7 +443,7 @@ class Settings(unittest.TestCase):
         untold = []
         for block in re.finditer(r"```yaml\n(.*?)```\n\n(.*?)\n\n", text, flags=re.S):
             value = yaml.safe_load(block[1])
-            guarded = [f"{section}.{key}" for section, inner in value.items() for key in inner if (schema.get(f"{section}.{key}") or {}).get("needs_trust")]
+            guarded = [f"{section}.{key}" for section, inner in value.items() for key in inner if (schema.get(f"{section}.{key}") or {}).get("project") == "trust"]
             untold += [key for key in guarded if "`agentforge trust`" not in block[2]]
         self.assertEqual(untold, [])
 

@@ -91,6 +91,21 @@ class TestTrust(PluginTest):
         self.assert_error(self.start("--pipeline", "greet"), "AF-PLUG-030", "good_stage", "not trusted", "agentforge trust --show")
         self.assertEqual(self.tasks(), [])
 
+    def test_a_value_looser_than_the_users_own_is_named_with_its_place_and_not_used(self):
+        (self.home / ".agentforge").mkdir()
+        (self.home / ".agentforge" / "config.yaml").write_text("limits: {max_tokens: 1000}\n")
+        folder = self.repository / ".agentforge" / "config"
+        folder.mkdir(parents=True)
+        (folder / "settings.yaml").write_text("limits:\n  max_tokens: 5000\nservers:\n  allow_network: true\n")
+        self.assertEqual(self.run_program("config", "get", "limits.max_tokens").out, "1000\n")
+        outcome = self.run_program("plugins", "list")
+        self.assertRegex(outcome.err, r"AF-PLUG-040.*setting limits\.max_tokens \(.*settings\.yaml:2:.*1000 holds\)")
+        self.assertRegex(self.run_program("doctor").err, r"AF-CONF-047.*servers\.allow_network")
+        self.assertIn("limits.max_tokens = 5000", self.run_program("trust", "--show").out)
+        self.assert_code(self.run_program("trust"), 0)
+        self.assertEqual(self.run_program("config", "get", "limits.max_tokens").out, "5000\n")
+        self.assertEqual(self.run_program("config", "get", "servers.allow_network").out, "false\n")
+
     def test_show_changes_nothing(self):
         plugin = self.project_with_plugin()
         outcome = self.assert_code(self.run_program("trust", "--show"), 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/settings.hpp"
+#include "config/settings_schema.hpp"
 #include "unit/config/fixtures.hpp"
 
 namespace agentforge::kernel {
@@ -242,11 +243,178 @@ TEST(GuardedSettings, are_those_that_name_a_program_a_plugin_or_a_file) {
     std::vector<std::string> guarded;
     const auto settings = load({});
     for (const auto& key : settings.known()) {
-        if (key.at("needs_trust").as_bool()) { guarded.emplace_back(key.at("key").as_string()); }
+        if (key.at("project").as_string() == "trust") { guarded.emplace_back(key.at("key").as_string()); }
     }
     for (const char* key : {"llm.command", "llm.record", "llm.settings", "plugins.paths", "plugins.enable", "plugins.settings", "gates.programs.*", "gates.readable", "log.file"}) {
         EXPECT_THAT(guarded, testing::Contains(key));
     }
+}
+
+TEST(SettingsOfAProject, never_loosen_what_the_user_says_without_trust) {
+    const Folder folder;
+    Settings::Sources sources;
+    sources.user_file = folder.write("config.yaml", "secrets: {variables: [MINE], files: [/mine]}\nlimits: {max_tokens: 1000, max_wall_time: 30m}\ndelivery: {sign: always, author: 'Me <me@here>'}\nlog: {level: debug}\n");
+    sources.project_file = folder.write("settings.yaml", "secrets: {variables: [], files: [.env]}\nlimits: {max_tokens: 5000, max_wall_time: 2h}\ndelivery: {sign: never, author: 'You <you@there>'}\nlog: {level: 'off'}\n");
+    sources.project_trusted = false;
+    const auto settings = load(sources);
+    EXPECT_EQ(settings.list("secrets.variables"), std::vector<std::string>{"MINE"});
+    EXPECT_EQ(settings.list("secrets.files"), (std::vector<std::string>{"/mine", ".env"}));
+    EXPECT_EQ(settings.integer("limits.max_tokens"), 1000);
+    EXPECT_EQ(settings.text("limits.max_wall_time"), "30m");
+    EXPECT_EQ(settings.text("delivery.sign"), "always");
+    EXPECT_EQ(settings.text("delivery.author"), "Me <me@here>");
+    EXPECT_EQ(settings.text("log.level"), "debug");
+    std::vector<std::string> named;
+    for (const GuardedSetting& one : settings.guarded()) { named.push_back(one.key); }
+    EXPECT_THAT(named, testing::UnorderedElementsAre("limits.max_tokens", "limits.max_wall_time", "delivery.sign", "delivery.author", "log.level"));
+}
+
+namespace {
+
+/// Three values of a key, from the lowest to the highest where they can be compared.
+std::vector<std::string> three_values(const SettingKey& key) {
+    switch (key.type) {
+        case SettingKey::Type::integer:
+        case SettingKey::Type::decimal: {
+            const std::int64_t least = key.minimum.value_or(1);
+            return {std::to_string(least), std::to_string(least + 1), std::to_string(least + 2)};
+        }
+        case SettingKey::Type::boolean: return {"false", "true", "true"};
+        case SettingKey::Type::span: return {"90s", "30m", "1h30m"};
+        case SettingKey::Type::list: return {"[a]", "[b]", "[c]"};
+        case SettingKey::Type::map: return {"{one: 1}", "{one: 2}", "{one: 3}"};
+        default: break;
+    }
+    if (key.values.empty()) { return {"a", "b", "c"}; }
+    const auto quoted = [&key](std::size_t index) { return "'" + key.values[std::min(index, key.values.size() - 1)] + "'"; };
+    return {quoted(0), quoted(1), quoted(2)};
+}
+
+/// `a.*.b: value`, nested, with `x` for each star.
+std::string as_file(const SettingKey& key, const std::string& value) {
+    std::string text;
+    std::string indent;
+    for (const std::string& segment : key.segments) {
+        text += (text.empty() ? "" : "\n") + indent + (segment == "*" ? "x" : segment) + ":";
+        indent += "  ";
+    }
+    return text + " " + value + "\n";
+}
+
+std::string concrete(const SettingKey& key) {
+    std::string name = key.name;
+    for (std::size_t at = 0; (at = name.find('*', at)) != std::string::npos; ++at) { name[at] = 'x'; }
+    return key.type == SettingKey::Type::map ? name + ".one" : name;
+}
+
+struct Said { std::string in_force; bool guarded = false; bool refused = false; std::string where = {}; };
+
+/// What is in force where the user says one thing of a key and an untrusted project another.
+Said said(const SettingKey& key, const std::string& user, const std::string& project, bool trusted = false) {
+    const Folder folder;
+    Settings::Sources sources;
+    sources.user_file = folder.write("config.yaml", as_file(key, user));
+    sources.project_file = folder.write("settings.yaml", as_file(key, project));
+    sources.project_trusted = trusted;
+    const auto settings = load(sources);
+    Said found{.in_force = settings.text(concrete(key)), .guarded = !settings.guarded().empty(), .refused = !settings.refused().empty()};
+    if (found.guarded) { found.where = settings.guarded()[0].where; }
+    if (found.refused) { found.where = settings.refused()[0].where; }
+    return found;
+}
+
+/// A value as Settings::text says it.
+std::string alone(const SettingKey& key, const std::string& value) {
+    const Folder folder;
+    Settings::Sources sources;
+    sources.user_file = folder.write("config.yaml", as_file(key, value));
+    return load(sources).text(concrete(key));
+}
+
+}  // namespace
+
+TEST(SettingsOfAProject, are_used_as_far_as_the_schema_says_of_each_key) {
+    const SettingsSchema schema = SettingsSchema::load(shipped_config + "/settings_schema.yaml").value();
+    for (const SettingKey& key : schema.keys()) {
+        SCOPED_TRACE(key.name);
+        const auto values = three_values(key);
+        const auto lowers = [&] { return said(key, values[1], values[0]); };
+        const auto raises = [&] { return key.type == SettingKey::Type::boolean ? said(key, values[0], values[1]) : said(key, values[1], values[2]); };
+        const auto expect_used = [&](const Said& one, const std::string& value) {
+            EXPECT_EQ(one.in_force, alone(key, value));
+            EXPECT_FALSE(one.guarded || one.refused);
+        };
+        const auto expect_held = [&](const Said& one, const std::string& value) {
+            EXPECT_EQ(one.in_force, alone(key, value));
+            EXPECT_TRUE(one.guarded != one.refused);
+            EXPECT_THAT(one.where, testing::HasSubstr("settings.yaml:" + std::to_string(key.segments.size())));
+        };
+        const std::string user_of_raise = key.type == SettingKey::Type::boolean ? values[0] : values[1];
+        const std::string raised = key.type == SettingKey::Type::boolean ? values[1] : values[2];
+        switch (key.project) {
+            case SettingKey::Project::free: expect_used(lowers(), values[0]); break;
+            case SettingKey::Project::trust:
+                expect_held(lowers(), values[1]);
+                EXPECT_EQ(said(key, values[1], values[0], true).in_force, alone(key, values[0]));
+                break;
+            case SettingKey::Project::never:
+                expect_held(raises(), user_of_raise);
+                EXPECT_EQ(said(key, values[0], values[1], true).in_force, alone(key, values[0]));
+                break;
+            case SettingKey::Project::lower:
+                expect_used(lowers(), values[0]);
+                expect_held(raises(), user_of_raise);
+                EXPECT_EQ(said(key, user_of_raise, raised, true).in_force, alone(key, raised));
+                break;
+            case SettingKey::Project::higher:
+                expect_used(raises(), raised);
+                expect_held(lowers(), values[1]);
+                EXPECT_EQ(said(key, values[1], values[0], true).in_force, alone(key, values[0]));
+                break;
+            case SettingKey::Project::more:
+                expect_used(said(key, "[a]", "[b]"), "[a, b]");
+                expect_used(said(key, "[a]", "[b]", true), "[a, b]");
+                expect_used(said(key, "[a]", "[]"), "[a]");
+                break;
+        }
+    }
+}
+
+TEST(SettingsOfAProject, have_a_direction_for_every_key_of_the_schema) {
+    const Folder folder;
+    const auto schema = SettingsSchema::load(folder.write("schema.yaml", "settings:\n  a: {type: string, description: A}\n"));
+    EXPECT_EQ(schema.error().code, "AF-CONF-022");
+    EXPECT_THAT(schema.error().message, testing::HasSubstr("`project`"));
+}
+
+TEST(SettingsOfAProject, that_guard_the_user_are_never_free) {
+    const SettingsSchema schema = SettingsSchema::load(shipped_config + "/settings_schema.yaml").value();
+    for (const SettingKey& key : schema.keys()) {
+        const bool guards = key.name.starts_with("secrets.") || key.name.starts_with("limits.") || key.name.starts_with("log.level") || key.name.starts_with("mcp_servers.") ||
+                            key.name.starts_with("servers.") || key.name == "delivery.sign" || key.name == "delivery.author" || key.type == SettingKey::Type::command || key.type == SettingKey::Type::map;
+        if (guards) { EXPECT_NE(key.project, SettingKey::Project::free) << key.name; }
+    }
+}
+
+TEST(SettingsOfAProject, are_held_against_the_default_where_the_user_says_nothing) {
+    const Folder folder;
+    Settings::Sources sources;
+    sources.project_file = folder.write("settings.yaml", "gates: {max_processes: 5000, baseline_runs: 1}\nlog: {levels: {gate: error}}\n");
+    sources.project_trusted = false;
+    const auto settings = load(sources);
+    EXPECT_EQ(settings.integer("gates.max_processes"), 512);
+    EXPECT_EQ(settings.integer("gates.baseline_runs"), 2);
+    EXPECT_EQ(settings.text("log.levels.gate"), "");
+    ASSERT_EQ(settings.guarded().size(), 3U);
+    EXPECT_EQ(settings.guarded()[0].holds, json::value(512));
+}
+
+TEST(SettingsOfAProject, limit_what_nothing_limits_without_trust) {
+    const Folder folder;
+    Settings::Sources sources;
+    sources.project_file = folder.write("settings.yaml", "limits: {max_tokens: 5000}\n");
+    sources.project_trusted = false;
+    EXPECT_EQ(load(sources).integer("limits.max_tokens"), 5000);
 }
 
 TEST(Settings, a_value_in_a_free_map_has_its_own_place) {

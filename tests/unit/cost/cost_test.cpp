@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/clock.hpp"
 #include "base/files.hpp"
 #include "cost/ledger.hpp"
 #include "cost/limits.hpp"

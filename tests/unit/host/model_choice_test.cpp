@@ -124,7 +124,7 @@ protected:
         if (!flag.empty()) { sources.flags = {{"network", flag}}; }
         sources.project_trusted = false;
         const Settings settings = Settings::load(AGENTFORGE_SOURCE_DIR "/config", sources).value();
-        return network_rule(settings, settings.guarded(), {}).network;
+        return network_rule(settings, {}).network;
     }
 
 private:

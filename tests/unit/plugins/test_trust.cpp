@@ -91,6 +91,38 @@ TEST_F(Trust, ends_when_a_server_file_comes) {
     EXPECT_THAT(store().differences(subject()), ElementsAre("file .mcp.json"));
 }
 
+TEST_F(Trust, covers_the_files_that_commands_name) {
+    for (const char* name : {"server.py", "model.sh", "run-tests", "jest", "hook.py", "cli.js", "notes.txt"}) { write(root / "tools" / name, "one\n"); }
+    fs::create_directories(root / "tools/package");
+    write(root / "tools/package/__main__.py", "one\n");
+    settings["llm.command"] = json::array{"sh", (root / "tools/model.sh").string()};
+    settings["mcp_servers.mine.args"] = json::array{"-B", "${AGENTFORGE_WORKSPACE}/tools/server.py", ".", "tools/package"};
+    settings["mcp_servers.two.command"] = json::array{"python3", "-m", "tools.hook"};
+    settings["gates.command"] = json::array{"sh", "-c", "cd . && ./tools/run-tests"};
+    settings["gates.programs.jest"] = "tools/jest";
+    settings["log.file"] = "tools/notes.txt";
+    write(root / ".mcp.json", R"({"mcpServers": {"three": {"command": "node", "args": ["--require=./tools/cli.js"]}}})");
+    for (const char* name : {"server.py", "model.sh", "run-tests", "jest", "hook.py", "cli.js", "package/__main__.py"}) {
+        trust();
+        write(root / "tools" / name, "two\n");
+        EXPECT_THAT(store().differences(subject()), ElementsAre("file tools/" + std::string(name))) << name;
+    }
+    trust();
+    write(root / "tools/notes.txt", "two\n");
+    EXPECT_EQ(verdict(), TrustVerdict::trusted);
+}
+
+TEST_F(Trust, ends_when_a_file_that_a_command_names_comes_or_leads_elsewhere) {
+    settings["llm.command"] = "tools/model";
+    trust();
+    write(root / "tools/other", "one\n");
+    fs::create_symlink("other", root / "tools/model");
+    EXPECT_THAT(store().differences(subject()), ElementsAre("file tools/model"));
+    trust();
+    write(root / "tools/other", "two\n");
+    EXPECT_THAT(store().differences(subject()), ElementsAre("file tools/model"));
+}
+
 TEST_F(Trust, ends_when_what_was_trusted_is_gone) {
     write(root / ".mcp.json", "{}");
     trust();

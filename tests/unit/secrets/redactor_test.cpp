@@ -64,6 +64,90 @@ TEST(Redactor, HidesBase64AtEachOffset) {
     }
 }
 
+/// Each byte of a text, written by a function.
+template <class Write>
+std::string each_byte(std::string_view text, Write write) {
+    std::string made;
+    for (const char c : text) { made += write(static_cast<unsigned char>(c)); }
+    return made;
+}
+
+std::string written(const char* form, unsigned byte) {
+    char text[32];
+    const int size = std::snprintf(text, sizeof text, form, byte);
+    return std::string(text, static_cast<std::size_t>(size));
+}
+
+std::string base32_of(std::string_view bytes) {     // Independent of the code under test.
+    std::string text;
+    std::uint64_t held = 0;
+    unsigned bits = 0;
+    for (const char c : bytes) {
+        held = (held << 8U) | static_cast<unsigned char>(c);
+        for (bits += 8; bits >= 5; bits -= 5) { text += "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[(held >> (bits - 5)) & 31U]; }
+    }
+    if (bits > 0) { text += "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[(held << (5 - bits)) & 31U]; }
+    return text;
+}
+
+TEST(Redactor, HidesAValueWhoseEveryCharacterIsEscaped) {
+    const std::string secret = "Zx8Cv5/Bn2 Mq1We&4Rt7";
+    const auto redactor = knowing({{"SHOP_KEY", secret}});
+    for (const char* form : {"%%%02x", "%%%02X", "&#%u;", "&#%05u;", "&#x%x;", "&#X%02X;", "\\x%02x", "\\x%02X", "\\u%04x", "\\u{%x}", "\\U%08x", "\\%03o", "%02x:", "%02X:", "%02x ", "%02x-", "0x%02x, ", "0X%02X,", "=%02X", "%%25%02x",
+                             "\\\\x%02x", "\x1b[31m%c\x1b[0m", "\\x1b[1;31m%c", "\\u001b[0m%c", "\\033[0m%c", "\xc2\x9b" "1m%c", "\x1b]8;;http://a\x07%c", "\xe2\x80\x8b%c"}) {
+        const std::string text = each_byte(secret, [form](unsigned byte) { return written(form, byte); });
+        const std::string shown = redactor->redact("before " + text + " after");
+        EXPECT_THAT(shown, HasSubstr("[REDACTED:SHOP_KEY")) << form << ": " << shown;
+        EXPECT_THAT(shown, StartsWith("before ")) << form;
+        EXPECT_LE(shown.size(), std::string("before [REDACTED:SHOP_KEY.escaped:01234567] after").size() + 20) << form << ": " << shown;
+    }
+}
+
+TEST(Redactor, HidesAValueOfWhichSomeCharactersAreEscaped) {
+    const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
+    for (const char* text : {"Zx8C%76&#53;Bn2\\u004dq1", "Zx8Cv5\x1b[0mBn2Mq1", "\x1b[1mZ\x1b[0mx8Cv5Bn2Mq1", "zX8cV5%62N2mQ1"}) {
+        EXPECT_THAT(redactor->redact("a % b & c \\ " + std::string(text) + "."), testing::MatchesRegex(R"(a % b & c \\ (.\[1m)?\[REDACTED:SHOP_KEY\.escaped:[0-9a-f]{8}\]\.)")) << text;
+    }
+}
+
+TEST(Redactor, HidesAValueInHexadecimalAsToolsDumpIt) {
+    const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1We4R"}});
+    for (const char* text : {"00000000: 5a78 3843 7635 426e 324d 7131 5765 3452  Zx8Cv5Bn", "5A:78:38:43:76:35:42:6E:32:4D:71:31:57:65:34:52", "[0x5a, 0x78, 0x38, 0x43, 0x76, 0x35, 0x42, 0x6e, 0x32, 0x4d, 0x71, 0x31, 0x57, 0x65, 0x34, 0x52]"}) {
+        EXPECT_THAT(redactor->redact(text), HasSubstr("[REDACTED:SHOP_KEY.hex.escaped:")) << text;
+    }
+}
+
+TEST(Redactor, HidesAValueInBase32AtEachOffset) {
+    const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
+    const auto redactor = knowing({{"SHOP_KEY", secret}});
+    for (const std::string before : {"", "a", "ab", "abc", "abcd", "abcde"}) {
+        const std::string text = base32_of(before + secret + "xyz");
+        EXPECT_THAT(redactor->redact(text), HasSubstr("[REDACTED:SHOP_KEY.base32")) << before;
+        EXPECT_THAT(redactor->redact(each_byte(text, [](unsigned byte) { return std::string(1, static_cast<char>(std::tolower(static_cast<int>(byte)))); })), HasSubstr("[REDACTED:SHOP_KEY.base32")) << before;
+    }
+}
+
+TEST(Redactor, HidesAValueInAnotherCase) {
+    const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
+    for (const char* text : {"ZX8CV5BN2MQ1", "zx8cv5bn2mq1", "zX8cV5bN2mQ1"}) { EXPECT_THAT(redactor->redact(text), StartsWith("[REDACTED:SHOP_KEY.case:")) << text; }
+}
+
+TEST(Redactor, LeavesEscapesThatHideNothingAlone) {
+    const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
+    for (const char* text : {"printf(\"%d %s\\n\", 5)", "a &amp; b &#; &#x; &#99999999999; \\u12 \\x \\ %", "de ad be ef 00 11 22 33", "\x1b[31mred\x1b[0m \x1b", "100%"}) {
+        EXPECT_EQ(redactor->redacted(text), std::nullopt) << text;
+    }
+}
+
+TEST(Redactor, PutsBackWhatWasEscaped) {
+    const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
+    const std::string text = "a %5a%78%38Cv5Bn2Mq1 ZX8CV5BN2MQ1 \x1b[1mZ\x1b[0mx8Cv5Bn2Mq1";
+    std::vector<Hidden> hidden;
+    const auto shown = redactor->redacted(text, &hidden);
+    ASSERT_TRUE(shown.has_value());
+    EXPECT_EQ(restore_secrets(*shown, text, hidden, {}, "f").value(), text);
+}
+
 TEST(Redactor, SeesThroughBase64InLines) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7Yu0Io3PaSd9FgHj5Kl8Qp1WsEd4Rf7TgYh6Uj3Ik0Ol2PmZx8Cv5Bn2Mq1We4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});

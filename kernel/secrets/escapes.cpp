@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secrets/escapes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+
+namespace agentforge::kernel {
+namespace {
+
+constexpr int no_digit = -1;
+constexpr std::size_t most_of_sequence = 4096;      ///< Bytes of one terminal sequence.
+constexpr std::size_t most_between = 4;             ///< Bytes between two groups of hexadecimal digits.
+constexpr std::size_t longest_group = 64;
+constexpr char escape = '\x1b';
+
+constexpr std::array<signed char, 256> digit_values = [] {
+    std::array<signed char, 256> table{};
+    table.fill(no_digit);
+    for (int i = 0; i < 10; ++i) { table[static_cast<std::size_t>('0' + i)] = static_cast<signed char>(i); }
+    for (int i = 0; i < 6; ++i) {
+        table[static_cast<std::size_t>('a' + i)] = static_cast<signed char>(10 + i);
+        table[static_cast<std::size_t>('A' + i)] = static_cast<signed char>(10 + i);
+    }
+    return table;
+}();
+
+int digit_of(char c) { return digit_values[static_cast<unsigned char>(c)]; }
+
+void add_code_point(std::string& out, std::uint32_t point) {
+    if (point < 0x80U) {
+        out += static_cast<char>(point);
+    } else if (point < 0x800U) {
+        out += static_cast<char>(0xC0U | (point >> 6U));
+        out += static_cast<char>(0x80U | (point & 0x3FU));
+    } else if (point < 0x10000U) {
+        out += static_cast<char>(0xE0U | (point >> 12U));
+        out += static_cast<char>(0x80U | ((point >> 6U) & 0x3FU));
+        out += static_cast<char>(0x80U | (point & 0x3FU));
+    } else if (point < 0x110000U) {
+        out += static_cast<char>(0xF0U | (point >> 18U));
+        out += static_cast<char>(0x80U | ((point >> 12U) & 0x3FU));
+        out += static_cast<char>(0x80U | ((point >> 6U) & 0x3FU));
+        out += static_cast<char>(0x80U | (point & 0x3FU));
+    }
+}
+
+/// A number in digits of `base`, from `least` to `most` of them; moves `at` behind it.
+std::optional<std::uint32_t> number(std::string_view text, std::size_t& at, int base, std::size_t least, std::size_t most) {
+    std::uint32_t value = 0;
+    std::size_t count = 0;
+    while (count < most && at + count < text.size()) {
+        const int digit = digit_of(text[at + count]);
+        if (digit == no_digit || digit >= base) { break; }
+        value = value * static_cast<std::uint32_t>(base) + static_cast<std::uint32_t>(digit);
+        ++count;
+    }
+    if (count < least) { return std::nullopt; }
+    at += count;
+    return value;
+}
+
+/// Each of these reads one escape that begins at `at`: its length, and in `out` what it stands for. 0: there is none.
+std::size_t percent(std::string_view text, std::size_t at, std::string& out) {
+    std::size_t end = at + 1;
+    const auto byte = number(text, end, 16, 2, 2);
+    if (!byte) { return 0; }
+    out += static_cast<char>(*byte);
+    return end - at;
+}
+
+std::size_t html(std::string_view text, std::size_t at, std::string& out) {
+    static constexpr std::pair<std::string_view, char> names[] = {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}};
+    for (const auto& [name, character] : names) {
+        if (text.substr(at, name.size()) != name) { continue; }
+        out += character;
+        return name.size();
+    }
+    if (text.substr(at, 2) != "&#") { return 0; }
+    std::size_t end = at + 2;
+    const bool hexadecimal = end < text.size() && (text[end] == 'x' || text[end] == 'X');
+    if (hexadecimal) { ++end; }
+    const auto point = number(text, end, hexadecimal ? 16 : 10, 1, 8);
+    if (!point || end >= text.size() || text[end] != ';') { return 0; }
+    add_code_point(out, *point);
+    return end + 1 - at;
+}
+
+/// `{41}` behind `\u` and `\x`.
+std::optional<std::uint32_t> braced(std::string_view text, std::size_t& at) {
+    if (at >= text.size() || text[at] != '{') { return std::nullopt; }
+    std::size_t end = at + 1;
+    const auto point = number(text, end, 16, 1, 8);
+    if (!point || end >= text.size() || text[end] != '}') { return std::nullopt; }
+    at = end + 1;
+    return point;
+}
+
+std::size_t unicode(std::string_view text, std::size_t at, std::string& out) {
+    std::size_t end = at + 2;
+    if (const auto point = braced(text, end)) {
+        add_code_point(out, *point);
+        return end - at;
+    }
+    auto point = number(text, end, 16, 4, 4);
+    if (!point) { return 0; }
+    const bool first_half = *point >= 0xD800U && *point < 0xDC00U && text.substr(end, 2) == "\\u";
+    if (first_half) {
+        std::size_t second_end = end + 2;
+        const auto second = number(text, second_end, 16, 4, 4);
+        if (second && *second >= 0xDC00U && *second < 0xE000U) {
+            point = 0x10000U + ((*point - 0xD800U) << 10U) + (*second - 0xDC00U);
+            end = second_end;
+        }
+    }
+    add_code_point(out, *point);
+    return end - at;
+}
+
+std::size_t backslash(std::string_view text, std::size_t at, std::string& out) {
+    static constexpr std::string_view letters = "nrtbfvae\"'\\/";
+    static constexpr std::string_view meanings = "\n\r\t\b\f\v\a\x1b\"'\\/";
+    if (at + 1 >= text.size()) { return 0; }
+    const char kind = text[at + 1];
+    std::size_t end = at + 2;
+    if (kind == 'u') { return unicode(text, at, out); }
+    if (kind == 'U') {
+        const auto point = number(text, end, 16, 8, 8);
+        if (!point) { return 0; }
+        add_code_point(out, *point);
+        return end - at;
+    }
+    if (kind == 'x') {
+        if (const auto point = braced(text, end)) {
+            add_code_point(out, *point);
+            return end - at;
+        }
+        const auto byte = number(text, end, 16, 1, 2);
+        if (!byte) { return 0; }
+        out += static_cast<char>(*byte);
+        return end - at;
+    }
+    if (const std::size_t letter = letters.find(kind); letter != std::string_view::npos) {
+        out += meanings[letter];
+        return 2;
+    }
+    end = at + 1;
+    const auto byte = number(text, end, 8, 1, 3);
+    if (!byte) { return 0; }
+    out += static_cast<char>(*byte & 0xFFU);
+    return end - at;
+}
+
+/// The length of what follows CSI: parameters, and a letter.
+std::size_t control_sequence(std::string_view text, std::size_t at) {
+    std::size_t end = at;
+    while (end < text.size() && end - at < most_of_sequence && text[end] >= 0x20 && text[end] < 0x40) { ++end; }
+    return end < text.size() && text[end] >= 0x40 && text[end] < 0x7F ? end + 1 - at : 0;
+}
+
+std::size_t terminal_sequence(std::string_view text, std::size_t at) {
+    if (at + 1 >= text.size()) { return 0; }
+    const char kind = text[at + 1];
+    if (kind == '[') {
+        const std::size_t rest = control_sequence(text, at + 2);
+        return rest == 0 ? 0 : rest + 2;
+    }
+    if (kind == ']' || kind == 'P' || kind == '_' || kind == '^') {     // To its end: BEL, or ESC and a backslash.
+        const std::size_t limit = std::min(text.size(), at + most_of_sequence);
+        for (std::size_t end = at + 2; end < limit; ++end) {
+            if (text[end] == '\a') { return end + 1 - at; }
+            if (text[end] == escape && end + 1 < limit && text[end + 1] == '\\') { return end + 2 - at; }
+        }
+        return 0;
+    }
+    if (kind == '(' || kind == ')') { return at + 2 < text.size() ? 3 : 0; }
+    return kind >= 0x30 && kind < 0x7F ? 2 : 0;
+}
+
+/// Characters without width, and the C1 form of CSI.
+std::size_t unseen(std::string_view text, std::size_t at) {
+    if (text.substr(at, 2) == "\xC2\xAD") { return 2; }
+    if (text.substr(at, 2) == "\xC2\x9B") {
+        const std::size_t rest = control_sequence(text, at + 2);
+        return rest == 0 ? 0 : rest + 2;
+    }
+    const std::string_view three = text.substr(at, 3);
+    if (three == "\xEF\xBB\xBF") { return 3; }
+    if (three.size() < 3 || three[0] != '\xE2') { return 0; }
+    const auto last = static_cast<unsigned char>(three[2]);
+    if (three[1] == '\x80') { return (last >= 0x8BU && last <= 0x8FU) || (last >= 0xAAU && last <= 0xAEU) ? 3 : 0; }
+    return three[1] == '\x81' && ((last >= 0xA0U && last <= 0xA4U) || (last >= 0xA6U && last <= 0xA9U)) ? 3 : 0;
+}
+
+std::size_t one_escape(std::string_view text, std::size_t at, std::string& out) {
+    switch (text[at]) {
+        case '%': return percent(text, at, out);
+        case '&': return html(text, at, out);
+        case '\\': return backslash(text, at, out);
+        case escape: return terminal_sequence(text, at);
+        default: return unseen(text, at);
+    }
+}
+
+constexpr std::array<bool, 256> begins_escape = [] {
+    std::array<bool, 256> table{};
+    for (const unsigned char c : {0x25, 0x26, 0x5C, 0x1B, 0xC2, 0xE2, 0xEF}) { table[c] = true; }
+    return table;
+}();
+
+bool may_begin(char c) { return begins_escape[static_cast<unsigned char>(c)]; }
+
+constexpr std::uint64_t every_byte = 0x0101010101010101ULL;
+constexpr std::uint64_t high_bits = 0x8080808080808080ULL;
+
+std::uint64_t eight_bytes(const char* at) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, at, sizeof bytes);
+    return bytes;
+}
+
+/// Whether an escape may begin in these eight bytes; one beyond ASCII is looked at.
+bool any_may_begin(const char* at) {
+    const std::uint64_t bytes = eight_bytes(at);
+    std::uint64_t found = bytes;
+    for (const unsigned char c : {'%', '&', '\\', escape}) {
+        const std::uint64_t same = bytes ^ (every_byte * c);        // A zero byte borrows.
+        found |= (same - every_byte) & ~same;
+    }
+    return (found & high_bits) != 0;
+}
+
+/// The first escape from `at` on, before `end`; its length is 0 where there is none.
+struct Escape {
+    std::size_t at = 0;
+    std::size_t size = 0;
+    std::string meaning;
+};
+
+Escape next_escape(std::string_view text, std::size_t at, std::size_t end) {
+    Escape found;
+    for (; at < end; ++at) {
+        while (at + 8 <= end && !any_may_begin(text.data() + at)) { at += 8; }
+        if (at == end || !may_begin(text[at])) { continue; }
+        found.size = one_escape(text, at, found.meaning);
+        if (found.size == 0) { continue; }
+        found.at = at;
+        return found;
+    }
+    return found;
+}
+
+TextView undone(std::string_view text, std::size_t begin, std::size_t end) {
+    TextView view;
+    for (std::size_t at = begin; at < end;) {
+        const Escape escaped = next_escape(text, at, end);
+        const std::size_t plain = escaped.size == 0 ? end : escaped.at;
+        if (plain > at) { view.add(text.substr(at, plain - at), at); }
+        at = plain + escaped.size;
+        if (escaped.size > 0) { view.add(escaped.meaning, plain, at); }
+    }
+    return view;
+}
+
+bool may_stand_between(char c) { return std::string_view(" \t:;,_-=.|%").find(c) != std::string_view::npos; }
+
+/// The length of `0x` or `\x` at this place, where digits follow.
+std::size_t prefix_at(std::string_view text, std::size_t at) {
+    if (at + 2 >= text.size() || (text[at] != '0' && text[at] != '\\') || (text[at + 1] != 'x' && text[at + 1] != 'X')) { return 0; }
+    return digit_of(text[at + 2]) == no_digit ? 0 : 2;
+}
+
+/// What no group begins behind: letters and digits, but for the x of `0x` and `\\x`.
+constexpr std::array<bool, 256> in_words = [] {
+    std::array<bool, 256> table{};
+    for (unsigned char c = 'a'; c <= 'z'; ++c) { table[c] = table[static_cast<std::size_t>(c - 'a' + 'A')] = c != 'x'; }
+    for (unsigned char c = '0'; c <= '9'; ++c) { table[c] = true; }
+    return table;
+}();
+
+bool is_group(std::size_t digits) { return digits % 2 == 0 && digits <= longest_group; }
+
+std::size_t end_of_digits(std::string_view text, std::size_t at) {
+    while (at < text.size() && digit_of(text[at]) != no_digit) { ++at; }
+    return at;
+}
+
+/// Where the next group begins behind `at`, or npos.
+std::size_t next_group(std::string_view text, std::size_t at) {
+    std::size_t begin = at;
+    while (begin < text.size() && begin - at < most_between && may_stand_between(text[begin])) { ++begin; }
+    begin += prefix_at(text, begin);
+    return begin > at && begin < text.size() && digit_of(text[begin]) != no_digit ? begin : std::string_view::npos;
+}
+
+}  // namespace
+
+void TextView::add(std::string_view plain, std::size_t begin) {
+    const bool follows = !pieces_.empty() && pieces_.back().end + (text_.size() - pieces_.back().at - pieces_.back().size) == begin;
+    if (!follows) { pieces_.push_back({text_.size(), 0, begin, begin}); }
+    text_ += plain;
+}
+
+void TextView::add(std::string_view meaning, std::size_t begin, std::size_t end) {
+    pieces_.push_back({text_.size(), meaning.size(), begin, end});
+    text_ += meaning;
+}
+
+void TextView::look_through(const TextView& inner) {
+    below_.push_back(inner.pieces_);
+    below_.insert(below_.end(), inner.below_.begin(), inner.below_.end());
+}
+
+namespace {
+
+/// The last piece that begins at `place` or before it.
+template <class Pieces>
+const auto& last_before(const Pieces& pieces, std::size_t place) {
+    const auto after = std::upper_bound(pieces.begin(), pieces.end(), place, [](std::size_t at, const auto& piece) { return at < piece.at; });
+    return *std::prev(after);
+}
+
+template <class Pieces>
+std::size_t begin_in(const Pieces& pieces, std::size_t place) {
+    const auto& piece = last_before(pieces, place);
+    return place < piece.at + piece.size ? piece.begin : piece.end + (place - piece.at - piece.size);
+}
+
+template <class Pieces>
+std::size_t end_in(const Pieces& pieces, std::size_t place) {
+    const auto& piece = last_before(pieces, place - 1);
+    return place <= piece.at + piece.size ? piece.end : piece.end + (place - piece.at - piece.size);
+}
+
+}  // namespace
+
+std::size_t TextView::source_begin(std::size_t first) const {
+    std::size_t place = begin_in(pieces_, first);
+    for (const auto& pieces : below_) { place = begin_in(pieces, place); }
+    return place;
+}
+
+std::size_t TextView::source_end(std::size_t last) const {
+    std::size_t place = end_in(pieces_, last);
+    for (const auto& pieces : below_) { place = end_in(pieces, place); }
+    return place;
+}
+
+std::string folded(std::string_view text) {
+    std::string made(text);
+    std::size_t at = 0;
+    for (; at + 8 <= made.size(); at += 8) {
+        const std::uint64_t bytes = eight_bytes(made.data() + at);
+        const std::uint64_t low = bytes & ~high_bits;
+        const std::uint64_t from_a = low + every_byte * (0x80U - 'A');
+        const std::uint64_t behind_z = low + every_byte * (0x7FU - 'Z');
+        const std::uint64_t small = bytes | (((from_a ^ behind_z) & ~bytes & high_bits) >> 2U);
+        std::memcpy(made.data() + at, &small, sizeof small);
+    }
+    for (; at < made.size(); ++at) { made[at] = static_cast<char>(made[at] | (static_cast<unsigned char>(made[at] - 'A') < 26U ? 0x20 : 0)); }
+    return made;
+}
+
+std::vector<TextView> without_escapes(std::string_view text, std::size_t reach) {
+    std::vector<TextView> views;
+    for (std::size_t at = 0; at < text.size();) {
+        Escape escaped = next_escape(text, at, text.size());
+        if (escaped.size == 0) { break; }
+        const std::size_t begin = escaped.at - std::min(escaped.at, reach);
+        std::size_t last = 0;
+        while (escaped.size > 0) {          // Escapes that are not farther from one another than a value is long are one part.
+            last = escaped.at + escaped.size;
+            escaped = next_escape(text, last, std::min(text.size(), last + reach));
+        }
+        at = last;
+        views.push_back(undone(text, begin, std::min(text.size(), last + reach)));
+        const std::string& once = views.back().text();
+        if (next_escape(once, 0, once.size()).size == 0) { continue; }
+        TextView twice = undone(once, 0, once.size());
+        twice.look_through(views.back());
+        views.push_back(std::move(twice));
+    }
+    return views;
+}
+
+std::vector<TextView> grouped_hexadecimal(std::string_view text, std::size_t least) {
+    std::vector<TextView> runs;
+    bool in_word = false;
+    for (std::size_t at = 0; at < text.size();) {
+        if (digit_of(text[at]) == no_digit || in_word) {
+            in_word = in_words[static_cast<unsigned char>(text[at])];
+            ++at;
+            continue;
+        }
+        const std::size_t first = at + prefix_at(text, at);
+        const std::size_t end = end_of_digits(text, first);
+        at = end;
+        in_word = true;
+        if (!is_group(end - first) || next_group(text, end) == std::string_view::npos) { continue; }
+        TextView run;
+        for (std::size_t begin = first; begin != std::string_view::npos; begin = next_group(text, at)) {
+            at = end_of_digits(text, begin);
+            if (!is_group(at - begin)) { break; }
+            run.add(text.substr(begin, at - begin), begin);
+        }
+        if (run.text().size() >= least) { runs.push_back(std::move(run)); }
+    }
+    return runs;
+}
+
+}  // namespace agentforge::kernel
