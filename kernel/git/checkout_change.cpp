@@ -205,7 +205,9 @@ Result<std::vector<std::string>> CheckoutChange::install(const std::function<boo
             const fs::path place = root_ / entry.path;
             AF_TRY(const std::string now, fingerprint(place));
             if (now == entry.after) { continue; }
-            if (now != entry.before) {
+            // Without its copy the file was put in its place before, and somebody has taken it away since.
+            const bool was_put = !removals && !fs::exists(fs::symlink_status(copies() / entry.path));
+            if (now != entry.before || was_put) {
                 edited.push_back(entry.path);
                 continue;
             }

@@ -134,6 +134,24 @@ TEST_F(CheckoutChangeTest, leaves_a_file_that_was_edited_in_between_and_keeps_it
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(kept), {}), "after\n");
 }
 
+TEST_F(CheckoutChangeTest, is_finished_where_a_file_that_was_put_has_been_taken_away_since) {
+    seal();
+    {
+        auto dying = CheckoutChange::find(root(), place());
+        ASSERT_TRUE(dying.ok() && *dying);
+        static_cast<void>((*dying)->install([this] { return !fs::exists(root() / "new/added.txt"); }));
+    }
+    fs::remove_all(root() / "new");
+    auto next = CheckoutChange::find(root(), place());
+    ASSERT_TRUE(next.ok() && *next);
+    const auto edited = (*next)->install();
+    ASSERT_TRUE(edited.ok()) << edited.error().to_string();
+    EXPECT_THAT(*edited, ElementsAre("new/added.txt"));
+    ASSERT_TRUE((*next)->finish(*edited).ok());
+    EXPECT_FALSE(CheckoutChange::unfinished(place()));
+    EXPECT_FALSE(fs::exists(root() / "new"));
+}
+
 TEST_F(CheckoutChangeTest, is_made_by_one_process_at_a_time) {
     const auto first = prepared();
     ASSERT_TRUE(first.ok());
