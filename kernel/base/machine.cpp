@@ -20,7 +20,9 @@ bool names_failing_machine(std::string_view output) {
     return std::any_of(words.begin(), words.end(), [&](const auto each) { return output.find(each) != std::string_view::npos; });
 }
 
-int failure_of_writing(const std::filesystem::path& directory) {
+int failure_of_writing(const std::filesystem::path& directory, std::uint64_t enough) {
+    std::error_code error;
+    if (const auto space = std::filesystem::space(directory, error); !error && space.available < enough) { return ENOSPC; }
     auto path = (directory / ".room-XXXXXX").string();
     const FileDescriptor file(::mkostemp(path.data(), O_CLOEXEC));
     if (!file.valid()) { return errno == ENOENT ? 0 : errno; }
