@@ -118,6 +118,6 @@ int main(int argc, char** argv) {
     std::cerr.flush();
     const int told = !std::cout && !reader_is_gone() ? output_lost(program, code) : code;
     if (program.leave_at_once) { agentforge::kernel::exit_guard::end_process(told); }
-    agentforge::kernel::exit_guard::end_is_meant();
+    agentforge::kernel::exit_guard::end_is_meant(told);
     return told;
 }

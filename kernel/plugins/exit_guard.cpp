@@ -17,6 +17,7 @@ namespace {
 enum class Mode : unsigned char { off, armed, silent };
 std::atomic<Mode> mode{Mode::off};
 std::atomic<pid_t> guarded{0};
+std::atomic<int> meant{-1};
 constexpr int failed = 1;
 
 std::function<void(const std::string&)>& teller() {
@@ -44,7 +45,10 @@ void arm(std::function<void(const std::string& culprit)> told) {
     if (registered) { mode = Mode::armed; }
 }
 
-void end_is_meant() noexcept { mode = Mode::off; }
+void end_is_meant(int code) noexcept {
+    meant = code;
+    mode = Mode::off;
+}
 
 void watch_this_process() noexcept { guarded = ::getpid(); }
 
@@ -59,7 +63,8 @@ void end_process(int code) noexcept {
 
 void leave(int code) noexcept {
     check();
-    end_process(code);
+    const int kept = ::getpid() == guarded ? meant.load() : -1;
+    end_process(kept == -1 ? code : kept);
 }
 
 }  // namespace agentforge::kernel::exit_guard

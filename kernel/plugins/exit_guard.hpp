@@ -13,8 +13,8 @@ namespace agentforge::kernel::exit_guard {
 /// From now on, until `end_process` or `end_is_meant`: whoever ends this process, and not one that it forks, has `told` called, on the thread that does
 /// it, with the plugin call that the thread is in ("" where it is in none); then the process ends with code 1. `told` must not throw.
 void arm(std::function<void(const std::string& culprit)> told);
-/// What ends this process now is its own affair: `main` returns, or a child tries something out.
-void end_is_meant() noexcept;
+/// `main` returns with this code (-1: it is not known yet): whatever ends the process from now on, such as a handler that a plugin has left to `exit`, ends it with that.
+void end_is_meant(int code = -1) noexcept;
 /// For a forked child that goes on with the run: it is watched as its parent was.
 void watch_this_process() noexcept;
 /// Whoever ends this process ends it without a word and without what `exit` does: for a forked child, where the buffers are its parent's, too.

@@ -22,6 +22,10 @@ public:
         if (how_ == "quick_exit") { std::quick_exit(0); }
         if (how_ == "_exit") { ::_exit(0); }
         if (how_ == "_Exit") { std::_Exit(0); }
+        if (how_ == "atexit") {
+            std::atexit([] { ::_exit(0); });
+            return agentforge::StageResult::failed(agentforge::Error{"FAULTY-1", "it failed", "", "", agentforge::ErrorKind::invalid});
+        }
         std::raise(SIGKILL);
         return {};
     }

@@ -56,6 +56,11 @@ class TestPluginThatEndsTheProcess(FaultyPluginTest):
     def test_quick_exit_of_a_plugin_is_an_error_that_names_it(self):
         self.ends_by("quick_exit")
 
+    def test_handler_that_a_plugin_leaves_to_exit_does_not_change_the_exit_code(self):
+        self.install("ends_the_process")
+        self.pipeline(self.faulty_stage(how="atexit"))
+        self.assert_error(self.start_mine(), "FAULTY-1", exit_code=1)
+
     def test_underscore_exit_of_a_plugin_is_an_error_that_names_it(self):
         self.ends_by("_exit")
 
