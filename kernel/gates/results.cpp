@@ -131,6 +131,9 @@ std::string canary_problem(const Stream& stream, std::size_t expected) {
         ++failed;
     }
     if (failed == expected) { return {}; }
+    if (failed == 0 && !stream.tests.empty() && std::ranges::all_of(stream.tests, [](const auto& planned) { return planned.test.status == TestStatus::error; })) {
+        return "the runner could run nothing, not even the kernel's own canary tests: " + first_line(stream.tests.front().test.message);
+    }
     return "the kernel's own canary tests, which must fail, were not all run (" + std::to_string(failed) + " of " +
            std::to_string(expected) + "): something in the project changes which tests are run";
 }

@@ -167,7 +167,7 @@ std::string languages_text(const InitFindings& found) {
     for (const ScopeReadiness& scope : scopes) {
         text += (text.empty() ? "" : "\n            ") + (scopes.size() == 1 ? "" : folder_of_scope(scope) + ": ") + counted_files(scope);
         for (const ToolState& tool : scope.tools) {
-            if (tool.needed && !tool.found) { text += "\n            `" + tool.wanted() + "` is not installed: " + tool.install; }
+            if (tool.needed && !tool.found) { text += "\n            `" + tool.wanted() + (tool.unsupported ? "` cannot be measured: " : "` is not installed: ") + tool.install; }
         }
         for (const SetupStep& step : scope.setup) {
             if (!step.ready) { text += "\n            " + printable(step.files.front(), 100) + (step.required ? ": fetched by `agentforge setup`, which comes next" : ": fetched by `agentforge setup`, where your system has not got it all"); }

@@ -230,10 +230,11 @@ std::vector<std::string> gates_text(const GateReadiness& gates) {
     if (gates.scopes.empty()) { lines.emplace_back("gates: no language is recognised yet; what the task writes decides"); }
     for (const ScopeReadiness& scope : gates.scopes) {
         std::string line = "gates" + (scope.directory.empty() ? "" : " of " + printable(scope.directory, 80)) + ": " + scope.language;
-        if (!scope.runner.empty() && scope.runner != scope.language) { line += ", tests by " + scope.runner; }
+        const auto other = std::ranges::find_if(scope.tools, &ToolState::unsupported);
+        if (other == scope.tools.end() && !scope.runner.empty() && scope.runner != scope.language) { line += ", tests by " + scope.runner; }
         line += scope.test_files == 0 ? ", no test suite yet" : ", " + std::to_string(scope.test_files) + (scope.test_files == 1 ? " test file" : " test files");
         for (const ToolState& tool : scope.tools) {
-            if (!tool.found) { line += "; `" + printable(tool.wanted(), 80) + "` is not installed (" + tool.use + ")"; }
+            if (!tool.found) { line += "; `" + printable(tool.wanted(), 80) + (tool.unsupported ? "` runs the tests, and cannot be measured" : "` is not installed (" + tool.use + ")"); }
         }
         for (const SetupStep& step : scope.setup) {
             line += "; " + step.files.front() + (step.ready ? " is fetched" : step.required ? " is not fetched: agentforge setup" : " is tried with what is installed (agentforge setup fetches it)");

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 
 const kept = 4000;
 
-/** Answers {lines, problem, words}: `problem` is empty when the channel is whole; `words` is the last line on standard error. */
+/** Answers {lines, problem, words}: `problem` is empty when the channel is whole; `words` is the error that ended the process, or the last line on standard error. */
 export function runChild({ argv, directory, environment, request, onLine }) {
   return new Promise((resolve) => {
     const secret = randomBytes(24).toString('hex');
@@ -56,7 +56,8 @@ export function runChild({ argv, directory, environment, request, onLine }) {
       over = true;
       const how = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
       if (problem === '' && !ended) problem = `the test process ${how} before all results were written`;
-      const words = stderr.trim().split('\n').filter((line) => line.trim() !== '' && !/^Node\.js v/.test(line)).pop() ?? '';
+      const said = stderr.trim().split('\n').filter((line) => line.trim() !== '' && !/^Node\.js v/.test(line));
+      const words = said.find((line) => /^(?:\w*Error\b|Error\b)/.test(line)) ?? said.pop() ?? '';
       resolve({ lines, problem, words: words.trim().slice(0, 300) });
     };
     child.on('error', (error) => {

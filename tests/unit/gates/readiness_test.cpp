@@ -90,6 +90,29 @@ TEST_F(Readiness, RefusesScopesOfNothing) {
 
 TEST_F(Readiness, RefusesGenericWithoutItsCommand) { EXPECT_THAT(refusal({}, "generic"), HasSubstr("AF-GATE-060 gates.command: ")); }
 
+TEST_F(Readiness, AsksForPytestWhereverAProjectNamesIt) {
+    for (const auto& [file, text] : std::map<std::string, std::string>{{"pyproject.toml", "[project.optional-dependencies]\ntest = [\"pytest>=7\"]\n"},
+                                                                       {"tox.ini", "[testenv]\ndeps = pytest\n"},
+                                                                       {"requirements-dev.txt", "pytest==8.0\n"},
+                                                                       {"tests/test_plain.py", "def test_a():\n    assert True\n"}}) {
+        project.tree("t") = {{file, text}, {"a.py", "x = 1\n"}, {"tests/test_a.py", "import unittest\n"}};
+        const auto found = look();
+        ASSERT_TRUE(found.ok()) << found.error().to_string();
+        const auto& tools = found->scopes.at(0).tools;
+        EXPECT_TRUE(std::ranges::any_of(tools, [](const ToolState& tool) { return tool.name == "pytest"; })) << file;
+    }
+    project.tree("t") = {{"requirements.txt", "pytest-cov==4\n"}, {"a.py", "x = 1\n"}, {"tests/test_a.py", "import unittest\n"}};
+    EXPECT_TRUE(std::ranges::none_of(look()->scopes.at(0).tools, [](const ToolState& tool) { return tool.name == "pytest"; }));
+}
+
+TEST_F(Readiness, TakesTheRunnerThatTheTestScriptCalls) {
+    const std::map<std::string, std::string> scripts{{"npx mocha spec", "mocha"}, {"eslint . && c8 tap", "tap"}, {"node --test --test-reporter tap", "node by default"}};
+    for (const auto& [script, runner] : scripts) {
+        project.tree("t") = {{"package.json", R"({"scripts": {"test": ")" + script + R"("}})"}, {"a.js", ""}, {"test/a.js", ""}};
+        EXPECT_EQ(look()->scopes.at(0).runner, runner) << script;
+    }
+}
+
 TEST_F(Readiness, TakesGenericWithItsCommandAndLooksForIt) {
     const auto found = look({{"command", {"no-such-program-here", "check"}}}, "generic");
     ASSERT_TRUE(found.ok()) << found.error().to_string();
