@@ -80,7 +80,7 @@ int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, c
     for (const TaskSummary& task : listing->tasks) {
         counts.waiting += task.waiting_for.empty() ? 0 : 1;
         counts.completed += task.status == "completed" ? 1 : 0;
-        counts.active += (task.status == "pending" && !store.never_began(task.task_id)) || (task.status == "running" && TaskLock::holder(store.paths(task.task_id))) ? 1 : 0;
+        counts.active += (task.status == "pending" || task.status == "running") && TaskLock::holder(store.paths(task.task_id)) ? 1 : 0;
     }
     if (shows_boxes(program) && !tasks.empty()) {
         print_box(program, out, box_of_tasks(place.root.filename().string(), counts, glances, tasks.size() - shown, look_of(program), SystemClock().now()));

@@ -121,7 +121,9 @@ TaskGlance glance_into(const TaskPaths& paths) {
 
 }  // namespace
 
-bool is_interrupted(const TaskGlance& task) { return task.summary.status == "running" && !task.running; }
+bool is_interrupted(const TaskGlance& task) {
+    return !task.running && (task.summary.status == "running" || (task.summary.status == "pending" && task.began));
+}
 
 std::vector<std::string> ways_on(const TaskGlance& task) {
     const std::string id = short_id(task.summary.task_id);
@@ -237,6 +239,7 @@ TaskGlance glance_at(const TaskStore& store, TaskSummary summary) {
         const auto projection = store.load_state(summary.task_id);
         const auto state = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
         glance = state.ok() ? glance_of(*state, paths) : glance_into(paths);
+        glance.began = !store.never_began(summary.task_id);
     }
     glance.summary = std::move(summary);
     return glance;

@@ -29,6 +29,7 @@ struct LastActs {
 struct TaskGlance {
     TaskSummary summary;
     bool running = false;                   ///< A process has it.
+    bool began = true;                      ///< Its journal has a record.
     std::string ended_in;                   ///< The plugin call in which its last process died, or empty.
     std::size_t stages_done = 0;
     std::size_t stages = 0;                 ///< To the end of its pipeline; 0: not known.
