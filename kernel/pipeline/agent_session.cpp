@@ -15,6 +15,7 @@
 #include "pipeline/agentic_recording.hpp"
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
+#include "pipeline/hand_back.hpp"
 #include "secrets/restore.hpp"
 
 namespace agentforge::kernel {
@@ -471,8 +472,17 @@ public:
             return Error{"AF-ORCH-024", "the artifact does not satisfy contract `" + contract_->name() + "`: " + joined(verdict.messages()), "",
                          "mend it and call complete again", ErrorKind::invalid};
         }
+        const bool of_the_stage = who_.mode.empty();
+        AF_TRY(const std::vector<std::string> faults, of_the_stage ? faults_of_correction(session_, artifact) : Result<std::vector<std::string>>(std::vector<std::string>()));
+        if (!faults.empty()) {
+            return Error{"AF-ORCH-034", "only what was handed back may change: " + joined(faults), "", "mend it and call complete again", ErrorKind::invalid};
+        }
         if (contract_->name() == "specification") { AF_CHECK(try_interfaces(artifact)); }
-        if (!exit_gate_.empty()) { AF_CHECK(pass_exit_gate(artifact)); }
+        if (const json::object* claim = hand_back_of(artifact)) {
+            AF_CHECK(hand_back(*claim));
+        } else if (!exit_gate_.empty()) {
+            AF_CHECK(pass_exit_gate(artifact));
+        }
         accepted_ = artifact;
         return {};
     }
@@ -687,6 +697,15 @@ private:
         auto tried = workshop_.try_specification(tree_, specification, stop());
         if (tried.ok() || tried.error().code != "AF-GATE-030") { return {}; }
         return std::move(tried).error();
+    }
+
+    /// What the model says of a test counts where the gate's run on this very tree shows it.
+    Result<void> hand_back(const json::object& claim) {
+        GateRequest request;
+        request.gate = exit_gate_;
+        if (exit_gate_ == "green") { AF_CHECK(measured_for_action(request, nullptr)); }
+        AF_CHECK(hand_back_evidence(session_, workshop_, claim, tree_));
+        return {};
     }
 
     Result<void> pass_exit_gate(const json::object& artifact) {
@@ -909,6 +928,8 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     spec.run.role = role;
     spec.place = RequestPlace{state.task_id, stage.name, role, host.visit(), number, 1};
     if (std::string guidance = guidance_in_force(session); !guidance.empty()) { spec.run.state["guidance"] = std::move(guidance); }
+    AF_TRY(std::string handed_back, hand_back_note(session, workshop));
+    if (!handed_back.empty() && !review) { spec.run.state["handed_back"] = std::move(handed_back); }
     AF_TRY(spec.agents_md, agents_md_of(services, workshop, state));
     spec.calibration_permille = host.calibration(model);
     spec.max_steps = run.max_steps != 0 ? run.max_steps : stage.max_steps;

@@ -6,6 +6,7 @@
 #include "base/yaml.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/delivery.hpp"
+#include "pipeline/hand_back.hpp"
 
 namespace agentforge::kernel {
 
@@ -356,6 +357,7 @@ Result<std::unique_ptr<StageHost>> StageHost::enter(TaskSession& session, Worksh
 }
 
 Result<void> StageHost::measure_before() {
+    AF_CHECK(calls_->outside(put_work_back(calls_->session(), calls_->workshop())));
     if (!needs_baseline(calls_->session().state().stage_template())) { return {}; }
     const StageClock::Pause measuring(calls_->clock());
     AF_CHECK(calls_->outside(ensure_baseline(calls_->session(), calls_->workshop(), calls_->services().events, calls_->stop())));
