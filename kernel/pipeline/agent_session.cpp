@@ -40,6 +40,13 @@ std::vector<std::string> paths_of(const std::vector<Change>& changes) {
     return paths;
 }
 
+/// What a command that works by itself changed: its action does not say.
+json::array told_files(const std::vector<Change>& changes) {
+    json::array files;
+    for (const std::string& path : paths_of(changes)) { files.emplace_back(path); }
+    return files;
+}
+
 /// The top-level entries of the workspace that the role may write, for confinement: Landlock knows folders, not globs.
 /// What a pattern forbids inside them is found afterwards, by comparing the trees.
 std::vector<std::string> writable_entries(RoleWorkspace& workspace, const std::string& root) {
@@ -405,6 +412,9 @@ public:
                             {"tree", record.tree}};
         if (!record.changes.empty()) { fields["changes"] = to_json(record.changes); }
         if (!patch_file.empty()) { fields["patch"] = patch_file; }
+        json::array files;
+        if (services_.agentic && services_.agentic(agent_)) { files = told_files(record.changes); }
+        if (!files.empty()) { fields["files"] = files; }
         AF_CHECK(session_.record("step", std::move(fields), &who_));
         tree_ = record.tree;
         const Spend spend = session_.state().ledger.total();
@@ -416,6 +426,7 @@ public:
                           {"summary", record.summary},
                           {"task_tokens", spend.tokens()}};
         if (spend.cost_known()) { told["task_cost_microusd"] = spend.cost_microusd; }
+        if (!files.empty()) { told["files"] = std::move(files); }
         services_.events.event("step", told);
         accepted_.reset();
         if (unmeasurable_) { return *unmeasurable_; }
