@@ -181,7 +181,18 @@ private:
             return {};
         }
         record.completion = std::move(answer).value();
-        return host_.answer_received(number, request, record.completion);
+        AF_CHECK(host_.answer_received(number, request, record.completion));
+        return asked_once(record.completion);
+    }
+
+    /// A command used as a model that goes on asking its server by itself: what it cost is in the journal with its answer, and the task waits for a person
+    /// before it is asked again. Whoever resumes the task goes on with that answer.
+    Result<void> asked_once(const Completion& answer) const {
+        const json::value* requests = answer.diagnostics.if_contains("requests");
+        const json::value* limit = answer.diagnostics.if_contains("requests_limit");
+        if (requests == nullptr || limit == nullptr || !requests->is_number() || !limit->is_number()) { return {}; }
+        return Error{"AF-LLM-315", "the command of " + who() + " asked its model's server at least " + std::to_string(requests->to_number<std::uint64_t>()) + " times in one step; its limit is " +
+                     std::to_string(limit->to_number<std::uint64_t>()), "", "Look at what it does by running it by hand; raise `max_requests` below llm.settings if it must; then resume.", ErrorKind::unavailable};
     }
 
     /// What a model that refuses says of it is all that there is; half an action may stand before it.

@@ -161,6 +161,7 @@ void Display::show(std::string_view name, const json::object& fields) {
         const bool good = event_flag(fields, "success");
         const std::string told = fmt::format(" step {:<3} {:<22} {}", event_number(fields, "step"), text("tool"), printable(without_repetition(event_text(fields, "summary"))));
         line("    " + mark(good) + (good && options_.terminal ? fitting(told, columns() - 9) : told));     // A failure is shown whole.
+        if (const std::string files = text_of_files(fields, "changed: "); !files.empty()) { line("         " + printable(files, 1000)); }
     } else if (name == "gate") {
         failed_gate_ = event_flag(fields, "passed") ? std::string() : event_text(fields, "summary");
         line(fmt::format("    {} gate {:<12} {}", mark(event_flag(fields, "passed")), text("gate"), text("summary")));

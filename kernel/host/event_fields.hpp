@@ -21,6 +21,18 @@ namespace agentforge::kernel {
     return value->to_number<std::uint64_t>();
 }
 
+/// The files that a step's command changed by itself, behind `before`; empty: none.
+[[nodiscard]] inline std::string text_of_files(const json::object& fields, std::string_view before) {
+    const json::value* files = fields.if_contains("files");
+    if (files == nullptr || !files->is_array()) { return {}; }
+    std::string text;
+    for (const json::value& file : files->get_array()) {
+        if (!file.is_string()) { continue; }
+        text += text.empty() ? before : std::string_view(", ");
+        text += std::string_view(file.get_string());
+    }
+    return text;
+}
 [[nodiscard]] inline bool event_flag(const json::object& fields, std::string_view key) {
     const json::value* value = fields.if_contains(key);
     return value != nullptr && value->is_bool() && value->get_bool();

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
+#include "host/event_fields.hpp"
 #include "host/inspect.hpp"
 #include "host/project.hpp"
 #include "host/terminal.hpp"
@@ -141,13 +142,13 @@ int run_inspect(Program& program, const InspectArguments& arguments) {
 std::string record_line(const json::object& body) {
     const std::string type = text_of(body, "type");
     if (type == "step") {
-        return fmt::format("step {} {}: {}", number_of(body, "step"), text_of(map_of(body, "action"), "type"), text_of(map_of(body, "result"), "summary"));
+        return fmt::format("step {} {}: {}{}", number_of(body, "step"), text_of(map_of(body, "action"), "type"), text_of(map_of(body, "result"), "summary"), text_of_files(body, "  changed: "));
     }
     if (type == "gate") {
         return fmt::format("gate {} {}: {}", text_of(body, "gate"), body.at("passed").as_bool() ? "passed" : "FAILED", text_of(body, "summary"));
     }
     std::string text = type;
-    for (const std::string_view key : {"stage", "name", "reviewer", "artifact", "reason", "guidance", "escalation_id", "approval_id", "tool", "decision", "decided_by", "commit", "message"}) {
+    for (const std::string_view key : {"stage", "name", "to", "reviewer", "artifact", "reason", "guidance", "escalation_id", "approval_id", "tool", "decision", "decided_by", "commit", "message"}) {
         if (const std::string value = text_of(body, key); !value.empty()) { text += "  " + std::string(key) + "=" + value; }
     }
     if (type == "stage_failed") { text += "  " + text_of(map_of(body, "error"), "message"); }

@@ -15,6 +15,7 @@
 #include "pipeline/agentic_recording.hpp"
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
+#include "pipeline/hand_back.hpp"
 #include "secrets/restore.hpp"
 
 namespace agentforge::kernel {
@@ -37,6 +38,13 @@ std::vector<std::string> paths_of(const std::vector<Change>& changes) {
         if (std::find(paths.begin(), paths.end(), change.path) == paths.end()) { paths.push_back(change.path); }
     }
     return paths;
+}
+
+/// What a command that works by itself changed: its action does not say.
+json::array told_files(const std::vector<Change>& changes) {
+    json::array files;
+    for (const std::string& path : paths_of(changes)) { files.emplace_back(path); }
+    return files;
 }
 
 /// The top-level entries of the workspace that the role may write, for confinement: Landlock knows folders, not globs.
@@ -404,6 +412,9 @@ public:
                             {"tree", record.tree}};
         if (!record.changes.empty()) { fields["changes"] = to_json(record.changes); }
         if (!patch_file.empty()) { fields["patch"] = patch_file; }
+        json::array files;
+        if (services_.agentic && services_.agentic(agent_)) { files = told_files(record.changes); }
+        if (!files.empty()) { fields["files"] = files; }
         AF_CHECK(session_.record("step", std::move(fields), &who_));
         tree_ = record.tree;
         const Spend spend = session_.state().ledger.total();
@@ -415,6 +426,7 @@ public:
                           {"summary", record.summary},
                           {"task_tokens", spend.tokens()}};
         if (spend.cost_known()) { told["task_cost_microusd"] = spend.cost_microusd; }
+        if (!files.empty()) { told["files"] = std::move(files); }
         services_.events.event("step", told);
         accepted_.reset();
         if (unmeasurable_) { return *unmeasurable_; }
@@ -471,8 +483,17 @@ public:
             return Error{"AF-ORCH-024", "the artifact does not satisfy contract `" + contract_->name() + "`: " + joined(verdict.messages()), "",
                          "mend it and call complete again", ErrorKind::invalid};
         }
+        const bool of_the_stage = who_.mode.empty();
+        AF_TRY(const std::vector<std::string> faults, of_the_stage ? faults_of_correction(session_, artifact) : Result<std::vector<std::string>>(std::vector<std::string>()));
+        if (!faults.empty()) {
+            return Error{"AF-ORCH-034", "only what was handed back may change: " + joined(faults), "", "mend it and call complete again", ErrorKind::invalid};
+        }
         if (contract_->name() == "specification") { AF_CHECK(try_interfaces(artifact)); }
-        if (!exit_gate_.empty()) { AF_CHECK(pass_exit_gate(artifact)); }
+        if (const json::object* claim = hand_back_of(artifact)) {
+            AF_CHECK(hand_back(*claim));
+        } else if (!exit_gate_.empty()) {
+            AF_CHECK(pass_exit_gate(artifact));
+        }
         accepted_ = artifact;
         return {};
     }
@@ -687,6 +708,15 @@ private:
         auto tried = workshop_.try_specification(tree_, specification, stop());
         if (tried.ok() || tried.error().code != "AF-GATE-030") { return {}; }
         return std::move(tried).error();
+    }
+
+    /// What the model says of a test counts where the gate's run on this very tree shows it.
+    Result<void> hand_back(const json::object& claim) {
+        GateRequest request;
+        request.gate = exit_gate_;
+        if (exit_gate_ == "green") { AF_CHECK(measured_for_action(request, nullptr)); }
+        AF_CHECK(hand_back_evidence(session_, workshop_, claim, tree_));
+        return {};
     }
 
     Result<void> pass_exit_gate(const json::object& artifact) {
@@ -909,6 +939,8 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     spec.run.role = role;
     spec.place = RequestPlace{state.task_id, stage.name, role, host.visit(), number, 1};
     if (std::string guidance = guidance_in_force(session); !guidance.empty()) { spec.run.state["guidance"] = std::move(guidance); }
+    AF_TRY(std::string handed_back, hand_back_note(session, workshop));
+    if (!handed_back.empty() && !review) { spec.run.state["handed_back"] = std::move(handed_back); }
     AF_TRY(spec.agents_md, agents_md_of(services, workshop, state));
     spec.calibration_permille = host.calibration(model);
     spec.max_steps = run.max_steps != 0 ? run.max_steps : stage.max_steps;

@@ -12,6 +12,7 @@
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/delivery.hpp"
+#include "pipeline/hand_back.hpp"
 #include "pipeline/machine.hpp"
 #include "pipeline/measure.hpp"
 #include "pipeline/process_stage.hpp"
@@ -735,9 +736,7 @@ private:
                                         "stage " + stage_name(), "report this to the stage's author, or add that stage to the pipeline", ErrorKind::invalid},
                                   spent);
             }
-            AF_CHECK(session_->record("cycle_requested",
-                                      {{"stage", stage_name()}, {"to", result.cycle_to}, {"reason", result.cycle_reason}, {"duration_ms", spent}}));
-            return true;
+            return request_cycle(result, spent);
         }
         if (!result.success() || !result.artifact) {
             // It stopped because it was asked to: that is no failure of the stage.
@@ -749,6 +748,33 @@ private:
         json::object artifact = *result.artifact;
         services_.redactor.redact(artifact);        // It becomes a file, too.
         return accept(std::move(artifact), spent);
+    }
+
+    Step request_cycle(const StageResult& result, std::uint64_t spent) {
+        json::object fields{{"stage", stage_name()}, {"to", result.cycle_to}, {"reason", result.cycle_reason}, {"duration_ms", spent}};
+        if (const json::object* claim = result.artifact ? hand_back_of(*result.artifact) : nullptr) {
+            // Whoever says so, the stage or its agent: what is not shown by what was measured is not handed back.
+            auto evidence = hand_back_evidence(*session_, *workshop_, *claim, state().tree);
+            if (!evidence.ok()) { return fail_stage(evidence.error(), spent); }
+            AF_TRY(const std::string patch, save_handed_back());
+            fields["reason"] = hand_back_words(*evidence);
+            (*evidence)["red_tree"] = state().red_tree;
+            (*evidence)["work_tree"] = state().tree;
+            (*evidence)["patch"] = patch;
+            services_.redactor.redact(*evidence);
+            fields["hand_back"] = std::move(*evidence);
+        }
+        AF_CHECK(session_->record("cycle_requested", std::move(fields)));
+        return true;
+    }
+
+    /// The work so far, for a person; the pipeline itself goes on with its tree.
+    Result<std::string> save_handed_back() {
+        AF_TRY(const std::string patch, workshop_->whole_patch(state().red_tree, state().tree));
+        const std::filesystem::path file = session_->paths().snapshots() / ("handed_back_" + std::to_string(state().seq + 1) + ".patch");
+        AF_CHECK(make_directories(file.parent_path()));
+        AF_CHECK(write_file_atomic(file, services_.redactor.redact(patch), Durability::synced));
+        return "artifacts/snapshots/" + file.filename().string();
     }
 
     Step fail_stage(const Error& error, std::uint64_t spent) {
@@ -801,6 +827,8 @@ private:
         rules.artifacts = &artifacts;
         ContractVerdict verdict = contract.validate(artifact, rules);
         std::vector<std::string> errors = verdict.messages();
+        AF_TRY(const std::vector<std::string> faults, faults_of_correction(*session_, artifact));
+        errors.insert(errors.end(), faults.begin(), faults.end());
         if (errors.empty()) { AF_CHECK(add_gate_errors(stage, errors)); }
         if (!errors.empty()) {
             AF_TRY(const std::string blob, session_->put(artifact));

@@ -7,6 +7,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "gates/before.hpp"
+#include "pipeline/hand_back.hpp"
 #include "pipeline/measure.hpp"
 
 namespace agentforge::kernel {
@@ -33,13 +34,13 @@ std::string body_of(const DeliveryRequest& request) {
 std::string journal_trailer(const JournalHead& head) { return "AgentForge-Journal: " + std::to_string(head.seq) + ":" + head.hash + "\n"; }
 
 /// What gates measured and found no reason to stop for, and a person should look at; empty: nothing.
-Result<std::string> to_look_at(const TaskSession& session) {
+Result<std::string> to_look_at(const TaskSession& session, Workshop& workshop) {
     constexpr std::size_t most = 10;
-    std::vector<std::string> lines;
+    AF_TRY(std::vector<std::string> lines, hand_backs_told(session, workshop));
     AF_TRY(const auto green, newest_report(session, "green"));
-    if (!green) { return std::string(); }
-    for (const auto& each : fact_texts(green->facts, "special_casing")) { lines.push_back(each); }
-    for (const auto& each : fact_texts(green->facts, "mutants_survived")) { lines.push_back("no new test notices " + each); }
+    const json::object facts = green ? green->facts : json::object();
+    for (const auto& each : fact_texts(facts, "special_casing")) { lines.push_back(each); }
+    for (const auto& each : fact_texts(facts, "mutants_survived")) { lines.push_back("no new test notices " + each); }
     std::string text;
     for (std::size_t at = 0; at < std::min(most, lines.size()); ++at) { text += "- " + one_line(lines[at]) + "\n"; }
     if (lines.size() > most) { text += "- and " + std::to_string(lines.size() - most) + " more\n"; }
@@ -162,7 +163,7 @@ private:
         const std::string branch = delivery_branch(settings(), state().task_id, request_.title);
         AF_TRY(const auto made, made_before(branch));
         if (made) { return record_commit(branch, *made); }
-        AF_TRY(const std::string look_at, to_look_at(session_));
+        AF_TRY(const std::string look_at, to_look_at(session_, workshop_));
         HookOrder hooks{tree_, state().base_commit, branch, commit_message(state(), session_.head(), request_, settings(), look_at), settings().hook_timeout};
         AF_CHECK(pass_hooks(hooks));
         AF_TRY(const auto formatted, made_before(branch));      // Its tree is what the hooks made of this one.
@@ -237,7 +238,7 @@ private:
         order.remote = settings().remote;
         order.base = settings().base.empty() ? state().base_branch : settings().base;
         order.title = delivery_title(settings(), one_line(request_.title));
-        AF_TRY(const std::string look_at, to_look_at(session_));
+        AF_TRY(const std::string look_at, to_look_at(session_, workshop_));
         order.body = body_of(request_) + (look_at.empty() ? "" : "\n\n" + look_at) + "\n\nAgentForge-Task: " + state().task_id;
         services_.events.event("message", {{"stage", state().stage().name}, {"text", "pushing " + order.branch + " to " + order.remote}});
         AF_TRY(const Published published, workshop_.publish(order, stop_));

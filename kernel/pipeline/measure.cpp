@@ -311,8 +311,23 @@ Result<json::object> current_verification(const TaskSession& session, const std:
     return status;
 }
 
+namespace {
+
+/// While RED corrects a test, the files that hold none of those stay locked.
+Result<std::vector<std::string>> files_not_handed_back(const TaskSession& session, const HandBack& hand_back) {
+    AF_TRY(const json::value suite, session.get(hand_back.artifact_blob));
+    std::vector<std::string> files = suite.is_object() ? files_of_suite(suite.get_object()) : std::vector<std::string>();
+    std::erase_if(files, [&](const std::string& file) {
+        return std::any_of(hand_back.tests.begin(), hand_back.tests.end(), [&](const std::string& test) { return test.starts_with(file + "::"); });
+    });
+    return files;
+}
+
+}  // namespace
+
 Result<std::vector<std::string>> locked_tests(const TaskSession& session) {
-    if (session.state().red_tree.empty()) { return std::vector<std::string>(); }
+    const TaskState& state = session.state();
+    if (state.red_tree.empty()) { return state.hand_back && state.hand_back->to == "red" ? files_not_handed_back(session, *state.hand_back) : std::vector<std::string>(); }
     AF_TRY(const auto suite, session.artifact("red"));
     return suite ? files_of_suite(*suite) : std::vector<std::string>();
 }

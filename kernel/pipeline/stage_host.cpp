@@ -6,6 +6,7 @@
 #include "base/yaml.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/delivery.hpp"
+#include "pipeline/hand_back.hpp"
 
 namespace agentforge::kernel {
 
@@ -356,6 +357,7 @@ Result<std::unique_ptr<StageHost>> StageHost::enter(TaskSession& session, Worksh
 }
 
 Result<void> StageHost::measure_before() {
+    AF_CHECK(calls_->outside(put_work_back(calls_->session(), calls_->workshop())));
     // A suite that cannot be measured stops the task before its first model call, not before the stage that is judged by it.
     const TaskState& state = calls_->session().state();
     if (!will_need_baseline(state)) { return {}; }

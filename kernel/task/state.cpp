@@ -430,6 +430,7 @@ private:
         if (stage_is_done()) { return refuse("stage `" + state_.stage().name + "` is done already"); }
         open.cause = *cause;
         state_.escalation = std::move(open);
+        if (state_.progress == StageProgress::cycling) { state_.hand_back.reset(); }
         state_.cycle_to.clear();
         state_.cycle_reason.clear();
         state_.progress = StageProgress::asking;
@@ -523,6 +524,7 @@ private:
         if (wants_approval(state_)) { return refuse("nobody has approved its artifact"); }
         state_.stage().status = StageStatus::completed;
         state_.stage().completed_at = time_;
+        if (state_.hand_back && state_.hand_back->from == state_.stage().name) { state_.hand_back.reset(); }
         advance();
         return {};
     }
@@ -657,6 +659,13 @@ private:
         if (!fields_.complete()) { return incomplete(); }
         const auto index = state_.pipeline.index_of(to);
         if (!index || *index >= state_.stage_index) { return refuse("`" + to + "` is not an earlier stage"); }
+        std::optional<HandBack> hand_back;
+        if (record_.contains("hand_back")) {
+            Fields claim(fields_.object("hand_back"));
+            hand_back = HandBack{state_.stage().name, to, claim.texts("tests"), claim.text("requirement"), state_.red_tree, state_.tree, ""};
+            if (!claim.complete()) { return incomplete(claim); }
+        }
+        state_.hand_back = std::move(hand_back);
         state_.cycle_to = to;
         state_.cycle_reason = reason;
         state_.stage().duration_ms += duration;
@@ -687,12 +696,15 @@ private:
             stage.skip_reason.clear();
             stage.completed_at.clear();
             if (const std::string gate = exit_gate(state_.pipeline.stages[index]); !gate.empty()) { state_.gates.erase(gate); }
+            if (state_.hand_back) { stage.same_failures.clear(); }
             if (stage.name == "red" && !state_.before_red.empty()) {
-                // Tests are written before the code: what was written for the old ones goes with them.
-                state_.tree = std::exchange(state_.before_red, {});
+                // Tests are written before the code: what was written for the old ones goes with them. Tests that were handed back are corrected.
+                const bool corrected = state_.hand_back && state_.hand_back->to == stage.name;
+                state_.tree = corrected ? state_.red_tree : std::exchange(state_.before_red, {});
                 state_.red_tree.clear();
             }
         }
+        if (state_.hand_back) { state_.hand_back->artifact_blob = reworked; }
         state_.gates.erase("deliver");
         // What the later stage was told is not meant for this one.
         state_.feedback.reset();
@@ -770,7 +782,9 @@ private:
         AF_CHECK(require_running());
         AF_CHECK(require_writer());
         const std::string tree = fields_.text("tree");
+        const bool answers_hand_back = record_.contains("put_back");
         if (!fields_.complete()) { return incomplete(); }
+        if (answers_hand_back && state_.hand_back) { state_.hand_back->work_tree.clear(); }
         state_.tree = tree;
         return {};
     }
@@ -1226,6 +1240,15 @@ json::object to_json_without_template(const TaskState& state) {
     }
     result["approval"] = nullptr;
     if (state.approval) { result["approval"] = {{"id", state.approval->id}, {"artifact_hash", state.approval->artifact_hash}}; }
+    if (state.hand_back) {
+        result["hand_back"] = {{"from", state.hand_back->from},
+                               {"to", state.hand_back->to},
+                               {"tests", to_array(state.hand_back->tests)},
+                               {"requirement", state.hand_back->requirement},
+                               {"base_tree", state.hand_back->base_tree},
+                               {"work_tree", state.hand_back->work_tree},
+                               {"artifact_blob", state.hand_back->artifact_blob}};
+    }
     result["action"] = nullptr;
     if (state.action) { result["action"] = {{"id", state.action->id}, {"hash", state.action->hash}, {"blob", state.action->blob}, {"tool", state.action->tool}}; }
     result["seq"] = state.seq;
@@ -1341,6 +1364,12 @@ Result<TaskState> task_state_from_json(const json::object& value) {
         escalation.context_blob = open_fields.text("context_blob");
         if (!open_fields.complete()) { return broken("escalation: " + open_fields.problem()); }
         state.escalation = std::move(escalation);
+    }
+    if (value.contains("hand_back")) {
+        Fields open_fields(fields.object("hand_back"));
+        state.hand_back = HandBack{open_fields.text("from"),      open_fields.text("to"),        open_fields.texts("tests"),        open_fields.text("requirement"),
+                                   open_fields.text("base_tree"), open_fields.text("work_tree"), open_fields.text("artifact_blob")};
+        if (!open_fields.complete()) { return broken("hand_back: " + open_fields.problem()); }
     }
     if (const json::value* open = value.if_contains("approval"); open != nullptr && open->is_object()) {
         Fields open_fields(open->get_object());

@@ -106,6 +106,19 @@ struct OpenAction {
     bool operator==(const OpenAction&) const = default;
 };
 
+/// What a stage gave back to an earlier one as wrong, until it is done itself.
+struct HandBack {
+    std::string from;
+    std::string to;
+    std::vector<std::string> tests;         ///< Ids. Where they go back to RED, no other test changes.
+    std::string requirement;                ///< Where it goes back to SPEC, no other requirement changes.
+    std::string base_tree;                  ///< RED's tree then, which `work_tree` stands on.
+    std::string work_tree;                  ///< What was done so far; empty once it was put back.
+    std::string artifact_blob;              ///< What is to be corrected: the suite or the specification.
+
+    bool operator==(const HandBack&) const = default;
+};
+
 /// The newest measurement of one gate.
 struct GateState {
     std::string tree;
@@ -156,6 +169,7 @@ struct TaskState {
     std::vector<std::string> previous_errors;
     std::string cycle_to;                           ///< While `cycling`.
     std::string cycle_reason;
+    std::optional<HandBack> hand_back;
 
     // What was measured.
     std::string tree;                               ///< The workspace as last recorded.

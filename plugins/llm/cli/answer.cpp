@@ -102,6 +102,42 @@ std::optional<ErrorKind> kind_of_status(std::uint64_t status) {
 
 }  // namespace
 
+namespace {
+
+/// Whether an event of `codex exec --json` or `claude --output-format stream-json` shows that one request more was made. A model's words and thoughts
+/// belong to a request that is counted; what it used goes back to the server, and so does what broke off.
+bool asks_again(const json::object& event) {
+    const std::string type = text_of(event, "type");
+    if (type == "error") { return text_of(event, "message").starts_with("Reconnecting"); }
+    if (type != "item.completed") { return false; }
+    const json::value* const item = member(event, "item");
+    const std::string kind = item != nullptr && item->is_object() ? text_of(item->as_object(), "type") : std::string();
+    return !kind.empty() && kind != "agent_message" && kind != "reasoning" && kind != "error";
+}
+
+constexpr std::size_t longest_line = 1UL << 20U;
+constexpr std::uint64_t most_own_tokens = 8'000;        ///< What a program says to the model besides our prompt.
+
+}  // namespace
+
+void RequestCount::hear(std::string_view part) {
+    while (!part.empty()) {
+        const std::size_t end = std::min(part.find('\n'), part.size());
+        if (line_.size() < longest_line) { line_.append(part.substr(0, end)); }
+        if (end == part.size()) { return; }
+        part.remove_prefix(end + 1);
+        boost::system::error_code error;
+        const json::value event = json::parse(line_, error);
+        line_.clear();
+        if (!error && event.is_object() && asks_again(event.get_object())) { ++more_; }
+    }
+}
+
+std::uint64_t requests_by_tokens(std::uint64_t input_tokens, std::size_t prompt_bytes) {
+    const std::uint64_t most = prompt_bytes / 2 + most_own_tokens;
+    return std::max<std::uint64_t>(1, (input_tokens + most - 1) / most);
+}
+
 std::optional<std::uint64_t> microusd(const json::value& dollars) {
     boost::system::error_code error;
     const auto amount = dollars.is_number() ? dollars.to_number<double>(error) : -1.0;
@@ -131,6 +167,7 @@ Answer read_claude(std::string_view output) {
         completion.text = text_of(event, "result");
         completion.session_id = text_of(event, "session_id");
         completion.usage = {};
+        answer.requests = std::max<std::uint64_t>(1, count_of(event, "num_turns"));
         if (const json::value* const usage = member(event, "usage"); usage != nullptr && usage->is_object()) {
             const json::object& counts = usage->as_object();
             completion.usage.cached_input_tokens = count_of(counts, "cache_read_input_tokens");
@@ -159,6 +196,7 @@ Answer read_codex(std::string_view output) {
     const std::uint64_t skipped = for_each_event(output, [&answer](const json::object& event) {
         const std::string type = text_of(event, "type");
         Completion& completion = answer.completion;
+        answer.requests += asks_again(event) ? 1 : 0;
         if (type == "thread.started") { completion.session_id = text_of(event, "thread_id"); }
         else if (type == "item.completed") {
             const json::value* const item = member(event, "item");

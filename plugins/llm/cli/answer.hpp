@@ -17,7 +17,23 @@ struct Answer {
     std::string failure;            ///< In the program's words, where it failed; a server's error object is reduced to its type and message.
     std::optional<ErrorKind> status_kind;   ///< What sort of failure the server's status means, where the program tells it.
     Completion completion;
+    std::uint64_t requests = 1;     ///< To its model's server, at least: one, and one more for each turn, tool or reconnection that it tells.
 };
+
+/// How often a program has asked its model's server by now, at least, from what it prints line by line.
+class RequestCount {
+public:
+    void hear(std::string_view part);
+    [[nodiscard]] std::uint64_t requests() const noexcept { return 1 + more_; }
+
+private:
+    std::string line_;
+    std::uint64_t more_ = 0;
+};
+
+/// The same from what it says that it read: `input_tokens` is the sum over all requests of a call, and one reads no more than the prompt, at two
+/// bytes a token, and what the program adds.
+[[nodiscard]] std::uint64_t requests_by_tokens(std::uint64_t input_tokens, std::size_t prompt_bytes);
 
 /// `claude --output-format json` (one object), `stream-json` (lines) or a list of events. The last
 /// `result` event counts; lines that are not JSON and unknown types are passed over and counted in

@@ -290,12 +290,30 @@ std::string find_session(const std::string& pattern, const process::Outcome& out
     return process::to_utf8(id);
 }
 
-/// About four bytes a token: a figure for the budget where the program tells none.
-void estimate(Usage& usage, std::size_t prompt_bytes, std::size_t answer_bytes) {
-    if (usage.input_tokens != 0 || usage.output_tokens != 0) { return; }
-    usage.input_tokens = (prompt_bytes + 3) / 4;
-    usage.output_tokens = (answer_bytes + 3) / 4;
+/// About four bytes a token: a figure for the budget where the program tells none, or less than a prompt of this size can have.
+void estimate(Usage& usage, std::uint64_t requests, std::size_t prompt_bytes, std::size_t answer_bytes) {
+    constexpr std::uint64_t most_bytes_a_token = 12;
+    const bool told = usage.input_tokens != 0 || usage.output_tokens != 0;
+    if (told && usage.input_tokens >= requests * prompt_bytes / most_bytes_a_token) { return; }
+    usage.input_tokens = requests * ((prompt_bytes + 3) / 4);
+    usage.output_tokens = std::max<std::uint64_t>(usage.output_tokens, (answer_bytes + 3) / 4);
     usage.estimated = true;
+}
+
+/// What a plain call asked of its model's server, at least. Beyond the limit the host takes the count, and the task pauses.
+void count_requests(const Settings& settings, Completion& completion, std::uint64_t requests) {
+    if (requests > 1) { completion.diagnostics["requests"] = requests; }
+    if (settings.mode == Mode::plain && requests > settings.max_requests) { completion.diagnostics["requests_limit"] = settings.max_requests; }
+}
+
+/// Of a call that was ended because it asked too often: what it cost, and no action.
+Completion ended_at_limit(const Settings& settings, std::uint64_t requests, const std::string& model, std::size_t prompt_bytes) {
+    Completion completion;
+    completion.model = model;
+    completion.text = "(no answer: the command asked its model's server " + std::to_string(requests) + " times and was ended)";
+    estimate(completion.usage, requests, prompt_bytes, 0);
+    count_requests(settings, completion, requests);
+    return completion;
 }
 
 /// What was called, for judging how it ended.
@@ -350,7 +368,9 @@ Result<Completion> judge(const Settings& settings, const Call& call, const proce
     if (completion.model.empty()) { completion.model = call.model; }
     if (!outcome.err.empty()) { completion.diagnostics["stderr"] = tail(outcome.err); }
     completion.diagnostics["duration_ms"] = outcome.duration.count();
-    estimate(completion.usage, call.prompt_bytes, completion.text.size());
+    const std::uint64_t requests = settings.mode == Mode::plain ? std::max(answer.requests, requests_by_tokens(completion.usage.input_tokens, call.prompt_bytes)) : answer.requests;
+    estimate(completion.usage, answer.requests, call.prompt_bytes, completion.text.size());
+    count_requests(settings, completion, requests);
     return completion;
 }
 
@@ -403,11 +423,14 @@ Result<Completion> CliBackend::complete(const CompletionRequest& request, Stream
     command.max_output_bytes = settings_.max_output_bytes;
     command.timeout = time_for(settings_, context);
 
-    auto ran = process::run(command, [&context] { return context.cancelled(); });
+    RequestCount count;
+    const auto too_often = [&] { return count.requests() > settings_.max_requests; };
+    auto ran = process::run(command, [&] { return context.cancelled() || too_often(); }, [&count](std::string_view part) { count.hear(part); });
     if (!ran) {
         if (ran.error().code != "AF-EXEC-002") { return missing(settings_, ran.error()); }
         return Error{"AF-LLM-308", ran.error().message, ran.error().where, ran.error().remedy, ErrorKind::io};
     }
+    if (ran->cancelled && too_often() && !context.cancelled()) { return ended_at_limit(settings_, count.requests(), model, prompt.size()); }
     auto answer = judge(settings_, {command.argv.front(), command.program, command.timeout, model, prompt.size(), false}, *ran);
     if (answer.ok() && sink != nullptr) { sink->text(answer->text); }
     return answer;

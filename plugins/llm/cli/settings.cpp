@@ -77,8 +77,9 @@ Settings read_settings(const json::object& object) {
             settings.mode = mode == "agentic" ? Mode::agentic : Mode::plain;
         } else if (key == "readable") { settings.readable = paths(key, value); }
         else if (key == "writable") { settings.writable = paths(key, value); }
+        else if (key == "max_requests") { settings.max_requests = static_cast<unsigned>(number(key, value, 1, 1'000)); }
         else if (key == "max_turns") { settings.max_turns = static_cast<unsigned>(number(key, value, 1, 1'000)); }
-        else { refuse(key, "is unknown; known are preset, command, timeout_seconds, model, prompt, output, session_id_pattern, environment, max_output_bytes, mode, readable, writable, max_turns"); }
+        else { refuse(key, "is unknown; known are preset, command, timeout_seconds, model, prompt, output, session_id_pattern, environment, max_output_bytes, mode, readable, writable, max_requests, max_turns"); }
     }
     if (settings.preset == Preset::none && settings.command.empty()) { refuse("command", "is needed where no preset is chosen"); }
     if (!settings.command.empty() && settings.command.front().empty()) { refuse("command", "must begin with a program"); }
@@ -105,6 +106,7 @@ json::object settings_schema() {
               {"mode", {{"enum", {"plain", "agentic"}}}},
               {"readable", texts_schema},
               {"writable", texts_schema},
+              {"max_requests", {{"type", "integer"}, {"minimum", 1}, {"maximum", 1'000}}},
               {"max_turns", {{"type", "integer"}, {"minimum", 1}, {"maximum", 1'000}}}}}};
 }
 

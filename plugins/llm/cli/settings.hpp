@@ -31,6 +31,7 @@ struct Settings {
     Mode mode = Mode::plain;
     std::vector<std::string> readable;          ///< agentic: absolute paths it may read besides the workspace, the system's and its own program's.
     std::vector<std::string> writable;          ///< agentic: absolute paths it may write besides the role's and its scratch folder.
+    unsigned max_requests = 5;                  ///< plain: requests to its model's server in one call.
     unsigned max_turns = 50;                    ///< agentic, preset claude: turns of one call.
 };
 

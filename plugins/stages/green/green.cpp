@@ -31,7 +31,8 @@ public:
         return "Make the failing tests pass with the simplest code that does what the specification says.\n"
                "The specified interfaces exist as skeletons that raise a marker: replace their bodies. Test files are locked. After every "
                "edit the kernel measures syntax, conformance and tests and shows you the result. When all pass, hand in with `complete`: a "
-               "summary and, in file_notes, one line for each file you changed.";
+               "summary and, in file_notes, one line for each file you changed. Where all pass but a test that contradicts the specification, hand "
+               "that test back: `complete` with hand_back.";
     }
 
 protected:
@@ -39,6 +40,15 @@ protected:
         ToolBasedStage::prepare_run(run, context);
         for (const char* stage : {"spec", "red"}) { run.state[stage] = context.input().artifacts.find(stage)->second; }
         run.state.erase("input_artifact");
+    }
+
+    /// What is handed back goes to the stage that made it; the kernel has checked the evidence, and checks it again.
+    [[nodiscard]] StageResult finish(json::object artifact, const AgentOutcome&, StageContext&) override {
+        const json::value* claim = artifact.if_contains("hand_back");
+        if (claim == nullptr || !claim->is_object()) { return StageResult::completed(std::move(artifact)); }
+        StageResult result = StageResult::cycle(std::string(claim->get_object().at("to").as_string()), std::string(claim->get_object().at("reason").as_string()));
+        result.artifact = std::move(artifact);
+        return result;
     }
 };
 

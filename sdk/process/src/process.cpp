@@ -259,8 +259,8 @@ Result<Child> start(const Command& command, Input input = Input::given) {
 /// The life of one child, from started to reaped.
 class Watch {
 public:
-    Watch(const Command& command, const Cancelled& cancelled, Child child)
-        : command_(command), cancelled_(cancelled), child_(std::move(child)),
+    Watch(const Command& command, const Cancelled& cancelled, const Listener& listener, Child child)
+        : command_(command), cancelled_(cancelled), listener_(listener), child_(std::move(child)),
           out_(command.max_output_bytes), err_(command.max_output_bytes) {}
 
     Outcome to_the_end() {
@@ -307,13 +307,18 @@ private:
     }
 
     void read_streams() {
-        if (child_.out.open()) { drain(child_.out, [this](std::string_view part) { out_.add(part); }); }
+        if (child_.out.open()) { drain(child_.out, [this](std::string_view part) { hear(part); }); }
         if (child_.err.open()) { drain(child_.err, [this](std::string_view part) { err_.add(part); }); }
         if (child_.report.open()) {
             drain(child_.report, [this](std::string_view part) {
                 report_.append(part.substr(0, max_report_bytes - std::min(max_report_bytes, report_.size())));
             });
         }
+    }
+
+    void hear(std::string_view part) {
+        out_.add(part);
+        if (listener_) { listener_(part); }
     }
 
     void decide(Clock::time_point now) {
@@ -366,6 +371,7 @@ private:
 
     const Command& command_;
     const Cancelled& cancelled_;
+    const Listener& listener_;
     Child child_;
     Captured out_, err_;
     std::string report_;
@@ -422,13 +428,15 @@ Result<Outcome> as_of_the_program(const Command& command, Outcome outcome) {
 
 }  // namespace
 
-Result<Outcome> run(const Command& command, const Cancelled& cancelled) {
+Result<Outcome> run(const Command& command, const Cancelled& cancelled) { return run(command, cancelled, Listener()); }
+
+Result<Outcome> run(const Command& command, const Cancelled& cancelled, const Listener& out) {
     if (const auto whole = supervised(command)) {
         AF_TRY(Child child, start(*whole));
-        return as_of_the_program(command, Watch(*whole, cancelled, std::move(child)).to_the_end());
+        return as_of_the_program(command, Watch(*whole, cancelled, out, std::move(child)).to_the_end());
     }
     AF_TRY(Child child, start(command));
-    return Watch(command, cancelled, std::move(child)).to_the_end();
+    return Watch(command, cancelled, out, std::move(child)).to_the_end();
 }
 
 // ------------------------------------------------------------------------------- conversation --

@@ -57,6 +57,23 @@ Result<Completion> scripted(const CompletionRequest& request) {
     }
 }
 
+TEST(AgentLoop, a_command_that_asks_its_server_again_and_again_stops_the_run_once_its_cost_is_journaled) {
+    World world;
+    const auto backend = std::make_shared<FakeBackend>([](const CompletionRequest& request) -> Result<Completion> {
+        auto answer = scripted(request);
+        answer->diagnostics["requests"] = 2500;
+        answer->diagnostics["requests_limit"] = 5;
+        return answer;
+    });
+    const auto outcome = world.run(backend);
+    ASSERT_FALSE(outcome.ok());
+    EXPECT_EQ(outcome.error().code, "AF-LLM-315");
+    EXPECT_EQ(outcome.error().kind, ErrorKind::unavailable) << "the task pauses";
+    EXPECT_NE(outcome.error().message.find("at least 2500 times"), std::string::npos);
+    EXPECT_EQ(world.host.answers.size(), 1U);
+    EXPECT_EQ(world.tool_calls, 0U);
+}
+
 TEST(AgentLoop, runs_until_complete_is_accepted) {
     World world;
     const auto outcome = world.run(std::make_shared<FakeBackend>(scripted));

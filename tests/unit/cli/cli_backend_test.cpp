@@ -480,6 +480,51 @@ TEST_F(TestCliBackend, codex_last_words_stand_in_the_timeout) {
     EXPECT_THAT(answer.error().message, HasSubstr("Reconnecting... 1/5"));
 }
 
+constexpr const char* codex_tool_call = "{\"type\":\"item.completed\",\"item\":{\"type\":\"mcp_tool_call\",\"tool\":\"x\"}}\n";
+
+TEST_F(TestCliBackend, codex_that_goes_on_asking_is_ended_and_what_it_cost_is_counted) {
+    std::string calls;
+    for (int at = 0; at < 6; ++at) { calls += codex_tool_call; }
+    const auto begin = std::chrono::steady_clock::now();
+    const auto answer = ask(codex(calls, "exec sleep 60"));
+    ASSERT_TRUE(answer.ok()) << answer.error().to_string();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30)) << "it is not waited for";
+    EXPECT_EQ(answer->diagnostics.at("requests"), 7);
+    EXPECT_EQ(answer->diagnostics.at("requests_limit"), 5);
+    EXPECT_GT(answer->usage.input_tokens, 0U);
+}
+
+TEST_F(TestCliBackend, codex_tokens_show_requests_that_no_event_does) {
+    const auto answer = ask(codex(R"({"type":"item.completed","item":{"type":"agent_message","text":"final"}})" "\n"
+                                  R"({"type":"turn.completed","usage":{"input_tokens":22000000,"output_tokens":6}})" "\n"));
+    ASSERT_TRUE(answer.ok()) << answer.error().to_string();
+    EXPECT_EQ(answer->usage.input_tokens, 22'000'000U);
+    EXPECT_GT(answer->diagnostics.at("requests").to_number<int>(), 1'000);
+    EXPECT_TRUE(answer->diagnostics.contains("requests_limit"));
+}
+
+TEST_F(TestCliBackend, codex_within_its_limit_is_an_answer_like_any_other) {
+    const auto answer = ask(codex(codex_tool_call + std::string(codex_lines)));
+    ASSERT_TRUE(answer.ok()) << answer.error().to_string();
+    EXPECT_EQ(answer->diagnostics.at("requests"), 2);
+    EXPECT_FALSE(answer->diagnostics.contains("requests_limit"));
+}
+
+TEST_F(TestCliBackend, codex_is_not_believed_to_have_read_less_than_it_was_given) {
+    request_.user.assign(200'000, 'x');
+    const auto answer = ask(codex(codex_lines));
+    ASSERT_TRUE(answer.ok()) << answer.error().to_string();
+    EXPECT_GE(answer->usage.input_tokens, 50'000U);
+    EXPECT_TRUE(answer->usage.estimated);
+}
+
+TEST(RequestCount, hears_lines_that_come_in_parts_and_passes_over_what_is_none) {
+    RequestCount count;
+    const std::string text = std::string("no JSON\n[1]\n") + codex_tool_call + R"({"type":"error","message":"Reconnecting... 1/5"})" "\n" + codex_lines;
+    for (const char letter : text) { count.hear(std::string_view(&letter, 1)); }
+    EXPECT_EQ(count.requests(), 3U);
+}
+
 TEST_F(TestCliBackend, codex_error_object_of_the_server_is_shown_as_words) {
     auto answer = ask(codex(R"({"type":"turn.failed","error":{"message":"{\"error\":{\"type\":\"invalid_request_error\",\"message\":\"no such model\"}}"}})" "\n", "exit 1"));
     EXPECT_EQ(answer.error().message, "'codex' failed: invalid_request_error: no such model");

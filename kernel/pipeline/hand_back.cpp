@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/hand_back.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "gates/before.hpp"
+#include "gates/rules.hpp"
+#include "pipeline/measure.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+Error refused(std::string why, std::string remedy = "mend the code, or hand back exactly what the gate's run shows to be wrong") {
+    return Error{"AF-ORCH-033", "this cannot be handed back: " + std::move(why), "", std::move(remedy), ErrorKind::invalid};
+}
+
+std::string text_of(const json::object& object, std::string_view key) {
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+const json::array& list_of(const json::object& object, std::string_view key) {
+    static const json::array none;
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_array() ? value->get_array() : none;
+}
+
+std::vector<std::string> texts_of(const json::object& object, std::string_view key) {
+    std::vector<std::string> texts;
+    for (const json::value& item : list_of(object, key)) {
+        if (item.is_string()) { texts.emplace_back(item.get_string()); }
+    }
+    return texts;
+}
+
+json::array to_array(const std::vector<std::string>& texts) { return json::array(texts.begin(), texts.end()); }
+
+bool contains(const std::vector<std::string>& texts, const std::string& text) { return std::find(texts.begin(), texts.end(), text) != texts.end(); }
+
+std::string joined(const std::vector<std::string>& texts) {
+    std::string all;
+    for (const std::string& text : texts) { all += (all.empty() ? "" : ", ") + text; }
+    return all;
+}
+
+/// As it is read aloud: white space and what quotes it aside.
+std::string plain(std::string_view text) {
+    std::string result;
+    for (const char letter : text) {
+        const bool space = letter == ' ' || letter == '\t' || letter == '\n' || letter == '\r';
+        if (space && (result.empty() || result.back() == ' ')) { continue; }
+        result += space ? ' ' : letter;
+    }
+    while (result.ends_with(' ') || result.ends_with('.')) { result.pop_back(); }
+    return result;
+}
+
+struct Criterion {
+    std::string requirement;
+    std::string text;
+};
+
+std::vector<Criterion> criteria_of(const json::object& specification) {
+    std::vector<Criterion> criteria;
+    for (const json::value& item : list_of(specification, "requirements")) {
+        if (!item.is_object()) { continue; }
+        const std::string id = text_of(item.get_object(), "id");
+        for (std::string& text : texts_of(item.get_object(), "acceptance_criteria")) { criteria.push_back({id, std::move(text)}); }
+        criteria.push_back({id, text_of(item.get_object(), "description")});
+    }
+    return criteria;
+}
+
+Result<Criterion> specified(const std::string& claimed, const json::object& specification) {
+    const std::vector<Criterion> criteria = criteria_of(specification);
+    const std::string wanted = plain(claimed);
+    for (const Criterion& each : criteria) {
+        const std::string text = plain(each.text);
+        if (wanted == text || wanted == each.requirement + ": " + text) { return each; }
+    }
+    std::string all;
+    for (const Criterion& each : criteria) { all += "\n" + each.requirement + ": " + each.text; }
+    return refused("`" + ellipsis(claimed, 200) + "` is no criterion of the specification, word for word. They are:" + ellipsis(all, 1500));
+}
+
+struct Named {
+    std::string id;
+    std::string requirement;
+    const TestOutcome* outcome = nullptr;
+};
+
+/// RED's tests in a run, by id.
+std::vector<Named> tests_of_red(const json::object& suite, const GateReport& report) {
+    std::vector<std::string> problems;
+    std::vector<Named> tests;
+    for (const DeclaredTest& test : declared_tests(suite, problems)) {
+        for (const TestOutcome* outcome : outcomes_of(test, report.tests)) { tests.push_back({outcome->id, test.requirement, outcome}); }
+    }
+    return tests;
+}
+
+Result<Named> test_of_red(const std::string& claimed, const std::vector<Named>& tests) {
+    std::vector<Named> found;
+    for (const Named& test : tests) {
+        if (test.id == claimed) { return test; }
+        if (test.id.ends_with("::" + claimed)) { found.push_back(test); }
+    }
+    if (found.size() == 1) { return found.front(); }
+    std::string all;
+    for (const Named& test : tests) { all += (all.empty() ? "" : ", ") + test.id; }
+    return refused("`" + ellipsis(claimed, 200) + "` " + (found.empty() ? "is no test that RED has written for this task" : "is the name of several tests") + "; RED's tests are " + ellipsis(all, 1000));
+}
+
+bool has_failed(const TestOutcome& test) { return test.status != TestStatus::passed && test.status != TestStatus::skipped; }
+
+Result<void> must_fail(const Named& test) {
+    switch (test.outcome->status) {
+        case TestStatus::failed_assertion:
+        case TestStatus::error: return {};
+        case TestStatus::passed: return refused(test.id + " passes");
+        case TestStatus::failed_skeleton: return refused(test.id + " comes to a body that is not written yet", "write it first");
+        case TestStatus::skipped:
+        case TestStatus::not_collected: break;
+    }
+    return refused(test.id + " was not run (" + std::string(to_string(test.outcome->status)) + ")");
+}
+
+/// What else fails is the model's to mend first: a test is wrong only beside code that does all the rest.
+Result<void> nothing_else_fails(const GateReport& report, const std::vector<std::string>& named) {
+    const auto before = fact_texts(report.facts, "failed_before");
+    const auto flaky = fact_texts(report.facts, "flaky");
+    for (const TestOutcome& test : report.tests) {
+        if (!has_failed(test) || contains(named, test.id) || contains(before, test.id) || contains(flaky, test.id)) { continue; }
+        return refused(test.id + " fails too: " + ellipsis(first_line(test.message), 200), "make it pass, or name it as well");
+    }
+    return {};
+}
+
+json::object told(const TestOutcome& test) {
+    return {{"id", test.id}, {"file", test.file}, {"line", test.line}, {"status", to_string(test.status)}, {"message", test.message}};
+}
+
+std::string place_of(const json::object& measured) {
+    const json::value* line = measured.if_contains("line");
+    const bool known = line != nullptr && line->is_number() && line->to_number<std::uint64_t>() > 0;
+    return text_of(measured, "id") + (known ? " (line " + std::to_string(line->to_number<std::uint64_t>()) + ")" : "");
+}
+
+std::string ended(std::string sentence) { return sentence.ends_with('.') ? sentence : sentence + "."; }
+
+using Requirements = std::map<std::string, json::object, std::less<>>;
+
+Requirements requirements_of(const json::object& specification) {
+    Requirements all;
+    for (const json::value& item : list_of(specification, "requirements")) {
+        if (item.is_object()) { all.emplace(text_of(item.get_object(), "id"), item.get_object()); }
+    }
+    return all;
+}
+
+std::vector<std::string> faults_of_specification(const HandBack& hand_back, const json::object& before, const json::object& after) {
+    std::vector<std::string> faults;
+    const Requirements now = requirements_of(after);
+    for (const auto& [id, requirement] : requirements_of(before)) {
+        const auto found = now.find(id);
+        if (found == now.end()) {
+            faults.push_back("requirement " + id + " is gone; correct what was handed back, and leave out nothing");
+        } else if (text_of(found->second, "verification_method") != text_of(requirement, "verification_method")) {
+            faults.push_back("requirement " + id + " is verified otherwise than before; only its criteria may be corrected");
+        } else if (id != hand_back.requirement && found->second != requirement) {
+            faults.push_back("requirement " + id + " has changed, and only " + hand_back.requirement + " was handed back");
+        }
+    }
+    return faults;
+}
+
+/// Whether a declared test is among those that were handed back.
+bool was_handed_back(const DeclaredTest& test, const std::vector<std::string>& ids) {
+    std::vector<TestOutcome> outcomes;
+    for (const std::string& id : ids) {
+        TestOutcome outcome;
+        outcome.id = id;
+        outcome.file = id.substr(0, id.find("::"));
+        outcome.name = id.substr(id.rfind(':') + 1);
+        outcomes.push_back(std::move(outcome));
+    }
+    return !outcomes_of(test, outcomes).empty();
+}
+
+std::vector<std::string> faults_of_suite(const HandBack& hand_back, const json::object& before, const json::object& after) {
+    std::vector<std::string> faults;
+    std::vector<std::string> problems;
+    const std::vector<DeclaredTest> now = declared_tests(after, problems);
+    std::map<std::string, int> missing;         // Requirement -> new tests fewer than before.
+    for (const DeclaredTest& test : now) { missing[test.requirement] -= test.kind == TestKind::fresh ? 1 : 0; }
+    for (const DeclaredTest& test : declared_tests(before, problems)) {
+        missing[test.requirement] += test.kind == TestKind::fresh ? 1 : 0;
+        const bool kept = std::any_of(now.begin(), now.end(), [&](const DeclaredTest& each) {
+            return each.file == test.file && each.name == test.name && each.requirement == test.requirement && each.kind == test.kind;
+        });
+        if (!kept && !was_handed_back(test, hand_back.tests)) {
+            faults.push_back(test.file + "::" + test.name + " (" + test.requirement + ") was not handed back; hand it in as it was");
+        }
+    }
+    for (const auto& [requirement, count] : missing) {
+        if (count > 0) { faults.push_back(requirement + " has fewer new tests than before; correct those that were handed back, and take none away"); }
+    }
+    return faults;
+}
+
+std::string changes_between(const std::vector<TreeChange>& changes) {
+    std::vector<std::string> paths;
+    for (const TreeChange& change : changes) { paths.push_back(change.path); }
+    return joined(paths);
+}
+
+}  // namespace
+
+const json::object* hand_back_of(const json::object& artifact) {
+    const json::value* claim = artifact.if_contains("hand_back");
+    return claim == nullptr ? nullptr : claim->if_object();
+}
+
+Result<json::object> judge_hand_back(const json::object& claim, const HandBackGround& ground) {
+    if (ground.green.passed) { return refused("every test passes", "hand in the work without hand_back"); }
+    if (ground.changed.empty()) { return refused("nothing was implemented; a test is wrong only where code does all the rest", "write the code first"); }
+    if (ground.green.tests.empty()) { return refused("no test could be run: " + ellipsis(ground.green.summary, 300)); }
+    AF_TRY(const Criterion criterion, specified(text_of(claim, "criterion"), ground.specification));
+    const std::vector<Named> tests = tests_of_red(ground.suite, ground.green);
+    std::vector<std::string> ids;
+    std::vector<std::string> of_others;
+    json::array measured;
+    for (const std::string& each : texts_of(claim, "tests")) {
+        AF_TRY(const Named test, test_of_red(each, tests));
+        AF_CHECK(must_fail(test));
+        if (test.requirement != criterion.requirement) { of_others.push_back(test.id + " is of " + test.requirement); }
+        ids.push_back(test.id);
+        measured.push_back(told(*test.outcome));
+    }
+    AF_CHECK(nothing_else_fails(ground.green, ids));
+    const json::value* believed = ground.green.facts.if_contains("believed");
+    if (believed != nullptr && *believed == json::value(false)) { return refused("the run is not believed: " + ellipsis(ground.green.summary, 300)); }
+    const std::string to = text_of(claim, "to");
+    if (to == "spec" && !of_others.empty()) { return refused("the criterion is of " + criterion.requirement + ", and " + joined(of_others)); }
+    return json::object{{"to", to},
+                        {"tests", to_array(ids)},
+                        {"requirement", criterion.requirement},
+                        {"criterion", criterion.text},
+                        {"reason", text_of(claim, "reason")},
+                        {"measured", std::move(measured)},
+                        {"changed", to_array(ground.changed)}};
+}
+
+Result<json::object> hand_back_evidence(const TaskSession& session, Workshop& workshop, const json::object& claim, const std::string& tree) {
+    const TaskState& state = session.state();
+    const std::string to = text_of(claim, "to");
+    const auto target = state.pipeline.index_of(to);
+    if (exit_gate(state.stage_template()) != "green" || !target || *target >= state.stage_index || state.red_tree.empty()) {
+        return refused("stage `" + state.stage().name + "` has no earlier stage `" + to + "` whose work it tries", "hand in the work without hand_back");
+    }
+    const auto measured = state.gates.find("green");
+    if (measured == state.gates.end() || measured->second.tree != tree || measured->second.partial) { return refused("the green gate was not measured on this tree"); }
+    AF_TRY(const auto report, newest_report(session, "green"));
+    AF_TRY(const auto suite, session.artifact("red"));
+    AF_TRY(const auto specification, session.artifact("spec"));
+    if (!report || !suite || !specification) { return refused("there is no suite or no specification"); }
+    AF_TRY(const auto changes, workshop.diff(state.red_tree, tree));
+    HandBackGround ground{*specification, *suite, *report, {}};
+    for (const TreeChange& change : changes) { ground.changed.push_back(change.path); }
+    return judge_hand_back(claim, ground);
+}
+
+std::string hand_back_words(const json::object& evidence) {
+    std::string words = ended(text_of(evidence, "reason"));
+    words += " Specified (" + text_of(evidence, "requirement") + "): " + text_of(evidence, "criterion") + ".";
+    words += " Measured on an implementation that passes all other tests:";
+    for (const json::value& each : list_of(evidence, "measured")) {
+        if (!each.is_object()) { continue; }
+        words += " " + place_of(each.get_object()) + ": " + ellipsis(text_of(each.get_object(), "message"), 500) + ";";
+    }
+    words.back() = '.';
+    return words;
+}
+
+std::vector<std::string> faults_of_correction(const HandBack& hand_back, const json::object& before, const json::object& after) {
+    return hand_back.to == "spec" ? faults_of_specification(hand_back, before, after) : faults_of_suite(hand_back, before, after);
+}
+
+Result<std::vector<std::string>> faults_of_correction(const TaskSession& session, const json::object& artifact) {
+    const TaskState& state = session.state();
+    const bool by_a_person = state.feedback || !state.resolution_blob.empty();
+    if (!state.hand_back || state.hand_back->to != state.stage().name || by_a_person) { return std::vector<std::string>(); }
+    AF_TRY(const json::value before, session.get(state.hand_back->artifact_blob));
+    if (!before.is_object()) { return std::vector<std::string>(); }
+    return faults_of_correction(*state.hand_back, before.get_object(), artifact);
+}
+
+Result<void> put_work_back(TaskSession& session, Workshop& workshop) {
+    const TaskState& state = session.state();
+    if (!state.hand_back || state.hand_back->from != state.stage().name || state.hand_back->work_tree.empty()) { return {}; }
+    AF_TRY(const TreeMerge merged, workshop.merge(state.hand_back->base_tree, state.tree, state.hand_back->work_tree));
+    const bool fits = merged.conflicts.empty();
+    const std::string tree = fits ? merged.tree : state.tree;
+    AF_CHECK(workshop.keep("seq-" + std::to_string(state.seq + 1), tree));
+    AF_CHECK(session.record("snapshot", {{"stage", state.stage().name},
+                                         {"tree", tree},
+                                         {"reason", fits ? "the work from before is put back" : "the work from before does not fit what was corrected"},
+                                         {"put_back", fits},
+                                         {"conflicts", to_array(merged.conflicts)}}));
+    return workshop.restore(tree);
+}
+
+Result<std::string> hand_back_note(const TaskSession& session, Workshop& workshop) {
+    const TaskState& state = session.state();
+    if (!state.hand_back) { return std::string(); }
+    const HandBack& open = *state.hand_back;
+    const std::string tests = joined(open.tests);
+    if (open.to == state.stage().name && open.to == "spec") {
+        return "Correct requirement " + open.requirement + " alone, where it cannot hold; all others stay as they are. Where it is right, hand in the specification as it was.";
+    }
+    if (open.to == state.stage().name) {
+        return "Your tests are in the workspace. Correct only " + tests + ", and only where they contradict the specification; all others stay as they are. Where they are right, hand in the suite as it was.";
+    }
+    if (open.from != state.stage().name) { return std::string(); }
+    AF_TRY(const auto changes, workshop.diff(open.base_tree, state.red_tree));
+    const std::string changed = changes_between(changes);
+    return "You handed back " + tests + " to " + open.to + ". " +
+           (changed.empty() ? "The tests were looked at again and are as they were: do what they say." : "Changed since: " + changed + ".") +
+           " What you wrote before is in the workspace where it fits; go on from there.";
+}
+
+Result<std::vector<std::string>> hand_backs_told(const TaskSession& session, Workshop& workshop) {
+    std::vector<std::string> lines;
+    for (const Record& record : session.records()) {
+        const json::value* evidence = record.type() == "cycle_requested" ? record.body.if_contains("hand_back") : nullptr;
+        if (evidence == nullptr || !evidence->is_object()) { continue; }
+        const json::object& fields = evidence->get_object();
+        const std::string before = text_of(fields, "red_tree");
+        AF_TRY(const auto changes, workshop.diff(before, session.state().red_tree));
+        std::string to = text_of(record.body, "to");
+        std::transform(to.begin(), to.end(), to.begin(), [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+        const std::string what = to == "SPEC" ? text_of(fields, "requirement") + " (" + joined(texts_of(fields, "tests")) + ")" : joined(texts_of(fields, "tests"));
+        lines.push_back("GREEN handed " + what + " back to " + to + ": " + ended(ellipsis(text_of(fields, "reason"), 200)) + " " +
+                        (changes.empty() ? "The tests stayed as they were." : "Changed since: " + changes_between(changes) + "."));
+    }
+    return lines;
+}
+
+}  // namespace agentforge::kernel

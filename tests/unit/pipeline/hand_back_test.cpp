@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way back from GREEN: which evidence counts, what may change on the way, and what becomes of the work.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/pipeline/bench.hpp"
+#include "pipeline/hand_back.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+json::object parsed(std::string_view text) { return json::parse(text).as_object(); }
+
+const json::object specification = parsed(R"({"requirements": [
+    {"id": "REQ-001", "description": "Lower case", "acceptance_criteria": ["'Hello' becomes 'hello'"], "verification_method": "test"},
+    {"id": "REQ-002", "description": "Hyphens", "acceptance_criteria": ["'a b' becomes 'a-b'."], "verification_method": "test"}]})");
+const json::object suite = parsed(R"({"test_files": [{"path": "tests/test_slug.py", "tests": [
+    {"name": "test_lower", "requirement_ref": "REQ-001"}, {"name": "test_spaces", "requirement_ref": "REQ-002"}]}]})");
+
+TestOutcome outcome(const std::string& id, TestStatus status, std::string message = {}) {
+    return TestOutcome{id, id.substr(id.rfind(':') + 1), id.substr(0, id.find("::")), 12, status, std::move(message)};
+}
+
+const std::string lower = "tests/test_slug.py::TestSlug::test_lower";
+const std::string spaces = "tests/test_slug.py::TestSlug::test_spaces";
+
+GateReport one_fails() {
+    GateReport report;
+    report.tests = {outcome(lower, TestStatus::passed), outcome(spaces, TestStatus::failed_assertion, "'a-b' != 'a_b'"),
+                    outcome("tests/test_words.py::TestWords::test_shout", TestStatus::passed)};
+    report.facts = {{"believed", true}};
+    return report;
+}
+
+json::object claim() {
+    return parsed(R"({"to": "red", "tests": ["test_spaces"], "criterion": "'a b' becomes 'a-b'", "reason": "An underscore is expected"})");
+}
+
+Result<json::object> judged(const json::object& what, const GateReport& report, std::vector<std::string> changed = {"slug.py"}) {
+    return judge_hand_back(what, HandBackGround{specification, suite, report, std::move(changed)});
+}
+
+std::string refusal(const json::object& what, const GateReport& report, std::vector<std::string> changed = {"slug.py"}) {
+    const auto evidence = judged(what, report, std::move(changed));
+    EXPECT_FALSE(evidence.ok());
+    if (evidence.ok()) { return {}; }
+    EXPECT_EQ(evidence.error().code, "AF-ORCH-033");
+    return evidence.error().message;
+}
+
+json::object with(json::object what, std::string_view key, json::value value) {
+    what[key] = std::move(value);
+    return what;
+}
+
+TEST(HandBack, evidence_is_what_was_measured_and_specified) {
+    const auto evidence = judged(claim(), one_fails());
+    ASSERT_TRUE(evidence.ok()) << evidence.error().to_string();
+    EXPECT_EQ(evidence->at("tests"), json::value(json::array{json::value(spaces)}));
+    EXPECT_EQ(evidence->at("requirement"), "REQ-002");
+    EXPECT_EQ(evidence->at("measured").as_array().at(0).at("message"), "'a-b' != 'a_b'");
+    EXPECT_THAT(hand_back_words(*evidence), HasSubstr("Specified (REQ-002): 'a b' becomes 'a-b'"));
+    EXPECT_THAT(hand_back_words(*evidence), HasSubstr("'a-b' != 'a_b'"));
+}
+
+TEST(HandBack, a_criterion_is_found_as_agents_are_shown_it) {
+    EXPECT_TRUE(judged(with(claim(), "criterion", "REQ-002:  'a b' becomes\n 'a-b'."), one_fails()).ok());
+}
+
+TEST(HandBack, what_nobody_specified_is_no_criterion) {
+    EXPECT_THAT(refusal(with(claim(), "criterion", "Spaces stay as they are"), one_fails()), HasSubstr("REQ-002: 'a b' becomes 'a-b'"));
+    EXPECT_THAT(refusal(with(claim(), "criterion", "'a b'"), one_fails()), HasSubstr("no criterion of the specification"));
+}
+
+TEST(HandBack, a_test_that_passes_is_not_wrong) {
+    EXPECT_THAT(refusal(with(claim(), "tests", json::array{"test_lower", "test_spaces"}), one_fails()), HasSubstr("test_lower passes"));
+}
+
+TEST(HandBack, a_test_of_others_is_not_reds_to_change) {
+    EXPECT_THAT(refusal(with(claim(), "tests", json::array{"test_shout"}), one_fails()), HasSubstr("is no test that RED has written"));
+}
+
+TEST(HandBack, nothing_is_tried_where_nothing_is_implemented) {
+    EXPECT_THAT(refusal(claim(), one_fails(), {}), HasSubstr("nothing was implemented"));
+    GateReport report = one_fails();
+    report.tests[1].status = TestStatus::failed_skeleton;
+    EXPECT_THAT(refusal(claim(), report), HasSubstr("not written yet"));
+}
+
+TEST(HandBack, all_other_tests_must_pass) {
+    GateReport report = one_fails();
+    report.tests[2].status = TestStatus::error;
+    EXPECT_THAT(refusal(claim(), report), HasSubstr("test_shout fails too"));
+    report.facts["failed_before"] = json::array{"tests/test_words.py::TestWords::test_shout"};
+    EXPECT_TRUE(judged(claim(), report).ok()) << "what failed before the task is nobody's doing";
+}
+
+TEST(HandBack, a_run_that_is_not_believed_proves_nothing) {
+    GateReport report = one_fails();
+    report.facts["believed"] = false;
+    EXPECT_THAT(refusal(claim(), report), HasSubstr("not believed"));
+    EXPECT_THAT(refusal(claim(), GateReport{}), HasSubstr("no test could be run"));
+}
+
+TEST(HandBack, a_criterion_goes_back_with_the_tests_that_follow_from_it) {
+    EXPECT_TRUE(judged(with(claim(), "to", "spec"), one_fails()).ok());
+    const json::object other = with(with(claim(), "to", "spec"), "criterion", "'Hello' becomes 'hello'");
+    EXPECT_THAT(refusal(other, one_fails()), HasSubstr("is of REQ-002"));
+}
+
+// ------------------------------------------------------------------------------------------- corrections --
+
+HandBack sent(std::string to) { return HandBack{"green", std::move(to), {spaces}, "REQ-002", "t1", "t2", "b"}; }
+
+std::vector<std::string> faults(std::string_view tests) {
+    return faults_of_correction(sent("red"), suite, parsed(R"({"test_files": [{"path": "tests/test_slug.py", "tests": )" + std::string(tests) + "}]}"));
+}
+
+TEST(HandBack, the_same_suite_may_come_back_and_so_may_a_test_of_another_name) {
+    EXPECT_THAT(faults_of_correction(sent("red"), suite, suite), IsEmpty());
+    EXPECT_THAT(faults(R"([{"name": "test_lower", "requirement_ref": "REQ-001"}, {"name": "test_hyphens", "requirement_ref": "REQ-002"}])"), IsEmpty());
+}
+
+TEST(HandBack, a_correction_takes_no_test_away) {
+    EXPECT_THAT(faults(R"([{"name": "test_lower", "requirement_ref": "REQ-001"}])"), ElementsAre(HasSubstr("REQ-002 has fewer new tests")));
+    EXPECT_THAT(faults(R"([{"name": "test_lower", "requirement_ref": "REQ-001"}, {"name": "test_spaces", "requirement_ref": "REQ-002", "kind": "guard"}])"),
+                ElementsAre(HasSubstr("REQ-002 has fewer new tests")));
+}
+
+TEST(HandBack, a_correction_changes_no_other_test) {
+    EXPECT_THAT(faults(R"([{"name": "test_small", "requirement_ref": "REQ-001"}, {"name": "test_spaces", "requirement_ref": "REQ-002"}])"),
+                ElementsAre(HasSubstr("test_lower (REQ-001) was not handed back")));
+}
+
+json::object corrected(std::size_t requirement, std::string_view key, json::value value) {
+    json::object after = specification;
+    after.at("requirements").as_array().at(requirement).as_object()[key] = std::move(value);
+    return after;
+}
+
+TEST(HandBack, a_specification_is_corrected_where_it_was_handed_back_and_nowhere_else) {
+    EXPECT_THAT(faults_of_correction(sent("spec"), specification, corrected(1, "acceptance_criteria", json::array{"'a b' becomes 'a_b'"})), IsEmpty());
+    EXPECT_THAT(faults_of_correction(sent("spec"), specification, corrected(0, "acceptance_criteria", json::array{"anything"})), ElementsAre(HasSubstr("REQ-001 has changed")));
+    EXPECT_THAT(faults_of_correction(sent("spec"), specification, corrected(1, "verification_method", "inspection")), ElementsAre(HasSubstr("REQ-002 is verified otherwise")));
+    json::object shorter = specification;
+    shorter.at("requirements").as_array().pop_back();
+    EXPECT_THAT(faults_of_correction(sent("spec"), specification, shorter), ElementsAre(HasSubstr("REQ-002 is gone")));
+}
+
+// ---------------------------------------------------------------------------------------------- the task --
+
+/// SPEC, RED and GREEN without a model: GREEN's second test fails until the file of the tests says `right`.
+class HandBackTask : public ::testing::Test {
+protected:
+    HandBackTask() {
+        bench.memory.gate = [](const GateCall& call, const Files& files) -> Result<GateReport> {
+            const bool code = files.contains("slug.py");
+            const auto tests = files.find("tests/test_slug.py");
+            const bool right = tests != files.end() && tests->second == "right\n";
+            const bool green = call.request.gate == "green";
+            GateReport report = gate_report(call, !green || (code && right), facts());
+            report.tests = {outcome(lower, code ? TestStatus::passed : TestStatus::failed_assertion),
+                            outcome(spaces, code && right ? TestStatus::passed : TestStatus::failed_assertion, "'a-b' != 'a_b'")};
+            return report;
+        };
+        bench.stage("spec", [](StageContext&) {
+            return StageResult::completed(parsed(R"({"title": "Slugs", "description": "Slugs", "components": [{"name": "slug", "type": "module"}], "requirements": [
+                {"id": "REQ-001", "description": "Lower case", "acceptance_criteria": ["'Hello' becomes 'hello'"], "verification_method": "test"},
+                {"id": "REQ-002", "description": "Hyphens", "acceptance_criteria": ["'a b' becomes 'a-b'"], "verification_method": "test"}]})"));
+        });
+        bench.stage("red", [this](StageContext& context) {
+            seen_by_red = context.input().previous_errors;
+            const bool again = context.workspace().exists("tests/test_slug.py");
+            EXPECT_FALSE(context.workspace().exists("slug.py")) << "tests are written before the code";
+            EXPECT_TRUE(context.workspace().create("tests/test_slug.py", again && mends ? "right\n" : "wrong\n", true).ok());
+            return measured(context, "red", suite);
+        });
+        bench.stage("green", [this](StageContext& context) {
+            const bool again = context.workspace().exists("slug.py");
+            works.push_back(again);
+            if (!again && tries) { EXPECT_TRUE(context.workspace().create("slug.py", "the code\n", false).ok()); }
+            if (again && mends) { return measured(context, "green", {{"summary", "done"}}); }
+            StageResult result = measured(context, "green", {{"summary", "a test is wrong"}, {"hand_back", claim()}});
+            result.status = StageStatus::pending;
+            result.cycle_to = "red";
+            result.cycle_reason = "it is wrong";
+            return result;
+        });
+    }
+    /// Where it is delivered too.
+    void deliver() {
+        delivers = true;
+        bench.stage("deliver", [](StageContext& context) {
+            DeliveryRequest request;
+            request.title = "Add slugs";
+            EXPECT_TRUE(context.deliver(request).ok());
+            return note();
+        });
+    }
+    static json::object facts() {
+        return parsed(R"({"believed": true, "all_tests_fail": true, "no_implementation_exists": true, "all_tests_pass": true, "conformance_passing": true, "no_regressions": true,
+                          "test_results": {"total": 2, "passed": 1, "failed": 1}, "failing_tests": ["x"], "passing_tests": ["x"], "coverage_mapping": {}})");
+    }
+    static StageResult measured(StageContext& context, const char* gate, json::object artifact) {
+        GateRequest request;
+        request.gate = gate;
+        EXPECT_TRUE(context.run_gate(request).ok());
+        return StageResult::completed(std::move(artifact));
+    }
+    [[nodiscard]] PipelineResult start() {
+        StartOptions options = delivers ? Bench::with({"spec", "red", "green", "deliver"}) : Bench::with({"spec", "red", "green"});
+        const char* const contracts[] = {"specification", "test_suite", "implementation"};
+        const char* const agents[] = {"software_architect", "test_engineer", "software_developer"};
+        for (std::size_t at = 0; at < 3; ++at) {
+            options.pipeline.stages[at].contract = contracts[at];
+            options.pipeline.stages[at].agent = agents[at];
+            options.pipeline.stages[at].max_retries = 0;
+            if (at > 0) { options.pipeline.stages[at].config["exit_gate"] = options.pipeline.stages[at].name; }
+        }
+        return bench.start(options);
+    }
+
+    Bench bench;
+    bool mends = true;
+    bool tries = true;
+    bool delivers = false;
+    std::vector<std::string> seen_by_red;
+    std::vector<bool> works;
+};
+
+TEST_F(HandBackTask, red_corrects_the_test_on_its_own_tree_and_green_goes_on_with_its_work) {
+    const auto result = start();
+    ASSERT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
+    EXPECT_THAT(works, ElementsAre(false, true));
+    EXPECT_THAT(seen_by_red, ElementsAre(HasSubstr("'a-b' != 'a_b'")));
+    EXPECT_EQ(bench.memory.trees.at(bench.state(result.task_id).tree).at("slug.py"), "the code\n");
+    EXPECT_FALSE(bench.state(result.task_id).hand_back) << "GREEN is done";
+}
+
+TEST_F(HandBackTask, the_work_is_kept_as_a_patch) {
+    const auto result = start();
+    bool found = false;
+    for (const Record& record : bench.records(result.task_id)) {
+        if (record.type() != "cycle_requested") { continue; }
+        const std::string patch(record.body.at("hand_back").at("patch").as_string());
+        found = read_file(bench.task_folder(result.task_id) / patch).value_or("").find("the code") != std::string::npos;
+    }
+    EXPECT_TRUE(found);
+}
+
+TEST_F(HandBackTask, the_commit_says_what_was_handed_back) {
+    deliver();
+    ASSERT_TRUE(start().success);
+    ASSERT_FALSE(bench.memory.messages.empty());
+    EXPECT_THAT(bench.memory.messages.back(), HasSubstr("- GREEN handed " + spaces + " back to RED: An underscore is expected. Changed since: tests/test_slug.py."));
+}
+
+TEST_F(HandBackTask, without_end_it_becomes_a_question_to_a_person) {
+    mends = false;
+    const auto waiting = start();
+    EXPECT_EQ(waiting.exit_code, ExitCode::cycle_limit);
+    EXPECT_EQ(bench.count(waiting.task_id, "cycle_started"), 3U);
+    EXPECT_THAT(works, ElementsAre(false, true, true, true)) << "its work is there each time";
+}
+
+TEST_F(HandBackTask, a_stage_that_hands_back_without_evidence_has_failed) {
+    tries = false;
+    const auto result = start();
+    EXPECT_EQ(result.status, TaskStatus::failed);
+    EXPECT_EQ(result.error->code, "AF-ORCH-033");
+    EXPECT_EQ(bench.count(result.task_id, "cycle_requested"), 0U);
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing
