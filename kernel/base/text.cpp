@@ -55,20 +55,27 @@ bool must_escape(char32_t code) noexcept {
     return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x2028 || code == 0x2029 || code == 0xFEFF || code == 0xFFFE || code == 0xFFFF;
 }
 
+/// Characters that turn the text after them round for whoever looks at it: bidirectional marks, embeddings, overrides and isolates.
+bool turns_round(char32_t code) noexcept {
+    return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
 void append_escape(std::string& out, char32_t code) {
     constexpr char hexadecimal[] = "0123456789abcdef";
     out += "\\u";
     for (int shift = 12; shift >= 0; shift -= 4) { out += hexadecimal[(code >> static_cast<unsigned>(shift)) & 15U]; }
 }
 
-void append_string(std::string& out, std::string_view text) {
+/// `shown`: for somebody's eyes, and not for a hash.
+void append_string(std::string& out, std::string_view text, bool shown) {
     out += '"';
     std::size_t plain = 0;    // Start of what was not copied yet.
     for (std::size_t i = 0; i < text.size();) {
         const auto byte = static_cast<unsigned char>(text[i]);
         if (byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\') { ++i; continue; }
         const Character character = decode(text.substr(i));
-        if (character.valid && byte >= 0x80 && !must_escape(character.code)) { i += character.length; continue; }
+        const bool acts = must_escape(character.code) || (shown && turns_round(character.code));
+        if (character.valid && byte >= 0x80 && !acts) { i += character.length; continue; }
         out.append(text, plain, i - plain);
         if (!character.valid) { out += replacement; }
         else {
@@ -129,7 +136,7 @@ void append_value(std::string& out, const json::value& value, const Style& style
         case json::kind::int64: out += std::to_string(value.get_int64()); break;
         case json::kind::uint64: out += std::to_string(value.get_uint64()); break;
         case json::kind::double_: append_double(out, value.get_double()); break;
-        case json::kind::string: append_string(out, value.get_string()); break;
+        case json::kind::string: append_string(out, value.get_string(), !style.sorted); break;
         case json::kind::array: {
             const auto& array = value.get_array();
             out += '[';
@@ -152,7 +159,7 @@ void append_object(std::string& out, const json::object& object, const Style& st
     bool first = true;
     const auto member = [&](const json::key_value_pair& entry) {
         separate(out, style, depth, first);
-        append_string(out, entry.key());
+        append_string(out, entry.key(), !style.sorted);
         out += style.key;
         append_value(out, entry.value(), style, depth + 1);
         first = false;

@@ -21,6 +21,16 @@ TEST(ToJsonLine, escapes_what_readers_disagree_on) {
     EXPECT_EQ(to_json_line("\u0085\u2028\uFEFF\x7F\x01\"\\/\U0001F600"), "\"\\u0085\\u2028\\ufeff\\u007f\\u0001\\\"\\\\/\U0001F600\"");
 }
 
+TEST(ToJsonLine, escapes_what_turns_text_round_for_its_reader) {
+    const std::string all = "\u061C\u200E\u200F\u202A\u202B\u202C\u202D\u202E\u2066\u2067\u2068\u2069";
+    const std::string escaped = R"("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")";
+    EXPECT_EQ(to_json_line(json::value(all)), escaped);
+    EXPECT_EQ(to_json_pretty(json::value(all)), escaped + "\n");
+    EXPECT_EQ(to_json_line(json::value("\u05D0\u0628 \u200D\u200B")), "\"\u05D0\u0628 \u200D\u200B\"");     // Letters, and what joins and parts them.
+}
+
+TEST(ToJsonCanonical, is_what_it_was_so_that_old_hashes_hold) { EXPECT_EQ(to_json_canonical(json::value("\u202E")), "\"\u202E\""); }
+
 TEST(ToJsonLine, keeps_the_order_of_keys) { EXPECT_EQ(to_json_line(json::object{{"b", 1}, {"a", nullptr}}), R"({"b": 1, "a": null})"); }
 
 TEST(ToJsonPretty, indents_by_two_and_ends_in_a_newline) {
