@@ -103,10 +103,10 @@ constexpr std::array<std::string_view, 5> no_more_processes{"Resource temporaril
 /// refuses the next process, and only what the test then says tells it.
 void name_process_limit(TestRun& run, std::uint64_t limit) {
     const auto setting = std::to_string(limit) + " processes and threads at once, the limit that gates.max_processes sets";
-    const auto* ended = run.confinement.if_contains("limit");
-    if (ended != nullptr && *ended == json::value("processes")) {
+    if (const auto* ended = run.confinement.if_contains("limit")) {
         run.believed = false;
-        run.disbelief = "the tests were ended because they had more than " + setting;
+        run.disbelief = *ended == json::value("processes") ? "the tests were ended because they had more than " + setting
+                                                           : "the tests were ended because together they took more than their share of " + std::string(ended->as_string());
         for (auto& test : run.tests) {
             test.status = TestStatus::error;
             test.message = ellipsis("not believed: " + run.disbelief, 500);

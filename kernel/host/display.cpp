@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "base/text.hpp"
+#include "base/thread.hpp"
 #include "host/event_fields.hpp"
 #include "host/terminal.hpp"
 
@@ -71,7 +72,7 @@ std::string human_duration(std::chrono::milliseconds time) {
 }
 
 Display::Display(std::ostream& out, Options options) : out_(out), options_(std::move(options)) {
-    if (options_.terminal && !options_.quiet) { ticker_ = std::thread([this] { tick(); }); }
+    if (options_.terminal && !options_.quiet) { ticker_ = try_thread([this] { tick(); }); }      // Without one, lines are drawn with events alone.
 }
 
 Display::~Display() {
@@ -82,7 +83,7 @@ Display::~Display() {
         draw("");
     }
     wake_.notify_all();
-    if (ticker_.joinable()) { ticker_.join(); }
+    if (ticker_) { ticker_->join(); }
 }
 
 std::string Display::paint(std::string_view text, int colour) const {

@@ -8,6 +8,7 @@
 #include <iosfwd>
 #include <mutex>
 #include <string>
+#include <optional>
 #include <thread>
 
 #include "base/events.hpp"
@@ -55,7 +56,7 @@ private:
     bool asked_here_ = false;       ///< The console asks on this terminal.
     bool over_ = false;
     std::condition_variable wake_;
-    std::thread ticker_;
+    std::optional<std::thread> ticker_;
 };
 
 /// A text that came from a model or a file, safe on a terminal: control and bidirectional characters are shown escaped.

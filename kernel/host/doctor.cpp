@@ -53,16 +53,11 @@ std::string confinement_text(const json::object& confinement) {
     return text;
 }
 
-Check check_confinement(const ProductPaths& product, const std::string& folder) {
-    const auto processes = make_process_runner(product.exec_helper);
-    ProcessRequest request;
-    request.argv = {"true"};
-    request.directory = folder;
-    request.environment = base_environment(current_environment());
-    request.confinement.readable = {folder};
-    const auto outcome = processes->run(request, {});
-    if (!outcome.ok()) { return {"sandbox", Verdict::bad, outcome.error().to_string()}; }
-    return {"sandbox", outcome->exit_code == 0 ? Verdict::good : Verdict::bad, confinement_text(outcome->confinement)};
+/// A gap that the user accepted, and a share that the kernel lets only be watched, are told and no fault.
+Check check_confinement(const ExecHelper& helper, const std::string& folder) {
+    const auto in_force = check_sandbox(helper, folder);
+    if (!in_force.ok()) { return {"sandbox", Verdict::bad, in_force.error().to_string()}; }
+    return {"sandbox", in_force->contains("open_gaps") ? Verdict::warning : Verdict::good, confinement_text(*in_force)};
 }
 
 Check check_program(const ProductPaths& product, const std::string& folder, std::string name, const std::vector<std::string>& argv) {
@@ -192,9 +187,9 @@ int run_doctor(Program& program) {
     checks.push_back(from("repository", place, place.ok() ? place->root.string() : ""));
     if (product.ok()) {
         const std::string folder = place.ok() ? place->root.string() : "/";
-        checks.push_back(check_confinement(*product, folder));
         checks.push_back(check_program(*product, folder, "git", {"git", "--version"}));
     }
+    if (product.ok() && !place.ok()) { checks.push_back(check_confinement(product->exec_helper, "/")); }
     if (place.ok()) {
         if (const auto begun = CheckoutChange::unfinished(apply_folder(place->agentforge))) {
             checks.push_back({"checkout", Verdict::warning, interrupted_apply(*begun)});
@@ -203,6 +198,7 @@ int run_doctor(Program& program) {
     if (product.ok() && place.ok()) {
         NullEventSink events;
         auto project = Project::open(program, events);
+        checks.push_back(check_confinement(project.ok() ? (*project)->exec_helper() : ExecHelper(product->exec_helper), place->root.string()));
         checks.push_back(from("configuration", project, "settings, contracts, agents and pipelines are valid"));
         if (project.ok()) {
             checks.push_back(check_the_plugins(**project));

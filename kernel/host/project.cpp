@@ -273,6 +273,10 @@ TokenBudget token_budget(const Settings& settings) {
             .available_actions = tokens("context.budget.available_actions")};
 }
 
+ExecHelper Project::exec_helper() const {
+    return {product_.exec_helper, settings_->list("sandbox.accept")};
+}
+
 Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& events, std::string_view task) {
     std::unique_ptr<Project> project(new Project(program));
     AF_TRY(project->place_, ProjectPlace::find(program));
@@ -321,7 +325,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     AF_TRY(TaskLimits limits, load_limits(*project->settings_, project->pipelines_));
     AF_TRY(DeliverySettings delivery, load_delivery(*project->settings_));
 
-    project->processes_ = make_process_runner(project->product_.exec_helper);
+    project->processes_ = make_process_runner(project->exec_helper());
     GitWorkshopOptions workshops;
     workshops.repository = project->place_.root.string();
     workshops.state_directory = state;
@@ -360,7 +364,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .agents_md = project->settings_->boolean("context.agents_md"),
         .environment = program.environment,
         .servers = &project->servers_,
-        .exec_helper = project->product_.exec_helper,
+        .exec_helper = project->exec_helper(),
         .redactor = redactor,
         .model_limit = std::chrono::seconds(longest),
         .output_limit = [self](const std::string& role) { return static_cast<std::uint64_t>(read_model_settings(*self->settings_, role).max_output_tokens); },

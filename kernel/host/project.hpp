@@ -49,6 +49,8 @@ public:
     [[nodiscard]] const TaskServices& services() const noexcept { return *services_; }
     [[nodiscard]] const PriceTable& prices() const noexcept { return prices_; }
     [[nodiscard]] const ProductPaths& product() const noexcept { return product_; }
+    /// What starts programs confined, with the gaps that the user's own settings accept; a project's settings accept none.
+    [[nodiscard]] ExecHelper exec_helper() const;
     [[nodiscard]] TaskStore& tasks() noexcept { return *tasks_; }
     [[nodiscard]] EscalationStore& escalations() noexcept { return *escalations_; }
     /// Who tells people, and looks after deadlines and reminders.

@@ -272,6 +272,16 @@ std::vector<DeliveryTool> delivery_tools(const Project& project, const std::map<
     return tools;
 }
 
+Result<json::object> check_sandbox(const ExecHelper& helper, const std::string& folder) {
+    ProcessRequest request;
+    request.argv = {"true"};
+    request.directory = folder;
+    request.environment = base_environment(current_environment());
+    request.confinement.readable = {folder};
+    AF_TRY(ProcessOutcome outcome, make_process_runner(helper)->run(request, {}));
+    return std::move(outcome.confinement);
+}
+
 Result<void> check_delivery(Project& project, const std::map<std::string, std::string>& environment) {
     const DeliverySettings& delivery = project.services().delivery;
     const auto of_delivery = [](const std::string& key) { return key == "delivery.type" || key == "delivery.remote"; };

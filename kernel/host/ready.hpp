@@ -36,6 +36,9 @@ struct SuiteNow { bool passes = true; std::string text; };
 [[nodiscard]] std::vector<std::string> gates_text(const GateReadiness& gates);
 [[nodiscard]] json::array gates_json(const GateReadiness& gates);
 
+/// Runs `true` as gates run programs, and answers with what was in force. Errors: AF-EXEC-….
+[[nodiscard]] Result<json::object> check_sandbox(const ExecHelper& helper, const std::string& folder);
+
 /// One program that may be asked to do something at the end of a task.
 struct DeliveryTool { std::string program; std::string use; std::vector<std::string> version; bool needed = true; bool found = false; };
 /// What the delivery as it is set will run besides git: the program that signs, the one that opens a pull request.

@@ -39,7 +39,7 @@ private:
 
 ServerPlace trial_place(const Project& project, const Program& program, const Scratch& scratch) {
     ServerPlace place;
-    place.exec_helper = project.product().exec_helper;
+    place.exec_helper = project.exec_helper();
     place.workspace = project.place().root.string();
     place.scratch = scratch.path();
     place.readable = program_folders(program.environment);

@@ -106,6 +106,7 @@ json::object settings_for_task(const Project& project) {
 
 /// What a stage would miss later is said before a task exists: its plugin, its agents, their tools, their models.
 Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, const std::string& request) {
+    AF_CHECK(check_sandbox(project.exec_helper(), project.place().root.string()));
     AF_CHECK(check_plugins(project, pipeline));
     for (const StageTemplate& stage : pipeline.stages) { AF_CHECK(check_prompts_fit(project.services(), stage, request)); }
     return {};

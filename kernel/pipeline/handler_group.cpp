@@ -5,7 +5,10 @@
 #include <condition_variable>
 #include <mutex>
 #include <set>
+#include <optional>
 #include <thread>
+
+#include "base/thread.hpp"
 
 namespace agentforge::kernel {
 
@@ -92,16 +95,18 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
     const auto context = std::make_shared<GroupContext>(outer, outer.deadline());
     const auto calls = std::make_shared<Calls<T>>();
     calls->results.resize(which.size());
-    std::vector<std::thread> threads;
+    std::vector<std::optional<std::thread>> threads;
     for (std::size_t index = 0; index < which.size(); ++index) {
-        threads.emplace_back([calls, context, work = call, index, handler = which[index]->handler, refused = which[index]->refused]() mutable {
+        auto one = [calls, context, work = call, index, handler = which[index]->handler, refused = which[index]->refused]() mutable {
             Result<T> result = refused ? Result<T>(std::move(*refused)) : work(*handler, *context);
             handler.reset();        // Let go before the end is seen, so that nothing ends on this thread unless it was left behind.
             work = nullptr;
             const std::lock_guard lock(calls->mutex);
             calls->results[index] = std::move(result);
             calls->changed.notify_all();
-        });
+        };
+        threads.push_back(try_thread(one));
+        if (!threads.back()) { one(); }     // The machine has no thread left: one after another.
     }
     std::optional<steady_clock::time_point> over;       // Since when nothing more is waited for.
     auto looked = steady_clock::now();
@@ -135,7 +140,7 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
                                     "answer with `agentforge resolve` or `agentforge approve`, and mend the handler: it must watch deadline() and cancelled()", ErrorKind::timeout});
         }
         lock.unlock();
-        back ? threads[index].join() : threads[index].detach();
+        if (auto& thread = threads[index]) { back ? thread->join() : thread->detach(); }
         if (!back && options_.left_behind) { options_.left_behind(); }
         lock.lock();
     }

@@ -19,6 +19,7 @@
 #include "cost/prices.hpp"
 #include "pipeline/delivery_settings.hpp"
 #include "plugins/host.hpp"
+#include "sandbox/process.hpp"
 #include "secrets/redactor.hpp"
 #include "servers/definition.hpp"
 
@@ -40,7 +41,7 @@ struct TaskServices {
     bool agents_md = true;                                  ///< Whether agents are shown the repository's AGENTS.md.
     std::map<std::string, std::string> environment;         ///< The whole one; children get the allow-listed part.
     const ServerSet* servers = nullptr;                     ///< Tool servers that are declared; null: none.
-    std::string exec_helper = {};                           ///< agentforge-exec, for servers and plugins that are processes.
+    ExecHelper exec_helper = {};                            ///< agentforge-exec, for servers and plugins that are processes.
     const Redactor& redactor = nothing_hidden();            ///< Hides secrets in all that is journaled, shown and sent.
     std::chrono::milliseconds hang_grace{5'000};            ///< How long after its deadline a plugin's call may still return.
     std::chrono::milliseconds model_limit{0};               ///< How long one model call may take (`llm.timeout_seconds`); 0: as long as its stage.

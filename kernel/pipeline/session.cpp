@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/session.hpp"
 
+#include <system_error>
 #include <utility>
 
 #include "base/text.hpp"
@@ -130,11 +131,19 @@ Result<void> TaskSession::record(std::string_view type, json::object fields, con
     const auto now = clock_.steady();
     if (state_.status != status || now - projected_at_ >= projection_interval) { return project(); }
     if (!projection_due_) {
+        if (!has_projector()) { return project(); }
         projection_due_ = true;
-        if (!projector_.joinable()) { projector_ = std::jthread([this](const std::stop_token& stop) { project_when_due(stop); }); }
         projector_wakes_.notify_one();
     }
     return {};
+}
+
+bool TaskSession::has_projector() {
+    if (projector_.joinable()) { return true; }
+    try {
+        projector_ = std::jthread([this](const std::stop_token& stop) { project_when_due(stop); });
+    } catch (const std::system_error&) {}       // The machine has no thread left.
+    return projector_.joinable();
 }
 
 TaskSession::~TaskSession() {

@@ -85,6 +85,7 @@ private:
     void remember_items();
     /// Guarded by `writing_`, but for the destructor.
     [[nodiscard]] Result<void> project();
+    [[nodiscard]] bool has_projector();
     void project_when_due(const std::stop_token& stop);
 
     TaskStore& store_;

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/thread.hpp"
 #include "plugins/call_mark.hpp"
 
 namespace agentforge::kernel {
@@ -58,15 +59,18 @@ bool run_bounded(std::function<void()> work, const std::shared_ptr<CallWatch>& w
         bool done = false;
     };
     const auto shared = std::make_shared<Shared>();
-    std::thread worker([shared, watch, work = std::move(work)]() mutable {
+    const auto given = std::make_shared<std::function<void()>>(std::move(work));
+    const auto body = [shared, watch, given] {
         CallWatch::here = watch.get();
-        work();
-        work = nullptr;     // Let go before the end is seen, so that nothing ends on this thread unless it was given up.
+        (*given)();
+        *given = nullptr;   // Let go before the end is seen, so that nothing ends on this thread unless it was given up.
         CallWatch::here = nullptr;
         const std::lock_guard lock(shared->mutex);
         shared->done = true;
         shared->changed.notify_all();
-    });
+    };
+    auto worker = try_thread(body);
+    if (!worker) { body(); }
     std::unique_lock lock(shared->mutex);
     while (!shared->done) {
         shared->changed.wait_for(lock, std::chrono::milliseconds(50));
@@ -76,12 +80,12 @@ bool run_bounded(std::function<void()> work, const std::shared_ptr<CallWatch>& w
         lock.lock();
         if (give_up && !shared->done) {
             lock.unlock();
-            worker.detach();
+            worker->detach();
             return false;
         }
     }
     lock.unlock();
-    worker.join();
+    if (worker) { worker->join(); }
     return true;
 }
 

@@ -5,25 +5,19 @@
 #include <agentforge/process.hpp>
 
 #include <algorithm>
-#include <algorithm>
 #include <array>
-#include <filesystem>
 #include <cerrno>
 #include <cstdlib>
 #include <optional>
 #include <system_error>
 #include <unistd.h>
 
+#include "sandbox/system_paths.hpp"
+
 namespace agentforge::kernel {
 namespace {
 
-/// What nearly every program reads. /run, /var, /home, /root and /tmp are not among it.
-constexpr std::array<const char*, 16> system_paths{
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store", "/gnu/store",
-    "/proc", "/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm", "/run/systemd/resolve"};
 constexpr std::array<const char*, 6> devices{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"};
-/// Inside the system's paths, readable for root.
-constexpr std::array<const char*, 4> system_secrets{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"};
 constexpr unsigned max_open_files = 4096;
 constexpr const char* default_path = "/usr/local/bin:/usr/bin:/bin";
 
@@ -62,24 +56,26 @@ private:
     std::string text_;
 };
 
-Result<std::string> make_policy(const Confinement& confinement, const std::string& program) {
+Result<std::string> make_policy(const Confinement& confinement, const std::vector<std::string>& accepted_gaps, const std::string& program, const std::string& directory) {
     Policy policy;
     policy.set("host", static_cast<std::uint64_t>(::getpid()));
     policy.set("program", program);
+    policy.set("directory", directory);
     policy.set("confine", std::uint64_t{confinement.enabled ? 1U : 0U});
     policy.set("network", confinement.network == Network::full || !confinement.enabled ? "full" : "none");
     if (!confinement.enabled) { return policy.take(); }
-    policy.set("landlock", static_cast<std::uint64_t>(std::max(1, confinement.minimum_landlock_abi)));
+    policy.set("namespaces", std::uint64_t{confinement.namespaces ? 1U : 0U});
+    policy.set("landlock_at_most", static_cast<std::uint64_t>(std::max(0, confinement.landlock_at_most)));
+    for (const std::string& gap : accepted_gaps) { policy.set("accept", gap); }
     policy.set("memory", confinement.max_memory_bytes);
+    policy.set("shared_bytes", confinement.max_shared_bytes);
     policy.set("processes", confinement.max_processes);
     policy.set("file_bytes", confinement.max_file_bytes);
     policy.set("cpu_seconds", confinement.max_cpu_seconds);
     policy.set("open_files", std::uint64_t{max_open_files});
-    for (const char* path : system_paths) { policy.set("system", path); }
+    for (const std::string_view path : system_paths()) { policy.set("system", path); }
     for (const char* path : devices) { policy.set("device", path); }
-    if (::geteuid() == 0) {
-        for (const char* path : system_secrets) { policy.set("hide", path); }
-    }
+    for (const std::string& path : system_secrets()) { policy.set("hide", path); }
     AF_CHECK(policy.grant("read", confinement.readable, "readable"));
     AF_CHECK(policy.grant("write", confinement.writable, "writable"));
     AF_CHECK(policy.grant("hide", confinement.hidden, "hidden"));
@@ -96,9 +92,12 @@ struct Report {
 
 std::uint64_t number(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); }
 
+constexpr std::array<std::string_view, 5> words_of_report{"mode", "no_full_mode", "network", "processes_by", "limit"};
+
 Report read_report(std::string_view text) {
     Report report;
     json::array absent;
+    json::array open_gaps;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\0'), text.size());
         const std::string_view record = text.substr(0, end);
@@ -113,17 +112,19 @@ Report read_report(std::string_view text) {
         else if (key == "signal") { report.signal = static_cast<int>(number(value)); }
         else if (key == "started") { report.started = true; }
         else if (key == "absent") { absent.emplace_back(process::to_utf8(value)); }
-        else if (key == "network" || key == "hidden" || key == "processes_by" || key == "limit") { report.in_force[key] = value; }
+        else if (key == "open_gap") { open_gaps.emplace_back(value); }
+        else if (std::ranges::find(words_of_report, key) != words_of_report.end()) { report.in_force[key] = process::to_utf8(value); }
         else { report.in_force[key] = number(value); }
     }
+    if (!open_gaps.empty()) { report.in_force["open_gaps"] = std::move(open_gaps); }
     if (!absent.empty()) { report.in_force["absent"] = std::move(absent); }
     return report;
 }
 
 /// The helper's own command line for a request.
-Result<process::Command> helper_command(const std::string& helper, const ProcessRequest& request, const std::string& program) {
+Result<process::Command> helper_command(const ExecHelper& helper, const ProcessRequest& request, const std::string& program) {
     process::Command command;
-    command.program = helper;
+    command.program = helper.path;
     command.argv = request.argv;
     command.argv.insert(command.argv.begin(), "agentforge-exec");
     command.directory = request.directory;
@@ -133,7 +134,7 @@ Result<process::Command> helper_command(const std::string& helper, const Process
     command.grace = request.grace;
     command.max_output_bytes = request.max_output_bytes;
     command.supervisor = true;
-    AF_TRY(command.extra_input, make_policy(request.confinement, program));
+    AF_TRY(command.extra_input, make_policy(request.confinement, helper.accepted_gaps, program, request.directory));
     return command;
 }
 
@@ -159,7 +160,7 @@ Result<ProcessOutcome> outcome_of(const ProcessRequest& request, const std::stri
 
 class HelperRunner final : public ProcessRunner {
 public:
-    explicit HelperRunner(std::string helper) : helper_(std::move(helper)) {}
+    explicit HelperRunner(ExecHelper helper) : helper_(std::move(helper)) {}
 
     Result<ProcessOutcome> run(const ProcessRequest& request, const Stop& stop) override {
         AF_TRY(const std::string program, program_of(request));
@@ -170,20 +171,20 @@ public:
         }
 
         auto ran = process::run(command, stop.cancel == nullptr ? process::Cancelled{} : [&stop] { return stop.cancelled(); });
-        if (!ran) { return helper_failure(std::move(ran).error(), helper_); }
+        if (!ran) { return helper_failure(std::move(ran).error(), helper_.path); }
         return outcome_of(request, program, std::move(ran).value());
     }
 
 private:
-    std::string helper_;
+    ExecHelper helper_;
 };
 
 Result<ProcessOutcome> outcome_of(const ProcessRequest& request, const std::string& program, process::Outcome ran) {
     Report report = read_report(ran.report);
     const bool stopped = ran.timed_out || ran.cancelled;
     if (!report.refused.empty()) {
-        return Error{"AF-EXEC-004", "The confinement that was asked for cannot be had: " + process::to_utf8(report.refused), program,
-                     "Use a kernel with Landlock (5.13 or newer, lsm=landlock), or correct the paths and the network setting.", ErrorKind::unavailable};
+        return Error{"AF-EXEC-004", "The program cannot be confined: " + process::to_utf8(report.refused), program,
+                     "Allow this user namespaces, use a kernel with a newer Landlock, or correct the paths; docs/security.md says what each needs.", ErrorKind::unavailable};
     }
     if (!report.failed.empty()) {
         return Error{"AF-EXEC-002", "The program cannot be started: " + process::to_utf8(report.failed), program,
@@ -234,51 +235,16 @@ private:
 
 }  // namespace
 
-Result<std::unique_ptr<ConfinedTalk>> begin_talk(const std::string& exec_helper, const ProcessRequest& request) {
+Result<std::unique_ptr<ConfinedTalk>> begin_talk(const ExecHelper& exec_helper, const ProcessRequest& request) {
     AF_TRY(const std::string program, program_of(request));
     AF_TRY(const process::Command command, helper_command(exec_helper, request, program));
     auto conversation = process::Conversation::begin(command);
-    if (!conversation) { return helper_failure(std::move(conversation).error(), exec_helper); }
+    if (!conversation) { return helper_failure(std::move(conversation).error(), exec_helper.path); }
     return std::unique_ptr<ConfinedTalk>(std::make_unique<HelperTalk>(std::move(conversation).value(), request, program));
 }
 
-std::unique_ptr<ProcessRunner> make_process_runner(std::string exec_helper) {
+std::unique_ptr<ProcessRunner> make_process_runner(ExecHelper exec_helper) {
     return std::make_unique<HelperRunner>(std::move(exec_helper));
-}
-
-std::vector<std::string> program_folders(const std::map<std::string, std::string>& environment) {
-    namespace fs = std::filesystem;
-    const auto variable = [&](const char* name) {
-        const auto found = environment.find(name);
-        return found == environment.end() ? std::string() : found->second;
-    };
-    const fs::path home = variable("HOME");
-    std::vector<std::string> folders;
-    const auto add = [&](const fs::path& path) {
-        std::error_code error;
-        const fs::path real = fs::canonical(path, error);
-        if (error || !fs::is_directory(real, error) || real == real.root_path() || (!home.empty() && fs::equivalent(real, home, error))) { return; }
-        const bool known = std::any_of(system_paths.begin(), system_paths.end(), [&](const std::string system) {
-            return real == system || real.string().starts_with(system + "/");
-        });
-        if (!known && std::find(folders.begin(), folders.end(), real.string()) == folders.end()) { folders.push_back(real.string()); }
-    };
-    const std::string path = variable("PATH");
-    for (std::string_view rest = path; !rest.empty();) {
-        const std::size_t end = rest.find(':');
-        const fs::path folder(rest.substr(0, end));
-        rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-        if (!folder.is_absolute()) { continue; }
-        add(folder);
-        const fs::path clean = folder.filename().empty() ? folder.parent_path() : folder;
-        if (clean.filename() != "bin" && clean.filename() != "sbin" && clean.filename() != "shims") { continue; }
-        if (clean.parent_path() == home / ".local") {
-            add(clean.parent_path() / "lib");
-        } else {
-            add(clean.parent_path());
-        }
-    }
-    return folders;
 }
 
 }  // namespace agentforge::kernel

@@ -23,32 +23,28 @@ enum class Network : unsigned char { none = 1, full };
 /// writable path that leads over a symbolic link is refused (AF-EXEC-004), because an earlier
 /// command could have planted it. Read is granted on `readable` and everything writable.
 ///
-/// Enforced by agentforge-exec, each layer probed and told in `ProcessOutcome::confinement`:
-///   - files: Landlock. `/tmp` is not writable; give a scratch folder in `writable` and name it in
-///     TMPDIR, and in HOME too, as the user's own is closed (git fails on a HOME it may not read).
-///     `/dev/shm` is a private one where the kernel gives a mount namespace.
-///   - `hidden`: covered by an empty mount in a private mount namespace ("hidden": "mounts"). Where
-///     there is none, the rules go around them ("hidden": "landlock"): Landlock cannot subtract, so
-///     the children of each folder on the way down are granted one by one; names can then still be
-///     listed, and nothing new can be made directly in those folders.
-///   - network none: an own network namespace with its own loopback ("network": "namespace"), else
-///     Landlock refuses TCP ("landlock_tcp", ABI 4); with neither, the process is refused.
-///   - limits: memory is RLIMIT_DATA of each process; processes are RLIMIT_NPROC, and as root, whom
-///     the kernel excepts, a watch of the supervisor that kills the tree ("processes_by": "watch").
+/// Enforced by agentforge-exec, and told in `ProcessOutcome::confinement`:
+///   - "mode": "full": namespaces. The program sees a root that holds the system's folders and what is granted, nothing else; its own
+///     /proc, /dev, /tmp and /dev/shm; its own processes, IPC and (network none) loopback interface.
+///   - "mode": "landlock", where the kernel or its owner allows no namespaces ("no_full_mode" says why): Landlock on the same paths.
+///     There `/tmp` and `/dev/shm` are closed: give a scratch folder in `writable` and name it in TMPDIR and HOME. Names below `hidden`
+///     can still be listed, and nothing new can be made directly in the folders on the way down to it. What an older Landlock leaves
+///     open must be in `ExecHelper::accepted_gaps`, else the program is refused; it then stands in "open_gaps".
+///   - shares of the whole tree: beyond one of them it is killed and "limit" names it.
 ///   - root keeps no capability but CAP_DAC_OVERRIDE; no_new_privs is on, except when not enabled.
-/// Not covered: chmod, chown and utime on readable paths of the same owner, connecting to a UNIX
-/// socket that has a path. Both need a seccomp filter; agentforge-exec names its place.
 struct Confinement {
     bool enabled = true;                        ///< false only for model CLIs that need the user's own rights.
     std::vector<std::string> readable;          ///< Folders and files; the system's (/usr, /lib, /etc, …) are added.
     std::vector<std::string> writable;
     std::vector<std::string> hidden;            ///< Inside readable folders, yet closed (`.git`); refused where the kernel cannot.
     Network network = Network::none;
-    std::uint64_t max_memory_bytes = 4ULL << 30U;
-    std::uint64_t max_processes = 512;          ///< Above those that the user has now.
-    std::uint64_t max_file_bytes = 2ULL << 30U;
-    std::uint64_t max_cpu_seconds = 3600;
-    int minimum_landlock_abi = 1;               ///< Below it the process is refused (AF-EXEC-004), naming what is missing.
+    std::uint64_t max_memory_bytes = 4ULL << 30U;       ///< Of the whole tree, shared memory included.
+    std::uint64_t max_shared_bytes = 512ULL << 20U;     ///< Of /tmp, of /dev/shm and of System V segments, each (full mode).
+    std::uint64_t max_processes = 512;          ///< Of the whole tree, with threads.
+    std::uint64_t max_file_bytes = 2ULL << 30U;         ///< Of one file, and of what the whole tree adds to the disk.
+    std::uint64_t max_cpu_seconds = 3600;               ///< Of one process, and of the whole tree for each processor of the machine.
+    bool namespaces = true;                     ///< false: Landlock mode, whatever the kernel has.
+    int landlock_at_most = 1'000;               ///< Below the kernel's own: as an older kernel, for tests.
 };
 
 struct ProcessRequest {
@@ -85,10 +81,19 @@ public:
     [[nodiscard]] virtual Result<ProcessOutcome> run(const ProcessRequest& request, const Stop& stop) = 0;
 };
 
+/// The static helper `agentforge-exec`, and what it may leave open where the kernel gives it no more.
+struct ExecHelper {
+    ExecHelper() = default;
+    ExecHelper(std::string file, std::vector<std::string> gaps = {}) : path(std::move(file)), accepted_gaps(std::move(gaps)) {}     // NOLINT: a path is a helper.
+    ExecHelper(const char* file) : path(file) {}                                                                                     // NOLINT
+    std::string path;
+    std::vector<std::string> accepted_gaps;     ///< "signals" (below Landlock ABI 6), "truncate" (below 3): the user's own word for Landlock mode.
+};
+
 /// posix_spawn of the static helper `agentforge-exec`, which confines itself and execs. The helper
 /// stays as the program's parent and subreaper: nothing the program starts outlives the call, nor
 /// the host. `run` must not be called from a thread that ends before it returns.
-[[nodiscard]] std::unique_ptr<ProcessRunner> make_process_runner(std::string exec_helper);
+[[nodiscard]] std::unique_ptr<ProcessRunner> make_process_runner(ExecHelper exec_helper);
 
 /// A confined program that is talked to while it runs.
 class ConfinedTalk {
@@ -110,16 +115,18 @@ public:
 /// Starts the request's program by the helper, confined as `run` confines; `input`, `timeout` and `max_output_bytes` are not used.
 /// A refusal of the helper shows as a program that ended: `end` says why. Nothing it started outlives the object, the host or the
 /// thread that began it. Errors: AF-EXEC-….
-[[nodiscard]] Result<std::unique_ptr<ConfinedTalk>> begin_talk(const std::string& exec_helper, const ProcessRequest& request);
+[[nodiscard]] Result<std::unique_ptr<ConfinedTalk>> begin_talk(const ExecHelper& exec_helper, const ProcessRequest& request);
 
 /// PATH, HOME, LANG, LC_*, TZ, TMPDIR, USER, LOGNAME, SHELL, TERM of `environment`: what a child may see. Nothing
 /// named *KEY*, *TOKEN*, *SECRET*, *PASSWORD* ever.
 [[nodiscard]] std::map<std::string, std::string> base_environment(const std::map<std::string, std::string>& environment);
 [[nodiscard]] std::map<std::string, std::string> current_environment();
 
-/// Folders outside the system's that programs on PATH need to read: each folder of PATH and, for `…/bin` and `…/shims`, the
-/// installation around it (a virtual environment, pyenv, nvm, cargo). Never the home folder itself, `~/.local` or `/`: of
-/// `~/.local/bin` only its sibling `lib` is added. What does not exist is left out. For Confinement::readable.
+/// What programs on PATH need to read outside the system's folders: each folder of PATH and, for `…/bin` and `…/shims`, what lies
+/// beside it in the installation (a virtual environment, nvm, a JDK), without files whose names begin with a dot. Where the installation
+/// is itself such a folder (`~/.cargo`, `~/.docker`, `~/.pyenv`), which holds a tool's settings and keys too, only its known parts:
+/// `lib`, `share`, `versions` and the like. Of `~/.local/bin` only its sibling `lib`, and never the home folder or `/`. What does not
+/// exist is left out. For Confinement::readable.
 [[nodiscard]] std::vector<std::string> program_folders(const std::map<std::string, std::string>& environment);
 
 }  // namespace agentforge::kernel

@@ -16,7 +16,7 @@ namespace agentforge::kernel {
 
 /// Where and with which rights a server runs; the same as a program that a tool runs for the role.
 struct ServerPlace {
-    std::string exec_helper;
+    ExecHelper exec_helper;
     std::string workspace;                              ///< Absolute; its working directory.
     std::string scratch;                                ///< Writable; TMPDIR and HOME.
     std::vector<std::string> readable;

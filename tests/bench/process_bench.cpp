@@ -24,7 +24,18 @@ void bare_spawn(const std::string& path) {
     }
 }
 
-void spawn(benchmark::State& state, bool confined) {
+enum class How : unsigned char { unconfined = 1, landlock, full };
+
+constexpr const char* name_of(How how) {
+    switch (how) {
+        case How::unconfined: return "subprocess `true`, not confined";
+        case How::landlock: return "subprocess `true`, confined in Landlock mode";
+        case How::full: return "subprocess `true`, confined in full mode";
+    }
+    return "";
+}
+
+void spawn(benchmark::State& state, How how) {
     const WorkFolder folder("process");
     const auto runner = make_process_runner(must(ProductPaths::find_for("", program())).exec_helper);
     const std::string path = std::filesystem::exists("/usr/bin/true") ? "/usr/bin/true" : "/bin/true";
@@ -32,7 +43,8 @@ void spawn(benchmark::State& state, bool confined) {
     request.argv = {path};
     request.directory = folder.path().string();
     request.environment = base_environment(current_environment());
-    request.confinement.enabled = confined;
+    request.confinement.enabled = how != How::unconfined;
+    request.confinement.namespaces = how == How::full;
     request.confinement.writable = {folder.path().string()};
     Samples ours;
     Samples floor;
@@ -45,13 +57,15 @@ void spawn(benchmark::State& state, bool confined) {
         ours.add(spent / 1e3);
         state.SetIterationTime(spent / 1e6);
     }
-    report(state, {confined ? "subprocess `true`, confined" : "subprocess `true`, not confined", "ms", ours.median(), floor.median(),
+    report(state, {name_of(how), "ms", ours.median(), floor.median(),
                    "posix_spawn and waitpid of `true`", {}});
 }
-void spawn_confined(benchmark::State& state) { spawn(state, true); }
-void spawn_unconfined(benchmark::State& state) { spawn(state, false); }
+void spawn_unconfined(benchmark::State& state) { spawn(state, How::unconfined); }
+void spawn_in_landlock_mode(benchmark::State& state) { spawn(state, How::landlock); }
+void spawn_in_full_mode(benchmark::State& state) { spawn(state, How::full); }
 BENCHMARK(spawn_unconfined)->Iterations(60)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(spawn_confined)->Iterations(60)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(spawn_in_landlock_mode)->Iterations(60)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(spawn_in_full_mode)->Iterations(60)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace agentforge::bench

@@ -37,7 +37,7 @@ protected:
         const auto report = project.gate("tests", "t");
         EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary;
         EXPECT_EQ(status_of(report, test), TestStatus::passed) << joined(report.blocking_issues);
-        EXPECT_EQ(report.facts.at("confinement").at("network"), json::value("namespace"));
+        EXPECT_EQ(report.facts.at("confinement").at("network"), json::value("none"));
     }
 
     Project project;

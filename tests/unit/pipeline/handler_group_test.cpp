@@ -6,6 +6,7 @@
 #include <poll.h>
 
 #include "base/files.hpp"
+#include "unit/no_threads.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -118,6 +119,13 @@ protected:
 TEST_F(HandlerGroupTest, EveryHandlerTellsOnce) {
     ASSERT_TRUE(group().notify(escalation_, context_).ok());
     ASSERT_TRUE(again().notify(escalation_, context_).ok());
+    EXPECT_EQ(first_->told, 1U);
+    EXPECT_EQ(second_->told, 1U);
+}
+
+TEST_F(HandlerGroupTest, HandlersTellOneAfterAnotherWhereTheMachineHasNoThreadLeft) {
+    const NoThreads none;
+    ASSERT_TRUE(group().notify(escalation_, context_).ok());
     EXPECT_EQ(first_->told, 1U);
     EXPECT_EQ(second_->told, 1U);
 }

@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
+#include "unit/no_threads.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -175,6 +176,13 @@ TEST_F(SessionTest, records_close_to_one_another_are_shown_without_a_further_one
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (shown() != expected && std::chrono::steady_clock::now() < until) { std::this_thread::yield(); }
     EXPECT_EQ(shown(), expected);
+}
+
+TEST_F(SessionTest, records_close_to_one_another_are_shown_at_once_where_the_machine_has_no_thread_left) {
+    const NoThreads none;
+    ASSERT_TRUE(session_->record("task_started", {}).ok());
+    ASSERT_TRUE(session_->record("stage_started", {{"stage", "intake"}, {"attempt", 1}, {"visit", 1}, {"iteration", 0}, {"cycle", 0}}).ok());
+    EXPECT_EQ(shown(), json::value(to_json(session_->state())));
 }
 
 TEST_F(SessionTest, a_session_that_ends_leaves_the_projection_whole) {

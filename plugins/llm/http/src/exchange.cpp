@@ -25,6 +25,7 @@
 #include <poll.h>
 #include <sstream>
 #include <sys/socket.h>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 
@@ -382,7 +383,12 @@ private:
 
 Result<Head> exchange(const Call& call, const std::function<bool()>& cancelled, const Take& take) {
     const auto wire = std::make_shared<Wire>();
-    std::thread thread(Worker(call, wire));
+    std::thread thread;
+    try {
+        thread = std::thread(Worker(call, wire));
+    } catch (const std::system_error& error) {
+        return no_connection(call, std::string("this machine has no thread left (") + error.what() + ")");
+    }
     const auto finished = [&wire, &thread](std::unique_lock<std::mutex> lock) {
         if (!wire->changed.wait_for(lock, farewell, [&wire] { return wire->done; })) { return false; }
         lock.unlock();

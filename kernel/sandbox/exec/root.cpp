@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "root.hpp"
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <dirent.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "links.hpp"
+#include "report.hpp"
+
+namespace agentforge::exec {
+namespace {
+
+// The calls have these numbers on every architecture; the headers of the build machine may be older than the kernel.
+constexpr long open_tree_call = 428;
+constexpr long move_mount_call = 429;
+constexpr long mount_setattr_call = 442;
+constexpr unsigned clone_of_tree = 1U | O_CLOEXEC | 0x8000U /* AT_RECURSIVE */ | AT_EMPTY_PATH;
+constexpr unsigned from_and_to_descriptors = 0x04U | 0x40U;
+constexpr std::uint64_t read_only = 1U;
+constexpr std::uint64_t no_setuid = 2U;
+constexpr std::uint64_t no_devices = 4U;
+
+struct MountAttributes {
+    std::uint64_t set = 0, clear = 0, propagation = 0, user_namespace = 0;
+};
+
+constexpr const char* good = nullptr;     // Otherwise: what the kernel does not let us do.
+
+bool write_text(const char* path, const char* text) {
+    const int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0) { return false; }
+    const size_t size = strlen(text);
+    const bool whole = write(file, text, size) == static_cast<ssize_t>(size);
+    close(file);
+    return whole;
+}
+
+/// A new network namespace has no way out; its own loopback is switched on for tests that serve themselves.
+void raise_loopback() {
+    const int handle = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (handle < 0) { return; }
+    ifreq request{};
+    strcpy(request.ifr_name, "lo");
+    if (ioctl(handle, SIOCGIFFLAGS, &request) == 0) {
+        request.ifr_flags = static_cast<short>(request.ifr_flags | IFF_UP);
+        ioctl(handle, SIOCSIFFLAGS, &request);
+    }
+    close(handle);
+}
+
+/// Segments without a process count for nobody, and PIDs that ran out stop the whole machine: bounds of these namespaces alone,
+/// where the kernel has them (Linux 5.19 and 6.14).
+void bound_namespaces(const Policy& policy) {
+    char text[32];
+    snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(policy.shared_bytes / 4096));
+    write_text("/proc/sys/kernel/shmall", text);
+}
+
+class NewRoot {
+public:
+    NewRoot(const Policy& policy, int links) : policy_(policy), links_(links) {}
+
+    const char* build() {
+        if (mount("root", base, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=4m") != 0) { return "a tmpfs cannot be mounted"; }
+        root_ = open(base, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (root_ < 0) { return "the new root cannot be opened"; }
+        if (const char* const wrong = build_private(); wrong != good) { return wrong; }
+        grant_all();
+        if (wrong_ == good) { cover_hidden(); }
+        return wrong_;
+    }
+
+    const char* enter() {
+        const int outside = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (fchdir(root_) != 0 || syscall(SYS_pivot_root, ".", ".") != 0) { return "the new root cannot be entered"; }
+        if (fchdir(outside) != 0 || umount2(".", MNT_DETACH) != 0) { return "the old root cannot be left"; }
+        close(outside);
+        if (chdir("/") != 0) { return "the new root cannot be entered"; }
+        MountAttributes attributes{read_only, 0, 0, 0};
+        if (syscall(mount_setattr_call, AT_FDCWD, "/", 0, &attributes, sizeof attributes) != 0) { return "the new root cannot be made read-only"; }
+        return good;
+    }
+
+    /// The working folder is there, if empty, even where nothing of it was granted. Its name in the new root.
+    bool make_directory(const char* path, char (&real)[PATH_MAX]) {
+        const int source = open(path, O_PATH | O_CLOEXEC);
+        const bool known = source >= 0 && name_of(source, real);
+        close_if_open(source);
+        if (known) { close_if_open(folder(real)); }
+        return known;
+    }
+
+private:
+    static constexpr const char* base = "/proc";    // The one folder below which nothing is granted.
+
+    static void close_if_open(int descriptor) {
+        if (descriptor >= 0) { close(descriptor); }
+    }
+
+    bool name_of(int source, char (&real)[PATH_MAX]) const {
+        char name[32];
+        snprintf(name, sizeof name, "%d", source);
+        const ssize_t size = readlinkat(links_, name, real, sizeof real - 1);
+        if (size <= 0) { return false; }
+        real[size] = '\0';
+        return true;
+    }
+
+    /// `path` inside the new root, following only links of the new root.
+    [[nodiscard]] int at(const char* path) const { return open_inside(root_, path); }
+
+    /// `path` as a folder, made with those above it where they are not there.
+    [[nodiscard]] int folder(const char* path) const {
+        char part[PATH_MAX];
+        int above = dup(root_);
+        for (const char* name = path; above >= 0 && *name != '\0';) {
+            while (*name == '/') { ++name; }
+            const char* const end = strchrnul(name, '/');
+            if (end == name) { break; }
+            snprintf(part, sizeof part, "%.*s", static_cast<int>(end - path), path);
+            char last[NAME_MAX + 1];
+            snprintf(last, sizeof last, "%.*s", static_cast<int>(end - name), name);
+            mkdirat(above, last, 0755);
+            close(above);
+            above = at(part);
+            name = end;
+        }
+        return above;
+    }
+
+    /// The folder that holds `path`, and its own name.
+    [[nodiscard]] int parent_of(const char* path, const char*& name) const {
+        char above[PATH_MAX];
+        name = strrchr(path, '/') + 1;
+        snprintf(above, sizeof above, "%.*s", static_cast<int>(name - path), path);
+        return folder(above);
+    }
+
+    [[nodiscard]] int place_for(const char* path, mode_t mode) const {
+        const int there = at(path);
+        if (there >= 0) { return there; }
+        if (S_ISDIR(mode)) { return folder(path); }
+        const char* name = nullptr;
+        const int above = parent_of(path, name);
+        close_if_open(openat(above, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+        close_if_open(above);
+        return at(path);
+    }
+
+    /// Binds what `source` is, and what is mounted below it, to `path` of the new root.
+    bool bind(int source, const char* path, mode_t mode, std::uint64_t flags) {
+        const int tree = static_cast<int>(syscall(open_tree_call, source, "", clone_of_tree));
+        if (tree < 0) { return false; }
+        MountAttributes attributes{flags, 0, 0, 0};
+        const int place = place_for(path, mode);
+        const bool done = syscall(mount_setattr_call, tree, "", AT_EMPTY_PATH | 0x8000U, &attributes, sizeof attributes) == 0 && place >= 0 &&
+                          syscall(move_mount_call, tree, "", place, "", from_and_to_descriptors) == 0;
+        close_if_open(place);
+        close(tree);
+        return done;
+    }
+
+    bool mount_new(const char* kind, const char* path, unsigned long flags, const char* options) {
+        const int place = folder(path);
+        if (place < 0) { return false; }
+        char target[64];
+        snprintf(target, sizeof target, "%s%s", base, path);
+        close(place);
+        return mount(kind, target, kind, flags | MS_NOSUID, options) == 0;
+    }
+
+    void link(const char* path, const char* to) {
+        const char* name = nullptr;
+        const int above = parent_of(path, name);
+        symlinkat(to, above, name);
+        close_if_open(above);
+    }
+
+    const char* build_private() {
+        char options[64];
+        snprintf(options, sizeof options, "mode=1777,size=%llu", static_cast<unsigned long long>(policy_.shared_bytes));
+        if (!mount_new("tmpfs", "/tmp", MS_NODEV, options)) { return "a private /tmp cannot be mounted"; }
+        if (!mount_new("proc", "/proc", MS_NODEV | MS_NOEXEC, nullptr)) { return "a /proc of its own cannot be mounted"; }
+        if (geteuid() == 0 && !guard_proc()) { return "/proc cannot be made read-only"; }
+        for_each(policy_, "device", [this](const char* path) { bind_device(path); return Step::next; });
+        if (!mount_new("tmpfs", "/dev/shm", MS_NODEV | MS_NOEXEC, options)) { return "a private /dev/shm cannot be mounted"; }
+        if (mount_new("devpts", "/dev/pts", MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620")) { link("/dev/ptmx", "pts/ptmx"); }
+        link("/dev/fd", "/proc/self/fd");
+        link("/dev/stdin", "/proc/self/fd/0");
+        link("/dev/stdout", "/proc/self/fd/1");
+        link("/dev/stderr", "/proc/self/fd/2");
+        return good;
+    }
+
+    void bind_device(const char* path) {
+        const int source = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        if (source < 0) { return; }
+        bind(source, path, S_IFREG, read_only | no_setuid);     // A read-only mount lets a device be written, and not be changed.
+        close(source);
+    }
+
+    /// The kernel lets whoever has root's id change the system by /proc, whatever the capabilities. What belongs to no process is read-only.
+    bool guard_proc() {
+        const int proc = at("/proc");
+        const int listing = openat(proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR* const entries = fdopendir(listing);
+        bool done = entries != nullptr;
+        while (const dirent* const item = done ? readdir(entries) : nullptr) {
+            struct stat about {};
+            const bool process = item->d_name[0] >= '0' && item->d_name[0] <= '9';
+            if (item->d_name[0] == '.' || process || fstatat(proc, item->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) { continue; }
+            const bool writable_file = S_ISREG(about.st_mode) && (about.st_mode & 0222U) != 0;
+            if (!S_ISDIR(about.st_mode) && !writable_file) { continue; }
+            char path[PATH_MAX];
+            snprintf(path, sizeof path, "/proc/%s", item->d_name);
+            const int entry = openat(proc, item->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+            done = entry >= 0 && bind(entry, path, about.st_mode, read_only);
+            close_if_open(entry);
+        }
+        if (entries != nullptr) { closedir(entries); }
+        close_if_open(proc);
+        return done;
+    }
+
+    /// Reading first: where both are granted, the writable mount lies above.
+    void grant_all() {
+        for_each(policy_, "system", [this](const char* path) { grant(path, read_only, false); return after_grant(); });
+        for_each(policy_, "read", [this](const char* path) { grant(path, read_only, true); return after_grant(); });
+        for_each(policy_, "write", [this](const char* path) {
+            if (leads_over_a_link(path)) { refuse("the writable path %s leads over a symbolic link", path); }
+            grant(path, 0, true);
+            return after_grant();
+        });
+    }
+
+    [[nodiscard]] Step after_grant() const { return wrong_ == good ? Step::next : Step::stop; }
+
+    void grant(const char* path, std::uint64_t flags, bool named) {
+        if (strcmp(path, base) == 0 || below(path, base)) { return; }
+        const int source = open(path, O_PATH | O_CLOEXEC);
+        struct stat about {};
+        if (source < 0 || fstat(source, &about) != 0) {
+            if (named) { report("absent %s", path); }
+            return;
+        }
+        char real[PATH_MAX];
+        if (!name_of(source, real)) { wrong_ = "a granted path has no name"; }
+        else if ((flags & read_only) != 0 && is_there(real, about)) {}      // With a folder above it.
+        else if (!bind(source, real, about.st_mode, flags | no_setuid | no_devices)) { wrong_ = "a granted path cannot be bound"; }
+        close(source);
+        const int there = strcmp(path, real) != 0 ? at(path) : dup(root_);
+        if (there < 0) { link(path, real); }
+        close_if_open(there);
+    }
+
+    [[nodiscard]] bool is_there(const char* path, const struct stat& wanted) const {
+        const int place = at(path);
+        struct stat about {};
+        const bool same = place >= 0 && fstat(place, &about) == 0 && about.st_dev == wanted.st_dev && about.st_ino == wanted.st_ino;
+        close_if_open(place);
+        return same;
+    }
+
+    void cover_hidden() {
+        const int device = at("/dev/null");
+        for_each(policy_, "hide", [this, device](const char* path) {
+            const int place = at(path);
+            struct stat about {};
+            if (place < 0 || fstat(place, &about) != 0) { return Step::next; }
+            char target[64];
+            snprintf(target, sizeof target, "%s/proc/self/fd/%d", base, place);
+            const bool covered = S_ISDIR(about.st_mode) ? mount("none", target, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=0555") == 0
+                                                        : bind(device, path, S_IFREG, read_only);
+            close(place);
+            if (!covered) { wrong_ = "a hidden path cannot be covered"; }
+            return after_grant();
+        });
+        close_if_open(device);
+    }
+
+    const Policy& policy_;
+    int links_;             // /proc/self/fd, from before it was covered.
+    int root_ = -1;
+    const char* wrong_ = good;
+};
+
+}  // namespace
+
+const char* enter_new_root(const Policy& policy) {
+    if (!policy.network) { raise_loopback(); }
+    bound_namespaces(policy);
+    if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) { return "mounts cannot be made private"; }
+    const int links = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (links < 0) { return "/proc is not there"; }
+    NewRoot root(policy, links);
+    if (const char* const wrong = root.build(); wrong != good) { return wrong; }
+    char directory[PATH_MAX];
+    if (!root.make_directory(policy.directory, directory)) { return "the working folder has no name"; }
+    close(links);
+    if (const char* const wrong = root.enter(); wrong != good) { return wrong; }
+    if (chdir(directory) != 0) { return "the working folder cannot be entered"; }
+    return good;
+}
+
+}  // namespace agentforge::exec

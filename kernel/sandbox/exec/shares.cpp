@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shares.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <dirent.h>
+#include <optional>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "report.hpp"
+#include "tree.hpp"
+#include "usage.hpp"
+
+namespace tree = agentforge::process::tree;
+
+namespace agentforge::exec {
+namespace {
+
+constexpr std::int64_t look_interval_ns = 50'000'000;
+constexpr std::int64_t whole_look_interval_ns = 1'000'000'000;
+
+std::int64_t now_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+/// Calls `use(process)` for each living or unreaped process of the tree.
+template <class Use>
+void for_each_process(Tree of, Use&& use) {
+    tree::Table table;
+    tree::read_table(table);
+    if (of == Tree::of_descendants) { tree::mark_descendants(table, getpid()); }
+    for (size_t i = 0; i < table.count; ++i) {
+        const tree::Entry& entry = table.entries[i];
+        if (of == Tree::of_namespace ? entry.pid != getpid() : entry.member) { use(entry.pid); }
+    }
+}
+
+class Shares {
+public:
+    Shares(const Policy& policy, Tree of) : policy_(policy), of_(of), at_start_(usage_of_system()), free_at_start_(free_bytes()) {
+        const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+        const long ticks = sysconf(_SC_CLK_TCK);
+        most_ticks_ = policy.cpu_seconds * static_cast<std::uint64_t>(processors > 0 ? processors : 1) * static_cast<std::uint64_t>(ticks > 0 ? ticks : 100);
+        last_look_ = last_whole_look_ = now_ns();
+    }
+
+    /// How long to wait before the next look.
+    [[nodiscard]] std::int64_t interval_ns() const { return 10 * cost_ns_ > look_interval_ns ? 10 * cost_ns_ : look_interval_ns; }
+
+    [[nodiscard]] bool due() const { return now_ns() - last_look_ >= interval_ns(); }
+
+    /// The name of a share that the tree is beyond, or null.
+    const char* exceeded() {
+        const std::int64_t begin = now_ns();
+        last_look_ = begin;
+        const SystemUsage system = usage_of_system();
+        const bool more_tasks = system.tasks > at_start_.tasks + policy_.processes / 2;
+        const bool less_memory = system.available_bytes + policy_.memory / 4 < at_start_.available_bytes;
+        if (!more_tasks && !less_memory && begin - last_whole_look_ < whole_look_interval_ns) { return nullptr; }
+        const char* const name = look_at_tree(system);
+        last_whole_look_ = now_ns();
+        cost_ns_ = last_whole_look_ - begin;
+        return name;
+    }
+
+private:
+    const char* look_at_tree(const SystemUsage& system) {
+        Usage sum;
+        for_each_process(of_, [&sum](pid_t process) {
+            const Usage one = usage_of(process);
+            sum.threads += one.threads;
+            sum.anonymous_bytes += one.anonymous_bytes;
+            sum.cpu_ticks += one.cpu_ticks;
+            sum.written_bytes += one.written_bytes;
+        });
+        const std::uint64_t shared = system.shared_bytes > at_start_.shared_bytes ? system.shared_bytes - at_start_.shared_bytes : 0;
+        if (policy_.processes != 0 && sum.threads > policy_.processes) { return "processes"; }
+        if (policy_.memory != 0 && sum.anonymous_bytes + shared > policy_.memory && memory() > policy_.memory) { return "memory"; }
+        if (policy_.cpu_seconds != 0 && sum.cpu_ticks + ticks_of_ended() > most_ticks_) { return "cpu_seconds"; }
+        const bool wrote = policy_.file_bytes != 0 && sum.written_bytes + written_by_ended() > policy_.file_bytes;
+        return wrote && free_bytes() + policy_.file_bytes < free_at_start_ ? "file_bytes" : nullptr;
+    }
+
+    [[nodiscard]] std::uint64_t memory() const {
+        Mapped mapped;
+        MemoryFiles files;
+        for_each_process(of_, [&](pid_t process) {
+            const Mapped one = mapped_by(process);
+            mapped.anonymous_bytes += one.anonymous_bytes;
+            mapped.shared_bytes += one.shared_bytes;
+            files.add(process);
+        });
+        std::uint64_t shared = files.bytes();
+        if (of_ == Tree::of_namespace) { shared += segment_bytes() + used_bytes("/tmp") + used_bytes("/dev/shm"); }
+        return mapped.anonymous_bytes + (mapped.shared_bytes > shared ? mapped.shared_bytes : shared);
+    }
+
+    static std::uint64_t used_bytes(const char* path) {
+        struct statvfs about {};
+        return statvfs(path, &about) == 0 ? (about.f_blocks - about.f_bfree) * about.f_frsize : 0;
+    }
+
+    static std::uint64_t ticks_of_ended() {
+        struct rusage ended {};
+        getrusage(RUSAGE_CHILDREN, &ended);
+        const long ticks = sysconf(_SC_CLK_TCK);
+        return static_cast<std::uint64_t>(ended.ru_utime.tv_sec + ended.ru_stime.tv_sec) * static_cast<std::uint64_t>(ticks > 0 ? ticks : 100);
+    }
+
+    /// Of the file systems that may be written, each once.
+    [[nodiscard]] std::uint64_t free_bytes() const {
+        std::uint64_t bytes = 0;
+        unsigned long seen[8] = {};
+        size_t count = 0;
+        for_each(policy_, "write", [&](const char* path) {
+            struct statvfs about {};
+            bool known = statvfs(path, &about) != 0;
+            for (size_t i = 0; i < count; ++i) { known = known || seen[i] == about.f_fsid; }
+            if (known) { return Step::next; }
+            seen[count++] = about.f_fsid;
+            bytes += static_cast<std::uint64_t>(about.f_bfree) * about.f_frsize;
+            return count == sizeof seen / sizeof *seen ? Step::stop : Step::next;
+        });
+        return bytes;
+    }
+
+    const Policy& policy_;
+    Tree of_;
+    SystemUsage at_start_;
+    std::uint64_t free_at_start_;
+    std::uint64_t most_ticks_ = 0;
+    std::int64_t last_look_ = 0;
+    std::int64_t last_whole_look_ = 0;
+    std::int64_t cost_ns_ = 0;
+};
+
+/// Takes in the children that ended; true once `program` was among them.
+bool reap(pid_t program, int& result) {
+    bool ended = false;
+    for (;;) {
+        int status = 0;
+        const pid_t gone = waitpid(-1, &status, WNOHANG);
+        if (gone <= 0) { return ended; }
+        if (gone == program) { result = status; ended = true; }
+    }
+}
+
+void kill_tree(Tree of) {
+    if (of == Tree::of_namespace) { kill(-1, SIGKILL); }
+    else { tree::kill_descendants(getpid()); }
+}
+
+/// Until nothing is left of what the program started.
+void end_descendants(const sigset_t& heard) {
+    for (int round = 0; round < 100; ++round) {
+        int ignored = 0;
+        reap(-1, ignored);
+        if (waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) { return; }
+        tree::kill_descendants(getpid());
+        const timespec interval{0, 20'000'000};
+        sigtimedwait(&heard, nullptr, &interval);
+    }
+}
+
+}  // namespace
+
+int supervise(const Policy& policy, pid_t program, const sigset_t& heard, Tree of, bool watched) {
+    std::optional<Shares> shares;
+    if (watched) { shares.emplace(policy, of); }
+    int result = 0;
+    while (!reap(program, result)) {
+        const std::int64_t wait = shares ? shares->interval_ns() : whole_look_interval_ns;
+        const timespec interval{wait / 1'000'000'000, wait % 1'000'000'000};
+        const int signal = sigtimedwait(&heard, nullptr, shares ? &interval : nullptr);
+        if (signal == host_died) {
+            kill_tree(of);
+            _exit(128 + SIGKILL);
+        }
+        const char* const beyond = shares && shares->due() ? shares->exceeded() : nullptr;
+        if (beyond != nullptr) {
+            report("limit %s", beyond);
+            flush_report();
+            kill_tree(of);
+        }
+    }
+    if (of == Tree::of_descendants) { end_descendants(heard); }
+    return result;
+}
+
+}  // namespace agentforge::exec

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "usage.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace agentforge::exec {
+namespace {
+
+constexpr std::uint64_t page_bytes = 4096;
+
+/// The start of a file of /proc as text; false where it cannot be read.
+template <size_t room>
+bool read_text(const char* path, char (&text)[room]) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) { return false; }
+    const ssize_t size = read(file, text, room - 1);
+    close(file);
+    text[size > 0 ? size : 0] = '\0';
+    return size > 0;
+}
+
+template <size_t room>
+bool read_of_process(pid_t process, const char* name, char (&text)[room]) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", static_cast<int>(process), name);
+    return read_text(path, text);
+}
+
+/// The number after `key` at the start of a line.
+std::uint64_t field(const char* text, const char* key) {
+    const size_t length = strlen(key);
+    for (const char* line = text; line != nullptr; line = strchr(line, '\n')) {
+        line += *line == '\n' ? 1 : 0;
+        if (strncmp(line, key, length) == 0) { return strtoull(line + length, nullptr, 10); }
+    }
+    return 0;
+}
+
+std::uint64_t written(const char* io) {
+    const std::uint64_t all = field(io, "write_bytes:");
+    const std::uint64_t taken_back = field(io, "cancelled_write_bytes:");
+    return all > taken_back ? all - taken_back : 0;
+}
+
+}  // namespace
+
+Usage usage_of(pid_t process) {
+    Usage usage;
+    char text[1024];
+    if (!read_of_process(process, "stat", text)) { return usage; }
+    const char* const end = strrchr(text, ')');
+    unsigned long long user = 0, system = 0, ended_user = 0, ended_system = 0, threads = 0;
+    if (end == nullptr || sscanf(end + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %llu %llu %*s %*s %llu", &user, &system, &ended_user, &ended_system, &threads) != 5) { return usage; }
+    usage.cpu_ticks = user + system + ended_user + ended_system;
+    usage.threads = threads == 0 ? 1 : threads;      // One that nobody waited for has none, and takes a place all the same.
+    unsigned long long resident = 0, of_files = 0;
+    if (read_of_process(process, "statm", text) && sscanf(text, "%*s %llu %llu", &resident, &of_files) == 2 && resident > of_files) {
+        usage.anonymous_bytes = (resident - of_files) * page_bytes;
+    }
+    if (read_of_process(process, "io", text)) { usage.written_bytes = written(text); }
+    return usage;
+}
+
+Mapped mapped_by(pid_t process) {
+    char text[2048];
+    if (!read_of_process(process, "smaps_rollup", text)) { return {usage_of(process).anonymous_bytes, 0}; }
+    return {field(text, "Pss_Anon:") * 1024, field(text, "Pss_Shmem:") * 1024};
+}
+
+std::uint64_t written_by_ended() {
+    char text[512];
+    return read_text("/proc/self/io", text) ? written(text) : 0;
+}
+
+SystemUsage usage_of_system() {
+    SystemUsage usage;
+    char text[2048];
+    if (read_text("/proc/loadavg", text)) {
+        const char* const slash = strchr(text, '/');
+        usage.tasks = slash == nullptr ? 0 : strtoull(slash + 1, nullptr, 10);
+    }
+    if (read_text("/proc/meminfo", text)) {
+        usage.available_bytes = field(text, "MemAvailable:") * 1024;
+        usage.shared_bytes = field(text, "Shmem:") * 1024;
+    }
+    return usage;
+}
+
+std::uint64_t segment_bytes() {
+    FILE* const table = fopen("/proc/sysvipc/shm", "re");
+    if (table == nullptr) { return 0; }
+    char line[512];
+    std::uint64_t bytes = 0;
+    while (fgets(line, sizeof line, table) != nullptr) {
+        unsigned long long resident = 0;
+        if (sscanf(line, "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu", &resident) == 1) { bytes += resident; }
+    }
+    fclose(table);
+    return bytes;
+}
+
+void MemoryFiles::add(pid_t process) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd", static_cast<int>(process));
+    DIR* const open_files = opendir(path);
+    if (open_files == nullptr) { return; }
+    while (const dirent* const item = readdir(open_files)) {
+        char target[32] = {};
+        struct stat about {};
+        if (readlinkat(dirfd(open_files), item->d_name, target, sizeof target - 1) < 8 || strncmp(target, "/memfd:", 7) != 0) { continue; }
+        if (fstatat(dirfd(open_files), item->d_name, &about, 0) != 0) { continue; }
+        bool known = false;
+        for (int i = 0; i < count_; ++i) { known = known || seen_[i] == about.st_ino; }
+        if (known || count_ == most) { continue; }
+        seen_[count_++] = about.st_ino;
+        bytes_ += static_cast<std::uint64_t>(about.st_blocks) * 512;
+    }
+    closedir(open_files);
+}
+
+}  // namespace agentforge::exec
