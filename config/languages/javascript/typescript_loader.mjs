@@ -74,6 +74,26 @@ export async function resolve(specifier, context, next) {
   return next(specifier, context);
 }
 
+/** What TypeScript drops where it writes ES modules: `import a = require('b')` and `export = c` become imports and the default. */
+function withoutRequire(context) {
+  const { factory } = context;
+  const imported = (node) => {
+    const name = node.name.text;
+    const all = factory.createUniqueName(`${name}_module`);
+    const clause = factory.createImportClause(false, undefined, factory.createNamespaceImport(all));
+    const either = factory.createLogicalOr(factory.createPropertyAccessExpression(all, 'default'), all);
+    const variable = factory.createVariableDeclaration(name, undefined, undefined, either);
+    return [factory.createImportDeclaration(undefined, undefined, clause, node.moduleReference.expression),
+            factory.createVariableStatement(undefined, factory.createVariableDeclarationList([variable], ts.NodeFlags.Const))];
+  };
+  const visit = (node) => {
+    if (ts.isExportAssignment(node) && node.isExportEquals) return factory.createExportDefault(node.expression);
+    const required = ts.isImportEqualsDeclaration(node) && !node.isTypeOnly && ts.isExternalModuleReference(node.moduleReference);
+    return required ? imported(node) : node;
+  };
+  return (file) => ts.visitEachChild(file, visit, context);
+}
+
 export async function load(url, context, next) {
   const source = /\.([cm]?)tsx?$/.exec(url);
   if (url.startsWith('file:') && source === null) {
@@ -92,6 +112,7 @@ export async function load(url, context, next) {
     fileName: file,
     reportDiagnostics: true,
     compilerOptions: stripping,
+    transformers: { before: [withoutRequire] },
   });
   const wrong = (diagnostics ?? []).find(({ category }) => category === ts.DiagnosticCategory.Error);
   if (wrong !== undefined) {

@@ -149,6 +149,19 @@ TEST_F(TypescriptTask, goes_from_red_to_green) {
     EXPECT_EQ(green.facts.at("special_casing"), json::value(json::array{}));
 }
 
+TEST_F(TypescriptTask, an_import_by_require_is_an_import) {
+    for (const auto* tree : {"red", "green"}) {
+        auto& file = project_.tree(tree)["test/slug.test.ts"];
+        const std::string import = "import assert from 'node:assert/strict';";
+        file.replace(file.find(import), import.size(), "import assert = require('node:assert/strict');");
+    }
+    project_.baseline.base_tests = project_.gate("tests", "base").tests;
+    const auto red = project_.gate("red", "red");
+    EXPECT_TRUE(red.passed) << joined(red.blocking_issues);
+    const auto green = project_.gate("green", "green");
+    EXPECT_TRUE(green.passed) << joined(green.blocking_issues);
+}
+
 TEST_F(TypescriptTask, code_that_knows_the_tests_inputs_is_shown) {
     project_.tree("green")["src/slug.ts"] = "export function slugify(text: string): string {\n  if (text === 'Hello') return 'hello';\n  return text;\n}\n";
     for (const auto* tree : {"red", "green"}) {
