@@ -86,6 +86,8 @@ private:
     [[nodiscard]] Result<GateReport> conformance(const GateCall& call, Enforcement upto, const Stop& stop);
     [[nodiscard]] Result<GateReport> red(const GateCall& call, const Stop& stop);
     [[nodiscard]] Result<GateReport> after_red(const GateCall& call, const Stop& stop);
+    /// Runs RED's tests that are held out. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
+    [[nodiscard]] Result<Ruling> held_out(const GateCall& call, const Stop& stop);
 
     [[nodiscard]] Result<void> prepare();
     /// Mutants by file, of what differs between the trees (of `whole_files`, all lines of these files). Errors: git's own.

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <set>
 
+#include "gates/held_out.hpp"
 #include "gates/items.hpp"
 #include "gates/measure.hpp"
 
@@ -226,6 +227,14 @@ Result<void> Measure::take_back(const Language& language, const std::string& red
     return {};
 }
 
+Result<Ruling> Measure::held_out(const GateCall& call, const Stop& stop) {
+    const auto& held = call.baseline->held_out;
+    AF_TRY(const auto* found, language(call.tree));
+    const TestSelection selection{.files = held.files, .names = {}, .judged = true, .timeout = {}};
+    AF_TRY(const auto run, commands_->run_tests(*found, held.tree, selection, stop));
+    return judge_held_out(held, call.baseline->specification, run);
+}
+
 Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     GateReport report;
     const auto& baseline = *call.baseline;
@@ -293,8 +302,13 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     take_over(report, std::move(rules_report), {"conformance_passing", "checks_total", "checks_passing", "violations_new",
                                                 "violations_blocking", "violations_before"});
     if (call.request.gate == "refactor") {
+        // Tests that are held out run lines, too.
+        if (!baseline.held_out.files.empty()) { part.tree = baseline.held_out.tree; }
         AF_TRY(auto quality, conformance(part, Enforcement::phase_end, stop));
-        std::erase_if(quality.violations, [](const Violation& violation) { return violation.contract != "quality"; });
+        std::erase_if(quality.violations, [&](const Violation& violation) {
+            const auto& held = baseline.held_out.files;
+            return violation.contract != "quality" || std::find(held.begin(), held.end(), violation.file) != held.end();
+        });
         bool complex = false;
         bool smells = false;
         for (auto& violation : quality.violations) {
@@ -361,6 +375,14 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         AF_CHECK(take_back(*found, red_tree, call.tree, evidence, meaning, stop));
         ruling = judge_green(evidence);
     }
+    std::int64_t held_out_tests = 0;
+    if (ruling.passed() && report.blocking_issues.empty() && !baseline.held_out.files.empty()) {
+        AF_TRY(auto judged, held_out(call, stop));
+        held_out_tests = judged.facts.at("held_out_tests").get_int64();
+        for (auto& issue : judged.blocking) { ruling.blocking.push_back(std::move(issue)); }
+        for (auto& id : judged.facts.at("passing_tests").as_array()) { ruling.facts["passing_tests"].as_array().push_back(std::move(id)); }
+        for (const char* fact : {"held_out_tests", "held_out_pass", "held_out_failing"}) { ruling.facts[fact] = judged.facts.at(fact); }
+    }
     const auto ids = red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests);
     meaning.fresh = ids.fresh;
     meaning.guards = ids.guards;
@@ -418,7 +440,8 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     report.facts["confinement"] = evidence.run.confinement;
     report.facts["notes"] = json::array(evidence.run.notes.begin(), evidence.run.notes.end());
     const auto count = report.facts.at("passing_tests").as_array().size();
-    conclude(report, std::to_string(count) + (count == 1 ? " test passes" : " tests pass") + ", nothing that passed before fails" +
+    const auto held_back = held_out_tests == 0 ? std::string() : " (" + std::to_string(held_out_tests) + " of them held out)";
+    conclude(report, std::to_string(count) + (count == 1 ? " test passes" : " tests pass") + held_back + ", nothing that passed before fails" +
                          (since.empty() ? "" : " twice (" + std::to_string(since.size()) + " flaky since: " + since.front() + ")") +
                          (special.empty() ? "" : "; look at " + std::to_string(special.size()) + (special.size() == 1 ? " line that compares" : " lines that compare") +
                                                      " with what the tests give"));

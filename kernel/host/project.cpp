@@ -333,6 +333,8 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     workshops.gates.settings.erase("language");
     workshops.gates.settings.erase("baseline_runs");
     workshops.gates.baseline_runs = project->settings_->integer("gates.baseline_runs");
+    workshops.gates.settings.erase("held_out");
+    workshops.gates.held_out = project->settings_->boolean("gates.held_out");
     workshops.gates.settings.erase("setup");
     workshops.gates.setup = project->settings_->text("gates.setup");
     workshops.gates.language = project->settings_->text("gates.language");

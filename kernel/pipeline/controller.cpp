@@ -12,6 +12,7 @@
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/delivery.hpp"
+#include "pipeline/held_out.hpp"
 #include "pipeline/machine.hpp"
 #include "pipeline/measure.hpp"
 #include "pipeline/process_stage.hpp"
@@ -370,6 +371,7 @@ private:
 
     Step apply(const effect::RunStage&) {
         AF_CHECK(open_workshop());
+        if (const auto settled = settle_held_out(*session_, *workshop_, Stop{&services_.cancel, std::nullopt}); !settled.ok()) { return end_visit(settled.error(), 0); }
         auto host = enter_stage();
         if (!host.ok()) { return end_visit(host.error(), 0); }
         auto plugin = load_stage(**host);
@@ -399,7 +401,7 @@ private:
         AgentRun run;
         run.role = review.reviewer;
         run.objective = "Review the artifact of stage " + stage_name() + ". Say what blocks it and what is only advice.";
-        run.state = {{"artifact_under_review", artifact ? *artifact : json::object()}};
+        run.state = {{"artifact_under_review", artifact ? as_shown(state(), *artifact) : json::object()}};
         AF_TRY(const AgentDefinition reviewer, services_.agents.get(review.reviewer));
         run.output_contract = reviewer.output_contract(stage_name());
         const auto clock = std::make_shared<StageClock>(services_.clock, state().stage_template().timeout);
@@ -560,12 +562,20 @@ private:
         return true;
     }
 
+    Result<void> end_with_all_tests() {
+        if (!state().held_out.hidden) { return {}; }
+        AF_CHECK(open_workshop());
+        return return_held_out(*session_, *workshop_);
+    }
+
     Step apply(const effect::CompleteTask& complete) {
+        AF_CHECK(end_with_all_tests());
         AF_CHECK(session_->record("task_completed", {{"exit_stage", complete.exit_stage}, {"exit_type", complete.exit_type}}));
         return true;
     }
 
     Step apply(const effect::FailTask& failure) {
+        AF_CHECK(end_with_all_tests());
         AF_CHECK(session_->record("task_failed", {{"code", failure.code}, {"message", failure.message}}));
         return true;
     }

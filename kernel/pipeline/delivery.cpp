@@ -38,6 +38,7 @@ Result<std::string> to_look_at(const TaskSession& session) {
     std::vector<std::string> lines;
     AF_TRY(const auto green, newest_report(session, "green"));
     if (!green) { return std::string(); }
+    for (const std::string& file : session.state().held_out.shown) { lines.push_back(file + " was held out, failed twice, and was then shown to those who implemented"); }
     for (const auto& each : fact_texts(green->facts, "special_casing")) { lines.push_back(each); }
     for (const auto& each : fact_texts(green->facts, "mutants_survived")) { lines.push_back("no new test notices " + each); }
     std::string text;

@@ -117,6 +117,18 @@ struct GateState {
     bool operator==(const GateState&) const = default;
 };
 
+/// Tests of RED that are not in the workspace while others implement.
+struct HeldOutTests {
+    std::string red_tree;                           ///< Of which they were chosen; empty: nobody has chosen yet.
+    std::vector<std::string> files;
+    std::vector<std::string> shown;                 ///< Held out before; they failed so often that who implements sees them now.
+    std::map<std::string, unsigned> failures;       ///< File → hand-ins of another tree each that it failed.
+    std::string reason;                             ///< In words: what is held out, or why nothing is.
+    bool hidden = false;                            ///< The workspace does not have them now.
+
+    bool operator==(const HeldOutTests&) const = default;
+};
+
 struct TaskState {
     // What was asked; set by `task_created` and never changed.
     std::string task_id;
@@ -161,6 +173,7 @@ struct TaskState {
     std::string tree;                               ///< The workspace as last recorded.
     std::string red_tree;
     std::string before_red;                         ///< What the workspace was before the tests were written.
+    HeldOutTests held_out;
     std::map<std::string, GateState, std::less<>> gates;
     std::string commit;
     std::string branch;
