@@ -23,7 +23,7 @@ struct TriedMutant {
     std::string after;
     Noticed noticed = Noticed::not_noticed;
     bool by_guard = false;                          ///< One that RED named is among the tests that failed at an assertion.
-    std::string added_function;                     ///< The new function that the line is in; empty: it is in none. Asked where there is no new test.
+    std::string added_function = {};                   ///< The new function that the line is in; empty: it is in none. Asked where there is no new test.
 };
 
 struct MeaningEvidence {

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gathers what a phase is judged by, from recorded trees only.
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <set>
 
+#include "base/text.hpp"
 #include "gates/held_out.hpp"
 #include "gates/items.hpp"
 #include "gates/measure.hpp"
+#include "gates/source_text.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -227,6 +232,30 @@ Result<void> Measure::take_back(const Language& language, const std::string& red
     return {};
 }
 
+Result<std::vector<std::string>> Measure::repeats_of_tests(const std::string& red_tree, const std::string& tree, const std::vector<std::string>& tests) {
+    std::vector<std::string> told;
+    AF_TRY(const auto* found, language(tree));
+    std::vector<TestLine> lines;
+    for (const auto& file : tests) {
+        AF_TRY(const auto content, checkout_->file(tree, file));
+        if (!content) { continue; }
+        const auto text = found->may_hold_tests(file) ? split_items(*content, found->inline_begins).tests : *content;
+        auto some = test_lines(file, read_code(text, found->code));
+        std::move(some.begin(), some.end(), std::back_inserter(lines));
+    }
+    AF_TRY(const auto changes, checkout_->changes(red_tree, tree));
+    for (const auto& change : changes) {
+        if (change.status == 'D' || !found->sources.matches(change.path) || found->belongs_to_tests(change.path)) { continue; }
+        AF_TRY(const auto now, checkout_->file(tree, change.path));
+        AF_TRY(const auto before, checkout_->file(red_tree, change.old_path.empty() ? change.path : change.old_path));
+        const auto code = found->may_hold_tests(change.path) ? split_items(now.value_or(""), found->inline_begins).lines : now.value_or("");
+        for (const auto& each : repeated_values(read_code(code, found->code), changed_line_numbers(code, before.value_or("")), lines)) {
+            told.push_back(change.path + ":" + std::to_string(each.line) + " repeats " + ellipsis(each.what, 200));
+        }
+    }
+    return told;
+}
+
 Result<Ruling> Measure::held_out(const GateCall& call, const Stop& stop) {
     const auto& held = call.baseline->held_out;
     AF_TRY(const auto* found, language(call.tree));
@@ -433,6 +462,13 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
                                          "A person should look whether the code does the work or knows the tests."});
             special.push_back(json::value(line.file + ":" + std::to_string(line.line) + " compares with " + line.special + " (" + (tests.empty() ? "not measured" : tests) + ")"));
         }
+        AF_TRY(const auto repeats, repeats_of_tests(red_tree, call.tree, evidence.red_files));
+        for (const auto& place : repeats) {
+            const auto file = place.substr(0, place.find(':'));
+            report.violations.push_back({"repeated-values", "pattern", "minor", file, std::strtoull(place.c_str() + file.size() + 1, nullptr, 10), "The code" + place.substr(place.find(' ')) + ".",
+                                         "A person should look whether the code does the work or knows the tests."});
+        }
+        report.facts["repeated_values"] = json::array(repeats.begin(), repeats.end());
         report.facts["special_casing"] = special;
         report.facts["coverage"] = measured.told();
     }

@@ -821,12 +821,14 @@ private:
         }
         AF_TRY(const std::string path, save(stage, contract, artifact));
         AF_TRY(const std::string hash, session_->put(artifact));
+        const bool asks = services_.ask_about_suspicions && !array_field(facts, "to_look_at").empty();
         AF_CHECK(session_->record("artifact_accepted", {{"stage", stage.name},
                                                         {"contract", contract.name()},
                                                         {"contract_version", contract.version()},
                                                         {"artifact", path},
                                                         {"artifact_hash", hash},
                                                         {"conditions", texts(conditions_of(contract.name(), artifact, artifacts))},
+                                                        {"asks", asks},
                                                         {"duration_ms", spent}}));
         return true;
     }

@@ -6,8 +6,8 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
-#include "gates/before.hpp"
 #include "pipeline/measure.hpp"
+#include "pipeline/suspicions.hpp"
 
 namespace agentforge::kernel {
 
@@ -35,12 +35,9 @@ std::string journal_trailer(const JournalHead& head) { return "AgentForge-Journa
 /// What gates measured and found no reason to stop for, and a person should look at; empty: nothing.
 Result<std::string> to_look_at(const TaskSession& session) {
     constexpr std::size_t most = 10;
-    std::vector<std::string> lines;
     AF_TRY(const auto green, newest_report(session, "green"));
     if (!green) { return std::string(); }
-    for (const std::string& file : session.state().held_out.shown) { lines.push_back(file + " was held out, failed twice, and was then shown to those who implemented"); }
-    for (const auto& each : fact_texts(green->facts, "special_casing")) { lines.push_back(each); }
-    for (const auto& each : fact_texts(green->facts, "mutants_survived")) { lines.push_back("no new test notices " + each); }
+    const auto lines = suspicions(*green, session.state().held_out);
     std::string text;
     for (std::size_t at = 0; at < std::min(most, lines.size()); ++at) { text += "- " + one_line(lines[at]) + "\n"; }
     if (lines.size() > most) { text += "- and " + std::to_string(lines.size() - most) + " more\n"; }

@@ -267,7 +267,7 @@ public:
         AF_TRY(std::string base_tree, repository.tree_of(state.base_commit));
         GateRunner::Options gates = options_.gates;
         gates.dependencies_directory = dependencies_directory(options_);
-        gates.scratch_directory = (folder / "gates").string();        // Not the agents': what gates build holds tests that agents must not see.
+        gates.scratch_directory = (folder / "gates" / "scratch").string();        // Not the agents': what gates build holds tests that agents must not see.
         std::unique_ptr<Workshop> workshop = std::make_unique<GitWorkshop>(state.task_id, folder, std::move(repository), std::move(work),
                                                                            state.base_commit, std::move(base_tree), processes_, gates);
         return workshop;

@@ -10,6 +10,7 @@
 #include "config/verification.hpp"
 #include "gates/before.hpp"
 #include "pipeline/held_out.hpp"
+#include "pipeline/suspicions.hpp"
 #include "tools/workspace.hpp"
 
 namespace agentforge::kernel {
@@ -346,6 +347,8 @@ Result<json::object> measured_facts(const TaskSession& session, Workshop& worksh
         AF_TRY(const auto report, newest_report(session, gate));
         if (report && report->tree == tree) {
             for (const auto& [name, value] : report->facts) { facts[name] = value; }
+            const auto lines = suspicions(*report, state.held_out);
+            facts["to_look_at"] = json::array(lines.begin(), lines.end());
         }
     }
     if (stage == "deliver") {

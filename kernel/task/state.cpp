@@ -483,6 +483,7 @@ private:
         const std::string hash = fields_.text("artifact_hash");
         const auto conditions = fields_.texts("conditions");
         const std::uint64_t duration = fields_.number_or("duration_ms", 0);
+        const bool asks = record_.contains("asks") && fields_.boolean("asks");
         if (!fields_.complete()) { return incomplete(); }
         AF_CHECK(require_exit_gate());
         StageState& stage = state_.stage();
@@ -491,6 +492,7 @@ private:
         stage.duration_ms += duration;
         stage.heals = 0;
         stage.conditions = {conditions.begin(), conditions.end()};
+        stage.asks = asks;
         state_.progress = StageProgress::accepted;
         state_.reviewed_by.clear();
         if (stage.name == "red") { state_.red_tree = state_.tree; }
@@ -1071,7 +1073,7 @@ bool is_last(const TaskState& state) {
 bool wants_approval(const TaskState& state) {
     const StageState& stage = state.stage();
     if (!stage.approved_hash.empty() && stage.approved_hash == stage.artifact_hash) { return false; }
-    if (state.stage_template().approve || state.approve_stages.contains(stage.name)) { return true; }
+    if (stage.asks || state.stage_template().approve || state.approve_stages.contains(stage.name)) { return true; }
     return state.supervised && !is_last(state);
 }
 
@@ -1120,6 +1122,7 @@ json::object stage_to_json(const StageState& stage) {
             {"artifact", stage.artifact},
             {"artifact_hash", stage.artifact_hash},
             {"approved_hash", stage.approved_hash},
+            {"asks", stage.asks},
             {"same_failures", to_object(stage.same_failures)},
             {"conditions", to_array(stage.conditions)},
             {"error", stage.error},
@@ -1154,6 +1157,7 @@ StageState stage_from_json(const std::string& name, Fields& fields) {
     }
     const auto conditions = fields.texts("conditions");
     stage.conditions = {conditions.begin(), conditions.end()};
+    stage.asks = fields.has("asks") && fields.boolean("asks");
     stage.error = fields.text("error");
     stage.skip_reason = fields.text("skip_reason");
     stage.steps = fields.number("steps");

@@ -61,6 +61,7 @@ struct StageState {
     std::string artifact;           ///< Path below the task's folder.
     std::string artifact_hash;
     std::string approved_hash;      ///< The artifact that a person approved, if any.
+    bool asks = false;              ///< Its artifact has what a person is to look at before the task goes on (`gates.unattended: strict`).
     /// How often a gate that did not pass found the same: gate and fingerprint -> times, since a person was last asked.
     std::map<std::string, unsigned> same_failures;
     std::set<std::string> conditions;   ///< Words of skip_if that its artifact makes true.

@@ -126,7 +126,7 @@ private:
         if (unseen_.empty()) { return; }
         for (const auto& entry : fs::recursive_directory_iterator(worktrees_)) {
             const std::string path = entry.path().string();
-            if (!entry.is_regular_file() || (path.find("/work/") == std::string::npos && path.find("/scratch/") == std::string::npos)) { continue; }
+            if (!entry.is_regular_file() || path.find("/gates/") != std::string::npos || (path.find("/work/") == std::string::npos && path.find("/scratch/") == std::string::npos)) { continue; }
             const std::string content = must(read_file(entry.path()));
             for (const std::string& text : unseen_) { EXPECT_EQ((path + content).find(text), std::string::npos) << text << " is in " << path; }
         }
@@ -387,6 +387,7 @@ void run(const Case& test) {
         options.gates.held_out = held_out->as_bool();
         options.gates.settings.erase("held_out");
     }
+    const bool strict = options.gates.settings.erase("unattended") > 0;
     const auto workshops = make_git_workshops(std::move(options), *processes);
     TaskStore store(repository.folder() / ".agentforge");
     EscalationStore escalations(repository.folder() / ".agentforge");
@@ -406,6 +407,7 @@ void run(const Case& test) {
                           .max_output_tokens = 4096,
                           .environment = environment_of_cases()};
     services.exec_helper = product().paths.exec_helper;
+    services.ask_about_suspicions = strict;
     services.agentic = [&](const AgentDefinition& agent) { return works_by_shell(test, agent.stage, agent.role); };
     PipelineController controller(ControllerSetup{.store = store,
                                                   .workshops = *workshops,

@@ -41,6 +41,7 @@ TaskState full() {
     done.artifact = "artifacts/a.yaml";
     done.artifact_hash = done.approved_hash = "h";
     done.conditions = {"no_ambiguities"};
+    done.asks = true;
     done.error = "e";
     done.skip_reason = "s";
     done.steps = done.input_tokens = done.output_tokens = done.duration_ms = 1ULL << 40U;
