@@ -21,6 +21,14 @@
 
 namespace agentforge::kernel {
 
+/// Tests of RED that are not shown to those who implement. The tree that is measured does not have them; the kernel runs them on one that does.
+struct HeldOut {
+    std::vector<std::string> files;                 ///< Empty: none are held out.
+    std::string tree;                               ///< The tree that is measured, with them.
+    std::vector<TestOutcome> red_tests;             ///< All of RED's, as RED saw them.
+    json::object test_suite;                        ///< RED's artifact, with them.
+};
+
 /// What RED, GREEN, REFACTOR and DELIVER are measured against; all of it from the journal.
 struct GateBaseline {
     std::string base_tree;                          ///< The user's commit.
@@ -32,6 +40,7 @@ struct GateBaseline {
     json::object specification;                     ///< Artifact of SPEC.
     json::object test_suite;                        ///< Artifact (or the model's answer) of RED: tests mapped to requirements.
     std::string intent;                             ///< intake's extracted_intent.action: refactor and delete need guards only.
+    HeldOut held_out;                               ///< For green and refactor. Everything above is then without these tests.
 };
 
 struct GateCall {
@@ -78,6 +87,7 @@ public:
         std::string dependencies_directory;         ///< Where dependencies are kept, for all tasks; empty: none are needed whatever a tree has.
         std::string setup = "ask";                  ///< What is not there yet: `ask` a person (AF-GATE-100), fetch it `always`, `never` need it.
         std::int64_t baseline_runs = 2;             ///< How often the suite is run before the task; not read here.
+        bool held_out = true;                       ///< Whether tests may be held out; not read here.
     };
     /// `verify` is the worktree that only gates use.
     GateRunner(const Repository& repository, Worktree& verify, ProcessRunner& processes, Options options);

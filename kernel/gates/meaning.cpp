@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include <re2/re2.h>
+
 #include "base/text.hpp"
 #include "gates/items.hpp"
 #include "gates/measure.hpp"
@@ -46,13 +48,31 @@ std::optional<Noticed> noticed_by(const std::vector<std::string>& ids, const std
     return result;
 }
 
+/// Functions that the change adds, of which several lines were altered and no test noticed any: `name of file`.
+std::vector<std::string> unnoticed_functions(const std::vector<TriedMutant>& tried) {
+    constexpr std::size_t several = 2;
+    std::map<std::string, std::pair<std::size_t, bool>> functions;          // How often tried, and whether noticed.
+    for (const auto& mutant : tried) {
+        if (mutant.added_function.empty()) { continue; }
+        auto& [count, noticed] = functions[mutant.added_function + " of " + mutant.file];
+        ++count;
+        noticed = noticed || mutant.noticed != Noticed::not_noticed;
+    }
+    std::vector<std::string> names;
+    for (const auto& [name, seen] : functions) {
+        if (seen.first >= several && !seen.second) { names.push_back(name); }
+    }
+    return names;
+}
+
 }  // namespace
 
-bool is_documentation(std::string_view path) noexcept {
+bool is_documentation(const Language& language, std::string_view path) {
+    if (language.sources.matches(path)) { return false; }
     const auto slash = path.rfind('/');
     const auto name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-    return name.ends_with(".md") || name.ends_with(".rst") || name.ends_with(".adoc") || name.starts_with("LICENSE") || name.starts_with("README") ||
-           name.starts_with("CHANGELOG") || name.starts_with("AUTHORS");
+    static const RE2 known(R"((?:.*\.(?:md|rst|adoc)|(?:LICENSE|README|CHANGELOG|AUTHORS)(?:[-_.\w]*\.txt|(?:-[A-Z0-9]+)*(?:-[0-9.]+)?)))");
+    return RE2::FullMatch(re2::StringPiece(name.data(), name.size()), known);
 }
 
 std::vector<std::string> unproven_requirements(const MeaningEvidence& evidence) {
@@ -123,6 +143,9 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
             ruling.blocking.push_back(need + "and no guard fails when what it guards is altered" + (survived.empty() ? "" : " (" + told(*survived.front()) + ")") +
                                       "; RED must write a new test for what the change does.");
         }
+        for (const auto& name : unnoticed_functions(evidence.tried)) {
+            if (guarded) { ruling.blocking.push_back(need + "and no test notices when " + name + " is altered, which is new; RED must write a test for what it does."); }
+        }
         for (const auto& [file, covered] : files) {
             if (guarded && !covered) {
                 ruling.blocking.push_back(need + "and no test notices when " + file + " is altered; RED must write a test for what it does.");
@@ -147,7 +170,7 @@ Result<std::vector<std::vector<Mutant>>> Measure::mutants(const Language& langua
     bool source_changed = false;
     for (const auto& change : changes) {
         const bool source = language.sources.matches(change.path);
-        if (language.belongs_to_tests(change.path) || is_documentation(change.path)) { continue; }
+        if (language.belongs_to_tests(change.path) || is_documentation(language, change.path)) { continue; }
         source_changed = source_changed || source;
         if (change.status == 'D' || language.runner_files.matches(change.path)) { continue; }
         AF_TRY(const auto now, checkout_->file(tree, change.path));
@@ -201,7 +224,11 @@ Result<void> Measure::try_mutants(const GateCall& call, MeaningRequest& request,
         const auto& asked = guards_only ? request.passing : evidence.fresh;
         const auto noticed = noticed_by(asked, run.tests);
         if (!noticed) { continue; }
-        TriedMutant tried{mutant.file, mutant.line, mutant.before, mutant.after, *noticed, false};
+        TriedMutant tried{mutant.file, mutant.line, mutant.before, mutant.after, *noticed, false, ""};
+        if (guards_only) {
+            AF_TRY(const auto old, checkout_->file(before, mutant.file));
+            tried.added_function = added_function(old.value_or(""), mutant.content, mutant.line, found->code);
+        }
         tried.by_guard = guards_only && noticed_by(evidence.guards, run.tests) == Noticed::by_assertion;
         evidence.tried.push_back(std::move(tried));
     }
@@ -229,7 +256,7 @@ Result<bool> Measure::code_changed(const GateCall& call) {
     AF_TRY(const auto* found, language(call.tree));
     AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
     for (const auto& change : changes) {
-        if (found->belongs_to_tests(change.path) || is_documentation(change.path)) { continue; }
+        if (found->belongs_to_tests(change.path) || is_documentation(*found, change.path)) { continue; }
         if (change.status != 'M' || !found->sources.matches(change.path)) { return true; }
         AF_TRY(const auto now, checkout_->file(call.tree, change.path));
         AF_TRY(const auto before, checkout_->file(call.baseline->base_tree, change.old_path.empty() ? change.path : change.old_path));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gates/language.hpp"
 #include "gates/rules.hpp"
 
 namespace agentforge::kernel {
@@ -22,6 +23,7 @@ struct TriedMutant {
     std::string after;
     Noticed noticed = Noticed::not_noticed;
     bool by_guard = false;                          ///< One that RED named is among the tests that failed at an assertion.
+    std::string added_function = {};                   ///< The new function that the line is in; empty: it is in none. Asked where there is no new test.
 };
 
 struct MeaningEvidence {
@@ -46,11 +48,11 @@ struct MeaningEvidence {
 [[nodiscard]] std::vector<std::string> unproven_requirements(const MeaningEvidence& evidence);
 
 /// Blocks where new tests notice no mutant at all, or those of one requirement compare nothing; where there is no new test and code has changed, unless guards notice some and each changed
-/// file has one that is noticed; where a new test reads the source; where a test of RED's asserts nothing; where they pass whatever they expect; where the tests fail without the kernel's recorder; where a declared body was not written; where a test was removed that would fail at an assertion.
+/// file and each new function has one that is noticed; where a new test reads the source; where a test of RED's asserts nothing; where they pass whatever they expect; where the tests fail without the kernel's recorder; where a declared body was not written; where a test was removed that would fail at an assertion.
 /// facts: behaviour (`tested`, `unchanged` or `documentation`), mutants_tried, mutants_noticed, mutants_survived.
 [[nodiscard]] Ruling judge_meaning(const MeaningEvidence& evidence);
 
-/// Documentation: no test can depend on it, and nothing that runs does.
-[[nodiscard]] bool is_documentation(std::string_view path) noexcept;
+/// Documentation: no test can depend on it, and nothing that runs does. What the language runs is none, whatever it is called.
+[[nodiscard]] bool is_documentation(const Language& language, std::string_view path);
 
 }  // namespace agentforge::kernel

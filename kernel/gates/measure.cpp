@@ -54,7 +54,8 @@ Result<std::string> cache_key(const GateCall& call) {
         key["baseline"] = json::object{{"base_tree", baseline.base_tree}, {"base_tests", outcomes(baseline.base_tests)},
                                        {"flaky", texts(baseline.flaky)}, {"red_tree", baseline.red_tree}, {"red_tests", outcomes(baseline.red_tests)},
                                        {"test_files", texts(baseline.test_files)}, {"specification", baseline.specification},
-                                       {"test_suite", baseline.test_suite}, {"intent", baseline.intent}};
+                                       {"test_suite", baseline.test_suite}, {"intent", baseline.intent},
+                                       {"held_out", json::array{texts(baseline.held_out.files), baseline.held_out.tree}}};
     }
     return hash_of(key);
 }
@@ -710,7 +711,8 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
     const bool covered = std::any_of(checks.begin(), checks.end(), [](const auto& check) { return check.metric == "untested-percent"; });
     if (covered && call.request.paths.empty() && call.baseline != nullptr && !now.empty()) {
         AF_TRY(const auto tests, test_files(call.tree));
-        AF_TRY(const auto measured, coverage(call.baseline->base_tree, call.tree, tests, false, stop));
+        AF_TRY(auto measured, coverage(call.baseline->base_tree, call.tree, tests, false, stop));
+        if (!measured.problem.empty() && !call.baseline->held_out.files.empty()) { measured.problem = "its command failed"; }     // Its words may be those of a test that is held out.
         report.facts["coverage"] = measured.told();
         if (measured.measured) {
             report.facts["coverage_percent"] = 100 - measured.percent_missing();

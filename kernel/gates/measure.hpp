@@ -86,6 +86,10 @@ private:
     [[nodiscard]] Result<GateReport> conformance(const GateCall& call, Enforcement upto, const Stop& stop);
     [[nodiscard]] Result<GateReport> red(const GateCall& call, const Stop& stop);
     [[nodiscard]] Result<GateReport> after_red(const GateCall& call, const Stop& stop);
+    /// Changed lines of code that repeat the values of these test files: `file:line repeats …`. Errors: git's own.
+    [[nodiscard]] Result<std::vector<std::string>> repeats_of_tests(const std::string& red_tree, const std::string& tree, const std::vector<std::string>& tests);
+    /// Runs RED's tests that are held out. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
+    [[nodiscard]] Result<Ruling> held_out(const GateCall& call, const Stop& stop);
 
     [[nodiscard]] Result<void> prepare();
     /// Mutants by file, of what differs between the trees (of `whole_files`, all lines of these files). Errors: git's own.

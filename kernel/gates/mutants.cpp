@@ -276,6 +276,31 @@ std::string with_text_as_comment(std::string_view before, std::string_view after
     return result;
 }
 
+std::string added_function(std::string_view before, std::string_view now, std::uint64_t line, const CodeRules& rules) {
+    std::string name;
+    const bool braces = !rules.comment_begins.empty();      // As C has them, and what took its comments from there.
+    if (braces) {
+        for (const auto& function : functions_of(read_code(now, rules), rules)) {
+            if (function.first_line <= line && line <= function.last_line) { name = function.name; }
+        }
+    } else {
+        static const RE2 header(R"(^\s*(?:async\s+)?(?:def|fn|func|function|sub)\s+(\w+))");
+        const auto indentation = [](std::string_view text) { return std::min(text.find_first_not_of(" \t"), text.size()); };
+        const auto lines = split_lines(now);
+        auto at = static_cast<std::size_t>(line);
+        if (at == 0 || at > lines.size()) { return {}; }
+        auto inner = indentation(lines[at - 1]);
+        while (--at > 0 && name.empty()) {
+            const auto text = lines[at - 1];
+            if (indentation(text) >= inner || without_margins(text).empty()) { continue; }
+            inner = indentation(text);
+            RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), header, &name);
+        }
+    }
+    const bool known = !name.empty() && RE2::PartialMatch(re2::StringPiece(before.data(), before.size()), "(?:^|\\W)" + RE2::QuoteMeta(name) + "(?:\\W|$)");
+    return known ? std::string() : name;
+}
+
 bool same_code(std::string_view before, std::string_view after, const CodeRules& rules) {
     if (rules.empty()) { return before == after; }
     const auto essence = [&](std::string_view text) {

@@ -51,6 +51,9 @@ struct Mutant {
 /// Empty: the language has no comments of one line.
 [[nodiscard]] std::string with_text_as_comment(std::string_view before, std::string_view after, const CodeRules& rules, std::string_view marker);
 
+/// The function around a line, where `before` has none of its name; empty otherwise. Read by its braces, or where the language has no comments of C's kind by its indentation.
+[[nodiscard]] std::string added_function(std::string_view before, std::string_view now, std::uint64_t line, const CodeRules& rules);
+
 /// Whether two texts differ in anything but comments and blanks, as far as the rules can tell.
 [[nodiscard]] bool same_code(std::string_view before, std::string_view after, const CodeRules& rules);
 

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gathers what a phase is judged by, from recorded trees only.
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <set>
 
+#include "base/text.hpp"
+#include "gates/held_out.hpp"
 #include "gates/items.hpp"
 #include "gates/measure.hpp"
+#include "gates/source_text.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -226,6 +232,38 @@ Result<void> Measure::take_back(const Language& language, const std::string& red
     return {};
 }
 
+Result<std::vector<std::string>> Measure::repeats_of_tests(const std::string& red_tree, const std::string& tree, const std::vector<std::string>& tests) {
+    std::vector<std::string> told;
+    AF_TRY(const auto* found, language(tree));
+    std::vector<TestLine> lines;
+    for (const auto& file : tests) {
+        AF_TRY(const auto content, checkout_->file(tree, file));
+        if (!content) { continue; }
+        const auto text = found->may_hold_tests(file) ? split_items(*content, found->inline_begins).tests : *content;
+        auto some = test_lines(file, read_code(text, found->code));
+        std::move(some.begin(), some.end(), std::back_inserter(lines));
+    }
+    AF_TRY(const auto changes, checkout_->changes(red_tree, tree));
+    for (const auto& change : changes) {
+        if (change.status == 'D' || !found->sources.matches(change.path) || found->belongs_to_tests(change.path)) { continue; }
+        AF_TRY(const auto now, checkout_->file(tree, change.path));
+        AF_TRY(const auto before, checkout_->file(red_tree, change.old_path.empty() ? change.path : change.old_path));
+        const auto code = found->may_hold_tests(change.path) ? split_items(now.value_or(""), found->inline_begins).lines : now.value_or("");
+        for (const auto& each : repeated_values(read_code(code, found->code), changed_line_numbers(code, before.value_or("")), lines)) {
+            told.push_back(change.path + ":" + std::to_string(each.line) + " repeats " + ellipsis(each.what, 200));
+        }
+    }
+    return told;
+}
+
+Result<Ruling> Measure::held_out(const GateCall& call, const Stop& stop) {
+    const auto& held = call.baseline->held_out;
+    AF_TRY(const auto* found, language(call.tree));
+    const TestSelection selection{.files = held.files, .names = {}, .judged = true, .timeout = {}};
+    AF_TRY(const auto run, commands_->run_tests(*found, held.tree, selection, stop));
+    return judge_held_out(held, call.baseline->specification, run);
+}
+
 Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     GateReport report;
     const auto& baseline = *call.baseline;
@@ -293,8 +331,13 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     take_over(report, std::move(rules_report), {"conformance_passing", "checks_total", "checks_passing", "violations_new",
                                                 "violations_blocking", "violations_before"});
     if (call.request.gate == "refactor") {
+        // Tests that are held out run lines, too.
+        if (!baseline.held_out.files.empty()) { part.tree = baseline.held_out.tree; }
         AF_TRY(auto quality, conformance(part, Enforcement::phase_end, stop));
-        std::erase_if(quality.violations, [](const Violation& violation) { return violation.contract != "quality"; });
+        std::erase_if(quality.violations, [&](const Violation& violation) {
+            const auto& held = baseline.held_out.files;
+            return violation.contract != "quality" || std::find(held.begin(), held.end(), violation.file) != held.end();
+        });
         bool complex = false;
         bool smells = false;
         for (auto& violation : quality.violations) {
@@ -361,6 +404,14 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         AF_CHECK(take_back(*found, red_tree, call.tree, evidence, meaning, stop));
         ruling = judge_green(evidence);
     }
+    std::int64_t held_out_tests = 0;
+    if (ruling.passed() && report.blocking_issues.empty() && !baseline.held_out.files.empty()) {
+        AF_TRY(auto judged, held_out(call, stop));
+        held_out_tests = judged.facts.at("held_out_tests").get_int64();
+        for (auto& issue : judged.blocking) { ruling.blocking.push_back(std::move(issue)); }
+        for (auto& id : judged.facts.at("passing_tests").as_array()) { ruling.facts["passing_tests"].as_array().push_back(std::move(id)); }
+        for (const char* fact : {"held_out_tests", "held_out_pass", "held_out_failing"}) { ruling.facts[fact] = judged.facts.at(fact); }
+    }
     const auto ids = red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests);
     meaning.fresh = ids.fresh;
     meaning.guards = ids.guards;
@@ -411,6 +462,13 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
                                          "A person should look whether the code does the work or knows the tests."});
             special.push_back(json::value(line.file + ":" + std::to_string(line.line) + " compares with " + line.special + " (" + (tests.empty() ? "not measured" : tests) + ")"));
         }
+        AF_TRY(const auto repeats, repeats_of_tests(red_tree, call.tree, evidence.red_files));
+        for (const auto& place : repeats) {
+            const auto file = place.substr(0, place.find(':'));
+            report.violations.push_back({"repeated-values", "pattern", "minor", file, std::strtoull(place.c_str() + file.size() + 1, nullptr, 10), "The code" + place.substr(place.find(' ')) + ".",
+                                         "A person should look whether the code does the work or knows the tests."});
+        }
+        report.facts["repeated_values"] = json::array(repeats.begin(), repeats.end());
         report.facts["special_casing"] = special;
         report.facts["coverage"] = measured.told();
     }
@@ -418,7 +476,8 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     report.facts["confinement"] = evidence.run.confinement;
     report.facts["notes"] = json::array(evidence.run.notes.begin(), evidence.run.notes.end());
     const auto count = report.facts.at("passing_tests").as_array().size();
-    conclude(report, std::to_string(count) + (count == 1 ? " test passes" : " tests pass") + ", nothing that passed before fails" +
+    const auto held_back = held_out_tests == 0 ? std::string() : " (" + std::to_string(held_out_tests) + " of them held out)";
+    conclude(report, std::to_string(count) + (count == 1 ? " test passes" : " tests pass") + held_back + ", nothing that passed before fails" +
                          (since.empty() ? "" : " twice (" + std::to_string(since.size()) + " flaky since: " + since.front() + ")") +
                          (special.empty() ? "" : "; look at " + std::to_string(special.size()) + (special.size() == 1 ? " line that compares" : " lines that compare") +
                                                      " with what the tests give"));

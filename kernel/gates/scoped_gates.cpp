@@ -13,9 +13,10 @@ namespace agentforge::kernel {
 namespace {
 
 /// Facts that are lists of test ids or paths.
-constexpr std::array<std::string_view, 14> id_lists{"passed_already", "failing_tests", "new_tests",     "guard_tests", "removed_tests",  "passing_tests",
+constexpr std::array<std::string_view, 16> id_lists{"passed_already", "failing_tests", "new_tests",     "guard_tests", "removed_tests",  "passing_tests",
                                                     "failed_before", "flaky_tests",   "flaky",       "skeleton_files", "test_files",
-                                                    "flaky_since",   "special_casing", "mutants_survived"};
+                                                    "flaky_since",   "special_casing", "mutants_survived", "held_out_failing",
+                                                    "repeated_values"};
 
 std::string text_in(const json::object& value, const char* key) {
     const auto* found = value.if_contains(key);
@@ -174,6 +175,9 @@ GateBaseline part_of_baseline(const GateBaseline& whole, const Scopes& scopes, c
     part.flaky = part_of_texts(whole.flaky, scopes, scope);
     part.red_tests = part_of_tests(whole.red_tests, scopes, scope);
     part.test_files = part_of_texts(whole.test_files, scopes, scope);
+    part.held_out.files = part_of_texts(whole.held_out.files, scopes, scope);
+    part.held_out.red_tests = part_of_tests(whole.held_out.red_tests, scopes, scope);
+    if (const auto* files = list_in(whole.held_out.test_suite, "test_files")) { part.held_out.test_suite["test_files"] = part_of_list(*files, "path", scopes, scope); }
     if (const auto* files = list_in(whole.test_suite, "test_files")) { part.test_suite["test_files"] = part_of_list(*files, "path", scopes, scope); }
     if (const auto* interfaces = list_in(whole.specification, "interfaces")) {
         part.specification["interfaces"] = part_of_list(*interfaces, "file", scopes, scope);

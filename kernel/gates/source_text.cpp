@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <iterator>
 
 #include <re2/re2.h>
 
@@ -261,6 +262,58 @@ std::set<std::string> telling_literals(const CodeText& text) {
     std::set<std::string> found;
     for (const auto& literal : text.literals) {
         if (literal.telling) { found.insert(literal.value); }
+    }
+    return found;
+}
+
+namespace {
+
+/// A literal without its marks, so that `'a'` is `"a"`.
+std::string without_marks(const std::string& literal) {
+    const auto mark = literal.find_first_of("\"'`");
+    if (mark == std::string::npos) { return literal; }
+    const auto begin = literal.find_first_not_of(literal[mark], mark);
+    const auto end = literal.find_last_not_of(literal[mark]);
+    return begin == std::string::npos || end < begin ? std::string() : literal.substr(begin, end - begin + 1);
+}
+
+std::map<std::uint64_t, std::set<std::string>> values_by_line(const CodeText& text) {
+    std::map<std::uint64_t, std::set<std::string>> lines;
+    for (const auto& literal : text.literals) {
+        if (literal.telling) { lines[literal.line].insert(without_marks(literal.value)); }
+    }
+    return lines;
+}
+
+std::set<std::string> both(const std::set<std::string>& one, const std::set<std::string>& other) {
+    std::set<std::string> shared;
+    std::set_intersection(one.begin(), one.end(), other.begin(), other.end(), std::inserter(shared, shared.end()));
+    return shared;
+}
+
+}  // namespace
+
+std::vector<TestLine> test_lines(const std::string& file, const CodeText& text) {
+    std::vector<TestLine> found;
+    for (auto& [line, values] : values_by_line(text)) { found.push_back({file, line, values}); }
+    return found;
+}
+
+std::vector<RepeatedValues> repeated_values(const CodeText& code, const std::set<std::uint64_t>& lines, const std::vector<TestLine>& tests) {
+    constexpr std::size_t pair = 2;
+    constexpr std::size_t list = 3;
+    std::set<std::string> known;
+    for (const auto& test : tests) { known.insert(test.values.begin(), test.values.end()); }
+    std::vector<RepeatedValues> found;
+    for (const auto& [line, values] : values_by_line(code)) {
+        if (!lines.contains(line) || values.size() < pair) { continue; }
+        const auto same = std::find_if(tests.begin(), tests.end(), [&, &here = values](const auto& test) { return both(here, test.values).size() >= pair; });
+        if (same != tests.end()) {
+            const auto shared = both(values, same->values);
+            found.push_back({line, *shared.begin() + " and " + *std::next(shared.begin()) + ", as " + same->file + ":" + std::to_string(same->line)});
+        } else if (values.size() >= list && both(values, known) == values) {
+            found.push_back({line, *values.begin() + " and " + std::to_string(values.size() - 1) + " more, all of which the tests have"});
+        }
     }
     return found;
 }

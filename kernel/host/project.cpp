@@ -337,6 +337,9 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     workshops.gates.settings.erase("language");
     workshops.gates.settings.erase("baseline_runs");
     workshops.gates.baseline_runs = project->settings_->integer("gates.baseline_runs");
+    workshops.gates.settings.erase("held_out");
+    workshops.gates.held_out = project->settings_->boolean("gates.held_out");
+    workshops.gates.settings.erase("unattended");
     workshops.gates.settings.erase("setup");
     workshops.gates.setup = project->settings_->text("gates.setup");
     workshops.gates.language = project->settings_->text("gates.language");
@@ -373,7 +376,8 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         .model_name = [self](const AgentDefinition& agent) { return self->model_name(agent); },
         .agentic = [self](const AgentDefinition& agent) { return self->agentic(agent.role); },
         .plugins_of = [self](const PipelineTemplate& pipeline) { return self->plugins_of(pipeline); },
-        .delivery = std::move(delivery)});
+        .delivery = std::move(delivery),
+        .ask_about_suspicions = project->settings_->text("gates.unattended") == "strict"});
 
     AF_TRY(std::vector<GroupedHandler> handlers, make_handlers(*project->settings_, project->plugins_, project->network_, project->trust_.left_out(), program.environment));
     HandlerGroupOptions people{.clock = project->clock_, .store = *project->escalations_, .redactor = redactor};

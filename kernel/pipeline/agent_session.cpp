@@ -16,6 +16,7 @@
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/hand_back.hpp"
+#include "pipeline/held_out.hpp"
 #include "secrets/restore.hpp"
 
 namespace agentforge::kernel {
@@ -189,7 +190,8 @@ public:
                                          : RolePaths::make(agent_.role, agent_.path_constraints, locked, std::move(symbols)));
         AF_TRY(workspace_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
         workspace_->pin(workshop_.submodules());
-        AF_TRY(artifacts_, session_.artifacts());
+        AF_TRY(auto artifacts, session_.artifacts());
+        artifacts_ = as_shown(session_.state(), std::move(artifacts));
         tree_ = session_.state().tree;
         return {};
     }
@@ -416,7 +418,8 @@ public:
         if (services_.agentic && services_.agentic(agent_)) { files = told_files(record.changes); }
         if (!files.empty()) { fields["files"] = files; }
         AF_CHECK(session_.record("step", std::move(fields), &who_));
-        tree_ = record.tree;
+        AF_TRY(const bool shown, show_failed(session_, workshop_));
+        tree_ = shown ? session_.state().tree : record.tree;
         const Spend spend = session_.state().ledger.total();
         json::object told{{"step", step},
                           {"stage", session_.state().stage().name},
@@ -724,7 +727,9 @@ private:
         request.gate = exit_gate_;
         AF_TRY(const GateReport report, measured_for_action(request, &artifact));
         if (report.passed) { return {}; }
-        return Error{"AF-ORCH-025", "the " + exit_gate_ + " gate does not pass: " + joined(report.blocking_issues), "",
+        std::string shown;
+        for (const std::string& file : failed_too_often(session_.state())) { shown += "; " + file + " has failed too often and is in the workspace from now on"; }
+        return Error{"AF-ORCH-025", "the " + exit_gate_ + " gate does not pass: " + joined(report.blocking_issues) + shown, "",
                      "mend these and call complete again; the kernel measured them itself", ErrorKind::invalid};
     }
 

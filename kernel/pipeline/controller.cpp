@@ -13,6 +13,7 @@
 #include "pipeline/codec.hpp"
 #include "pipeline/delivery.hpp"
 #include "pipeline/hand_back.hpp"
+#include "pipeline/held_out.hpp"
 #include "pipeline/machine.hpp"
 #include "pipeline/measure.hpp"
 #include "pipeline/process_stage.hpp"
@@ -371,6 +372,7 @@ private:
 
     Step apply(const effect::RunStage&) {
         AF_CHECK(open_workshop());
+        if (const auto settled = settle_held_out(*session_, *workshop_, Stop{&services_.cancel, std::nullopt}); !settled.ok()) { return end_visit(settled.error(), 0); }
         auto host = enter_stage();
         if (!host.ok()) { return end_visit(host.error(), 0); }
         auto plugin = load_stage(**host);
@@ -400,7 +402,7 @@ private:
         AgentRun run;
         run.role = review.reviewer;
         run.objective = "Review the artifact of stage " + stage_name() + ". Say what blocks it and what is only advice.";
-        run.state = {{"artifact_under_review", artifact ? *artifact : json::object()}};
+        run.state = {{"artifact_under_review", artifact ? as_shown(state(), *artifact) : json::object()}};
         AF_TRY(const AgentDefinition reviewer, services_.agents.get(review.reviewer));
         run.output_contract = reviewer.output_contract(stage_name());
         const auto clock = std::make_shared<StageClock>(services_.clock, state().stage_template().timeout);
@@ -561,12 +563,20 @@ private:
         return true;
     }
 
+    Result<void> end_with_all_tests() {
+        if (!state().held_out.hidden) { return {}; }
+        AF_CHECK(open_workshop());
+        return return_held_out(*session_, *workshop_);
+    }
+
     Step apply(const effect::CompleteTask& complete) {
+        AF_CHECK(end_with_all_tests());
         AF_CHECK(session_->record("task_completed", {{"exit_stage", complete.exit_stage}, {"exit_type", complete.exit_type}}));
         return true;
     }
 
     Step apply(const effect::FailTask& failure) {
+        AF_CHECK(end_with_all_tests());
         AF_CHECK(session_->record("task_failed", {{"code", failure.code}, {"message", failure.message}}));
         return true;
     }
@@ -839,12 +849,14 @@ private:
         }
         AF_TRY(const std::string path, save(stage, contract, artifact));
         AF_TRY(const std::string hash, session_->put(artifact));
+        const bool asks = services_.ask_about_suspicions && !array_field(facts, "to_look_at").empty();
         AF_CHECK(session_->record("artifact_accepted", {{"stage", stage.name},
                                                         {"contract", contract.name()},
                                                         {"contract_version", contract.version()},
                                                         {"artifact", path},
                                                         {"artifact_hash", hash},
                                                         {"conditions", texts(conditions_of(contract.name(), artifact, artifacts))},
+                                                        {"asks", asks},
                                                         {"duration_ms", spent}}));
         return true;
     }

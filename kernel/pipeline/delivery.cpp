@@ -6,9 +6,9 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
-#include "gates/before.hpp"
 #include "pipeline/hand_back.hpp"
 #include "pipeline/measure.hpp"
+#include "pipeline/suspicions.hpp"
 
 namespace agentforge::kernel {
 
@@ -38,9 +38,7 @@ Result<std::string> to_look_at(const TaskSession& session, Workshop& workshop) {
     constexpr std::size_t most = 10;
     AF_TRY(std::vector<std::string> lines, hand_backs_told(session, workshop));
     AF_TRY(const auto green, newest_report(session, "green"));
-    const json::object facts = green ? green->facts : json::object();
-    for (const auto& each : fact_texts(facts, "special_casing")) { lines.push_back(each); }
-    for (const auto& each : fact_texts(facts, "mutants_survived")) { lines.push_back("no new test notices " + each); }
+    if (green) { for (std::string& each : suspicions(*green, session.state().held_out)) { lines.push_back(std::move(each)); } }
     std::string text;
     for (std::size_t at = 0; at < std::min(most, lines.size()); ++at) { text += "- " + one_line(lines[at]) + "\n"; }
     if (lines.size() > most) { text += "- and " + std::to_string(lines.size() - most) + " more\n"; }

@@ -46,10 +46,21 @@ public:
                                         return Worktree::ensure(place, verify, name, commit);
                                     }),
                  processes_, gate_options),
-          baseline_runs_(gate_options.baseline_runs) {}
+          baseline_runs_(gate_options.baseline_runs),
+          held_out_(gate_options.held_out) {}
 
     [[nodiscard]] const std::string& root() const noexcept override { return root_; }
     [[nodiscard]] std::string scratch() const override { return (folder_ / "scratch").string(); }
+
+    [[nodiscard]] Result<void> clear_scratch() override {
+        for (const char* name : {"scratch", "gates"}) {
+            std::error_code failure;
+            fs::remove_all(folder_ / name, failure);
+            if (failure) { return Error{"AF-GIT-067", "A folder of what programs left behind cannot be emptied: " + failure.message(), (folder_ / name).string(), "Remove it, then resume.", ErrorKind::io}; }
+            AF_CHECK(make_directories(folder_ / name));
+        }
+        return {};
+    }
 
     [[nodiscard]] Result<void> restore(const std::string& tree) override {
         // Nobody was told yet where the files are that were written just now.
@@ -82,6 +93,7 @@ public:
     [[nodiscard]] Result<std::string> gate_inputs() override { return gates_.inputs(); }
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> scaffold(const std::string& tree) override { return gates_.scaffold(tree); }
     [[nodiscard]] std::int64_t baseline_runs() const override { return baseline_runs_; }
+    [[nodiscard]] bool holds_out_tests() const override { return held_out_; }
 
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(const std::string& tree,
                                                                                    const std::vector<SkeletonInterface>& interfaces,
@@ -184,6 +196,7 @@ private:
     std::string root_;
     GateRunner gates_;
     std::int64_t baseline_runs_;
+    bool held_out_;
 };
 
 class GitWorkshops final : public WorkshopFactory {
@@ -242,6 +255,7 @@ public:
         fs::path folder = fs::path(options_.state_directory) / "worktrees" /
                                 sha256(repository.git_directory().string()).substr(0, 12) / state.task_id;
         AF_CHECK(make_directories(folder / "scratch"));
+        AF_CHECK(make_directories(folder / "gates"));
         std::error_code error;
         if (const fs::path real = fs::canonical(folder, error); !error) { folder = real; }      // As the worktrees name themselves.
         AF_TRY(Worktree work, Worktree::ensure(options_.repository, folder / "work", state.task_id, state.base_commit));
@@ -253,7 +267,7 @@ public:
         AF_TRY(std::string base_tree, repository.tree_of(state.base_commit));
         GateRunner::Options gates = options_.gates;
         gates.dependencies_directory = dependencies_directory(options_);
-        gates.scratch_directory = (folder / "scratch").string();
+        gates.scratch_directory = (folder / "gates" / "scratch").string();        // Not the agents': what gates build holds tests that agents must not see.
         std::unique_ptr<Workshop> workshop = std::make_unique<GitWorkshop>(state.task_id, folder, std::move(repository), std::move(work),
                                                                            state.base_commit, std::move(base_tree), processes_, gates);
         return workshop;

@@ -9,6 +9,8 @@
 #include "base/hash.hpp"
 #include "config/verification.hpp"
 #include "gates/before.hpp"
+#include "pipeline/held_out.hpp"
+#include "pipeline/suspicions.hpp"
 #include "tools/workspace.hpp"
 
 namespace agentforge::kernel {
@@ -48,6 +50,7 @@ Result<void> keep_report(TaskSession& session, EventSink& events, std::string_vi
                         {"summary", report.summary},
                         {"duration_ms", report.duration.count()}};
     if (!report.passed) { fields["failing"] = fingerprint(report); }
+    if (const json::value* held_out = report.facts.if_contains("held_out_failing"); held_out != nullptr && !held_out->as_array().empty()) { fields["held_out_failing"] = *held_out; }
     if (!inputs.empty()) { fields["inputs"] = inputs; }
     AF_CHECK(session.keep(fields, "report", to_json(report)));
     // What confined the commands is part of what was measured.
@@ -140,43 +143,46 @@ void add_file_facts(json::object& facts, const std::vector<TreeChange>& changes,
 
 }  // namespace
 
-Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& events, const GateRequest& request,
-                           const std::string& tree, const json::object* candidate, const Stop& stop) {
-    GateCall call;
-    call.request = request;
-    call.tree = tree;
+Result<GateBaseline> gate_baseline(const TaskSession& session, std::string_view gate, const json::object* candidate) {
     GateBaseline baseline;
     // What was there before the task is not the task's.
     baseline.base_tree = session.state().base_tree;
     baseline.red_tree = session.state().red_tree;
-    call.baseline = &baseline;
-    if (judges_a_stage(request.gate)) {
-        AF_CHECK(ensure_baseline(session, workshop, events, stop));
-        AF_TRY(const auto artifacts, session.artifacts());
+    const bool judges = judges_a_stage(gate);
+    if (!judges && gate != "tests") { return baseline; }
+    AF_TRY(const auto artifacts, session.artifacts());
+    baseline.test_suite = artifact_or_empty(artifacts, "red");
+    if (judges) {
         baseline.specification = artifact_or_empty(artifacts, "spec");
-        baseline.test_suite = artifact_or_empty(artifacts, "red");
         baseline.intent = intent_of(artifact_or_empty(artifacts, "intake"));
-        if (request.gate == "red") {
+        if (gate == "red") {
             if (candidate != nullptr) { baseline.test_suite = *candidate; }
         } else if (!baseline.red_tree.empty()) {
             AF_TRY(auto red, newest_report(session, "red"));
             if (red) { baseline.red_tests = std::move(red->tests); }
         }
-        baseline.test_files = files_of_suite(baseline.test_suite);
-    } else if (request.gate == "tests") {
-        AF_TRY(const auto suite, session.artifact("red"));
-        if (suite) { baseline.test_suite = *suite; }
-        baseline.test_files = files_of_suite(baseline.test_suite);
     }
-    if (judges_a_stage(request.gate) || request.gate == "tests") {
-        AF_TRY(auto before, newest_report(session, "baseline"));
-        if (before) {
-            baseline.flaky = fact_texts(before->facts, "flaky");
-            baseline.base_tests = std::move(before->tests);
-        }
+    baseline.test_files = files_of_suite(baseline.test_suite);
+    AF_TRY(auto before, newest_report(session, "baseline"));
+    if (before) {
+        baseline.flaky = fact_texts(before->facts, "flaky");
+        baseline.base_tests = std::move(before->tests);
     }
+    return baseline;
+}
+
+Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& events, const GateRequest& request,
+                           const std::string& tree, const json::object* candidate, const Stop& stop) {
+    if (judges_a_stage(request.gate)) { AF_CHECK(ensure_baseline(session, workshop, events, stop)); }
+    AF_TRY(GateBaseline baseline, gate_baseline(session, request.gate, candidate));
+    AF_CHECK(hold_out(session.state(), workshop, tree, baseline));
+    GateCall call;
+    call.request = request;
+    call.tree = tree;
+    call.baseline = &baseline;
     events.event("gate_started", {{"gate", request.gate}, {"stage", session.state().stage().name}});
     AF_TRY(GateReport report, workshop.gate(call, stop));
+    if (const std::string& reason = session.state().held_out.reason; !reason.empty() && (request.gate == "green" || request.gate == "refactor")) { report.facts["held_out"] = reason; }
     if (request.paths.empty() && !request.parameters.contains("scope") && is_exit_gate(session.state(), request.gate)) { AF_CHECK(hold_against_criteria(session.state(), report)); }
     AF_TRY(const std::string inputs, workshop.gate_inputs());
     AF_CHECK(keep_report(session, events, request.gate, !request.paths.empty() || request.parameters.contains("scope"), inputs, report));
@@ -356,6 +362,8 @@ Result<json::object> measured_facts(const TaskSession& session, Workshop& worksh
         AF_TRY(const auto report, newest_report(session, gate));
         if (report && report->tree == tree) {
             for (const auto& [name, value] : report->facts) { facts[name] = value; }
+            const auto lines = suspicions(*report, state.held_out);
+            facts["to_look_at"] = json::array(lines.begin(), lines.end());
         }
     }
     if (stage == "deliver") {

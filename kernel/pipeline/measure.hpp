@@ -21,6 +21,9 @@ namespace agentforge::kernel {
 [[nodiscard]] Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& events, const GateRequest& request,
                                          const std::string& tree, const json::object* candidate, const Stop& stop);
 
+/// What a gate of the task is measured against, as the journal has it. `candidate`: as for `measure`.
+[[nodiscard]] Result<GateBaseline> gate_baseline(const TaskSession& session, std::string_view gate, const json::object* candidate);
+
 /// Whether what the stage hands in is judged against the suite before the task: then that is measured before the stage begins.
 [[nodiscard]] bool needs_baseline(const StageTemplate& stage);
 /// The same of the current stage and those that are still to come.

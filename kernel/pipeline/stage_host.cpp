@@ -7,6 +7,7 @@
 #include "pipeline/codec.hpp"
 #include "pipeline/delivery.hpp"
 #include "pipeline/hand_back.hpp"
+#include "pipeline/held_out.hpp"
 
 namespace agentforge::kernel {
 
@@ -186,7 +187,8 @@ private:
         input_.cycle = state.stage().cycles;
         input_.request = state.request;
         input_.goal_type = state.goal_type;
-        AF_TRY(input_.artifacts, session_.artifacts());
+        AF_TRY(auto artifacts, session_.artifacts());
+        input_.artifacts = as_shown(state, std::move(artifacts));
         input_.completed_stages = state.completed_stages();
         input_.input_artifact = {{"original_request", state.request}};
         for (std::size_t before = 0; before < state.stage_index; ++before) {
@@ -208,7 +210,7 @@ private:
         if (blob.empty()) { return std::optional<json::object>(); }
         AF_TRY(const json::value value, session_.get(blob));
         if (!value.is_object()) { return std::optional<json::object>(); }
-        return std::optional<json::object>(value.get_object());
+        return std::optional<json::object>(as_shown(session_.state(), value.get_object()));
     }
 
     Result<json::value> answer(const Known& known) {

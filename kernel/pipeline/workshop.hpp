@@ -31,6 +31,8 @@ public:
     [[nodiscard]] virtual const std::string& root() const noexcept = 0;
     /// Folders a confined subprocess may write besides the workspace.
     [[nodiscard]] virtual std::string scratch() const = 0;
+    /// Removes what programs of agents and gates have left outside the workspace.
+    [[nodiscard]] virtual Result<void> clear_scratch() { return {}; }
     /// Makes the workspace be exactly `tree`.
     [[nodiscard]] virtual Result<void> restore(const std::string& tree) = 0;
     /// Records the workspace: only `paths`, or all of it where empty. Returns the tree.
@@ -54,6 +56,8 @@ public:
     }
     /// How often the suite is run before the task (`gates.baseline_runs`): more than once shows tests that flip.
     [[nodiscard]] virtual std::int64_t baseline_runs() const { return 1; }
+    /// Whether tests may be held out (`gates.held_out`).
+    [[nodiscard]] virtual bool holds_out_tests() const { return false; }
     [[nodiscard]] virtual Result<std::vector<std::pair<std::string, std::string>>> skeleton(
         const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) = 0;
     /// Whether what a specification declares can be declared and compiled. Errors: AF-GATE-030; those of gates.

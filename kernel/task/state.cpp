@@ -215,6 +215,7 @@ private:
             {"step", &Application::step},
             {"gate", &Application::gate},
             {"snapshot", &Application::snapshot},
+            {"held_out", &Application::held_out},
             {"delivered", &Application::delivered},
             {"published", &Application::published},
             {"rebased", &Application::rebased},
@@ -483,6 +484,7 @@ private:
         const std::string hash = fields_.text("artifact_hash");
         const auto conditions = fields_.texts("conditions");
         const std::uint64_t duration = fields_.number_or("duration_ms", 0);
+        const bool asks = record_.contains("asks") && fields_.boolean("asks");
         if (!fields_.complete()) { return incomplete(); }
         AF_CHECK(require_exit_gate());
         StageState& stage = state_.stage();
@@ -491,6 +493,7 @@ private:
         stage.duration_ms += duration;
         stage.heals = 0;
         stage.conditions = {conditions.begin(), conditions.end()};
+        stage.asks = asks;
         state_.progress = StageProgress::accepted;
         state_.reviewed_by.clear();
         if (stage.name == "red") { state_.red_tree = state_.tree; }
@@ -702,6 +705,7 @@ private:
                 const bool corrected = state_.hand_back && state_.hand_back->to == stage.name;
                 state_.tree = corrected ? state_.red_tree : std::exchange(state_.before_red, {});
                 state_.red_tree.clear();
+                state_.held_out = {};
             }
         }
         if (state_.hand_back) { state_.hand_back->artifact_blob = reworked; }
@@ -765,7 +769,11 @@ private:
         measured.partial = record_.contains("partial") && fields_.boolean("partial");
         measured.summary = fields_.text("summary");
         measured.seq = fields_.number_or("seq", state_.seq + 1);
+        const auto held_out = record_.contains("held_out_failing") ? fields_.texts("held_out_failing") : std::vector<std::string>();
         if (!fields_.complete()) { return incomplete(); }
+        const auto before = state_.gates.find(name);
+        const bool again = before != state_.gates.end() && before->second.tree == measured.tree;
+        for (const std::string& file : held_out) { state_.held_out.failures[file] += again ? 0 : 1; }
         const bool undoes = state_.progress == StageProgress::accepted && name == exit_gate(state_.stage_template()) &&
                             (!measured.passed || measured.partial || measured.tree != state_.tree);
         if (const std::string failing = fields_.text_or("failing", ""); !failing.empty()) { state_.stage().same_failures[name + " " + failing] += 1; }
@@ -785,6 +793,23 @@ private:
         const bool answers_hand_back = record_.contains("put_back");
         if (!fields_.complete()) { return incomplete(); }
         if (answers_hand_back && state_.hand_back) { state_.hand_back->work_tree.clear(); }
+        state_.tree = tree;
+        return {};
+    }
+
+    Result<void> held_out() {
+        AF_CHECK(require_running());
+        HeldOutTests now = state_.held_out;
+        now.red_tree = fields_.text("red_tree");
+        now.files = fields_.texts("files");
+        now.shown = fields_.texts("shown");
+        now.hidden = fields_.boolean("hidden");
+        now.reason = fields_.text("reason");
+        const std::string tree = fields_.text("tree");
+        if (!fields_.complete()) { return incomplete(); }
+        if (now.red_tree != state_.red_tree) { return refuse("the tests that are held out are not of this task's red_tree"); }
+        if (now.red_tree != state_.held_out.red_tree) { now.failures.clear(); }
+        state_.held_out = std::move(now);
         state_.tree = tree;
         return {};
     }
@@ -1062,7 +1087,7 @@ bool is_last(const TaskState& state) {
 bool wants_approval(const TaskState& state) {
     const StageState& stage = state.stage();
     if (!stage.approved_hash.empty() && stage.approved_hash == stage.artifact_hash) { return false; }
-    if (state.stage_template().approve || state.approve_stages.contains(stage.name)) { return true; }
+    if (stage.asks || state.stage_template().approve || state.approve_stages.contains(stage.name)) { return true; }
     return state.supervised && !is_last(state);
 }
 
@@ -1111,6 +1136,7 @@ json::object stage_to_json(const StageState& stage) {
             {"artifact", stage.artifact},
             {"artifact_hash", stage.artifact_hash},
             {"approved_hash", stage.approved_hash},
+            {"asks", stage.asks},
             {"same_failures", to_object(stage.same_failures)},
             {"conditions", to_array(stage.conditions)},
             {"error", stage.error},
@@ -1145,6 +1171,7 @@ StageState stage_from_json(const std::string& name, Fields& fields) {
     }
     const auto conditions = fields.texts("conditions");
     stage.conditions = {conditions.begin(), conditions.end()};
+    stage.asks = fields.has("asks") && fields.boolean("asks");
     stage.error = fields.text("error");
     stage.skip_reason = fields.text("skip_reason");
     stage.steps = fields.number("steps");
@@ -1155,6 +1182,25 @@ StageState stage_from_json(const std::string& name, Fields& fields) {
     stage.started_at = fields.text("started_at");
     stage.completed_at = fields.text("completed_at");
     return stage;
+}
+
+json::object held_out_to_json(const HeldOutTests& held) {
+    json::object failures;
+    for (const auto& [file, count] : held.failures) { failures[file] = count; }
+    return {{"red_tree", held.red_tree}, {"files", to_array(held.files)}, {"shown", to_array(held.shown)}, {"failures", std::move(failures)}, {"reason", held.reason}, {"hidden", held.hidden}};
+}
+
+HeldOutTests held_out_from(Fields& fields) {
+    HeldOutTests held;
+    held.red_tree = fields.text("red_tree");
+    held.files = fields.texts("files");
+    held.shown = fields.texts("shown");
+    held.reason = fields.text("reason");
+    held.hidden = fields.boolean("hidden");
+    const json::object& failures = fields.object("failures");
+    Fields counts(failures);
+    for (const auto& [file, count] : failures) { held.failures[std::string(file)] = static_cast<unsigned>(counts.number(file)); }
+    return held;
 }
 
 }  // namespace
@@ -1219,6 +1265,7 @@ json::object to_json_without_template(const TaskState& state) {
                         {"tree", state.tree},
                         {"red_tree", state.red_tree},
                         {"before_red", state.before_red},
+                        {"held_out", held_out_to_json(state.held_out)},
                         {"reviewed_by", to_array(state.reviewed_by)},
                         {"resolution_blob", state.resolution_blob},
                         {"previous_artifact_blob", state.previous_artifact_blob},
@@ -1298,6 +1345,11 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     state.tree = fields.text("tree");
     state.red_tree = fields.text("red_tree");
     state.before_red = fields.text("before_red");
+    if (value.contains("held_out")) {
+        Fields held(fields.object("held_out"));
+        state.held_out = held_out_from(held);
+        if (!held.complete()) { return broken(held.problem()); }
+    }
     const auto reviewed = fields.texts("reviewed_by");
     state.reviewed_by = {reviewed.begin(), reviewed.end()};
     state.resolution_blob = fields.text("resolution_blob");

@@ -61,6 +61,7 @@ struct StageState {
     std::string artifact;           ///< Path below the task's folder.
     std::string artifact_hash;
     std::string approved_hash;      ///< The artifact that a person approved, if any.
+    bool asks = false;              ///< Its artifact has what a person is to look at before the task goes on (`gates.unattended: strict`).
     /// How often a gate that did not pass found the same: gate and fingerprint -> times, since a person was last asked.
     std::map<std::string, unsigned> same_failures;
     std::set<std::string> conditions;   ///< Words of skip_if that its artifact makes true.
@@ -130,6 +131,18 @@ struct GateState {
     bool operator==(const GateState&) const = default;
 };
 
+/// Tests of RED that are not in the workspace while others implement.
+struct HeldOutTests {
+    std::string red_tree;                           ///< Of which they were chosen; empty: nobody has chosen yet.
+    std::vector<std::string> files;
+    std::vector<std::string> shown;                 ///< Held out before; they failed so often that who implements sees them now.
+    std::map<std::string, unsigned> failures;       ///< File → hand-ins of another tree each that it failed.
+    std::string reason;                             ///< In words: what is held out, or why nothing is.
+    bool hidden = false;                            ///< The workspace does not have them now.
+
+    bool operator==(const HeldOutTests&) const = default;
+};
+
 struct TaskState {
     // What was asked; set by `task_created` and never changed.
     std::string task_id;
@@ -175,6 +188,7 @@ struct TaskState {
     std::string tree;                               ///< The workspace as last recorded.
     std::string red_tree;
     std::string before_red;                         ///< What the workspace was before the tests were written.
+    HeldOutTests held_out;
     std::map<std::string, GateState, std::less<>> gates;
     std::string commit;
     std::string branch;

@@ -134,7 +134,7 @@ public:
         options.gates.conformance_directories = {product_->paths.config + "/conformance"};
         options.gates.environment = current_environment();
         options.gates.settings = product_->settings.section("gates");
-        for (const char* key : {"language", "baseline_runs", "setup"}) { options.gates.settings.erase(key); }     // Not the gates' own.
+        for (const char* key : {"language", "baseline_runs", "held_out", "unattended", "setup"}) { options.gates.settings.erase(key); }     // Not the gates' own.
         options.gates.baseline_runs = product_->settings.integer("gates.baseline_runs");
         options.gates.setup = product_->settings.text("gates.setup");
         InstantWorkshops workshops(make_git_workshops(std::move(options), *processes_), answers_);

@@ -197,6 +197,10 @@ private:
             case_.changes = std::move(changes);
             return {};
         }
+        if (key == "unseen") {
+            AF_TRY(case_.unseen, texts_of(key, value));
+            return {};
+        }
         if (key == "files") {
             if (!value.is_object()) { return wrong(file_, "expect.files is a map"); }
             for (auto& [path, each] : value.get_object()) {

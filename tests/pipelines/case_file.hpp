@@ -48,6 +48,7 @@ struct Case {
     std::vector<Expected> never;
     std::optional<std::vector<std::string>> changes;    ///< Paths that differ from the user's commit in the end, sorted.
     std::map<std::string, std::optional<std::string>> files;    ///< In the last tree; empty: not there.
+    std::vector<std::string> unseen;                    ///< Texts that no request of GREEN and REFACTOR holds, nor any file that their programs may read.
 };
 
 /// Reads a case with everything that it is `like`. Errors: `invalid` CASE with file, line and field.

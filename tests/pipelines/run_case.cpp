@@ -75,7 +75,8 @@ Product& product() {
 /// Answers in the order of the script, each place (`stage/role`, else `stage`) for itself. When it has no more to say, the call fails.
 class ScriptedModel final : public LLMBackend {
 public:
-    explicit ScriptedModel(const Case& test) : script_(test.model) {}
+    /// `worktrees`: where the workspaces of tasks are.
+    ScriptedModel(const Case& test, fs::path worktrees) : script_(test.model), unseen_(test.unseen), worktrees_(std::move(worktrees)) {}
     [[nodiscard]] BackendInfo info() const override {
         BackendInfo info;
         info.name = "script";
@@ -85,6 +86,7 @@ public:
     }
     [[nodiscard]] Result<Completion> complete(const CompletionRequest& request, StreamSink*, CallContext& context) override {
         Answer answer;
+        if (request.place.stage == "green" || request.place.stage == "refactor") { look_for_unseen(request); }
         {
             const std::lock_guard guard(mutex_);
             auto place = script_.find(request.place.stage + "/" + request.place.role);
@@ -115,7 +117,24 @@ public:
     }
 
 private:
+    void look_for_unseen(const CompletionRequest& request) const {
+        std::string told = request.system + request.user;
+        for (const ToolDescription& tool : request.tools) { told += tool.name + tool.description + json::serialize(tool.parameters); }
+        for (const std::string& text : unseen_) {
+            EXPECT_EQ(told.find(text), std::string::npos) << text << " is in a request of " << request.place.stage << "/" << request.place.role << ":\n" << told;
+        }
+        if (unseen_.empty()) { return; }
+        for (const auto& entry : fs::recursive_directory_iterator(worktrees_)) {
+            const std::string path = entry.path().string();
+            if (!entry.is_regular_file() || path.find("/gates/") != std::string::npos || (path.find("/work/") == std::string::npos && path.find("/scratch/") == std::string::npos)) { continue; }
+            const std::string content = must(read_file(entry.path()));
+            for (const std::string& text : unseen_) { EXPECT_EQ((path + content).find(text), std::string::npos) << text << " is in " << path; }
+        }
+    }
+
     std::map<std::string, std::vector<Answer>> script_;
+    std::vector<std::string> unseen_;
+    fs::path worktrees_;
     std::map<std::string, std::size_t> next_;
     std::mutex mutex_;
 };
@@ -364,10 +383,15 @@ void run(const Case& test) {
         options.gates.baseline_runs = runs->as_int64();
         options.gates.settings.erase("baseline_runs");
     }
+    if (const auto* held_out = test.settings.if_contains("held_out")) {
+        options.gates.held_out = held_out->as_bool();
+        options.gates.settings.erase("held_out");
+    }
+    const bool strict = options.gates.settings.erase("unattended") > 0;
     const auto workshops = make_git_workshops(std::move(options), *processes);
     TaskStore store(repository.folder() / ".agentforge");
     EscalationStore escalations(repository.folder() / ".agentforge");
-    const auto client = make_model_client(std::make_shared<UnmarkedBackend>(std::make_shared<ScriptedModel>(test)), RetryPolicy{}, [](std::chrono::milliseconds) {});
+    const auto client = make_model_client(std::make_shared<UnmarkedBackend>(std::make_shared<ScriptedModel>(test, place.path() / "state")), RetryPolicy{}, [](std::chrono::milliseconds) {});
     NullEventSink events;
     CancelToken cancel;
     SystemClock clock;
@@ -383,6 +407,7 @@ void run(const Case& test) {
                           .max_output_tokens = 4096,
                           .environment = environment_of_cases()};
     services.exec_helper = product().paths.exec_helper;
+    services.ask_about_suspicions = strict;
     services.agentic = [&](const AgentDefinition& agent) { return works_by_shell(test, agent.stage, agent.role); };
     PipelineController controller(ControllerSetup{.store = store,
                                                   .workshops = *workshops,

@@ -38,7 +38,7 @@ TEST(ShippedContracts, measure_only_the_agreed_facts) {
     const std::set<std::string> agreed{
         "request_id", "original_request", "timestamp", "tokens_used", "spec_id", "spec_ref", "suite_id", "test_suite_ref", "implementation_id", "coverage_mapping",
         "test_results", "failing_tests", "passing_tests", "skeleton_files", "all_tests_fail", "no_implementation_exists", "files_created", "files_modified", "final_files",
-        "all_tests_pass", "conformance_passing", "no_regressions", "type_check_passing", "complexity_acceptable", "deliverable_type", "commit_sha", "branch", "base_commit",
+        "all_tests_pass", "conformance_passing", "no_regressions", "type_check_passing", "complexity_acceptable", "to_look_at", "deliverable_type", "commit_sha", "branch", "base_commit",
         "deployment_ready", "pr_url", "patch_file", "drift", "signed", "commit_hooks"};
     for (const auto& name : shipped().names()) {
         const auto contract = shipped().get(name);

@@ -191,10 +191,36 @@ TEST(Meaning, documentation_alone_needs_no_new_test) {
     evidence.code_changed = false;
     EXPECT_TRUE(judge_meaning(evidence).passed());
     EXPECT_EQ(judge_meaning(evidence).facts.at("behaviour"), "documentation");
-    EXPECT_TRUE(is_documentation("docs/a.md"));
-    EXPECT_TRUE(is_documentation("CHANGELOG.md"));
-    EXPECT_FALSE(is_documentation("a.py"));
-    EXPECT_FALSE(is_documentation("requirements.txt"));
+    const auto python = shipped("python");
+    for (const char* path : {"docs/a.md", "CHANGELOG.md", "README", "README.txt", "LICENSE-APACHE-2.0", "LICENSE-MIT"}) { EXPECT_TRUE(is_documentation(python, path)) << path; }
+    for (const char* path : {"a.py", "requirements.txt", "README_slug.py", "LICENSE.py", "README.sh", "AUTHORSHIP", "README.json"}) { EXPECT_FALSE(is_documentation(python, path)) << path; }
+}
+
+TEST(Meaning, where_there_is_no_new_test_a_new_function_that_no_test_notices_blocks) {
+    auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
+    evidence.fresh.clear();
+    evidence.tried[0].by_guard = true;
+    const TriedMutant survivor{"a.py", 9, "return 1", "return 2", TriedMutant::Noticed::not_noticed, false, "whisper"};
+    evidence.tried.push_back(survivor);
+    EXPECT_TRUE(judge_meaning(evidence).passed()) << "one altered line may be the same in effect";
+    evidence.tried.push_back(survivor);
+    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("no test notices when whisper of a.py is altered, which is new")));
+    evidence.tried.push_back(survivor);
+    evidence.tried.back().noticed = TriedMutant::Noticed::by_error;
+    EXPECT_TRUE(judge_meaning(evidence).passed());
+}
+
+TEST(Mutants, the_function_around_a_line_is_told_where_it_is_new) {
+    const auto python = shipped("python").code;
+    const std::string before = "def old(a):\n    return a\n";
+    const std::string now = before + "\n\nclass Voice:\n    def whisper(self, text):\n        if text:\n            return 1\n        return 2\n";
+    EXPECT_EQ(added_function(before, now, 8, python), "whisper");
+    EXPECT_EQ(added_function(before, now, 9, python), "whisper");
+    EXPECT_EQ(added_function(before, now, 2, python), "") << "it was there before";
+    EXPECT_EQ(added_function(before, "x = 3\n", 1, python), "");
+    const auto go = shipped("go").code;
+    EXPECT_EQ(added_function("func old() int {\n\treturn 1\n}\n", "func old() int {\n\treturn 1\n}\nfunc fresh() int {\n\treturn 2\n}\n", 5, go), "fresh");
+    EXPECT_EQ(added_function("func old() int {\n\treturn 1\n}\n", "func old() int {\n\treturn 3\n}\n", 2, go), "");
 }
 
 TEST(Meaning, a_removed_test_that_would_fail_at_an_assertion_blocks_and_one_that_no_longer_loads_does_not) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "gates/formats/line_counts.hpp"
 #include "gates/language.hpp"
 #include "gates/source_text.hpp"
@@ -19,6 +21,16 @@ CodeRules rules_of(const std::string& language) {
     auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);
     EXPECT_TRUE(loaded.ok()) << loaded.error().to_string();
     return loaded.ok() ? loaded->code : CodeRules{};
+}
+
+std::vector<std::string> repeats(const std::string& language, const std::string& code, const std::string& tests) {
+    const auto rules = rules_of(language);
+    const auto text = read_code(code, rules);
+    std::set<std::uint64_t> lines;
+    for (std::uint64_t line = 1; line <= 50; ++line) { lines.insert(line); }
+    std::vector<std::string> result;
+    for (const auto& each : repeated_values(text, lines, test_lines("t", read_code(tests, rules)))) { result.push_back(std::to_string(each.line) + " " + each.what); }
+    return result;
 }
 
 std::vector<std::pair<std::string, std::int64_t>> complexities(const std::string& language, const std::string& text) {
@@ -144,6 +156,26 @@ TEST(LineCountsOf, a_report_that_is_not_its_format_is_refused_with_its_line) {
         EXPECT_THAT(counts.error().where, ::testing::AnyOf("report:1", "report:2")) << text;
     }
     EXPECT_EQ(read_line_counts("lcov", {}).error().code, "AF-GATE-161");
+}
+
+TEST(RepeatedValues, a_table_of_what_the_tests_give_and_expect_is_named_whatever_its_form) {
+    const std::string tests = "self.assertEqual(slugify('Hello'), 'hello')\nself.assertEqual(slugify('a b'), 'a-b')\n";
+    EXPECT_THAT(repeats("python", "KNOWN = {\n    \"Hello\": \"hello\",\n}\n", tests), ElementsAre("2 Hello and hello, as t:1"));
+    EXPECT_THAT(repeats("python", "PAIRS = [('a b', 'a-b')]\n", tests), ElementsAre("1 a b and a-b, as t:2"));
+    EXPECT_THAT(repeats("python", "KEYS = ['Hello', 'a b', 'a-b']\n", tests), ElementsAre("1 a b and a-b, as t:2"));
+    EXPECT_THAT(repeats("go", "var known = map[int]int{10: 55, 20: 6765}\n", "if got := Fib(20); got != 6765 {\n"), ElementsAre("1 20 and 6765, as t:1"));
+    EXPECT_THAT(repeats("rust", "match text { \"Hello\" => \"hello\", _ => \"\" }\n", "assert_eq!(slug(\"Hello\"), \"hello\");\n"), ElementsAre("1 Hello and hello, as t:1"));
+}
+
+TEST(RepeatedValues, inputs_alone_are_named_where_there_are_three_and_nothing_else) {
+    const std::string tests = "check(3, 'x')\ncheck(5, 'y')\ncheck(7, 'z')\n";
+    EXPECT_THAT(repeats("python", "primes = [3, 5, 7]\n", tests), ElementsAre("1 3 and 2 more, all of which the tests have"));
+    EXPECT_THAT(repeats("python", "primes = [3, 5, 7, 11]\n", tests), IsEmpty());
+}
+
+TEST(RepeatedValues, one_value_or_values_of_different_tests_say_nothing) {
+    const std::string tests = "self.assertEqual(convert('kilo'), 1000)\nself.assertEqual(convert('hecto'), 100)\n";
+    EXPECT_THAT(repeats("python", "FACTOR = 1000\nname = 'kilo'\nscale = {'kilo': 100}\n", tests), IsEmpty());
 }
 
 }  // namespace

@@ -94,6 +94,8 @@ struct Memory {
     GateFunction gate = [](const GateCall& call, const Files&) { return gate_report(call, true); };
     std::vector<std::string> gates_run;
     std::int64_t baseline_runs = 1;
+    bool holds_out_tests = false;
+    unsigned scratch_cleared = 0;
     std::string inputs;
     std::vector<std::pair<std::string, std::string>> scaffold;
     unsigned commits = 0;
@@ -173,6 +175,11 @@ public:
         return files;
     }
     [[nodiscard]] std::int64_t baseline_runs() const override { return memory_.baseline_runs; }
+    [[nodiscard]] bool holds_out_tests() const override { return memory_.holds_out_tests; }
+    [[nodiscard]] Result<void> clear_scratch() override {
+        ++memory_.scratch_cleared;
+        return {};
+    }
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(const std::string&, const std::vector<SkeletonInterface>& interfaces,
                                                                                    const Stop&) override {
         std::vector<std::pair<std::string, std::string>> files;
@@ -479,6 +486,7 @@ schema:
   request_id: {type: string, required: true, measured: request_id}
   final_files: {type: array, items: {type: string}, measured: final_files}
   answer: {type: string}
+  test_files: {type: array, items: {type: object}}
   original_request: {type: string, description: A contract stage carries its input forward}
 )";
             const std::string config = std::string(AGENTFORGE_SOURCE_DIR) + "/config";

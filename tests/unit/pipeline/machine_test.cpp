@@ -120,7 +120,7 @@ json::object arbitrary(const Task& task, Dice& dice) {
         "stage_failed",     "stage_skipped",     "stage_escalated", "stage_completed",   "artifact_accepted",  "artifact_rejected", "review_finished",     "approval_requested",
         "approval_decided", "escalation_raised", "cycle_requested", "cycle_started",     "escalation_resolved", "step",             "gate",                "snapshot",
         "delivered",        "answer",            "call_started",    "call_finished",     "recovered",          "violation",         "note",                "no_such_type",
-        "action_proposed",  "action_asked",      "action_decided"};
+        "action_proposed",  "action_asked",      "action_decided",  "held_out"};
     static const std::vector<std::string> trees{"t0", "t1", "t2"};
     const std::string& stage = dice.pick(task.state.stages).name;
     json::object record{{"type", dice.pick(types)},
@@ -159,7 +159,11 @@ json::object arbitrary(const Task& task, Dice& dice) {
                         {"summary", "s"},
                         {"tree", dice.once_in(2) ? dice.pick(trees) : task.state.tree},
                         {"commit", "c"},
-                        {"branch", "b"}};
+                        {"branch", "b"},
+                        {"red_tree", dice.once_in(4) ? "t9" : task.state.red_tree},
+                        {"files", json::array{"f"}},
+                        {"shown", json::array()},
+                        {"hidden", dice.once_in(2)}};
     if (dice.once_in(3)) { record["feedback"] = "better"; }
     if (dice.once_in(8)) {
         const auto* victim = record.begin() + dice.roll(static_cast<unsigned>(record.size()));

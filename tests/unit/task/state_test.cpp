@@ -41,11 +41,13 @@ TaskState full() {
     done.artifact = "artifacts/a.yaml";
     done.artifact_hash = done.approved_hash = "h";
     done.conditions = {"no_ambiguities"};
+    done.asks = true;
     done.error = "e";
     done.skip_reason = "s";
     done.steps = done.input_tokens = done.output_tokens = done.duration_ms = 1ULL << 40U;
     done.started_at = done.completed_at = "2026-01-02T00:00:01.000Z";
     state.reviewed_by = {"alice"};
+    state.held_out = HeldOutTests{"t1", {"a"}, {"b"}, {{"a", 1U}}, "held out: a", true};
     state.escalation = OpenEscalation{"ESC-1", EscalationCause::cycle_limit, "r", "q", {"a"}, "b"};
     state.approval = OpenApproval{"APR-1", "h"};
     state.updated_at = state.completed_at = "2026-01-02T00:00:02.000Z";

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/held_out.hpp"
+
+#include <algorithm>
+
+#include "gates/held_out.hpp"
+#include "pipeline/measure.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+using FileEdits = std::vector<std::pair<std::string, std::optional<std::string>>>;
+
+json::array texts(const std::vector<std::string>& list) { return json::array(list.begin(), list.end()); }
+
+/// Whether the current stage works without them: all that come after RED, up to the delivery.
+bool works_without(const TaskState& state) {
+    const auto red = state.pipeline.index_of("red");
+    return red && !state.red_tree.empty() && state.stage_index > *red && state.stage().name != "deliver";
+}
+
+/// Whether the stage has asked its host for something in this visit: then what it was given stays as it is.
+bool visit_has_begun(const TaskSession& session) {
+    for (auto record = session.records().rbegin(); record != session.records().rend(); ++record) {
+        if (record->type() == "stage_started") { return false; }
+        if (record->type() == "call_started") { return true; }
+    }
+    return false;
+}
+
+Result<std::string> tree_with(const TaskState& state, Workshop& workshop, const std::string& tree, const std::vector<std::string>& files) {
+    FileEdits edits;
+    for (const std::string& file : files) {
+        AF_TRY(auto content, workshop.file_in_tree(state.red_tree, file));
+        edits.emplace_back(file, std::move(content));
+    }
+    return workshop.edit(tree, edits);
+}
+
+Result<std::string> tree_without(Workshop& workshop, const std::string& tree, const std::vector<std::string>& files) {
+    FileEdits edits;
+    for (const std::string& file : files) { edits.emplace_back(file, std::nullopt); }
+    return workshop.edit(tree, edits);
+}
+
+/// Journals how it is from now on, and makes the workspace so.
+Result<void> put(TaskSession& session, Workshop& workshop, const HeldOutTests& held, const std::string& tree) {
+    const TaskState& state = session.state();
+    const bool moves = tree != state.tree;
+    if (moves) { AF_CHECK(workshop.keep("seq-" + std::to_string(state.seq + 1), tree)); }
+    AF_CHECK(session.record("held_out", {{"stage", state.stage().name}, {"red_tree", held.red_tree}, {"files", texts(held.files)}, {"shown", texts(held.shown)},
+                                         {"hidden", held.hidden}, {"reason", held.reason}, {"tree", tree}}));
+    return moves ? workshop.restore(tree) : Result<void>();
+}
+
+struct Choice { std::vector<std::string> files; std::string reason; };
+
+Result<Choice> choose(const TaskSession& session, Workshop& workshop, const Stop& stop) {
+    const TaskState& state = session.state();
+    AF_TRY(const auto report, newest_report(session, "red"));
+    AF_TRY(const auto suite, session.artifact("red"));
+    if (!report || !suite) { return Choice{{}, "nothing is held out: RED measured no tests"}; }
+    AF_TRY(const auto changes, workshop.diff(state.base_tree, state.red_tree));
+    std::vector<std::string> added;
+    for (const TreeChange& change : changes) {
+        if (change.status == 'A') { added.push_back(change.path); }
+    }
+    auto files = choose_held_out(*suite, report->tests, added);
+    if (files.empty()) { return Choice{{}, "nothing is held out: RED's new tests of each requirement are in one file"}; }
+    AF_TRY(GateBaseline baseline, gate_baseline(session, "red", nullptr));
+    baseline.red_tree.clear();
+    baseline.test_suite = without_files(*suite, files);
+    std::erase_if(baseline.test_files, [&](const std::string& file) { return std::find(files.begin(), files.end(), file) != files.end(); });
+    GateCall call;
+    call.request.gate = "red";
+    AF_TRY(call.tree, tree_without(workshop, state.red_tree, files));
+    call.baseline = &baseline;
+    AF_TRY(const GateReport without, workshop.gate(call, stop));
+    if (!without.passed) { return Choice{{}, "nothing is held out: RED's tests do not pass its gate without " + files.front()}; }
+    std::string reason = "held out:";
+    for (const std::string& file : files) { reason += " " + file; }
+    return Choice{std::move(files), std::move(reason)};
+}
+
+}  // namespace
+
+Result<void> settle_held_out(TaskSession& session, Workshop& workshop, const Stop& stop) {
+    const TaskState& state = session.state();
+    if (visit_has_begun(session)) { return {}; }
+    const bool without = works_without(state) && workshop.holds_out_tests();
+    if (!without) { return return_held_out(session, workshop); }
+    HeldOutTests held = state.held_out;
+    if (held.red_tree != state.red_tree) {
+        AF_TRY(Choice choice, choose(session, workshop, stop));
+        held = HeldOutTests{state.red_tree, std::move(choice.files), {}, {}, std::move(choice.reason), false};
+    }
+    const bool hides = !held.files.empty() && !held.hidden;
+    if (!hides && held == state.held_out) { return {}; }
+    std::string tree = state.tree;
+    if (hides) {
+        AF_TRY(tree, tree_without(workshop, tree, held.files));
+        // What RED's programs and gates left beside the workspace may hold them.
+        AF_CHECK(workshop.clear_scratch());
+        held.hidden = true;
+    }
+    return put(session, workshop, held, tree);
+}
+
+Result<void> return_held_out(TaskSession& session, Workshop& workshop) {
+    HeldOutTests held = session.state().held_out;
+    if (!held.hidden) { return {}; }
+    held.hidden = false;
+    AF_TRY(const std::string tree, tree_with(session.state(), workshop, session.state().tree, held.files));
+    return put(session, workshop, held, tree);
+}
+
+std::vector<std::string> failed_too_often(const TaskState& state) {
+    std::vector<std::string> files;
+    if (!state.held_out.hidden) { return files; }
+    for (const std::string& file : state.held_out.files) {
+        const auto failures = state.held_out.failures.find(file);
+        if (failures != state.held_out.failures.end() && failures->second >= held_out_attempts) { files.push_back(file); }
+    }
+    return files;
+}
+
+Result<bool> show_failed(TaskSession& session, Workshop& workshop) {
+    const auto files = failed_too_often(session.state());
+    if (files.empty()) { return false; }
+    HeldOutTests held = session.state().held_out;
+    for (const std::string& file : files) {
+        std::erase(held.files, file);
+        held.shown.push_back(file);
+        held.reason += "; " + file + " failed " + std::to_string(held_out_attempts) + " times and is shown";
+    }
+    held.hidden = !held.files.empty();
+    AF_TRY(const std::string tree, tree_with(session.state(), workshop, session.state().tree, files));
+    AF_CHECK(put(session, workshop, held, tree));
+    return true;
+}
+
+Result<void> hold_out(const TaskState& state, Workshop& workshop, const std::string& tree, GateBaseline& baseline) {
+    if (!state.held_out.hidden) { return {}; }
+    const auto& files = state.held_out.files;
+    HeldOut held;
+    held.files = files;
+    AF_TRY(held.tree, tree_with(state, workshop, tree, files));
+    held.red_tests = baseline.red_tests;
+    held.test_suite = baseline.test_suite;
+    baseline.held_out = std::move(held);
+    AF_TRY(baseline.red_tree, tree_without(workshop, baseline.red_tree, files));
+    baseline.test_suite = without_files(baseline.test_suite, files);
+    const auto hidden = [&](const std::string& file) { return std::find(files.begin(), files.end(), file) != files.end(); };
+    std::erase_if(baseline.red_tests, [&](const TestOutcome& test) { return hidden(test.file); });
+    std::erase_if(baseline.test_files, hidden);
+    return {};
+}
+
+json::object as_shown(const TaskState& state, const json::object& artifact) {
+    const HeldOutTests& held = state.held_out;
+    if (!works_without(state) || held.red_tree != state.red_tree) { return artifact; }
+    auto files = held.files;
+    files.insert(files.end(), held.shown.begin(), held.shown.end());
+    return without_files(artifact, files);
+}
+
+std::map<std::string, json::object, std::less<>> as_shown(const TaskState& state, std::map<std::string, json::object, std::less<>> artifacts) {
+    for (auto& [stage, artifact] : artifacts) { artifact = as_shown(state, artifact); }
+    return artifacts;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/suspicions.hpp"
+
+#include "unit/pipeline/bench.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+GateReport suspicious() {
+    GateReport report;
+    report.facts = {{"special_casing", json::array{"a.py:2 compares with 'x' (tests)"}},
+                    {"repeated_values", json::array{"a.py:2 repeats x and y, as t.py:1", "a.py:9 repeats p and q, as t.py:2"}},
+                    {"mutants_survived", json::array{"a.py:4: `b` made `c`"}},
+                    {"flaky_since", json::array{"t.py::t"}}};
+    report.violations.push_back({"opaque-table", "pattern", "minor", "a.py", 7, "A table is keyed by what cannot be read.", ""});
+    return report;
+}
+
+TEST(Suspicions, each_is_one_line_and_a_line_of_code_is_named_once) {
+    HeldOutTests held_out;
+    held_out.shown = {"t_more.py"};
+    EXPECT_THAT(suspicions(suspicious(), held_out),
+                ElementsAre(HasSubstr("t_more.py was held out"), "a.py:2 compares with 'x' (tests)", "a.py:9 repeats p and q, as t.py:2", "a.py:7 has a table whose keys cannot be read",
+                            "no new test notices a.py:4: `b` made `c`", "t.py::t failed here once and passed twice"));
+}
+
+TEST(Suspicions, a_report_without_any_has_none) { EXPECT_THAT(suspicions(GateReport{}, HeldOutTests{}), IsEmpty()); }
+
+class StrictTest : public ::testing::Test {
+protected:
+    PipelineResult run(bool strict, GateReport found) {
+        bench.services.ask_about_suspicions = strict;
+        bench.memory.gate = [found](const GateCall& call, const Files&) -> Result<GateReport> {
+            GateReport report = gate_report(call, true, found.facts);
+            report.violations = found.violations;
+            return report;
+        };
+        bench.stage("green", [](StageContext& context) {
+            EXPECT_TRUE(context.run_gate(GateRequest{"green", {}, {}}).ok());
+            return note();
+        });
+        StartOptions options = Bench::with({"green"});
+        options.pipeline.stages[0].agent = "software_developer";
+        options.pipeline.stages[0].config["exit_gate"] = "green";
+        return bench.start(options);
+    }
+    Bench bench;
+};
+
+TEST_F(StrictTest, a_suspicion_is_reported_and_stops_nothing_by_default) { EXPECT_TRUE(run(false, suspicious()).success); }
+
+TEST_F(StrictTest, a_suspicion_waits_for_approval_where_strict_and_goes_on_with_it) {
+    const auto waiting = run(true, suspicious());
+    EXPECT_EQ(waiting.waiting_for, "approval");
+    ASSERT_TRUE(bench.controller().approve(waiting.task_id).ok());
+    EXPECT_TRUE(bench.resume(waiting.task_id).success);
+}
+
+TEST_F(StrictTest, work_without_suspicion_is_not_asked_about) { EXPECT_TRUE(run(true, GateReport{}).success); }
+
+}  // namespace
+}  // namespace agentforge::kernel::testing
