@@ -67,7 +67,7 @@ Result<void> Measure::prepare() {
     AF_TRY(auto settings, GateSettings::read(options_.settings));
     integration_ = Globs(settings.integration_tests);
     commands_ = std::make_unique<LanguageCommands>(*checkout_, processes_, options_.scratch_directory, options_.environment,
-                                                   std::move(settings), DependencySettings{options_.dependencies_directory, options_.setup});
+                                                   std::move(settings), DependencySettings{options_.dependencies_directory, options_.setup}, options_.log);
     return {};
 }
 
@@ -192,7 +192,9 @@ Result<TestRun> Measure::run_red_tests(const std::string& tree, const std::vecto
         AF_TRY(auto marked, marked_stubs(*found, tree, stop));
         if (!marked.empty()) {
             commands_->stand_in(std::move(marked));
-            const auto second = commands_->run_tests(*found, tree, selection, stop);
+            auto marked_selection = selection;
+            marked_selection.purpose = "stubs";
+            const auto second = commands_->run_tests(*found, tree, marked_selection, stop);
             commands_->stand_in({});
             if (!second.ok()) { return second; }
             for (const auto& test : second->tests) {

@@ -158,7 +158,7 @@ Result<BuildOutcome> LanguageCommands::run_build(const Language& language, const
     for (const auto& step : runner.build) {
         auto call = request(language, step, filling, runner.environment, "");
         call.max_output_bytes = max_build_output;
-        AF_TRY(const auto outcome, start(language, call, stop));
+        AF_TRY(const auto outcome, start(language, "build", call, stop));
         if (outcome.exit_code == 0 && !outcome.timed_out) { continue; }
         built.built = false;
         built.output = sanitize_utf8(outcome.out + outcome.err);
@@ -281,8 +281,10 @@ Result<TestRun> LanguageCommands::run_tests(const Language& language, const std:
     filling.secret = ids.random_hex(32);
     filling.files = selection.files;
     filling.names = selection.names;
+    purpose_ = selection.purpose;
     auto run = chosen->format == "agentforge-lines" ? run_helper(language, *chosen, selection, filling, stop)
                                                     : run_native(language, *chosen, tree, selection, filling, stop);
+    purpose_.clear();
     if (!run.ok()) { return run; }
     name_process_limit(*run, settings_.max_processes);
     run->tree = tree;
@@ -305,7 +307,7 @@ Result<TestRun> LanguageCommands::run_helper(const Language& language, const Tes
                              {"results", filling.results.string()}, {"nonce", expected.nonce}, {"marker", language.skeleton_marker}};
     const auto call = request(language, runner.run, filling, runner.environment, json::serialize(input));
     expected.timeout = std::chrono::duration_cast<std::chrono::seconds>(call.timeout);
-    AF_TRY(const auto outcome, start(language, call, stop));
+    AF_TRY(const auto outcome, start(language, "tests", call, stop));
     auto run = read_test_lines(read_plain_file(filling.results, max_report_bytes).value_or(""), expected, outcome);
     if (!run.machine.empty()) { return machine_failed(run.machine); }
     AF_CHECK(check_machine(outcome, is_doubtful(run)));
@@ -352,7 +354,7 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     }
     if (runner.collect) {
         const auto call = request(language, *runner.collect, filling, runner.environment, "");
-        AF_TRY(const auto outcome, start(language, call, stop));
+        AF_TRY(const auto outcome, start(language, "collect", call, stop));
         AF_CHECK(check_machine(outcome, true));
         std::string problem;
         auto output = output_of(outcome, context.root);
@@ -365,7 +367,7 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     auto call = request(language, command, filling, runner.environment, "");
     call.max_output_bytes = max_runner_output;
     context.timeout = std::chrono::duration_cast<std::chrono::seconds>(call.timeout);
-    AF_TRY(const auto outcome, start(language, call, stop));
+    AF_TRY(const auto outcome, start(language, "tests", call, stop));
     std::string problem;
     auto output = output_of(outcome, context.root);
     output.files = read_reports(filling.results, problem);
@@ -397,7 +399,7 @@ Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& l
     AF_CHECK(make_directories(filling.build));
     auto call = request(language, *chosen->coverage, filling, chosen->environment, "");
     call.max_output_bytes = max_build_output;
-    auto outcome = start(language, call, stop);
+    auto outcome = start(language, "coverage", call, stop);
     if (!outcome.ok()) {
         if (outcome.error().code != "AF-GATE-003") { return std::move(outcome).error(); }
         result.reason = outcome.error().message;
@@ -443,7 +445,7 @@ Result<std::optional<std::vector<std::string>>> LanguageCommands::affected(const
     filling.results = scratch->path() / "results";
     filling.files = sources;
     AF_TRY(filling.build, build_folder(language, *chosen, tree, false));
-    AF_TRY(const auto outcome, start(language, request(language, *chosen->affected, filling, chosen->environment, ""), stop));
+    AF_TRY(const auto outcome, start(language, "affected", request(language, *chosen->affected, filling, chosen->environment, ""), stop));
     // What fails or says nothing useful costs time, never a test: everything is run.
     if (outcome.exit_code != 0 || outcome.timed_out || outcome.out_truncated) { return std::optional<std::vector<std::string>>{}; }
     std::vector<std::string> files;
