@@ -81,6 +81,9 @@ public:
     [[nodiscard]] Result<void> place(const Language& language, const std::string& tree, const Stop& stop);
     /// From now on these files (path and content) stand in each tree that is checked out, in place of its own; none: as trees are.
     void stand_in(std::map<std::string, std::string> files) { stand_in_ = std::move(files); }
+    [[nodiscard]] bool stands_in_nothing() const noexcept { return stand_in_.empty(); }
+    /// The user's commit: what compiling it leaves may be used for other trees (a compiler cache).
+    void trust(std::string tree) { trusted_ = std::move(tree); }
     /// What the tree depends on. Errors: git's own.
     [[nodiscard]] Result<std::vector<SetupStep>> setup_steps(const Language& language, const std::string& tree);
     /// Fetches what is not ready. Errors: as `fetch`.
@@ -188,6 +191,8 @@ private:
     std::shared_ptr<std::vector<GateCommand>> log_;     ///< May be null.
     std::string placed_;                    ///< The tree that was placed last.
     std::string purpose_;                   ///< Of what is run now.
+    std::string trusted_;                   ///< The user's commit.
+    std::map<std::string, std::vector<std::string>> judged_folders_;    ///< By language and runner: folders of trees, the newest last.
 };
 
 /// One run's own folder below the scratch directory; gone, with all in it, when the run is over.

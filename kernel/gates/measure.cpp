@@ -91,6 +91,7 @@ Result<const Language*> Measure::language(const std::string& tree) {
 
 Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
     AF_CHECK(prepare());
+    commands_->trust(call.baseline == nullptr ? call.tree : call.baseline->base_tree);
     const auto& name = call.request.gate;
     judging_ = name == "red" || name == "green" || name == "refactor" || name == "deliver";
     auto upto = Enforcement::every_edit;
@@ -540,9 +541,15 @@ Result<std::vector<Violation>> Measure::type_errors(const Language& language, co
 
 Result<std::vector<Violation>> Measure::build_errors(const Language& language, const TypeChecker& checker, const std::string& tree,
                                                      const Stop& stop) {
+    // A gate of a phase after another asks again of the same tree.
+    const auto key = (judging_ ? "judged " : "kept ") + tree;
+    if (commands_->stands_in_nothing() && built_.contains(key)) { return std::vector<Violation>{}; }
     AF_TRY(const auto built, commands_->build(language, tree, judging_, stop));
     std::vector<Violation> found;
-    if (built.built) { return found; }
+    if (built.built) {
+        if (commands_->stands_in_nothing()) { built_.insert(key); }
+        return found;
+    }
     const auto messages = checker.command.error.empty() ? built.errors : find_messages(checker.command.error, built.output, checkout_->path().string());
     for (const auto& error : messages) {
         found.push_back(make_violation(checker.name, "types", error.file, error.line, ellipsis(error.message, 500)));

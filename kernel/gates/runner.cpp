@@ -142,11 +142,17 @@ Result<fs::path> LanguageCommands::build_folder(const Language& language, const 
     const auto stem = language.name + "-" + runner.name;
     const auto name = stem + (judged ? "-tree-" + tree.substr(0, 20) : "-kept");
     if (judged) {
-        // Only the newest of them is worth its place on disk: a tree that is measured again is answered from memory.
+        // RED's tree is measured again at the end of GREEN, and both when REFACTOR ends: the newest ones stay.
+        constexpr std::size_t kept_trees = 3;
+        auto& order = judged_folders_[stem];
+        std::erase(order, name);
+        order.push_back(name);
+        if (order.size() > kept_trees) { order.erase(order.begin()); }
         std::error_code ignored;
         for (const auto& entry : fs::directory_iterator(parent, ignored)) {
             const auto other = entry.path().filename().string();
-            if (other != name && other.starts_with(stem + "-tree-")) { fs::remove_all(entry.path(), ignored); }
+            const bool newer = std::find(order.begin(), order.end(), other) != order.end();
+            if (!newer && other.starts_with(stem + "-tree-")) { fs::remove_all(entry.path(), ignored); }
         }
     }
     AF_CHECK(make_directories(parent / name));
@@ -155,8 +161,20 @@ Result<fs::path> LanguageCommands::build_folder(const Language& language, const 
 
 Result<BuildOutcome> LanguageCommands::run_build(const Language& language, const TestRunner& runner, const Filling& filling, const Stop& stop) {
     BuildOutcome built;
+    // What compiled the user's own commit compiles the same for later trees. Those only read it: a build of theirs could leave there what it likes.
+    const auto compiled = fs::path(scratch_directory_) / "build" / "compiled";
+    std::error_code none;
+    const bool fresh = !filling.build.empty() && fs::is_empty(filling.build, none) && !none;
+    const bool writes = fresh && !trusted_.empty() && placed_ == trusted_ && stand_in_.empty() && purpose_.empty();
+    AF_CHECK(make_directories(compiled));
     for (const auto& step : runner.build) {
         auto call = request(language, step, filling, runner.environment, "");
+        call.environment["CCACHE_DIR"] = compiled.string();
+        call.environment["CCACHE_TEMPDIR"] = (filling.scratch / "tmp").string();
+        call.environment["CCACHE_NOHASHDIR"] = "1";
+        call.environment["CCACHE_NOSTATS"] = "1";
+        (writes ? call.confinement.writable : call.confinement.readable).push_back(compiled.string());
+        if (!writes) { call.environment["CCACHE_READONLY"] = "1"; }
         call.max_output_bytes = max_build_output;
         AF_TRY(const auto outcome, start(language, "build", call, stop));
         if (outcome.exit_code == 0 && !outcome.timed_out) { continue; }
