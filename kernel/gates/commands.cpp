@@ -157,9 +157,10 @@ std::optional<std::string> read_plain_file(const std::filesystem::path& path, st
 }
 
 LanguageCommands::LanguageCommands(TreeCheckout& checkout, ProcessRunner& processes, std::string scratch_directory,
-                                   std::map<std::string, std::string> environment, GateSettings settings, DependencySettings dependencies)
+                                   std::map<std::string, std::string> environment, GateSettings settings, DependencySettings dependencies,
+                                   std::shared_ptr<std::vector<GateCommand>> log)
     : checkout_(checkout), processes_(processes), scratch_directory_(std::filesystem::absolute(scratch_directory).string()),
-      environment_(std::move(environment)), settings_(std::move(settings)), dependencies_(std::move(dependencies)) {}
+      environment_(std::move(environment)), settings_(std::move(settings)), dependencies_(std::move(dependencies)), log_(std::move(log)) {}
 
 ProcessRequest LanguageCommands::request(const Language& language, const LanguageCommand& command, const Filling& filling,
                                          const std::map<std::string, std::string>& environment, std::string input) const {
@@ -277,6 +278,7 @@ Result<void> LanguageCommands::set_up(const Language& language, const std::strin
 
 Result<void> LanguageCommands::place(const Language& language, const std::string& tree, const Stop& stop) {
     AF_CHECK(checkout_.check_out(tree));
+    placed_ = tree;
     for (const auto& [path, content] : stand_in_) {
         // Not written through: a worktree may share its files with another.
         std::error_code none;
@@ -317,8 +319,9 @@ Result<void> LanguageCommands::check_fetched(const std::string& output) const {
     return {};
 }
 
-Result<ProcessOutcome> LanguageCommands::start(const Language& language, const ProcessRequest& request, const Stop& stop) {
+Result<ProcessOutcome> LanguageCommands::start(const Language& language, const std::string& command, const ProcessRequest& request, const Stop& stop) {
     auto outcome = processes_.run(request, stop);
+    if (log_ && outcome.ok()) { log_->push_back({command, purpose_, command == "metrics" ? std::string() : placed_, outcome->duration}); }
     if (!outcome.ok()) {
         if (outcome.error().code == "AF-EXEC-001") {
             return Error{"AF-GATE-003", "The program `" + request.argv.front() + "`, which runs " + language.name +
@@ -362,7 +365,7 @@ Result<std::optional<ProcessOutcome>> LanguageCommands::run(const Language& lang
     auto call = request(language, command, filling, {}, input);
     call.max_output_bytes = max_helper_output;
     if (tree.empty()) { call.directory = (scratch->path() / "home").string(); }
-    auto outcome = start(language, call, stop);
+    auto outcome = start(language, command.name, call, stop);
     if (!outcome.ok()) {
         if (!missing_is_error && outcome.error().code == "AF-GATE-003") { return std::optional<ProcessOutcome>{}; }
         return std::move(outcome).error();

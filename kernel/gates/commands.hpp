@@ -13,6 +13,7 @@
 #include "base/cancel.hpp"
 #include "gates/belief.hpp"
 #include "gates/checkout.hpp"
+#include "gates/command_log.hpp"
 #include "gates/dependencies.hpp"
 #include "gates/formats/line_counts.hpp"
 #include "gates/language.hpp"
@@ -49,6 +50,7 @@ struct TestSelection {
     std::string timeout = {};           ///< In place of `tests`, the setting that bounds it, where that is set: integration, tests_after_edit.
     std::map<std::string, std::string> instead = {};    ///< Path → bytes that stand in these plain files of the tree for this run; a path that the tree has not is one more file.
     std::optional<std::chrono::seconds> at_most = {};   ///< The run takes no longer, whatever the settings allow.
+    std::string purpose = {};           ///< GateCommand::purpose of what is run for it.
 };
 
 /// How the build of a tree went.
@@ -71,13 +73,17 @@ struct DependencySettings {
 class LanguageCommands {
 public:
     LanguageCommands(TreeCheckout& checkout, ProcessRunner& processes, std::string scratch_directory,
-                     std::map<std::string, std::string> environment, GateSettings settings, DependencySettings dependencies = {});
+                     std::map<std::string, std::string> environment, GateSettings settings, DependencySettings dependencies = {},
+                     std::shared_ptr<std::vector<GateCommand>> log = {});
 
     /// Checks the tree out and lays what it depends on beside it, for the commands that follow.
     /// Errors: AF-GATE-100 dependencies were not fetched yet and nobody has approved it; AF-GATE-101 they could not be; git's own.
     [[nodiscard]] Result<void> place(const Language& language, const std::string& tree, const Stop& stop);
     /// From now on these files (path and content) stand in each tree that is checked out, in place of its own; none: as trees are.
     void stand_in(std::map<std::string, std::string> files) { stand_in_ = std::move(files); }
+    [[nodiscard]] bool stands_in_nothing() const noexcept { return stand_in_.empty(); }
+    /// The user's commit: what compiling it leaves may be used for other trees (a compiler cache).
+    void trust(std::string tree) { trusted_ = std::move(tree); }
     /// What the tree depends on. Errors: git's own.
     [[nodiscard]] Result<std::vector<SetupStep>> setup_steps(const Language& language, const std::string& tree);
     /// Fetches what is not ready. Errors: as `fetch`.
@@ -149,7 +155,8 @@ private:
     };
     [[nodiscard]] ProcessRequest request(const Language& language, const LanguageCommand& command, const Filling& filling,
                                          const std::map<std::string, std::string>& environment, std::string input) const;
-    [[nodiscard]] Result<ProcessOutcome> start(const Language& language, const ProcessRequest& request, const Stop& stop);
+    /// `command`: its name for the log.
+    [[nodiscard]] Result<ProcessOutcome> start(const Language& language, const std::string& command, const ProcessRequest& request, const Stop& stop);
     [[nodiscard]] Result<TestRun> run_helper(const Language& language, const TestRunner& runner, const TestSelection& selection,
                                              Filling& filling, const Stop& stop);
     [[nodiscard]] Result<TestRun> run_native(const Language& language, const TestRunner& runner, const std::string& tree,
@@ -181,6 +188,11 @@ private:
     std::vector<std::pair<const SetupRule*, SetupStep>> tried_without_;     ///< The same: what is not there, and not required.
     std::map<std::string, std::string> stand_in_;
     json::object confinement_;
+    std::shared_ptr<std::vector<GateCommand>> log_;     ///< May be null.
+    std::string placed_;                    ///< The tree that was placed last.
+    std::string purpose_;                   ///< Of what is run now.
+    std::string trusted_;                   ///< The user's commit.
+    std::map<std::string, std::vector<std::string>> judged_folders_;    ///< By language and runner: folders of trees, the newest last.
 };
 
 /// One run's own folder below the scratch directory; gone, with all in it, when the run is over.

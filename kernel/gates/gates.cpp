@@ -3,6 +3,7 @@
 #include "gates/gates.hpp"
 
 #include <filesystem>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
@@ -13,7 +14,11 @@ namespace agentforge::kernel {
 
 struct GateRunner::State {
     State(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, const Options& given)
-        : options(given), measure(std::move(checkout), processes, given) {}
+        : options(with_log(given)), measure(std::move(checkout), processes, options) {}
+    static Options with_log(Options given) {
+        if (!given.log) { given.log = std::make_shared<std::vector<GateCommand>>(); }
+        return given;
+    }
     Options options;
     ScopedGates measure;
     std::string inputs;         ///< Empty: not asked for yet.
@@ -50,6 +55,8 @@ Result<void> GateRunner::try_specification(const std::string& tree, const json::
     if (interfaces.empty()) { return {}; }
     return state_->measure.try_skeleton(tree, interfaces, stop);
 }
+
+std::vector<GateCommand> GateRunner::take_commands() { return std::exchange(*state_->options.log, {}); }
 
 Result<std::string> GateRunner::inputs() {
     if (!state_->inputs.empty()) { return state_->inputs; }

@@ -16,6 +16,7 @@
 #include "base/cancel.hpp"
 #include "base/events.hpp"
 #include "gates/checkout.hpp"
+#include "gates/command_log.hpp"
 #include "git/repository.hpp"
 #include "sandbox/process.hpp"
 
@@ -88,6 +89,7 @@ public:
         std::string setup = "ask";                  ///< What is not there yet: `ask` a person (AF-GATE-100), fetch it `always`, `never` need it.
         std::int64_t baseline_runs = 2;             ///< How often the suite is run before the task; not read here.
         bool held_out = true;                       ///< Whether tests may be held out; not read here.
+        std::shared_ptr<std::vector<GateCommand>> log;      ///< Where commands are told; the runner's own where it is empty.
     };
     /// `verify` is the worktree that only gates use.
     GateRunner(const Repository& repository, Worktree& verify, ProcessRunner& processes, Options options);
@@ -102,6 +104,9 @@ public:
     /// {"enforcement": "every_edit" | "all"}; `tests` takes {"run": 2} for a second run of what was run already, and
     /// {"scope": "affected"} for the test files that what changed since the user's commit may affect, and RED's; the other gates take none.
     [[nodiscard]] Result<GateReport> run(const GateCall& call, const Stop& stop);
+
+    /// What was run since this was asked last, in its order.
+    [[nodiscard]] std::vector<GateCommand> take_commands();
 
     /// Contents of files with skeletons added: only what the interfaces declare, each body being the language's marker.
     /// Files that need no change are left out. Errors: `invalid` AF-GATE-030 naming each interface that cannot be declared.

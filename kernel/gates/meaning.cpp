@@ -213,6 +213,7 @@ Result<void> Measure::try_mutants(const GateCall& call, MeaningRequest& request,
         TestSelection selection;
         selection.files = request.files;
         selection.instead = {{mutant.file, mutant.content}};
+        selection.purpose = purpose_mutants;
         selection.at_most = std::max(std::chrono::seconds(5), std::chrono::duration_cast<std::chrono::seconds>(limit - spent));
         AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
         if (!run.believed || run.not_built) { continue; }
@@ -282,6 +283,7 @@ Result<std::vector<TestOutcome>> Measure::removed_tests(const GateCall& call, co
     TestSelection selection;
     for (const auto& [file, content] : old_files) { selection.files.push_back(file); }
     selection.instead = std::move(old_files);
+    selection.purpose = "removed-tests";
     AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
     for (const auto& test : run.tests) {
         if (run.believed && ids.contains(test.id)) { removed.push_back(test); }
@@ -309,6 +311,7 @@ Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence
         selection.instead[file] = std::move(text);
     }
     if (selection.files.empty()) { return {}; }
+    selection.purpose = "other-values";
     selection.at_most = std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(request.suite_time));
     AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
     if (!run.believed || run.not_built) { return {}; }

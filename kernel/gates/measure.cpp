@@ -68,7 +68,7 @@ Result<void> Measure::prepare() {
     AF_TRY(auto settings, GateSettings::read(options_.settings));
     integration_ = Globs(settings.integration_tests);
     commands_ = std::make_unique<LanguageCommands>(*checkout_, processes_, options_.scratch_directory, options_.environment,
-                                                   std::move(settings), DependencySettings{options_.dependencies_directory, options_.setup});
+                                                   std::move(settings), DependencySettings{options_.dependencies_directory, options_.setup}, options_.log);
     return {};
 }
 
@@ -92,6 +92,7 @@ Result<const Language*> Measure::language(const std::string& tree) {
 
 Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
     AF_CHECK(prepare());
+    commands_->trust(call.baseline == nullptr ? call.tree : call.baseline->base_tree);
     const auto& name = call.request.gate;
     judging_ = name == "red" || name == "green" || name == "refactor" || name == "deliver";
     auto upto = Enforcement::every_edit;
@@ -193,7 +194,9 @@ Result<TestRun> Measure::run_red_tests(const std::string& tree, const std::vecto
         AF_TRY(auto marked, marked_stubs(*found, tree, stop));
         if (!marked.empty()) {
             commands_->stand_in(std::move(marked));
-            const auto second = commands_->run_tests(*found, tree, selection, stop);
+            auto marked_selection = selection;
+            marked_selection.purpose = "stubs";
+            const auto second = commands_->run_tests(*found, tree, marked_selection, stop);
             commands_->stand_in({});
             if (!second.ok()) { return second; }
             for (const auto& test : second->tests) {
@@ -539,9 +542,15 @@ Result<std::vector<Violation>> Measure::type_errors(const Language& language, co
 
 Result<std::vector<Violation>> Measure::build_errors(const Language& language, const TypeChecker& checker, const std::string& tree,
                                                      const Stop& stop) {
+    // A gate of a phase after another asks again of the same tree.
+    const auto key = (judging_ ? "judged " : "kept ") + tree;
+    if (commands_->stands_in_nothing() && built_.contains(key)) { return std::vector<Violation>{}; }
     AF_TRY(const auto built, commands_->build(language, tree, judging_, stop));
     std::vector<Violation> found;
-    if (built.built) { return found; }
+    if (built.built) {
+        if (commands_->stands_in_nothing()) { built_.insert(key); }
+        return found;
+    }
     const auto messages = checker.command.error.empty() ? built.errors : find_messages(checker.command.error, built.output, checkout_->path().string());
     for (const auto& error : messages) {
         found.push_back(make_violation(checker.name, "types", error.file, error.line, ellipsis(error.message, 500)));

@@ -174,6 +174,7 @@ private:
     std::string mentions_tree_;                             ///< What `mentions_` is of; empty: of nothing.
     std::map<std::string, std::map<std::string, std::string>> behind_;  ///< behind_links, by tree.
     std::set<std::string> meant_;                           ///< Trees on which new tests were seen to mean something.
+    std::set<std::string> built_;                           ///< Trees that build, and in which folder: `judged <tree>`, `kept <tree>`.
     bool judging_ = false;                                  ///< The gate that is running is a phase's.
 };
 

@@ -207,7 +207,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
 
 Result<void> Measure::take_back(const Language& language, const std::string& red_tree, const std::string& tree, GreenEvidence& evidence, MeaningEvidence& meaning,
                                 const Stop& stop) {
-    TestSelection selection{.files = evidence.red_files, .names = {}, .judged = true, .timeout = {}};
+    TestSelection selection{.files = evidence.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "change-taken-back"};
     AF_TRY(selection.instead, change_as_comments(language, red_tree, tree));
     const bool commented = !selection.instead.empty();
     AF_TRY(auto run, commands_->run_tests(language, red_tree, selection, stop));

@@ -111,7 +111,7 @@ Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language&
     auto call = request(language, command, filling, environment, "");
     std::erase_if(call.environment, [](const auto& variable) { return variable.first.starts_with("AGENTFORGE"); });
     call.max_output_bytes = 4UL << 20U;
-    auto outcome = start(language, call, stop);
+    auto outcome = start(language, "plain", call, stop);
     if (!outcome.ok()) {
         if (outcome.error().code != "AF-GATE-003") { return std::move(outcome).error(); }
         result.reason = outcome.error().message;

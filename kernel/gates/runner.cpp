@@ -142,11 +142,17 @@ Result<fs::path> LanguageCommands::build_folder(const Language& language, const 
     const auto stem = language.name + "-" + runner.name;
     const auto name = stem + (judged ? "-tree-" + tree.substr(0, 20) : "-kept");
     if (judged) {
-        // Only the newest of them is worth its place on disk: a tree that is measured again is answered from memory.
+        // RED's tree is measured again at the end of GREEN, and both when REFACTOR ends: the newest ones stay.
+        constexpr std::size_t kept_trees = 3;
+        auto& order = judged_folders_[stem];
+        std::erase(order, name);
+        order.push_back(name);
+        if (order.size() > kept_trees) { order.erase(order.begin()); }
         std::error_code ignored;
         for (const auto& entry : fs::directory_iterator(parent, ignored)) {
             const auto other = entry.path().filename().string();
-            if (other != name && other.starts_with(stem + "-tree-")) { fs::remove_all(entry.path(), ignored); }
+            const bool newer = std::find(order.begin(), order.end(), other) != order.end();
+            if (!newer && other.starts_with(stem + "-tree-")) { fs::remove_all(entry.path(), ignored); }
         }
     }
     AF_CHECK(make_directories(parent / name));
@@ -155,10 +161,22 @@ Result<fs::path> LanguageCommands::build_folder(const Language& language, const 
 
 Result<BuildOutcome> LanguageCommands::run_build(const Language& language, const TestRunner& runner, const Filling& filling, const Stop& stop) {
     BuildOutcome built;
+    // What compiled the user's own commit compiles the same for later trees. Those only read it: a build of theirs could leave there what it likes.
+    const auto compiled = fs::path(scratch_directory_) / "build" / "compiled";
+    std::error_code none;
+    const bool fresh = !filling.build.empty() && fs::is_empty(filling.build, none) && !none;
+    const bool writes = fresh && !trusted_.empty() && placed_ == trusted_ && stand_in_.empty() && purpose_.empty();
+    AF_CHECK(make_directories(compiled));
     for (const auto& step : runner.build) {
         auto call = request(language, step, filling, runner.environment, "");
+        call.environment["CCACHE_DIR"] = compiled.string();
+        call.environment["CCACHE_TEMPDIR"] = (filling.scratch / "tmp").string();
+        call.environment["CCACHE_NOHASHDIR"] = "1";
+        call.environment["CCACHE_NOSTATS"] = "1";
+        (writes ? call.confinement.writable : call.confinement.readable).push_back(compiled.string());
+        if (!writes) { call.environment["CCACHE_READONLY"] = "1"; }
         call.max_output_bytes = max_build_output;
-        AF_TRY(const auto outcome, start(language, call, stop));
+        AF_TRY(const auto outcome, start(language, "build", call, stop));
         if (outcome.exit_code == 0 && !outcome.timed_out) { continue; }
         built.built = false;
         built.output = sanitize_utf8(outcome.out + outcome.err);
@@ -281,8 +299,10 @@ Result<TestRun> LanguageCommands::run_tests(const Language& language, const std:
     filling.secret = ids.random_hex(32);
     filling.files = selection.files;
     filling.names = selection.names;
+    purpose_ = selection.purpose;
     auto run = chosen->format == "agentforge-lines" ? run_helper(language, *chosen, selection, filling, stop)
                                                     : run_native(language, *chosen, tree, selection, filling, stop);
+    purpose_.clear();
     if (!run.ok()) { return run; }
     name_process_limit(*run, settings_.max_processes);
     run->tree = tree;
@@ -305,7 +325,7 @@ Result<TestRun> LanguageCommands::run_helper(const Language& language, const Tes
                              {"results", filling.results.string()}, {"nonce", expected.nonce}, {"marker", language.skeleton_marker}};
     const auto call = request(language, runner.run, filling, runner.environment, json::serialize(input));
     expected.timeout = std::chrono::duration_cast<std::chrono::seconds>(call.timeout);
-    AF_TRY(const auto outcome, start(language, call, stop));
+    AF_TRY(const auto outcome, start(language, "tests", call, stop));
     auto run = read_test_lines(read_plain_file(filling.results, max_report_bytes).value_or(""), expected, outcome);
     if (!run.machine.empty()) { return machine_failed(run.machine); }
     AF_CHECK(check_machine(outcome, is_doubtful(run)));
@@ -352,7 +372,7 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     }
     if (runner.collect) {
         const auto call = request(language, *runner.collect, filling, runner.environment, "");
-        AF_TRY(const auto outcome, start(language, call, stop));
+        AF_TRY(const auto outcome, start(language, "collect", call, stop));
         AF_CHECK(check_machine(outcome, true));
         std::string problem;
         auto output = output_of(outcome, context.root);
@@ -365,7 +385,7 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     auto call = request(language, command, filling, runner.environment, "");
     call.max_output_bytes = max_runner_output;
     context.timeout = std::chrono::duration_cast<std::chrono::seconds>(call.timeout);
-    AF_TRY(const auto outcome, start(language, call, stop));
+    AF_TRY(const auto outcome, start(language, "tests", call, stop));
     std::string problem;
     auto output = output_of(outcome, context.root);
     output.files = read_reports(filling.results, problem);
@@ -397,7 +417,7 @@ Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& l
     AF_CHECK(make_directories(filling.build));
     auto call = request(language, *chosen->coverage, filling, chosen->environment, "");
     call.max_output_bytes = max_build_output;
-    auto outcome = start(language, call, stop);
+    auto outcome = start(language, "coverage", call, stop);
     if (!outcome.ok()) {
         if (outcome.error().code != "AF-GATE-003") { return std::move(outcome).error(); }
         result.reason = outcome.error().message;
@@ -443,7 +463,7 @@ Result<std::optional<std::vector<std::string>>> LanguageCommands::affected(const
     filling.results = scratch->path() / "results";
     filling.files = sources;
     AF_TRY(filling.build, build_folder(language, *chosen, tree, false));
-    AF_TRY(const auto outcome, start(language, request(language, *chosen->affected, filling, chosen->environment, ""), stop));
+    AF_TRY(const auto outcome, start(language, "affected", request(language, *chosen->affected, filling, chosen->environment, ""), stop));
     // What fails or says nothing useful costs time, never a test: everything is run.
     if (outcome.exit_code != 0 || outcome.timed_out || outcome.out_truncated) { return std::optional<std::vector<std::string>>{}; }
     std::vector<std::string> files;

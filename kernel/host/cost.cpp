@@ -9,6 +9,7 @@
 #include "cost/prices.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
+#include "host/inspect.hpp"
 #include "host/outcome.hpp"
 #include "pipeline/budget.hpp"
 #include "pipeline/session.hpp"
@@ -72,9 +73,11 @@ int show_cost(Program& program, const std::string& task) {
     const TaskStore store(place->agentforge);
     const auto id = store.resolve(task);
     if (!id.ok()) { return program.fail(id.error()); }
-    const auto state = read_task_state(store, *id);
+    std::vector<Record> records;
+    const auto state = read_task_state(store, *id, &records);
     if (!state.ok()) { return program.fail(state.error()); }
     const Ledger& ledger = state->ledger;
+    const GateTime gates = gate_time(records);
     const Spend total = ledger.total();
     const TaskLimits limits = TaskLimits::from_json(part(state->costing, "limits"));
     const bool from_transcript = answered_from_transcript(store, *id);
@@ -93,6 +96,7 @@ int show_cost(Program& program, const std::string& task) {
                             {"unpriced_models", std::move(unpriced)},
                             {"steps", state->steps},
                             {"wall_time_ms", state->wall_ms()},
+                            {"gate_time", to_json(gates)},
                             {"limits", part(state->costing, "limits")},
                             {"prices", prices != nullptr ? *prices : json::value(json::array())},
                             {"from_transcript", from_transcript},
@@ -107,6 +111,7 @@ int show_cost(Program& program, const std::string& task) {
     const std::string written = total.cache_write_input_tokens > 0 ? fmt::format(", {} written into the cache", total.cache_write_input_tokens) : std::string();
     program.out << fmt::format("\n  tokens  {} in ({} of them cached{}), {} out\n          the input costs as much as {} tokens without a cache (read from it 0.1, written into it 1.25)\n  time    {}, {} steps\n", total.input_tokens, total.cached_input_tokens, written, total.output_tokens, total.input_token_equivalents(),
                                human_duration(std::chrono::milliseconds(state->wall_ms())), state->steps);
+    if (gates.total.count() > 0) { program.out << "  gates   " << in_words(gates) << "\n"; }
     if (from_transcript) { program.out << "\n  The answers came from a transcript: this run was charged nothing, and these are the figures of the recorded calls.\n"; }
     if (died) { program.out << "\n  The process that ran it has ended. A call may have been under way; it is counted when the task goes on.\n"; }
     if (!ledger.entries().empty()) {

@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <map>
 #include <ostream>
+#include <tuple>
 
 #include "base/text.hpp"
+#include "gates/command_log.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/event_fields.hpp"
@@ -20,6 +23,7 @@ struct InspectArguments {
     std::string task;
     std::uint64_t step = 0;
     std::string show;
+    bool gates = false;
 };
 
 std::string text_of(const json::object& object, std::string_view key) {
@@ -123,6 +127,38 @@ int show_step(Program& program, const TaskPaths& paths, const std::vector<Record
     return 0;
 }
 
+/// Each gate with its commands; those of one name, purpose and tree in one line.
+int show_gates(Program& program, const std::string& id, const std::vector<Record>& records) {
+    json::array gates;
+    for (const Record& record : records) {
+        const json::value* commands = record.body.if_contains("commands");
+        if (record.type() != "gate" || commands == nullptr) { continue; }
+        gates.push_back({{"seq", record.seq}, {"gate", text_of(record.body, "gate")}, {"duration_ms", number_of(record.body, "duration_ms")}, {"commands", *commands}});
+    }
+    const GateTime time = gate_time(records);
+    if (program.json_output) {
+        program.print_json({{"task_id", id}, {"gates", std::move(gates)}, {"time", to_json(time)}});
+        return 0;
+    }
+    for (const json::value& gate : gates) {
+        const json::object& body = gate.get_object();
+        program.out << fmt::format("{:>5}  {:<12} {:>9.1f} s\n", number_of(body, "seq"), text_of(body, "gate"), static_cast<double>(number_of(body, "duration_ms")) / 1000.0);
+        std::map<std::tuple<std::string, std::string, std::string>, std::pair<std::size_t, std::chrono::milliseconds>> lines;
+        for (const GateCommand& each : gate_commands_from_json(body.at("commands"))) {
+            auto& [count, duration] = lines[{each.tree, each.purpose, each.command}];
+            ++count;
+            duration += each.duration;
+        }
+        for (const auto& [name, sum] : lines) {
+            const auto& [tree, purpose, command] = name;
+            const auto& [count, duration] = sum;
+            program.out << fmt::format("         {:<10} {:>9.1f} s  {:>3} x  {:<8}  {}\n", command, static_cast<double>(duration.count()) / 1000.0, count, tree.substr(0, 8), purpose);
+        }
+    }
+    program.out << "\nCommands of the gates: " << (time.total.count() == 0 ? "none" : in_words(time)) << ".\n";
+    return 0;
+}
+
 int run_inspect(Program& program, const InspectArguments& arguments) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
@@ -134,10 +170,21 @@ int run_inspect(Program& program, const InspectArguments& arguments) {
     const auto records = store.records(*id, &recovery);
     if (!records.ok()) { return program.fail(records.error()); }
     if (arguments.step != 0) { return show_step(program, paths, *records, arguments); }
+    if (arguments.gates) { return show_gates(program, *id, *records); }
     return show_journal(program, *id, *records, recovery);
 }
 
 }  // namespace
+
+GateTime gate_time(const std::vector<Record>& records) {
+    std::vector<GateCommand> all;
+    for (const Record& record : records) {
+        const json::value* commands = record.type() == "gate" ? record.body.if_contains("commands") : nullptr;
+        if (commands == nullptr) { continue; }
+        for (GateCommand& each : gate_commands_from_json(*commands)) { all.push_back(std::move(each)); }
+    }
+    return time_of(all);
+}
 
 std::string record_line(const json::object& body) {
     const std::string type = text_of(body, "type");
@@ -172,9 +219,11 @@ void add_inspect(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<InspectArguments>();
     const Command command = add_subcommand(app, "inspect", "Show a task's journal, verified, or one step of it");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
-    add_option(*command, "--step", arguments->step, "This step, with all that was sent and answered")->type_name("N")->positive();
+    const Option step = add_option(*command, "--step", arguments->step, "This step, with all that was sent and answered");
+    step->type_name("N")->positive();
     add_option(*command, "--show", arguments->show, "Only this part of the step")
         ->one_of({"system", "context", "answer", "result", "diff"})->needs("--step");
+    add_flag(*command, "--gates", arguments->gates, "What the gates have run, for which tree and how long")->excludes(step);
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Examples:\n  agentforge inspect 1f2e3d4c\n  agentforge inspect 1f2e3d4c --step 7 --show context");
     command->callback([&program, arguments] {

@@ -91,6 +91,7 @@ public:
 
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop& stop) override { return gates_.run(call, stop); }
     [[nodiscard]] Result<std::string> gate_inputs() override { return gates_.inputs(); }
+    [[nodiscard]] std::vector<GateCommand> take_gate_commands() override { return gates_.take_commands(); }
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> scaffold(const std::string& tree) override { return gates_.scaffold(tree); }
     [[nodiscard]] std::int64_t baseline_runs() const override { return baseline_runs_; }
     [[nodiscard]] bool holds_out_tests() const override { return held_out_; }

@@ -37,7 +37,7 @@ std::string fingerprint(const GateReport& report) {
 }
 
 /// Journals what was measured under `name` and tells it.
-Result<void> keep_report(TaskSession& session, EventSink& events, std::string_view name, bool partial, const std::string& inputs, GateReport& report) {
+Result<void> keep_report(TaskSession& session, Workshop& workshop, EventSink& events, std::string_view name, bool partial, const std::string& inputs, GateReport& report) {
     if (json::value told = to_json(report); session.redactor().finds(told)) {
         session.redactor().redact(told);
         AF_TRY(report, gate_report_from_json(told.get_object()));
@@ -52,6 +52,7 @@ Result<void> keep_report(TaskSession& session, EventSink& events, std::string_vi
     if (!report.passed) { fields["failing"] = fingerprint(report); }
     if (const json::value* held_out = report.facts.if_contains("held_out_failing"); held_out != nullptr && !held_out->as_array().empty()) { fields["held_out_failing"] = *held_out; }
     if (!inputs.empty()) { fields["inputs"] = inputs; }
+    if (const auto commands = workshop.take_gate_commands(); !commands.empty()) { fields["commands"] = to_json(commands); }
     AF_CHECK(session.keep(fields, "report", to_json(report)));
     // What confined the commands is part of what was measured.
     if (const json::value* confinement = report.facts.if_contains("confinement")) { fields["confinement"] = *confinement; }
@@ -185,7 +186,7 @@ Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& 
     if (const std::string& reason = session.state().held_out.reason; !reason.empty() && (request.gate == "green" || request.gate == "refactor")) { report.facts["held_out"] = reason; }
     if (request.paths.empty() && !request.parameters.contains("scope") && is_exit_gate(session.state(), request.gate)) { AF_CHECK(hold_against_criteria(session.state(), report)); }
     AF_TRY(const std::string inputs, workshop.gate_inputs());
-    AF_CHECK(keep_report(session, events, request.gate, !request.paths.empty() || request.parameters.contains("scope"), inputs, report));
+    AF_CHECK(keep_report(session, workshop, events, request.gate, !request.paths.empty() || request.parameters.contains("scope"), inputs, report));
     return report;
 }
 
@@ -218,7 +219,7 @@ Result<void> ensure_baseline(TaskSession& session, Workshop& workshop, EventSink
     }
     GateReport report = baseline_report(std::move(runs));
     report.tree = session.state().base_tree;
-    AF_CHECK(keep_report(session, events, "baseline", false, inputs, report));
+    AF_CHECK(keep_report(session, workshop, events, "baseline", false, inputs, report));
     return check_suite_was_measured(report);
 }
 

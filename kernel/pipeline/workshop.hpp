@@ -50,6 +50,8 @@ public:
     [[nodiscard]] virtual Result<GateReport> gate(const GateCall& call, const Stop& stop) = 0;
     /// What besides the tree decides what gates say (GateRunner::inputs); empty: nothing that could change.
     [[nodiscard]] virtual Result<std::string> gate_inputs() { return std::string(); }
+    /// What the gates have run since this was asked last (GateRunner::take_commands).
+    [[nodiscard]] virtual std::vector<GateCommand> take_gate_commands() { return {}; }
     /// Files that begin a test suite where the tree has none (GateRunner::scaffold).
     [[nodiscard]] virtual Result<std::vector<std::pair<std::string, std::string>>> scaffold(const std::string&) {
         return std::vector<std::pair<std::string, std::string>>();

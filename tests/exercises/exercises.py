@@ -266,7 +266,7 @@ class Run:
         result["seconds"] = round(time.monotonic() - began, 1)
         result["floor_seconds"] = self.floor(folder)
         result["steps"] = sum(server.asked.values())
-        result["prompt_tokens"] = self.tokens()
+        result["prompt_tokens"], result["gates"] = self.used()
         if server.problems:
             result["problems"] = server.problems[:3]
         return result
@@ -313,21 +313,35 @@ class Run:
         passed, seconds, out = run_suite(self.exercise["suite"], clean, self.env)
         return round(seconds, 2) if passed else f"the exercise's own suite fails: {out[-300:]}"
 
-    def tokens(self):
-        done = self.agentforge("cost", "--json")
-        with contextlib.suppress(json.JSONDecodeError):
+    def used(self):
+        """(prompt tokens, time of the gates) by the task's own account; None where it has none."""
+        tasks = sorted(path.name for path in (self.repository / ".agentforge" / "tasks").glob("*-*"))
+        done = self.agentforge("cost", "--json", *tasks[:1])
+        with contextlib.suppress(json.JSONDecodeError, KeyError):
             usage = json.loads(done.stdout)
-            for place in (usage, usage.get("total", {}) if isinstance(usage, dict) else {}):
-                if isinstance(place, dict) and "input_tokens" in place:
-                    return place["input_tokens"]
-        return None
+            return usage["total"]["input_tokens"], usage["gate_time"]
+        return None, None
 
 
 # ---------------------------------------------------------------------------------------------------- report --
 
+def without_mutants(result):
+    return (result["gates"]["total_ms"] - result["gates"]["mutants_ms"]) / 1000
+
+
+def middle(ratios):
+    return f"{ratios[len(ratios) // 2]:.1f}" if ratios else ""
+
+
+def gate_words(result):
+    if not result.get("gates"):
+        return ""
+    return f", gates {without_mutants(result):.1f} s and {result['gates']['mutants_ms'] / 1000:.1f} s for mutants"
+
+
 def report(results):
-    print("\n| language | author | model | tasks | correct | wrong | asked | lost | median time ÷ floor |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("\n| language | author | model | tasks | correct | wrong | asked | lost | median time ÷ floor | of gates without mutants ÷ floor |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     groups = collections.defaultdict(list)
     for result in results:
         groups[result["language"], result["author"], result["model"]].append(result)
@@ -336,8 +350,9 @@ def report(results):
     for (language, author, model), members in sorted(groups.items()):
         count = collections.Counter(result["outcome"] for result in members)
         ratios = sorted(result["seconds"] / max(result["floor_seconds"], 0.1) for result in members if isinstance(result["floor_seconds"], float))
-        median = f"{ratios[len(ratios) // 2]:.1f}" if ratios else ""
-        print(f"| {language} | {author} | {model} | {len(members)} | {count['correct']} | {count['wrong']} | {count['asked']} | {count['lost']} | {median} |")
+        gates = sorted(without_mutants(result) / max(result["floor_seconds"], 0.1) for result in members
+                       if isinstance(result["floor_seconds"], float) and result.get("gates"))
+        print(f"| {language} | {author} | {model} | {len(members)} | {count['correct']} | {count['wrong']} | {count['asked']} | {count['lost']} | {middle(ratios)} | {middle(gates)} |")
 
 
 def as_expected(result):
@@ -382,7 +397,7 @@ def main():
             result = future.result()
             results.append(result)
             mark = "ok  " if as_expected(result) else "FAIL"
-            print(f"{mark} {result['exercise']} {result['model']}: {result['outcome']}, {result['seconds']} s (floor {result['floor_seconds']}), {result['steps']} steps"
+            print(f"{mark} {result['exercise']} {result['model']}: {result['outcome']}, {result['seconds']} s (floor {result['floor_seconds']}{gate_words(result)}), {result['steps']} steps"
                   + (f"; answered: {result['answer']}" if "answer" in result else "") + (f"; {result['cause']}" if not as_expected(result) and "cause" in result else ""), flush=True)
             if arguments.json:
                 with open(arguments.json, "a", encoding="utf-8") as out:

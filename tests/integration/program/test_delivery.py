@@ -189,6 +189,22 @@ class TestDelivery(ProgramTest):
                 for part in ("--- system prompt", "--- context", "--- answer", "--- result"):
                     self.assertIn(part, shown.out)
 
+    def test_the_time_of_the_gates_is_told_with_and_without_mutants(self):
+        told = self.run_program("inspect", self.task(), "--gates", "--json").json
+        commands = [command for gate in told["gates"] for command in gate["commands"]]
+        self.assertTrue({"mutants", "change-taken-back"} <= {command.get("purpose") for command in commands})
+        time = told["time"]
+        self.assertEqual(time["total_ms"], sum(command["duration_ms"] for command in commands))
+        self.assertTrue(0 < time["mutants_ms"] < time["total_ms"])
+        self.assertTrue(0 < time["floor_ms"] < time["total_ms"])
+        self.assertEqual(self.run_program("cost", self.task(), "--json").json["gate_time"], time)
+        self.assertIn(" s for mutants; one clean build and one run of the suite: ", self.run_program("inspect", self.task(), "--gates").out)
+
+    def test_green_refactor_and_delivery_run_the_suite_once_for_each_tree(self):
+        runs = [command["tree"] for gate in self.records("gate") if gate["gate"] in ("green", "refactor", "deliver") and gate["passed"]
+                for command in gate.get("commands", []) if command["command"] == "tests" and "purpose" not in command]
+        self.assertEqual(len(runs), len(set(runs)), runs)
+
     def test_a_steps_diff_is_a_patch(self):
         step = next(step for step in self.steps() if step["action"]["type"] == "create_file" and step["result"]["status"] == "success")
         shown = self.run_program("inspect", self.task(), "--step", step["step"], "--show", "diff")

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // C++ and C projects, built and run by the real CMake, compiler and GoogleTest.
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -172,6 +176,76 @@ TEST(CppPhases, red_and_green_hold_for_a_library_with_googletest) {
     const auto broken = project.gate("tests", "broken");
     EXPECT_FALSE(broken.passed);
     EXPECT_THAT(joined(broken.blocking_issues), HasSubstr("does not build: src/shout.cpp:1: "));
+}
+
+std::set<std::string> folders_in(const std::filesystem::path& folder) {
+    std::set<std::string> names;
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, none)) { names.insert(entry.path().filename().string()); }
+    return names;
+}
+
+std::size_t count_commands(const std::vector<GateCommand>& commands, const std::string& command) {
+    return static_cast<std::size_t>(std::count_if(commands.begin(), commands.end(), [&](const auto& each) { return each.command == command; }));
+}
+
+/// A library in C whose function RED leaves as a stub that aborts, and a test of it.
+void declare_twice(Project& project) {
+    project.configure({{"mutants", 0}});
+    project.baseline.specification = json::parse(R"({"requirements": [{"id": "REQ-001", "verification_method": "test"}]})").as_object();
+    project.baseline.test_suite = json::parse(R"({"test_files": [{"path": "tests/twice_test.c", "tests": [{"name": "twice_test", "requirement_ref": "REQ-001", "kind": "new"}]}]})").as_object();
+    project.baseline.test_files = {"tests/twice_test.c"};
+    project.tree("base") = {{"CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(twice C)\nadd_library(twice twice.c)\ntarget_include_directories(twice PUBLIC .)\nenable_testing()\n"},
+                            {"twice.h", "int twice(int number);\n"}, {"twice.c", "#include \"twice.h\"\nint twice(int number) {\n    return number;\n}\n"}};
+    project.tree("red") = project.tree("base");
+    project.tree("red")["tests/twice_test.c"] = "#include <assert.h>\n#include \"twice.h\"\nint main(void) {\n    assert(twice(2) == 4);\n    return 0;\n}\n";
+    project.tree("green") = project.tree("red");
+    project.tree("green")["twice.c"] = "#include \"twice.h\"\nint twice(int number) {\n    return number + number;\n}\n";
+}
+
+TEST(CppBuilds, a_tree_is_built_once_for_all_gates_of_the_phases) {
+    Project project;
+    declare_twice(project);
+    EXPECT_TRUE(project.gate("red", "red").passed);
+    const auto green = project.gate("green", "green");
+    ASSERT_TRUE(green.passed) << joined(green.blocking_issues);
+    // RED's tree was measured last, with the change taken back: the folder of GREEN's is there all the same.
+    const auto folders = folders_in(project.folder() / "scratch" / "build");
+    EXPECT_TRUE(folders.contains("cpp-ctest-tree-red"));
+    EXPECT_TRUE(folders.contains("cpp-ctest-tree-green"));
+
+    const auto before = project.runner().take_commands();
+    EXPECT_GT(count_commands(before, "build"), 0U);
+    EXPECT_TRUE(std::any_of(before.begin(), before.end(), [](const auto& each) { return each.purpose == "change-taken-back" && each.tree == "red"; }));
+    EXPECT_TRUE(project.gate("refactor", "green").passed);
+    EXPECT_TRUE(project.gate("deliver", "green").passed);
+    const auto after = project.runner().take_commands();
+    EXPECT_EQ(count_commands(after, "build"), 0U) << json::serialize(to_json(after));
+    EXPECT_EQ(count_commands(after, "tests"), 0U) << json::serialize(to_json(after));
+}
+
+TEST(CppBuilds, what_the_users_commit_compiled_to_is_read_by_later_trees_and_written_by_none) {
+    if (!std::filesystem::exists("/usr/bin/ccache")) { GTEST_SKIP() << "ccache is not installed"; }
+    Project project;
+    declare_twice(project);
+    const auto compiled = [&] {
+        std::set<std::string> files;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(project.folder() / "scratch" / "build" / "compiled")) {
+            if (entry.is_regular_file()) { files.insert(entry.path().string()); }
+        }
+        return files;
+    };
+    project.tree("base")["tests/old_test.c"] = "#include \"twice.h\"\nint main(void) { return twice(0); }\n";
+    project.tree("red") = project.tree("base");
+    project.tree("red")["tests/twice_test.c"] = "#include \"twice.h\"\nint main(void) { return twice(2) == 4 ? 0 : 1; }\n";
+    project.use_baseline = false;
+    EXPECT_TRUE(project.gate("tests", "base").passed);
+    project.use_baseline = true;
+    const auto of_the_commit = compiled();
+    EXPECT_FALSE(of_the_commit.empty());
+    EXPECT_EQ(project.gate("tests", "red").facts.at("believed"), json::value(true));
+    EXPECT_EQ(project.gate("red", "red").facts.at("believed"), json::value(true));
+    EXPECT_EQ(compiled(), of_the_commit);
 }
 
 }  // namespace
