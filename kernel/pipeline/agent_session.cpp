@@ -162,7 +162,9 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& 
 }
 
 constexpr unsigned most_same_refusals = 4;      ///< Artifacts handed in with the same tests failing.
-constexpr unsigned most_same_failures = 24;     ///< Edits after which the same tests fail.
+constexpr unsigned most_refusals = 8;           ///< Artifacts handed in, and no failure less.
+constexpr unsigned most_edits = 24;             ///< Edits, and no failure less.
+constexpr std::uint64_t most_steps = 60;        ///< Steps without any of that, or half again as many as one run may have.
 
 class AgentSession final : public StepHost, public AgenticPlace {
 public:
@@ -436,18 +438,19 @@ public:
         return {};
     }
 
-    /// A model that hands in the same failing tests again and again, or changes files again and again without a test less that fails,
-    /// goes round in circles. Attempts before this one count too.
+    /// A model that hands in or changes files again and again, and no gate finds fewer failures than ever before, goes round in circles, by whatever
+    /// way it takes. Attempts before this one count too.
     [[nodiscard]] Result<void> makes_progress() override {
-        for (const auto& [what, times] : session_.state().stage().same_failures) {
-            const std::string gate = what.substr(0, what.find(' '));
-            const bool handed_in = gate == exit_gate_;
-            if (times < (handed_in ? most_same_refusals : most_same_failures)) { continue; }
-            const auto newest = session_.state().gates.find(gate);
-            return Error{"AF-AGENT-018", "agent '" + agent_.role + "' makes no progress: the " + gate + " gate has found the same " + std::to_string(times) + " times: " +
-                         (newest == session_.state().gates.end() ? std::string() : newest->second.summary), "", "Say what the agent should do differently.", ErrorKind::invalid};
+        const StageState& stage = session_.state().stage();
+        const Effort& effort = stage.effort;
+        for (const auto& [failing, times] : effort.same_refusals) {
+            if (times >= most_same_refusals) { return no_progress("the " + exit_gate_ + " gate has found the same " + std::to_string(times) + " times"); }
         }
-        return {};
+        if (effort.refusals >= most_refusals) { return no_progress("the " + exit_gate_ + " gate refused " + std::to_string(effort.refusals) + " artifacts and found no fewer failures"); }
+        if (effort.edits >= most_edits) { return no_progress(std::to_string(effort.edits) + " edits left no fewer failures"); }
+        const std::uint64_t steps = stage.steps - std::min(stage.steps, effort.steps_before);
+        if (steps < std::max<std::uint64_t>(most_steps, session_.state().stage_template().max_steps * 3 / 2)) { return {}; }
+        return no_progress("in " + std::to_string(steps) + " steps nothing came to pass and nothing was accepted");
     }
 
     [[nodiscard]] std::optional<json::object> accepted_artifact() override { return accepted_; }
@@ -636,6 +639,16 @@ public:
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return context_.deadline(); }
 
 private:
+    /// With what was measured last and did not pass.
+    [[nodiscard]] Error no_progress(const std::string& how) const {
+        const GateState* newest = nullptr;
+        for (const auto& [name, gate] : session_.state().gates) {
+            if (!gate.passed && (newest == nullptr || gate.seq > newest->seq)) { newest = &gate; }
+        }
+        return Error{"AF-AGENT-018", "agent '" + agent_.role + "' makes no progress: " + how + (newest == nullptr ? std::string() : ": " + newest->summary), "",
+                     "Say what the agent should do differently.", ErrorKind::invalid};
+    }
+
     static constexpr std::uint64_t most_link_bytes = 64UL * 1024;
     [[nodiscard]] std::filesystem::path git_link() const { return std::filesystem::path(workshop_.root()) / ".git"; }
 

@@ -19,11 +19,13 @@ namespace {
 
 bool judges_a_stage(std::string_view gate) { return gate == "red" || gate == "green" || gate == "refactor" || gate == "deliver"; }
 
-/// What a report that does not pass complains of, whatever values it names: the tests that fail, or the issues where none does.
-std::string fingerprint(const GateReport& report) {
+/// What a report that does not pass complains of, whatever values it names: the tests that fail, or the issues where none does. In RED tests fail as
+/// they must.
+std::set<std::string> complaints(const GateReport& report) {
     std::set<std::string> failing;
     for (const TestOutcome& test : report.tests) {
-        if (test.status != TestStatus::passed && test.status != TestStatus::skipped) { failing.insert(test.id); }
+        const bool fails = test.status != TestStatus::passed && test.status != TestStatus::skipped;
+        if (fails && report.gate != "red") { failing.insert(test.id); }
     }
     if (failing.empty()) {
         for (std::string issue : report.blocking_issues) {
@@ -31,8 +33,12 @@ std::string fingerprint(const GateReport& report) {
             failing.insert(std::move(issue));
         }
     }
+    return failing;
+}
+
+std::string fingerprint(const std::set<std::string>& complaints) {
     std::string all;
-    for (const std::string& each : failing) { all += each + "\n"; }
+    for (const std::string& each : complaints) { all += each + "\n"; }
     return sha256(all).substr(0, 16);
 }
 
@@ -49,7 +55,11 @@ Result<void> keep_report(TaskSession& session, Workshop& workshop, EventSink& ev
                         {"partial", partial},
                         {"summary", report.summary},
                         {"duration_ms", report.duration.count()}};
-    if (!report.passed) { fields["failing"] = fingerprint(report); }
+    if (!report.passed) {
+        const auto failing = complaints(report);
+        fields["failing"] = fingerprint(failing);
+        fields["failures"] = std::max<std::size_t>(1, failing.size());
+    }
     if (const json::value* held_out = report.facts.if_contains("held_out_failing"); held_out != nullptr && !held_out->as_array().empty()) { fields["held_out_failing"] = *held_out; }
     if (!inputs.empty()) { fields["inputs"] = inputs; }
     if (const auto commands = workshop.take_gate_commands(); !commands.empty()) { fields["commands"] = to_json(commands); }

@@ -132,6 +132,10 @@ public:
         return value->get_object();
     }
 
+    /// What is wrong with a map inside of this one.
+    void take_over(const Fields& inner) {
+        if (problem_.empty()) { problem_ = inner.problem_; }
+    }
     [[nodiscard]] bool complete() const noexcept { return problem_.empty(); }
     [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
@@ -492,6 +496,7 @@ private:
         stage.artifact_hash = hash;
         stage.duration_ms += duration;
         stage.heals = 0;
+        made_progress();
         stage.conditions = {conditions.begin(), conditions.end()};
         stage.asks = asks;
         state_.progress = StageProgress::accepted;
@@ -699,7 +704,7 @@ private:
             stage.skip_reason.clear();
             stage.completed_at.clear();
             if (const std::string gate = exit_gate(state_.pipeline.stages[index]); !gate.empty()) { state_.gates.erase(gate); }
-            if (state_.hand_back) { stage.same_failures.clear(); }
+            begin_effort(stage);
             if (stage.name == "red" && !state_.before_red.empty()) {
                 // Tests are written before the code: what was written for the old ones goes with them. Tests that were handed back are corrected.
                 const bool corrected = state_.hand_back && state_.hand_back->to == stage.name;
@@ -776,7 +781,10 @@ private:
         for (const std::string& file : held_out) { state_.held_out.failures[file] += again ? 0 : 1; }
         const bool undoes = state_.progress == StageProgress::accepted && name == exit_gate(state_.stage_template()) &&
                             (!measured.passed || measured.partial || measured.tree != state_.tree);
-        if (const std::string failing = fields_.text_or("failing", ""); !failing.empty()) { state_.stage().same_failures[name + " " + failing] += 1; }
+        const std::uint64_t failures = fields_.number_or("failures", 0);
+        const std::string failing = fields_.text_or("failing", "");
+        if (!fields_.complete()) { return incomplete(); }
+        if (measured.passed || record_.contains("failures")) { count_effort(name, measured, failing, failures); }
         const std::string summary = measured.summary;
         state_.gates[name] = std::move(measured);
         if (undoes) {
@@ -784,6 +792,34 @@ private:
             send_back("the " + name + " gate was measured again and does not hold: " + summary);
         }
         return {};
+    }
+
+    void count_effort(const std::string& gate, const GateState& measured, const std::string& failing, std::uint64_t failures) {
+        Effort& effort = state_.stage().effort;
+        const bool judges = gate == exit_gate(state_.stage_template());
+        if (judges && !measured.passed) { effort.same_refusals[failing] += 1; }
+        const auto before = effort.fewest.find(gate);
+        if (before == effort.fewest.end() || failures < before->second) {
+            effort.fewest[gate] = failures;
+            made_progress();
+        } else if (!measured.passed && judges) {
+            effort.refusals += 1;
+        } else if (!measured.passed && measured.tree != effort.last_tree) {
+            effort.edits += 1;
+            effort.last_tree = measured.tree;
+        }
+    }
+
+    void made_progress() {
+        Effort& effort = state_.stage().effort;
+        effort.refusals = 0;
+        effort.edits = 0;
+        effort.steps_before = state_.stage().steps;
+    }
+
+    void begin_effort(StageState& stage) {
+        stage.effort = {};
+        stage.effort.steps_before = stage.steps;
     }
 
     Result<void> snapshot() {
@@ -958,7 +994,7 @@ private:
 
     void start_new_round() {
         state_.stage().attempts = 0;
-        state_.stage().same_failures.clear();
+        begin_effort(state_.stage());
         state_.stage().status = StageStatus::pending;
         state_.progress = StageProgress::not_started;
         state_.cycle_to.clear();
@@ -1117,10 +1153,34 @@ Result<TaskState> fold_all(const std::vector<Record>& records) {
 
 namespace {
 
-json::object to_object(const std::map<std::string, unsigned>& counts) {
+json::object to_object(const auto& counts) {
     json::object result;
     for (const auto& [name, count] : counts) { result[name] = count; }
     return result;
+}
+
+json::object effort_to_json(const Effort& effort) {
+    return {{"same_refusals", to_object(effort.same_refusals)},
+            {"fewest", to_object(effort.fewest)},
+            {"refusals", effort.refusals},
+            {"edits", effort.edits},
+            {"last_tree", effort.last_tree},
+            {"steps_before", effort.steps_before}};
+}
+
+Effort effort_from_json(Fields& fields) {
+    Effort effort;
+    Fields refusals(fields.object("same_refusals"));
+    for (const auto& [failing, times] : fields.object("same_refusals")) { effort.same_refusals[std::string(failing)] = static_cast<unsigned>(refusals.number(failing)); }
+    Fields fewest(fields.object("fewest"));
+    for (const auto& [gate, failures] : fields.object("fewest")) { effort.fewest[std::string(gate)] = fewest.number(gate); }
+    effort.refusals = static_cast<unsigned>(fields.number("refusals"));
+    effort.edits = static_cast<unsigned>(fields.number("edits"));
+    effort.last_tree = fields.text("last_tree");
+    effort.steps_before = fields.number("steps_before");
+    fields.take_over(refusals);
+    fields.take_over(fewest);
+    return effort;
 }
 
 json::object stage_to_json(const StageState& stage) {
@@ -1137,7 +1197,7 @@ json::object stage_to_json(const StageState& stage) {
             {"artifact_hash", stage.artifact_hash},
             {"approved_hash", stage.approved_hash},
             {"asks", stage.asks},
-            {"same_failures", to_object(stage.same_failures)},
+            {"effort", effort_to_json(stage.effort)},
             {"conditions", to_array(stage.conditions)},
             {"error", stage.error},
             {"skip_reason", stage.skip_reason},
@@ -1165,9 +1225,10 @@ StageState stage_from_json(const std::string& name, Fields& fields) {
     stage.artifact = fields.text("artifact");
     stage.artifact_hash = fields.text("artifact_hash");
     stage.approved_hash = fields.text("approved_hash");
-    if (fields.has("same_failures")) {      // A version before had none.
-        Fields counts(fields.object("same_failures"));
-        for (const auto& [name_of_gate, count] : fields.object("same_failures")) { stage.same_failures[std::string(name_of_gate)] = static_cast<unsigned>(counts.number(name_of_gate)); }
+    if (fields.has("effort")) {     // A version before had none.
+        Fields effort(fields.object("effort"));
+        stage.effort = effort_from_json(effort);
+        fields.take_over(effort);
     }
     const auto conditions = fields.texts("conditions");
     stage.conditions = {conditions.begin(), conditions.end()};

@@ -47,6 +47,20 @@ enum class StageProgress : unsigned char {
 enum class EscalationCause : unsigned char { stage = 1, healing, review, cycle_limit, iteration_limit, attempts };
 [[nodiscard]] std::string_view name_of(EscalationCause cause) noexcept;
 
+/// Whether a stage gets anywhere, over all its attempts, since a person was last asked.
+struct Effort {
+    /// How often its exit gate refused for the same: fingerprint -> times.
+    std::map<std::string, unsigned> same_refusals;
+    /// Gate -> the fewest failures that it found. Fewer than ever are progress; nothing else is.
+    std::map<std::string, std::uint64_t> fewest;
+    unsigned refusals = 0;              ///< Of the exit gate, without progress.
+    unsigned edits = 0;                 ///< Trees on which another gate found no fewer failures.
+    std::string last_tree;              ///< The last of them.
+    std::uint64_t steps_before = 0;     ///< Of the stage, when it last made progress.
+
+    bool operator==(const Effort&) const = default;
+};
+
 struct StageState {
     std::string name;
     StageStatus status = StageStatus::pending;
@@ -62,8 +76,7 @@ struct StageState {
     std::string artifact_hash;
     std::string approved_hash;      ///< The artifact that a person approved, if any.
     bool asks = false;              ///< Its artifact has what a person is to look at before the task goes on (`gates.unattended: strict`).
-    /// How often a gate that did not pass found the same: gate and fingerprint -> times, since a person was last asked.
-    std::map<std::string, unsigned> same_failures;
+    Effort effort;
     std::set<std::string> conditions;   ///< Words of skip_if that its artifact makes true.
     std::string error;
     std::string skip_reason;

@@ -56,6 +56,10 @@ class TestAgentic(AgenticTest):
         self.assert_code(outcome, 0)
         self.assertEqual(self.delivered_tree(), replayed_tree())
         self.assert_journal_verifies()
+        steps = {record["phase"]: record for record in self.records("step") if record.get("files")}
+        self.assertEqual(steps["green"]["files"], ["textkit/slug.py"])
+        self.assertIn("changed: textkit/slug.py", outcome.out + outcome.err)
+        self.assertIn("changed: textkit/slug.py", self.run_program("inspect", self.task()).out)
         calls = self.calls()
         self.assertEqual(len(calls), 10)        # Eight stages and two reviews, one call each.
         green = next(call for call in calls if call["stage"] == "green")
