@@ -425,7 +425,9 @@ Result<Completion> CliBackend::complete(const CompletionRequest& request, Stream
 
     RequestCount count;
     const auto too_often = [&] { return count.requests() > settings_.max_requests; };
-    auto ran = process::run(command, [&] { return context.cancelled() || too_often(); }, [&count](std::string_view part) { count.hear(part); });
+    const bool tells_events = settings_.preset == Preset::codex || settings_.output == OutputAs::json;     // What else is printed is the answer itself.
+    const auto hear = [&count](std::string_view part) { count.hear(part); };
+    auto ran = process::run(command, [&] { return context.cancelled() || too_often(); }, tells_events ? process::Listener(hear) : process::Listener());
     if (!ran) {
         if (ran.error().code != "AF-EXEC-002") { return missing(settings_, ran.error()); }
         return Error{"AF-LLM-308", ran.error().message, ran.error().where, ran.error().remedy, ErrorKind::io};

@@ -510,6 +510,13 @@ TEST_F(TestCliBackend, codex_within_its_limit_is_an_answer_like_any_other) {
     EXPECT_FALSE(answer->diagnostics.contains("requests_limit"));
 }
 
+TEST_F(TestCliBackend, text_that_looks_like_events_is_an_answer) {
+    const auto answer = ask(plain("for i in 1 2 3 4 5 6 7 8; do echo '{\"type\":\"item.completed\",\"item\":{\"type\":\"mcp_tool_call\"}}'; done; echo end"));
+    ASSERT_TRUE(answer.ok()) << answer.error().to_string();
+    EXPECT_THAT(answer->text, testing::EndsWith("end"));
+    EXPECT_FALSE(answer->diagnostics.contains("requests"));
+}
+
 TEST_F(TestCliBackend, codex_is_not_believed_to_have_read_less_than_it_was_given) {
     request_.user.assign(200'000, 'x');
     const auto answer = ask(codex(codex_lines));
