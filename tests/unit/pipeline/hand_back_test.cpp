@@ -167,16 +167,20 @@ protected:
                             outcome(spaces, code && right ? TestStatus::passed : TestStatus::failed_assertion, "'a-b' != 'a_b'")};
             return report;
         };
-        bench.stage("spec", [](StageContext&) {
-            return StageResult::completed(parsed(R"({"title": "Slugs", "description": "Slugs", "components": [{"name": "slug", "type": "module"}], "requirements": [
+        bench.stage("spec", [this](StageContext& context) {
+            json::object whole = parsed(R"({"title": "Slugs", "description": "Slugs", "components": [{"name": "slug", "type": "module"}], "requirements": [
                 {"id": "REQ-001", "description": "Lower case", "acceptance_criteria": ["'Hello' becomes 'hello'"], "verification_method": "test"},
-                {"id": "REQ-002", "description": "Hyphens", "acceptance_criteria": ["'a b' becomes 'a-b'"], "verification_method": "test"}]})"));
+                {"id": "REQ-002", "description": "Hyphens", "acceptance_criteria": ["'a b' becomes 'a-b'"], "verification_method": "test"}]})");
+            seen_by_spec.push_back(context.input().previous_errors.empty() ? "" : context.input().previous_errors.front());
+            const std::size_t changed = seen_by_spec.size() == 2 && spec_strays ? 0 : 1;
+            if (seen_by_spec.size() > 1) { whole["requirements"].as_array().at(changed).as_object()["description"] = "Otherwise"; }
+            return StageResult::completed(std::move(whole));
         });
         bench.stage("red", [this](StageContext& context) {
             seen_by_red = context.input().previous_errors;
             const bool again = context.workspace().exists("tests/test_slug.py");
             EXPECT_FALSE(context.workspace().exists("slug.py")) << "tests are written before the code";
-            EXPECT_TRUE(context.workspace().create("tests/test_slug.py", again && mends ? "right\n" : "wrong\n", true).ok());
+            EXPECT_TRUE(context.workspace().create("tests/test_slug.py", (again && mends) || seen_by_spec.size() > 1 ? "right\n" : "wrong\n", true).ok());
             return measured(context, "red", suite);
         });
         bench.stage("green", [this](StageContext& context) {
@@ -184,9 +188,9 @@ protected:
             works.push_back(again);
             if (!again && tries) { EXPECT_TRUE(context.workspace().create("slug.py", "the code\n", false).ok()); }
             if (again && mends) { return measured(context, "green", {{"summary", "done"}}); }
-            StageResult result = measured(context, "green", {{"summary", "a test is wrong"}, {"hand_back", claim()}});
+            StageResult result = measured(context, "green", {{"summary", "a test is wrong"}, {"hand_back", with(claim(), "to", json::string(to))}});
             result.status = StageStatus::pending;
-            result.cycle_to = "red";
+            result.cycle_to = to;
             result.cycle_reason = "it is wrong";
             return result;
         });
@@ -228,6 +232,9 @@ protected:
     bool mends = true;
     bool tries = true;
     bool delivers = false;
+    bool spec_strays = false;
+    std::string to = "red";
+    std::vector<std::string> seen_by_spec;
     std::vector<std::string> seen_by_red;
     std::vector<bool> works;
 };
@@ -239,6 +246,24 @@ TEST_F(HandBackTask, red_corrects_the_test_on_its_own_tree_and_green_goes_on_wit
     EXPECT_THAT(seen_by_red, ElementsAre(HasSubstr("'a-b' != 'a_b'")));
     EXPECT_EQ(bench.memory.trees.at(bench.state(result.task_id).tree).at("slug.py"), "the code\n");
     EXPECT_FALSE(bench.state(result.task_id).hand_back) << "GREEN is done";
+}
+
+TEST_F(HandBackTask, spec_corrects_its_requirement_and_red_begins_anew_while_the_work_is_kept) {
+    to = "spec";
+    const auto result = start();
+    ASSERT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
+    EXPECT_THAT(seen_by_spec, ElementsAre("", HasSubstr("'a-b' != 'a_b'")));
+    EXPECT_THAT(seen_by_red, IsEmpty()) << "it writes tests of the corrected specification";
+    EXPECT_THAT(works, ElementsAre(false, true));
+}
+
+TEST_F(HandBackTask, spec_that_changes_another_requirement_is_refused) {
+    to = "spec";
+    spec_strays = true;
+    const auto result = start();
+    ASSERT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
+    EXPECT_THAT(seen_by_spec, ElementsAre("", HasSubstr("'a-b' != 'a_b'"), HasSubstr("REQ-001 has changed")));
+    EXPECT_EQ(bench.count(result.task_id, "artifact_rejected"), 1U);
 }
 
 TEST_F(HandBackTask, the_work_is_kept_as_a_patch) {

@@ -45,10 +45,9 @@ bool turn(Task& task, Dice& dice) {
                 case 4: return ask("stage");
                 case 5:
                     if (task.state.stage_index == 0) { return true; }
-                    return task.record("cycle_requested",
-                                       with(stage, {{"to", task.state.stages[dice.roll(static_cast<unsigned>(task.state.stage_index))].name}, {"reason", "again"}}));
+                    return send_back();
                 case 6:
-                    return task.record("gate", with(stage, {{"gate", gate.empty() ? "types" : gate}, {"tree", task.state.tree}, {"passed", false}, {"summary", "no"}}));
+                    return task.record("gate", with(stage, {{"gate", gate.empty() ? "types" : gate}, {"tree", task.state.tree}, {"passed", false}, {"summary", "no"}, {"failing", "f"}, {"failures", 2}}));
                 default: break;
             }
             if (!gate.empty()) {
@@ -99,6 +98,11 @@ bool turn(Task& task, Dice& dice) {
             return may && task.record("task_resumed", {{"reason", "resumed"}});
         }
 
+        bool send_back() const {
+            json::object fields = with(stage, {{"to", task.state.stages[dice.roll(static_cast<unsigned>(task.state.stage_index))].name}, {"reason", "again"}});
+            if (dice.once_in(2)) { fields["hand_back"] = json::object{{"tests", json::array{"t"}}, {"requirement", "REQ-001"}}; }
+            return task.record("cycle_requested", std::move(fields));
+        }
         bool propose() const {
             return task.record("action_proposed", {{"phase", task.state.stage().name}, {"tool", "edit_file"}, {"action_hash", hash}, {"action_blob", "b"}});
         }
