@@ -149,6 +149,7 @@ Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& 
     // What was there before the task is not the task's.
     baseline.base_tree = session.state().base_tree;
     baseline.red_tree = session.state().red_tree;
+    baseline.request = session.state().request;
     call.baseline = &baseline;
     if (judges_a_stage(request.gate)) {
         AF_CHECK(ensure_baseline(session, workshop, events, stop));
