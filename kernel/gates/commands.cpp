@@ -69,7 +69,7 @@ std::map<std::string, std::string> toolchains_of(const Language& language, const
 
 Result<GateSettings> GateSettings::read(const json::object& settings) {
     GateSettings result;
-    const std::vector<std::string> known{"programs", "timeouts", "thresholds", "readable", "integration_tests", "command", "max_processes", "mutants"};
+    const std::vector<std::string> known{"programs", "timeouts", "thresholds", "readable", "integration_tests", "command", "max_processes", "mutants", "without_new_test"};
     for (const auto& field : settings) {
         const std::string key(field.key());
         if (std::find(known.begin(), known.end(), key) == known.end()) {
@@ -96,6 +96,12 @@ Result<GateSettings> GateSettings::read(const json::object& settings) {
             const auto* number = field.value().if_int64();
             if (number == nullptr || *number < 0 || *number > 10) { return wrong_setting(key, "must be a whole number from 0 to 10"); }
             result.mutants = static_cast<std::size_t>(*number);
+            continue;
+        }
+        if (key == "without_new_test") {
+            const std::string value = field.value().is_string() ? std::string(field.value().get_string()) : std::string();
+            if (value != "by_request" && value != "always") { return wrong_setting(key, "must be `by_request` or `always`"); }
+            result.without_new_test = value == "always";
             continue;
         }
         const auto* map = field.value().if_object();

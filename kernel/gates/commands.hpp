@@ -29,6 +29,7 @@ struct GateSettings {
     std::map<std::string, std::int64_t, std::less<>> thresholds;    ///< By check id.
     std::vector<std::string> integration_tests;                     ///< Globs: test files that wait for the end of a phase.
     std::size_t mutants = 10;                                       ///< At most so many altered lines show whether new tests notice; 0: none.
+    bool without_new_test = false;                                  ///< Work without a new test is delivered whatever the request's words are.
     std::vector<std::string> readable;                              ///< More that commands may read: a virtual environment.
     std::uint64_t max_processes = 512;                              ///< Processes and threads that one command may have at once.
     std::vector<std::string> command;                               ///< What `{command}` stands for, alone in an argument: the tests of the language `generic`.

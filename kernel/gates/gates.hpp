@@ -40,6 +40,7 @@ struct GateBaseline {
     std::vector<std::string> test_files;            ///< Locked from RED to the commit.
     json::object specification;                     ///< Artifact of SPEC.
     json::object test_suite;                        ///< Artifact (or the model's answer) of RED: tests mapped to requirements.
+    std::string request;                            ///< The user's words.
     std::string intent;                             ///< intake's extracted_intent.action: refactor and delete need guards only.
     HeldOut held_out;                               ///< For green and refactor. Everything above is then without these tests.
 };

@@ -75,6 +75,15 @@ bool is_documentation(const Language& language, std::string_view path) {
     return RE2::FullMatch(re2::StringPiece(name.data(), name.size()), known);
 }
 
+bool asks_for_no_behaviour(std::string_view request) {
+    static const RE2 builds(R"((?i)^\W*(?:please\W+)?(?:add|implement|create|write|build|support|make|introduce|let|allow|provide|give|extend|handle|teach|return|fix)\b)");
+    static const RE2 documents(R"((?i)^\W*(?:please\W+)?\w+(?:\W+\w+){0,2}?\W+(?:docs?|documentation|docstrings?|readme|comments?|changelog|licen[cs]e|annotations|type hints|typos?|wording|spelling|warnings?|lint|formatting|style)\b)");
+    static const RE2 reshapes(R"((?i)\b(?:refactor|renam|mov(?:e|ing)\b|extract|inlin|split|clean|simplif|restructur|reorgani|rewrit|tidy|dedup|duplicat|format|remov|delet|drop\b|unused|dead code|)"
+                              R"(document|comment|translat|annotat|faster|speed|optimi[sz]|performance|lint|style|typo))");
+    const re2::StringPiece words(request.data(), request.size());
+    return RE2::PartialMatch(words, documents) || (RE2::PartialMatch(words, reshapes) && !RE2::PartialMatch(words, builds));
+}
+
 std::vector<std::string> unproven_requirements(const MeaningEvidence& evidence) {
     std::vector<std::string> result;
     for (const auto& [requirement, tests] : evidence.of_requirements) {
@@ -122,6 +131,10 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
                                   "); what it tested behaves otherwise now. Keep the behaviour, or let RED change the test.");
     }
     const bool new_tests = !evidence.fresh.empty();
+    if (!new_tests && !evidence.asked_without) {
+        ruling.blocking.push_back("No new test was seen to fail without the change, and the request does not ask for work that leaves behaviour as it is (to refactor, delete, document); "
+                                  "RED must write a new test for what was asked. A person may allow it by gates.without_new_test.");
+    }
     // A few of many, tried in the time there was, are chance.
     const bool enough = !evidence.cut_short || evidence.tried.size() >= fewest_mutants;
     if (evidence.mutated && new_tests && noticed == 0 && !survived.empty() && enough) {

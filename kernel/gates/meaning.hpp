@@ -29,6 +29,7 @@ struct TriedMutant {
 struct MeaningEvidence {
     std::vector<std::string> fresh;                 ///< Ids of new tests, each seen to fail without the change.
     std::vector<std::string> guards;
+    bool asked_without = true;                      ///< Work without a new test is what was asked for.
     bool code_changed = true;                       ///< Anything besides tests, documentation and comments differs from the user's commit.
     bool mutated = false;                           ///< Mutants were asked for; false: nothing below says anything.
     std::vector<TriedMutant> tried;                 ///< Those that could be built and run.
@@ -51,6 +52,10 @@ struct MeaningEvidence {
 /// file and each new function has one that is noticed; where a new test reads the source; where a test of RED's asserts nothing; where they pass whatever they expect; where the tests fail without the kernel's recorder; where a declared body was not written; where a test was removed that would fail at an assertion.
 /// facts: behaviour (`tested`, `unchanged` or `documentation`), mutants_tried, mutants_noticed, mutants_survived.
 [[nodiscard]] Ruling judge_meaning(const MeaningEvidence& evidence);
+
+/// Whether the user's words ask for what may leave behaviour as it is: to refactor, move, delete, document, format. English only; what is not
+/// understood asks for behaviour.
+[[nodiscard]] bool asks_for_no_behaviour(std::string_view request);
 
 /// Documentation: no test can depend on it, and nothing that runs does. What the language runs is none, whatever it is called.
 [[nodiscard]] bool is_documentation(const Language& language, std::string_view path);

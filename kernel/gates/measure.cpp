@@ -54,7 +54,7 @@ Result<std::string> cache_key(const GateCall& call) {
         key["baseline"] = json::object{{"base_tree", baseline.base_tree}, {"base_tests", outcomes(baseline.base_tests)},
                                        {"flaky", texts(baseline.flaky)}, {"red_tree", baseline.red_tree}, {"red_tests", outcomes(baseline.red_tests)},
                                        {"test_files", texts(baseline.test_files)}, {"specification", baseline.specification},
-                                       {"test_suite", baseline.test_suite}, {"intent", baseline.intent},
+                                       {"test_suite", baseline.test_suite}, {"intent", baseline.intent}, {"request", baseline.request},
                                        {"held_out", json::array{texts(baseline.held_out.files), baseline.held_out.tree}}};
     }
     return hash_of(key);

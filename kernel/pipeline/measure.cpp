@@ -159,6 +159,7 @@ Result<GateBaseline> gate_baseline(const TaskSession& session, std::string_view 
     // What was there before the task is not the task's.
     baseline.base_tree = session.state().base_tree;
     baseline.red_tree = session.state().red_tree;
+    baseline.request = session.state().request;
     const bool judges = judges_a_stage(gate);
     if (!judges && gate != "tests") { return baseline; }
     AF_TRY(const auto artifacts, session.artifacts());

@@ -186,6 +186,27 @@ TEST(Meaning, a_body_that_is_still_the_skeleton_blocks) {
     EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("a.py:4 is still the skeleton")));
 }
 
+TEST(Meaning, work_without_a_new_test_blocks_unless_the_request_asks_for_such) {
+    auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
+    evidence.fresh.clear();
+    evidence.tried[0].by_guard = true;
+    evidence.asked_without = false;
+    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("the request does not ask for work that leaves behaviour as it is")));
+    evidence.asked_without = true;
+    EXPECT_TRUE(judge_meaning(evidence).passed());
+}
+
+TEST(Meaning, a_request_to_build_asks_for_behaviour_and_one_to_reshape_or_document_does_not) {
+    for (const auto* request : {"Refactor the parser", "Rename shout to yell", "Please remove the unused helpers", "Document total in README.md", "Add docstrings to stats.py",
+                                "Fix typos", "Fix the lint warnings", "Update the README", "The parser should be split into two modules"}) {
+        EXPECT_TRUE(asks_for_no_behaviour(request)) << request;
+    }
+    for (const auto* request : {"Add median(values) to stats.py", "Implement removal of items", "Add a function that formats durations", "Fix the median of an even count",
+                                "Make the parser accept comments in any place", "Der Median fehlt"}) {
+        EXPECT_FALSE(asks_for_no_behaviour(request)) << request;
+    }
+}
+
 TEST(Meaning, documentation_alone_needs_no_new_test) {
     MeaningEvidence evidence;
     evidence.code_changed = false;
