@@ -176,6 +176,29 @@ std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, s
     }
 }
 
+namespace {
+
+/// How many brackets are open before a place of the line.
+int depth_at(const Line& line, std::size_t place) { return bracket_balance(line.code.substr(0, place)); }
+
+/// Literals that stand in as few brackets as any: arguments of the assertion itself, not of what it calls (`assertEquals(4, f(5), 0.1)`).
+std::vector<const CodeLiteral*> outermost(const std::vector<const CodeLiteral*>& literals, const Line& line, std::size_t begin) {
+    std::vector<const CodeLiteral*> result;
+    int least = 0;
+    for (const auto* literal : literals) {
+        if (literal->begin < begin) { continue; }
+        const int depth = depth_at(line, literal->begin - begin);
+        if (result.empty() || depth < least) {
+            least = depth;
+            result.clear();
+        }
+        if (depth == least) { result.push_back(literal); }
+    }
+    return result;
+}
+
+}  // namespace
+
 std::string with_other_expectations(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules) {
     if (rules.empty()) { return {}; }
     static const RE2 asserts(R"((?i)==|assert|expect|require|check|\bis\(|\bto(?:be|equal|strictequal)\(|equal|!=)");
@@ -195,9 +218,11 @@ std::string with_other_expectations(std::string_view text, const std::set<std::u
         for (const auto& literal : read.literals) {
             if (wanted && literal.line == index + 1) { literals.push_back(&literal); }
         }
+        literals = outermost(literals, line, static_cast<std::size_t>(line.text.data() - text.data()));
         // What is expected is the last on the line, or before it where only commas part them: elements of a list, or a message behind the value. One
         // alone, since an input and its result that change alike may still fit.
-        if (literals.size() > 1) {
+        const bool arguments = literals.size() > 1 && depth_at(line, literals.front()->begin - static_cast<std::size_t>(line.text.data() - text.data())) == 1;
+        if (literals.size() > 1 && !arguments) {
             static const RE2 parted(R"(\s*,\s*)");
             std::size_t expected = literals.size() - 1;
             while (expected > 0 && RE2::FullMatch(text.substr(literals[expected - 1]->end, literals[expected]->begin - literals[expected - 1]->end), parted)) { --expected; }

@@ -86,6 +86,11 @@ TEST(Mutants, a_tests_expectations_become_others_and_its_inputs_stay) {
     EXPECT_EQ(with_other_expectations("assert f('ab') == 7, 'no message'\n", {1}, python.code), "assert f('ab') == 8, 'no message'\n");
 }
 
+TEST(Mutants, the_assertions_own_arguments_become_others_before_those_of_what_it_calls) {
+    EXPECT_THAT(with_other_expectations("        assertEquals(4, Stats.median(5, 1, 4), 1e-9);\n", {1}, shipped("java").code), HasSubstr("assertEquals(5, Stats.median(5, 1, 4),"));
+    EXPECT_EQ(with_other_expectations("expect(f(1)).toBe(2);\n", {1}, shipped("javascript").code), "expect(f(1)).toBe(3);\n");
+}
+
 TEST(Mutants, what_a_test_imports_is_nothing_that_it_expects) {
     const auto code = shipped("javascript").code;
     const std::string imports = "import assert from 'node:assert';\nconst assert = require('node:assert');\nexport { expect } from 'chai';\n";
