@@ -1442,6 +1442,7 @@ TEST_F(BudgetTest, a_stage_stops_at_its_share_and_leaves_the_rest_to_the_later_o
     StartOptions options = Bench::with({"a", "b"});
     options.pipeline.stages[0].budget_share = 20;
     options.pipeline.stages[1].budget_share = 80;
+    options.pipeline.stages[0].max_steps = 200;     // The budget ends it, not a lack of progress.
     bench.services.limits.task.tokens = 20'000;     // A call may use some 1,700.
     words = 100;
     const auto paused = bench.start(options);

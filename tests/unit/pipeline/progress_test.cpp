@@ -110,7 +110,7 @@ TEST_F(Progress, a_conformance_finding_that_stays_while_tests_come_to_pass_is_le
     act = [](unsigned call) { return call < 38 ? edit(std::string(call, 'x')) : call == 38 ? edit("done") : hand_in(); };
     judged = [](const GateCall& call, const std::string& slug) {
         if (slug == "done") { return failing(call, {}); }
-        if (call.request.gate == "syntax") { return failing(call, {}, {"a finding"}); }
+        if (call.request.gate == "conformance") { return failing(call, {}, {"a finding"}); }
         std::vector<std::string> tests;
         for (std::size_t at = slug.size(); at < 40; ++at) { tests.push_back("test_" + std::to_string(at)); }
         return failing(call, tests);
