@@ -28,7 +28,8 @@ namespace agentforge::kernel {
 /// What gates will need of HEAD's tree. Errors: those of `look_at_gates`; where a setting is wrong, `where` is the file and line that says it.
 [[nodiscard]] Result<GateReadiness> check_gates(Project& project);
 
-/// What the suite of HEAD says now, for people: `26 tests, none failing`. A terminal is told that it runs. Errors: those of measure_head.
+/// What the suite of HEAD says now, for people: `26 tests, none failing`; one that takes more than a minute is given up. A terminal is told that it
+/// runs. Errors: those of measure_head.
 struct SuiteNow { bool passes = true; std::string text; };
 [[nodiscard]] Result<SuiteNow> measure_suite(Program& program, Project& project);
 

@@ -201,17 +201,17 @@ TEST_P(MachineProperties, every_life_of_a_task_keeps_order_gates_and_limits) {
         Task task(dice, pipeline);
         Ledger ledger(pipeline);
         TaskState replayed;
-        std::size_t seen = 0;
+        std::size_t entered = 0;
         for (unsigned turns = 0; turns < 120; ++turns) {
             if (!turn(task, dice)) { break; }
             if (dice.once_in(40) && !is_terminal(task.state.status)) { EXPECT_TRUE(task.record("task_paused", {{"reason", "interrupted"}})); }
             if (dice.once_in(40) && task.state.status == TaskStatus::running) { EXPECT_TRUE(task.record("task_resumed", {{"reason", "crash"}})); }
             if (dice.once_in(400) && !is_terminal(task.state.status)) { EXPECT_TRUE(task.record("task_aborted", {{"reason", "enough"}})); }
             // The ledger sees each record with the state that followed it.
-            for (; seen < task.journal.size(); ++seen) {
-                ASSERT_TRUE(fold(replayed, task.journal[seen].body).ok());
-                if (seen < 2) { continue; }
-                ledger.see(task.journal[seen].body, replayed);
+            for (; entered < task.journal.size(); ++entered) {
+                ASSERT_TRUE(fold(replayed, task.journal[entered].body).ok());
+                if (entered < 2) { continue; }
+                ledger.see(task.journal[entered].body, replayed);
                 expect_sound(replayed);
             }
         }
