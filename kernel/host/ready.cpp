@@ -284,6 +284,7 @@ Result<json::object> check_sandbox(const ExecHelper& helper, const std::string& 
     request.argv = {"true"};
     request.directory = folder;
     request.environment = base_environment(current_environment());
+    request.environment.erase("PATH");      // Then the system's: a wrong one is for the commands to name that need it.
     request.confinement.readable = {folder};
     AF_TRY(ProcessOutcome outcome, make_process_runner(helper)->run(request, {}));
     return std::move(outcome.confinement);
