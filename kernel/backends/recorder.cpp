@@ -14,6 +14,7 @@
 
 #include "backends/client.hpp"
 #include "base/files.hpp"
+#include "base/json_fields.hpp"
 #include "base/yaml.hpp"
 
 namespace agentforge::kernel {
@@ -22,11 +23,6 @@ namespace {
 
 /// Stage, visit, role, run, step. Records stand in the order in which they were made.
 using Place = std::tuple<std::string, std::uint64_t, std::string, std::uint64_t, std::uint64_t>;
-
-std::string text_of(const json::object& entry, std::string_view key) {
-    const json::value* value = entry.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
 
 std::uint64_t number_of(const json::object& entry, std::string_view key) {
     const json::value* value = entry.if_contains(key);

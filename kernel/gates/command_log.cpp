@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/json_fields.hpp"
+
 namespace agentforge::kernel {
 namespace {
 
@@ -10,11 +12,6 @@ namespace {
 std::string seconds(std::chrono::milliseconds time) {
     const auto tenths = (time.count() + 50) / 100;
     return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
-}
-
-std::string text_of(const json::object& object, const char* key) {
-    const auto* value = object.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
 }  // namespace

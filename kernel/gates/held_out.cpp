@@ -5,19 +5,10 @@
 #include <map>
 #include <set>
 
+#include "base/json_fields.hpp"
+
 namespace agentforge::kernel {
 namespace {
-
-std::string text_of(const json::object& value, const char* key) {
-    const auto* found = value.if_contains(key);
-    return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string{};
-}
-
-const json::array& list_of(const json::object& value, const char* key) {
-    static const json::array none;
-    const auto* found = value.if_contains(key);
-    return found != nullptr && found->is_array() ? found->get_array() : none;
-}
 
 bool fails_as_new(TestStatus status) { return status == TestStatus::failed_assertion || status == TestStatus::failed_skeleton; }
 

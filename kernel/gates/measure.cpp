@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "gates/before.hpp"
 #include "gates/items.hpp"
@@ -32,11 +33,6 @@ json::array outcomes(const std::vector<TestOutcome>& tests) {
     json::array list;
     for (const auto& test : tests) { list.push_back(json::array{test.id, to_string(test.status)}); }
     return list;
-}
-
-std::string text_of(const json::object& line, const char* key) {
-    const auto* found = line.if_contains(key);
-    return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string{};
 }
 
 std::int64_t number_of(const json::object& line, const char* key) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "base/json_fields.hpp"
 #include "gates/held_out.hpp"
 #include "gates/items.hpp"
 #include "gates/measure.hpp"
@@ -14,11 +15,6 @@
 
 namespace agentforge::kernel {
 namespace {
-
-std::string text_of(const json::object& value, const char* key) {
-    const auto* found = value.if_contains(key);
-    return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string{};
-}
 
 void take_over(GateReport& report, GateReport part, const std::vector<const char*>& facts) {
     for (const auto* fact : facts) {

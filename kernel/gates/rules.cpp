@@ -5,16 +5,12 @@
 #include <map>
 #include <set>
 
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "gates/gates.hpp"
 
 namespace agentforge::kernel {
 namespace {
-
-std::string text_of(const json::object& value, const char* key) {
-    const auto* found = value.if_contains(key);
-    return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string{};
-}
 
 std::string whole_id(const DeclaredTest& test) {
     auto name = test.name;

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "base/json_fields.hpp"
 #include "gates/command_log.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
@@ -26,10 +27,6 @@ struct InspectArguments {
     bool gates = false;
 };
 
-std::string text_of(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
 const json::object& map_of(const json::object& object, std::string_view key) {
     static const json::object empty;
     const json::value* value = object.if_contains(key);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/json_fields.hpp"
+
 namespace agentforge::kernel {
 namespace {
 
@@ -75,11 +77,6 @@ std::string proxy_variable(const NetworkRule& rule, const std::string& host) {
         if (!value(name).empty()) { return name; }
     }
     return {};
-}
-
-std::string text_of(const json::object& config, std::string_view key) {
-    const json::value* value = config.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "gates/before.hpp"
 #include "gates/rules.hpp"
@@ -17,17 +18,6 @@ namespace {
 
 Error refused(std::string why, std::string remedy = "mend the code, or hand back exactly what the gate's run shows to be wrong") {
     return Error{"AF-ORCH-033", "this cannot be handed back: " + std::move(why), "", std::move(remedy), ErrorKind::invalid};
-}
-
-std::string text_of(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
-const json::array& list_of(const json::object& object, std::string_view key) {
-    static const json::array none;
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_array() ? value->get_array() : none;
 }
 
 std::vector<std::string> texts_of(const json::object& object, std::string_view key) {

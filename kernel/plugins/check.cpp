@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "plugins/host.hpp"
 #include "plugins/library.hpp"
@@ -58,11 +59,6 @@ bool belongs_to_host(const DynamicSymbol& symbol, const std::string& readable) {
         return space != std::string::npos && head.find('<') > space;
     }
     return symbol.name != "_init" && symbol.name != "_fini" && !symbol.name.starts_with("__") && ::dlsym(RTLD_DEFAULT, symbol.name.c_str()) != nullptr;
-}
-
-std::string text_of(const json::object& record, std::string_view key) {
-    const auto* value = record.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
 CheckStatus status_of(std::string_view text) {

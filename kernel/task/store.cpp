@@ -16,6 +16,7 @@
 #include <boost/json/basic_parser_impl.hpp>
 
 #include "base/ids.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "task/listing_cache.hpp"
@@ -31,11 +32,6 @@ constexpr std::uint64_t largest_file = 256ULL << 20U;
 constexpr YamlLimits artifact_limits{64UL << 20U, 4'000'000, 200};
 constexpr std::string_view unfinished_prefix = ".new-";     ///< A folder that is being made.
 constexpr std::string_view removed_prefix = ".removed-";    ///< A folder that is being deleted.
-
-std::string text_of(const json::object& object, std::string_view key) {
-    const auto* value = object.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
 
 Error not_a_task_id(std::string_view task_id) {
     return Error{"AF-TASK-006", "'" + ellipsis(task_id, 80) + "' is not a task id", "", "Ids look like task-20260102-add-login-1f2e3d4c; `agentforge status` lists them.",

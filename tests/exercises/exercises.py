@@ -361,16 +361,21 @@ def as_expected(result):
     return result["outcome"] == ("asked" if result["model"] == "hopeless" else "correct") and result.get("answer", "correct").startswith("correct")
 
 
-def main():
-    parser = argparse.ArgumentParser(prog="scripts/exercises", description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", help="language or language/name; all of them where none is given")
-    parser.add_argument("--model", choices=MODELS, action="append", help="only this model")
+def read_arguments(parser):
+    """The arguments, with the flags that exercises and liars have in common."""
     parser.add_argument("--author", choices=AUTHORS)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", metavar="FILE", help="writes one line a run")
     parser.add_argument("--keep", metavar="FOLDER", help="keeps repositories, journals and homes")
     parser.add_argument("--program", default=os.environ.get("AGENTFORGE_PROGRAM", str(SOURCE / "build" / "dev" / "bin" / "agentforge")))
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/exercises", description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="language or language/name; all of them where none is given")
+    parser.add_argument("--model", choices=MODELS, action="append", help="only this model")
+    arguments = read_arguments(parser)
 
     exercises = []
     for file in sorted(CASES.glob("*/*.yaml")):

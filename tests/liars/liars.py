@@ -11,7 +11,6 @@ import collections
 import concurrent.futures
 import copy
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -20,7 +19,7 @@ import sys
 import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "exercises"))
-from exercises import AUTHORS, CASES as EXERCISES, SOURCE, ExerciseModel, Run, call, green, read_exercise, red, run_suite, write_files  # noqa: E402
+from exercises import AUTHORS, CASES as EXERCISES, SOURCE, ExerciseModel, Run, call, green, read_arguments, read_exercise, red, run_suite, write_files  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 REQUIRED = {"agentforge_liar", "kind", "lie", "author", "exercise", "expected"}
@@ -162,12 +161,7 @@ def report(results):
 def main():
     parser = argparse.ArgumentParser(prog="scripts/liars", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="language or language/kind; all of them where none is given")
-    parser.add_argument("--author", choices=AUTHORS)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--json", metavar="FILE", help="writes one line a run")
-    parser.add_argument("--keep", metavar="FOLDER", help="keeps repositories, journals and homes")
-    parser.add_argument("--program", default=os.environ.get("AGENTFORGE_PROGRAM", str(SOURCE / "build" / "dev" / "bin" / "agentforge")))
-    arguments = parser.parse_args()
+    arguments = read_arguments(parser)
 
     liars = {}
     for file in sorted((HERE / "cases").glob("*/*.yaml")):

@@ -6,20 +6,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "write_text.hpp"
+
 namespace agentforge::exec {
 namespace {
 
 constexpr const char* every_id = "0 0 4294967295";
 
-bool write_text(const char* process, const char* name, const char* text) {
+bool write_text_of(const char* process, const char* name, const char* text) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%s/%s", process, name);
-    const int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0) { return false; }
-    const size_t size = strlen(text);
-    const bool whole = write(file, text, size) == static_cast<ssize_t>(size);
-    close(file);
-    return whole;
+    return write_text(path, text);
 }
 
 }  // namespace
@@ -37,16 +34,16 @@ const char* Ids::map_own() {
         return mapped ? nullptr : "ids cannot be mapped";
     }
     snprintf(text, sizeof text, "%u %u 1", user_, user_);
-    if (!write_text("self", "setgroups", "deny") || !write_text("self", "uid_map", text)) { return "the user's id cannot be mapped"; }
+    if (!write_text_of("self", "setgroups", "deny") || !write_text_of("self", "uid_map", text)) { return "the user's id cannot be mapped"; }
     snprintf(text, sizeof text, "%u %u 1", group_, group_);
-    return write_text("self", "gid_map", text) ? nullptr : "the group's id cannot be mapped";
+    return write_text_of("self", "gid_map", text) ? nullptr : "the group's id cannot be mapped";
 }
 
 void Ids::map_of(pid_t first) {
     if (user_ != 0) { return; }
     char process[16];
     snprintf(process, sizeof process, "%d", static_cast<int>(first));
-    const bool mapped = write_text(process, "uid_map", every_id) && write_text(process, "gid_map", every_id);
+    const bool mapped = write_text_of(process, "uid_map", every_id) && write_text_of(process, "gid_map", every_id);
     if (mapped) { static_cast<void>(!write(ready_[1], "1", 1)); }
     close(ready_[0]);
     close(ready_[1]);

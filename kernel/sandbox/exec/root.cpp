@@ -17,6 +17,7 @@
 
 #include "links.hpp"
 #include "report.hpp"
+#include "write_text.hpp"
 
 namespace agentforge::exec {
 namespace {
@@ -36,15 +37,6 @@ struct MountAttributes {
 };
 
 constexpr const char* good = nullptr;     // Otherwise: what the kernel does not let us do.
-
-bool write_text(const char* path, const char* text) {
-    const int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0) { return false; }
-    const size_t size = strlen(text);
-    const bool whole = write(file, text, size) == static_cast<ssize_t>(size);
-    close(file);
-    return whole;
-}
 
 /// A new network namespace has no way out; its own loopback is switched on for tests that serve themselves.
 void raise_loopback() {

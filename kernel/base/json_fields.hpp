@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fields of a JSON object that may be missing or of another type: then they are empty.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <agentforge/json.hpp>
+
+namespace agentforge::kernel {
+
+[[nodiscard]] inline std::string text_of(const json::object& object, std::string_view key) {
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+[[nodiscard]] inline const json::array& list_of(const json::object& object, std::string_view key) {
+    static const json::array none;
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_array() ? value->get_array() : none;
+}
+
+}  // namespace agentforge::kernel
