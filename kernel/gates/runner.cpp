@@ -212,7 +212,11 @@ Result<std::vector<PlacedCanary>> LanguageCommands::place_canaries(const Languag
     std::vector<PlacedCanary> placed;
     std::map<std::string, std::string> folders;         // With the first file of each.
     for (const auto& file : selection.files) { folders.emplace(folder_part(file), file); }
+    const bool alone = folders.empty();                 // Without test files the canaries show that the runner works.
+    if (alone) { folders.emplace("", ""); }
     for (const auto& canary : runner.canaries) {
+        const bool needs_a_test = !canary.fill.empty() || canary.path.find("{directory}") != std::string::npos;
+        if (alone && needs_a_test) { continue; }
         if (canary.path.empty()) {
             placed.push_back({"", true, canary.tests});
             continue;

@@ -22,7 +22,7 @@ export async function runEachFile(argv, extra, { root, files, canary, marker }, 
     return outcome;
   };
   const outcomes = await inParallel(files, Math.max(2, Math.min(4, os.availableParallelism?.() ?? os.cpus().length)), one);
-  let whole = files.length === 0;
+  let whole = false;
   outcomes.forEach(({ lines, problem, words }, index) => {
     const file = files[index];
     const results = lines.filter(({ type }) => type === 'result');
@@ -43,8 +43,9 @@ export async function runEachFile(argv, extra, { root, files, canary, marker }, 
     }
   });
   if (whole) return;
-  // Every file broke its process. The canary alone shows that it was the files, not the runner.
-  const { lines, problem } = await one('');
+  // No file, or each broke its process. The canary alone shows whether the runner works.
+  const { lines, problem, words } = await one('');
+  if (problem !== '' && files.length === 0) throw new Error(`${problem}${words === '' ? '' : ` (${words})`}`);
   if (problem === '') {
     for (const each of lines.filter(({ canary: is }) => is)) ledger.canary(each.name, each.status, 'no file', each.message);
   }

@@ -93,6 +93,16 @@ TEST_P(NodeLies, no_test_passes) {
     for (const auto& test : report.tests) { EXPECT_NE(test.status, TestStatus::passed) << test.id; }
 }
 
+TEST(NodeTask, without_a_test_the_canaries_show_that_the_runner_works) {
+    Project project;
+    project.tree("fine") = with(javascript_package, {{"src/value.js", "export const value = 1;\n"}});
+    EXPECT_FALSE(project.gate("tests", "fine", {}, {{"run", 1}}).facts.contains("unmeasurable"));
+    project.tree("no runner") = {{"package.json", R"({"devDependencies": {"vitest": "*"}})"}, {"src/value.js", "export const value = 1;\n"}};
+    const auto report = project.gate("tests", "no runner", {}, {{"run", 1}});
+    ASSERT_TRUE(report.facts.contains("unmeasurable"));
+    EXPECT_THAT(json::serialize(report.facts.at("unmeasurable")), HasSubstr("Vitest, which is not installed"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Each, NodeLies, ::testing::Values(
     Lie{"exit_at_load", "process.exit(0);\nexport const value = () => 2;\n"},
     Lie{"exit_in_the_test", "export const value = () => process.exit(0);\n"},
@@ -207,8 +217,10 @@ protected:
         const auto* folder = std::getenv("AGENTFORGE_NODE_MODULES");
         return folder == nullptr ? std::string{} : std::string(folder);
     }
-    NpmRunners() : project_({{"readable", json::array{json::string(modules())}}}) {
-        std::filesystem::create_directory_symlink(modules(), project_.folder() / "node_modules");
+    NpmRunners() {
+        const std::filesystem::path link = project_.folder() / "node_modules";
+        std::filesystem::create_directory_symlink(modules(), link);
+        project_.configure({{"readable", json::array{json::string(modules()), json::string(link.string())}}});      // A root of its own holds no link that is not granted.
     }
     void expect_outcomes(const std::string& file) {
         const auto report = project_.gate("tests", "t");
@@ -402,6 +414,14 @@ test('outer', (t) => { t.test('inner', (u) => { u.ok(true); u.end(); }); t.ok(tr
 TEST_F(SmallRunners, a_test_of_tape_that_throws_passes_nothing) {
     has("tape", "test/slug.js", "const test = require('tape');\ntest('a', (t) => { t.ok(true); t.end(); });\ntest('b', () => { throw new TypeError('x'); });\n");
     for (const auto& test : project_.gate("tests", "t").tests) { EXPECT_NE(test.status, TestStatus::passed) << test.id; }
+}
+
+TEST_F(SmallRunners, each_runs_the_canaries_alone_where_there_is_no_test_yet) {
+    for (const char* name : {"vitest", "jest", "mocha", "jasmine", "tape", "tap"}) {
+        project_.tree(name) = {{"package.json", std::string(R"({"devDependencies": {")") + name + R"(": "*"}})"}, {"src/slug.js", slug_skeleton}};
+        const auto report = project_.gate("tests", name, {}, {{"run", 1}});
+        EXPECT_FALSE(report.facts.contains("unmeasurable")) << name << ": " << json::serialize(report.facts);
+    }
 }
 
 TEST_F(SmallRunners, tap_outcomes_are_told_apart) {
