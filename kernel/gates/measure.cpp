@@ -326,10 +326,15 @@ Result<std::vector<std::string>> Measure::affected_files(const GateCall& call, c
     return unit;
 }
 
-Result<std::string> Measure::why_no_test_could_run(const std::string& tree, const Stop& stop) {
+Result<bool> Measure::needs_no_build(const std::string& tree) {
     AF_TRY(const auto* found, language(tree));
     AF_TRY(const auto* chosen, commands_->runner(*found, tree));
-    if (chosen == nullptr || chosen->format != "agentforge-lines") { return std::string(); }
+    return chosen != nullptr && chosen->format == "agentforge-lines";
+}
+
+Result<std::string> Measure::why_no_test_could_run(const std::string& tree, const Stop& stop) {
+    AF_TRY(const bool runs_as_it_is, needs_no_build(tree));
+    if (!runs_as_it_is) { return std::string(); }
     AF_TRY(const auto run, run_tests(tree, {}, stop));
     return run.believed || run.crashed ? std::string() : run.disbelief;
 }
@@ -859,6 +864,8 @@ Result<void> Measure::try_skeleton(const std::string& tree, const std::vector<Sk
     AF_TRY(const auto files, skeleton(tree, interfaces, stop));
     if (files.empty()) { return {}; }
     AF_TRY(const auto* found, language(tree));
+    AF_TRY(const bool runs_as_it_is, needs_no_build(tree));
+    if (runs_as_it_is) { return {}; }       // A type that is not right yet keeps no test from running.
     AF_TRY(const auto all, checkout_->files(tree));
     const auto content = [&](const std::string& path) { return checkout_->file(tree, path); };
     for (const auto& checker : found->type_checkers) {

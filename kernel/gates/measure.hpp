@@ -122,6 +122,8 @@ private:
     [[nodiscard]] Result<std::map<std::string, std::string>> behind_links(const Language& language, const std::string& tree);
     /// Whether a file of the tree that is checked out is a link.
     [[nodiscard]] bool is_link(const std::string& path) const;
+    /// Whether tests run from the sources, by a runner of the kernel's.
+    [[nodiscard]] Result<bool> needs_no_build(const std::string& tree);
     /// Of a project without tests: what keeps the kernel's own canary tests from being run by its runner, as a package that is not installed does.
     /// Empty: nothing, or the runner has to build something first.
     [[nodiscard]] Result<std::string> why_no_test_could_run(const std::string& tree, const Stop& stop);

@@ -171,12 +171,23 @@ struct CFunction {
     }
 };
 
+/// Among the parameters `{}` is a default argument.
+bool has_body(std::string_view code) {
+    int depth = 0;
+    for (const char each : code) {
+        if (each == '(') { ++depth; }
+        if (each == ')') { --depth; }
+        if (each == '{' && depth == 0) { return true; }
+    }
+    return false;
+}
+
 CFunction parse_function(const std::string& signature) {
     CFunction result;
     result.text = squeezed(signature);
     while (!result.text.empty() && (result.text.back() == ';' || result.text.back() == ' ')) { result.text.pop_back(); }
     const auto code = code_only(result.text);
-    if (code.find('{') != std::string::npos) { throw CannotDeclare{"the signature `" + signature + "` has a body; only the declaration is wanted"}; }
+    if (has_body(code)) { throw CannotDeclare{"the signature `" + signature + "` has a body; only the declaration is wanted"}; }
     if (code.find(';') != std::string::npos) { throw CannotDeclare{"the signature `" + signature + "` is more than one declaration"}; }
     if (code.find('#') != std::string::npos) { throw CannotDeclare{"the signature `" + signature + "` has a preprocessor line"}; }
     std::size_t from = 0;

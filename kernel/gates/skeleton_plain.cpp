@@ -152,6 +152,17 @@ struct Head {
 /// `text` is a head up to its body, `open` its parameters' bracket.
 Head read_head(std::string_view kind, std::string_view text, std::size_t open) {
     Head head;
+    // `java.nio.file.Path` and `Path` are the same type where it is imported.
+    std::string unqualified(text);
+    if (kind == "java") {
+        const std::string before(unqualified.substr(0, open));
+        static const RE2 qualifier(R"(\b(?:[a-z_]\w*\.)+([A-Z]))");
+        std::string shorter = before;
+        RE2::GlobalReplace(&shorter, qualifier, R"(\1)");
+        RE2::GlobalReplace(&unqualified, qualifier, R"(\1)");
+        open = shorter.size();
+        text = unqualified;
+    }
     const auto close = closing_bracket(text, open);
     if (close == std::string_view::npos) { return head; }
     head.parameters = read_parameters(kind, text.substr(open + 1, close - open - 1));
@@ -230,7 +241,8 @@ public:
     }
 
     Skeletons take() {
-        for (const auto& [path, text] : files_) {
+        for (auto& [path, text] : files_) {
+            if (kind_.name == "go") { text = without_unused_imports(text); }
             const auto before = contents_.find(path);
             if (result_.problems.empty() && (before == contents_.end() || before->second != text)) { result_.files.emplace_back(path, text); }
         }
@@ -262,7 +274,7 @@ private:
         const bool bare = signature.find('{') == std::string::npos;
         if (kind_.name == "go" && bare && (signature.ends_with("struct") || signature.ends_with("interface"))) { signature += "{}"; }
         if (kind_.name == "rust" && bare && !signature.ends_with(';')) {
-            signature += RE2::PartialMatch(signature, R"(\b(?:struct|union)\s+\w)") ? ";" : " {}";
+            signature += RE2::PartialMatch(signature, R"(\b(?:struct|union)\s+\w)") ? unused_parameters(signature) + ";" : " {}";
         }
         if (kind_.name == "java") {
             if (bare) { signature += " {\n}"; }
@@ -276,6 +288,20 @@ private:
             write(content(path), signature + "\n");
         }
         import_what_is_named(content(path), signature);
+    }
+
+    /// Rust: a type must use its parameters: `(std::marker::PhantomData<(K, V)>)`; empty: it has none.
+    static std::string unused_parameters(const std::string& signature) {
+        std::string generics;
+        if (!RE2::PartialMatch(signature, R"(\bstruct\s+\w+\s*<(.*)>\s*$)", &generics)) { return {}; }
+        std::string used;
+        for (const auto& each : split_list(generics)) {
+            auto name = each.substr(0, each.find_first_of(":="));
+            while (!name.empty() && name.back() == ' ') { name.pop_back(); }
+            if (name.starts_with("const ")) { continue; }
+            used += (name.starts_with('\'') ? "&" + name + " ()" : name) + ", ";
+        }
+        return used.empty() ? std::string{} : "(std::marker::PhantomData<(" + used + ")>)";
     }
 
     void declare_value(const std::string& path, const std::string& signature) {
@@ -416,6 +442,7 @@ private:
 
     void write_function(const std::string& path, std::string& text, const std::string& name, const std::string& owner, const std::string& signature) {
         if (kind_.name == "java") { return write(text, "    " + function_text(signature, name, "    ") + "\n"); }
+        if (kind_.name == "go" && !owner.empty() && !is_named(path, owner)) { declare_receiver(path, owner, signature); }
         if (kind_.name != "rust" || owner.empty()) { return write(text, function_text(signature, name, "") + "\n"); }
         std::string generics;
         RE2::PartialMatch(text, R"(\b(?:struct|enum|union)\s+)" + owner + R"(\s*(<[^{};(]*>))", &generics);
@@ -436,18 +463,26 @@ private:
         const auto end = closing_bracket(text, mark + block.size() - 2);
         text.insert(end, "\n" + lines);
     }
+    /// Go: the type of a method that nothing declares: `type Cache[K any, V any] struct{}` for `(c *Cache[K, V])`.
+    void declare_receiver(const std::string& path, const std::string& owner, const std::string& signature) {
+        std::string list;
+        RE2::PartialMatch(signature, R"(^func\s+\([^)\[]*\[([^\]]*)\])", &list);
+        std::string parameters;
+        for (const auto& each : split_list(list)) { parameters += (parameters.empty() ? "" : ", ") + each + " any"; }
+        declare_type(path, owner, "type " + owner + (parameters.empty() ? "" : "[" + parameters + "]") + " struct{}");
+    }
+
     /// Whether this writer began the block: further methods join it.
     [[nodiscard]] bool is_ours(const std::string& path, const std::string& block) const { return ours_.contains(path + block); }
 
     /// Packages of the standard library that a declaration names and its file does not import.
     void import_what_is_named(std::string& text, const std::string& signature) const {
         if (kind_.name == "go") {
-            for (const auto& [word, path] : go_packages) {
-                if (!RE2::PartialMatch(signature, R"(\b)" + std::string(word) + R"(\.[A-Z])") || text.find("\"" + std::string(path) + "\"") != std::string::npos) { continue; }
-                std::string package;
-                if (!RE2::PartialMatch(text, R"((?m)^(package\s+\w+[^\n]*\n))", &package)) { return; }
-                text.insert(text.find(package) + package.size(), "\nimport \"" + std::string(path) + "\"\n");
-            }
+            static const RE2 qualified(R"(\b([a-z]\w*)\.[A-Z])");
+            re2::StringPiece rest(signature);
+            std::set<std::string> words;
+            for (std::string word; RE2::FindAndConsume(&rest, qualified, &word);) { words.insert(word); }
+            for (const auto& word : words) { import_go(text, word); }
         } else if (kind_.name == "java") {
             std::string lines;
             for (const auto& [package, words] : java_packages) {
@@ -465,6 +500,54 @@ private:
             const auto place = RE2::PartialMatch(text, R"((?m)^(package\s+[^;]+;[^\n]*\n))", &package) ? text.find(package) + package.size() : 0;
             text.insert(place, (place > 0 ? "\n" : "") + lines + (place > 0 || text.starts_with("import") ? "" : "\n"));
         }
+    }
+
+    void import_go(std::string& text, const std::string& word) const {
+        const std::string imported = R"re((?m)^\s*(?:import\s+)?(?:)re" + word + R"re(\s+"[^"\n]+"|"(?:[^"\n]*/)?)re" + word + R"re((?:/v\d+)?")\s*$)re";
+        if (RE2::PartialMatch(text, imported)) { return; }
+        const auto path = go_path(word);
+        std::string package;
+        if (path.empty() || !RE2::PartialMatch(text, R"((?m)^(package\s+\w+[^\n]*\n))", &package)) { return; }
+        text.insert(text.find(package) + package.size(), "\nimport \"" + path + "\"\n");
+    }
+
+    /// Of a package of the module that has this folder's name, else of the standard library; empty: of neither.
+    [[nodiscard]] std::string go_path(const std::string& word) const {
+        std::string module;
+        const auto go_mod = contents_.find("go.mod");
+        if (go_mod != contents_.end()) { RE2::PartialMatch(go_mod->second, R"((?m)^module\s+(\S+))", &module); }
+        for (const auto& file : existing_) {
+            const auto folder = folder_path(file);
+            if (!module.empty() && file.ends_with(".go") && !file.ends_with("_test.go") && (folder == word || folder.ends_with("/" + word))) { return module + "/" + folder; }
+        }
+        for (const auto& [name, path] : go_packages) {
+            if (name == word) { return std::string(path); }
+        }
+        return {};
+    }
+
+    /// Go refuses a file with an import that nothing uses; a body that is gone may have been all that did.
+    static std::string without_unused_imports(const std::string& text) {
+        const auto code = read_code(text, bracket_rules()).code;
+        static const RE2 import_line(R"re((?m)^(\s*(?:import\s+)?)(?:([\w.]+)\s+)?"([^"\n]+)"[ \t]*(?://.*)?$)re");
+        std::string result;
+        for (std::size_t at = 0; at < text.size();) {
+            const auto end = std::min(text.find('\n', at), text.size());
+            const auto line = text.substr(at, end - at);
+            std::string lead;
+            std::string alias;
+            std::string path;
+            std::string written = line;
+            if (RE2::FullMatch(line, import_line, &lead, &alias, &path) && alias != "_" && alias != "." && path != "C") {
+                static const RE2 last(R"(([A-Za-z_]\w*)(?:/v\d+|\.v\d+)?$)");
+                auto name = alias;
+                if (name.empty()) { RE2::PartialMatch(path, last, &name); }
+                if (!name.empty() && !RE2::PartialMatch(code, R"(\b)" + name + R"(\.\w)")) { written = lead + "_ \"" + path + "\""; }
+            }
+            result += written + (end < text.size() ? "\n" : "");
+            at = end + 1;
+        }
+        return result;
     }
 
     void write(std::string& text, const std::string& declaration) const {
@@ -521,7 +604,11 @@ private:
             if (!files_.contains(file) && !contents_.contains(file)) { continue; }
             auto& text = content(file);
             if (!RE2::PartialMatch(text, R"((?m)^\s*(?:pub(?:\([a-z ]+\))?\s+)?mod\s+)" + module + R"(\b)")) {
-                text = "pub mod " + module + ";\n" + text;
+                static const RE2 head(R"((?:(?:[ \t]*(?://[^\n]*|#!\[[^\n]*))?\n)*)");
+                re2::StringPiece rest(text);
+                RE2::Consume(&rest, head);      // What the file says of itself stays at its head.
+                const bool says = text.starts_with("//!") || text.starts_with("#![");
+                text.insert(says ? static_cast<std::size_t>(rest.data() - text.data()) : 0, "pub mod " + module + ";\n");
             }
             return;
         }

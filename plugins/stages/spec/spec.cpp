@@ -15,7 +15,7 @@ public:
         info.description = "Writes the specification that tests and code are held against.";
         info.output_contract = "specification";
         info.required_input_fields = {"request_id", "analysis"};
-        info.output_fields = {"requirements", "components", "interfaces"};
+        info.output_fields = {"requirements", "components"};
         return info;
     }
 

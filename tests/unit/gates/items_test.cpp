@@ -93,6 +93,41 @@ TEST(PlainSkeletons, go_declares_types_constants_and_variables_and_imports_what_
     EXPECT_TRUE(plain("go", {"Most", "a.go", "const Most = 3"}, {{"a.go", text}, {"b.go", "package a\n\nconst Most = 2\n"}}).files.empty()) << "the package has it";
 }
 
+TEST(PlainSkeletons, go_imports_a_package_of_the_module_whose_type_a_signature_names) {
+    const std::map<std::string, std::string> contents{{"go.mod", "module example.com/shop\n"}, {"a.go", "package shop\n"}};
+    const auto text = only(write_plain_skeletons("go", {{"Open", "a.go", "func Open(now clock.Clock) bool"}}, contents, {"go.mod", "a.go", "internal/clock/clock.go"}, "m"));
+    EXPECT_THAT(text, ::testing::HasSubstr("import \"example.com/shop/internal/clock\"\n"));
+}
+
+TEST(PlainSkeletons, go_keeps_imports_that_only_a_body_used_as_blank_ones) {
+    const std::string text = "package a\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc Read(path string) {\n\tfmt.Println(os.Args)\n}\n\nfunc Write() { os.Exit(1) }\n";
+    const auto changed = only(plain("go", {"Read", "a.go", "func Read(path string) error"}, {{"a.go", text}}));
+    EXPECT_THAT(changed, ::testing::HasSubstr("\t_ \"fmt\"\n\t\"os\"\n"));
+}
+
+TEST(PlainSkeletons, go_declares_the_type_of_a_method_that_nothing_declares) {
+    const auto text = only(write_plain_skeletons("go", {{"New", "a.go", "func New[K comparable, V any](limit int) *Cache[K, V]"},
+                                                        {"Get", "a.go", "func (c *Cache[K, V]) Get(key K) (V, bool)"},
+                                                        {"Put", "a.go", "func (c *Cache[K, V]) Put(key K, value V)"}}, {}, {}, "m"));
+    EXPECT_THAT(text, ::testing::HasSubstr("type Cache[K any, V any] struct{}\n"));
+    EXPECT_EQ(text.find("type Cache"), text.rfind("type Cache"));
+}
+
+TEST(PlainSkeletons, rust_puts_a_module_behind_what_the_crate_says_of_itself) {
+    const auto files = plain("rust", {"left", "src/quota.rs", "pub fn left() -> u32"}, {{"src/lib.rs", "//! Limits.\n//!\n//! More.\n#![allow(dead_code)]\n\npub mod clock;\n"}}).files;
+    EXPECT_THAT(files, ::testing::Contains(Pair("src/lib.rs", "//! Limits.\n//!\n//! More.\n#![allow(dead_code)]\n\npub mod quota;\npub mod clock;\n")));
+}
+
+TEST(PlainSkeletons, rust_types_use_their_parameters) {
+    EXPECT_THAT(only(plain("rust", {"Quota", "src/lib.rs", "pub struct Quota<'a, K: Ord, const N: usize>"}, {{"src/lib.rs", "pub fn one() {}\n"}})),
+                ::testing::HasSubstr("pub struct Quota<'a, K: Ord, const N: usize>(std::marker::PhantomData<(&'a (), K, )>);\n"));
+}
+
+TEST(PlainSkeletons, java_knows_a_type_by_its_qualified_name) {
+    const std::string text = "package a;\n\nimport java.nio.file.Path;\n\npublic class Stock {\n    public int read(Path file) {\n        return 1;\n    }\n}\n";
+    EXPECT_TRUE(plain("java", {"Stock.read", "Stock.java", "public int read(java.nio.file.Path file)"}, {{"Stock.java", text}}).files.empty());
+}
+
 TEST(PlainSkeletons, a_method_of_another_type_is_another_function) {
     const std::string go = "package a\n\nfunc (a *A) Size() int {\n\treturn 1\n}\n";
     EXPECT_THAT(only(plain("go", {"B.Size", "a.go", "func (b *B) Size() int"}, {{"a.go", go}})), ::testing::HasSubstr("func (b *B) Size() int {\n\tpanic("));

@@ -45,6 +45,11 @@ TEST(CSkeleton, what_is_declared_already_is_left_alone) {
     EXPECT_THAT(only_file(declare({{"n::f", "a.hpp", "int f(long value)"}}, contents)), HasSubstr("inline int f(long value)"));
 }
 
+TEST(CSkeleton, a_default_argument_may_be_empty_braces) {
+    EXPECT_THAT(only_file(declare({{"format", "a.hpp", "std::string format(long cents, const Style& style = {})"}})), HasSubstr("inline std::string format(long cents, const Style& style = {}) {\n"));
+    EXPECT_THAT(problem_of({{"f", "a.hpp", "int f(int a = {}) { return a; }"}}), HasSubstr("has a body"));
+}
+
 TEST(CSkeleton, the_name_of_a_parameter_is_no_type) {
     const std::map<std::string, std::string> contents{{"a.hpp", "#pragma once\n"}, {"include/key.hpp", "#pragma once\nstruct key {};\nstruct Value {};\n"}};
     const auto text = only_file(declare({{"find", "a.hpp", "int find(int key, const Value& value = Value())"}}, contents));
