@@ -84,10 +84,14 @@ bool asks_for_no_behaviour(std::string_view request) {
     return RE2::PartialMatch(words, documents) || (RE2::PartialMatch(words, reshapes) && !RE2::PartialMatch(words, builds));
 }
 
+std::string without_parameters(std::string_view id) { return std::string(id.substr(0, id.find('['))); }
+
 std::vector<std::string> unproven_requirements(const MeaningEvidence& evidence) {
     std::vector<std::string> result;
+    std::set<std::string> comparing;
+    for (const auto& id : evidence.comparing) { comparing.insert(without_parameters(id)); }
     for (const auto& [requirement, tests] : evidence.of_requirements) {
-        const bool proven = std::any_of(tests.begin(), tests.end(), [&](const std::string& id) { return evidence.comparing.contains(id); });
+        const bool proven = std::any_of(tests.begin(), tests.end(), [&](const std::string& id) { return comparing.contains(without_parameters(id)); });
         if (!proven && !tests.empty()) { result.push_back(requirement); }
     }
     return result;
@@ -330,12 +334,14 @@ Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence
     if (!run.believed || run.not_built) { return {}; }
     std::size_t passed = 0;
     std::size_t seen = 0;
+    std::set<std::string> fresh;
+    for (const auto& id : evidence.fresh) { fresh.insert(without_parameters(id)); }
     for (const auto& test : run.tests) {
         if (test.status == TestStatus::failed_assertion) {
             request.asserting.insert(test.id);
             evidence.comparing.insert(test.id);
         }
-        if (std::find(evidence.fresh.begin(), evidence.fresh.end(), test.id) == evidence.fresh.end()) { continue; }
+        if (!fresh.contains(without_parameters(test.id))) { continue; }
         ++seen;
         passed += test.status == TestStatus::passed ? 1 : 0;
     }

@@ -45,6 +45,9 @@ struct MeaningEvidence {
     std::vector<TestOutcome> removed;               ///< Tests that passed before and are gone: how they end on this tree.
 };
 
+/// The test of which an id is one case: what stands before `[`. A case with other values has another id.
+[[nodiscard]] std::string without_parameters(std::string_view id);
+
 /// Requirements none of whose new tests compares anything, as far as was seen.
 [[nodiscard]] std::vector<std::string> unproven_requirements(const MeaningEvidence& evidence);
 

@@ -40,7 +40,7 @@ struct Mutant {
                                              const CodeRules& rules, const std::vector<MutationRule>& mutations);
 
 /// A test's text that expects other values: on each line that asserts something, every literal but the first is another (the only one, where there
-/// is one). `lines`: only these. Empty: no line is of this kind.
+/// is one); and on each row of a table of cases the last value. `lines`: only these. Empty: no line is of this kind.
 [[nodiscard]] std::string with_other_expectations(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules);
 
 /// At most `most` of them, taken in turn from each file and spread over its lines.

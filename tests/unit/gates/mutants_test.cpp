@@ -86,6 +86,13 @@ TEST(Mutants, a_tests_expectations_become_others_and_its_inputs_stay) {
     EXPECT_EQ(with_other_expectations("assert f('ab') == 7, 'no message'\n", {1}, python.code), "assert f('ab') == 8, 'no message'\n");
 }
 
+TEST(Mutants, a_row_of_a_table_of_cases_expects_another_last_value) {
+    EXPECT_EQ(with_other_expectations("    (\"a\", {\"b\"}, True),\n", {1}, shipped("python").code), "    (\"a\", {\"b\"}, False),\n");
+    EXPECT_EQ(with_other_expectations("\t{\"first\", \"EUR\", 9, 200},\n", {1}, shipped("go").code), "\t{\"first\", \"EUR\", 9, 201},\n");
+    EXPECT_EQ(with_other_expectations("  ['a', 'bc'],\n", {1}, shipped("javascript").code), "  ['a', '~bc'],\n");
+    EXPECT_EQ(with_other_expectations("x = 1\n", {1}, shipped("python").code), "");
+}
+
 TEST(Mutants, the_assertions_own_arguments_become_others_before_those_of_what_it_calls) {
     EXPECT_THAT(with_other_expectations("        assertEquals(4, Stats.median(5, 1, 4), 1e-9);\n", {1}, shipped("java").code), HasSubstr("assertEquals(5, Stats.median(5, 1, 4),"));
     EXPECT_EQ(with_other_expectations("expect(f(1)).toBe(2);\n", {1}, shipped("javascript").code), "expect(f(1)).toBe(3);\n");
@@ -157,6 +164,13 @@ TEST(Meaning, a_requirement_whose_tests_were_never_seen_to_compare_blocks_whatev
     EXPECT_THAT(unproven_requirements(evidence), ElementsAre("REQ-002"));
     EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(::testing::AllOf(HasSubstr("REQ-002"), HasSubstr("t.py::T::b"))));
     evidence.comparing.insert("t.py::T::b");
+    EXPECT_TRUE(judge_meaning(evidence).passed());
+}
+
+TEST(Meaning, one_case_of_a_test_with_parameters_speaks_for_the_others) {
+    auto evidence = with_two_requirements();
+    evidence.of_requirements["REQ-002"] = {"t.py::T::b[1-True]"};
+    evidence.comparing.insert("t.py::T::b[1-False]");
     EXPECT_TRUE(judge_meaning(evidence).passed());
 }
 
