@@ -75,12 +75,6 @@ void end_children_with_this_process() {
 
 }  // namespace
 
-/// Found before the C library's: what a plugin calls is this.
-extern "C" {
-[[noreturn]] __attribute__((visibility("default"))) void _exit(int code) { agentforge::kernel::exit_guard::leave(code); }
-[[noreturn]] __attribute__((visibility("default"))) void _Exit(int code) noexcept { agentforge::kernel::exit_guard::leave(code); }
-}
-
 int main(int argc, char** argv) {
     install_signal_handlers();
     // Large buffers go back to the system when they are freed. Left to itself the library raises this limit with the largest one freed, and keeps the holes.

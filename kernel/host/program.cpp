@@ -314,7 +314,7 @@ int Program::fail(const Error& error) {
 }
 
 Error ended_by_another(const std::string& culprit) {
-    return Error{"AF-PLUG-022", "The program was ended from within, by a call of exit(): " + (culprit.empty() ? std::string("by what, is not known") : "in " + culprit), culprit,
+    return Error{"AF-PLUG-022", "The program was ended from within, by a call such as exit() or exec(): " + (culprit.empty() ? std::string("by what, is not known") : "in " + culprit), culprit,
                  "A task that ran is kept, and `agentforge resume TASK` goes on with it. Report it to the plugin's author: a plugin must return an error; to do without it, name it in plugins.disable.",
                  ErrorKind::internal};
 }

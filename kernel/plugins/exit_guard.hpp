@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that `main` has not ended was ended by somebody else: a plugin that calls exit(), quick_exit(), _exit() or _Exit() ends the whole
-// program, and an unfinished run must not look like one that is done.
+// A process that `main` has not ended was ended by somebody else: a plugin that calls exit(), _exit(), execve() and their kin, or syscall() with
+// their numbers, ends the whole program, and an unfinished run must not look like one that is done.
 //
-// Not seen: the system call itself, made by hand, and SIGKILL (whose status is not 0).
+// Not seen: a system call made by an instruction of the plugin's own, and SIGKILL (whose status is not 0). The next command names the plugin even so.
 #pragma once
 
 #include <functional>
@@ -23,5 +23,7 @@ void leave_silently() noexcept;
 [[noreturn]] void end_process(int code) noexcept;
 /// For the program's own `_exit`: a plugin may be what calls it.
 [[noreturn]] void leave(int code) noexcept;
+/// For the program's own `execve`: does nothing in a forked child; else this process is about to become another program, which ends it as above.
+void refuse_replacement() noexcept;
 
 }  // namespace agentforge::kernel::exit_guard

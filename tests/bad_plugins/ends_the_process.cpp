@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 
@@ -22,6 +25,13 @@ public:
         if (how_ == "quick_exit") { std::quick_exit(0); }
         if (how_ == "_exit") { ::_exit(0); }
         if (how_ == "_Exit") { std::_Exit(0); }
+        if (how_ == "syscall") { ::syscall(SYS_exit_group, 0); }
+        if (how_ == "execve") {
+            std::array<char*, 2> words{const_cast<char*>("true"), nullptr};
+            ::execve("/bin/true", words.data(), environ);
+        }
+        if (how_ == "execlp") { ::execlp("true", "true", nullptr); }
+        if (how_ == "child") { return child_runs_a_program(); }
         if (how_ == "atexit") {
             std::atexit([] { ::_exit(0); });
             return agentforge::StageResult::failed(agentforge::Error{"FAULTY-1", "it failed", "", "", agentforge::ErrorKind::invalid});
@@ -31,6 +41,18 @@ public:
     }
 
 private:
+    /// What is fine: a forked child becomes another program.
+    static agentforge::StageResult child_runs_a_program() {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            ::execlp("sh", "sh", "-c", "exit 7", nullptr);
+            ::_exit(1);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        return agentforge::StageResult::failed(agentforge::Error{"FAULTY-" + std::to_string(WEXITSTATUS(status)), "the child ended", "", "", agentforge::ErrorKind::invalid});
+    }
+
     std::string how_;
 };
 

@@ -67,6 +67,20 @@ class TestPluginThatEndsTheProcess(FaultyPluginTest):
     def test_capital_exit_of_a_plugin_is_an_error_that_names_it(self):
         self.ends_by("_Exit")
 
+    def test_exit_by_system_call_of_a_plugin_is_an_error_that_names_it(self):
+        self.ends_by("syscall")
+
+    def test_execve_of_a_plugin_is_an_error_that_names_it(self):
+        self.ends_by("execve")
+
+    def test_execlp_of_a_plugin_is_an_error_that_names_it(self):
+        self.ends_by("execlp")
+
+    def test_child_that_a_plugin_forks_becomes_another_program(self):
+        self.install("ends_the_process")
+        self.pipeline(self.faulty_stage(how="child"))
+        self.assert_error(self.start_mine(), "FAULTY-7", exit_code=1)
+
     def test_json_says_so_too(self):
         self.install("ends_the_process")
         self.pipeline(self.faulty_stage(how="exit"))
