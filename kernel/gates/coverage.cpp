@@ -172,6 +172,8 @@ Result<Coverage> Measure::coverage(const std::string& base_tree, const std::stri
         return result;
     }
     result.measured = true;
+    std::map<std::string, std::size_t> measured_lines;
+    std::map<std::string, std::vector<CoveredLine>> unseen;
     for (const auto& line : *lines) {
         if (line.if_contains("end") != nullptr) { break; }
         if (line.if_contains("not_measured") != nullptr) {
@@ -189,8 +191,23 @@ Result<Coverage> Measure::coverage(const std::string& base_tree, const std::stri
             result.special.push_back(std::move(each));
             continue;
         }
-        ++result.lines;
-        if (coverage_number(line, "count") == 0) { result.missing.push_back(std::move(each)); }
+        ++measured_lines[each.file];
+        if (coverage_number(line, "count") == 0) { unseen[each.file].push_back(std::move(each)); }
+    }
+    // The command sees the process of the tests alone: a file of which it saw nothing may be a program that they start.
+    bool elsewhere = false;
+    for (const auto& [file, count] : measured_lines) {
+        auto& missing = unseen[file];
+        if (missing.size() == count) {
+            elsewhere = true;
+            continue;
+        }
+        result.lines += count;
+        std::move(missing.begin(), missing.end(), std::back_inserter(result.missing));
+    }
+    if (elsewhere && result.lines == 0) {
+        result.measured = false;
+        result.reason = "no changed line was run in the tests' own process; what a program runs that they start is not seen";
     }
     return result;
 }

@@ -485,7 +485,7 @@ Result<Language> load_language(const std::string& languages_directory, const std
     if (root != nullptr) {
         reader.keys(*root, "", {"agentforge_language", "name", "detect", "roots", "nested_roots", "sources", "tests", "test_support", "inline_tests",
                                 "runner_configuration", "skeleton_marker", "skeleton_reads", "skeletons", "environment", "toolchains", "runners", "commands",
-                                "code", "stubs", "mutations", "type_checkers", "setup", "scaffold", "tools"});
+                                "code", "stubs", "undeclared", "result_errors", "mutations", "type_checkers", "setup", "scaffold", "tools"});
         if (reader.number(*root, "", "agentforge_language", 0) != 1) {
             reader.fail("/agentforge_language", "`agentforge_language` must be 1.");
         }
@@ -523,6 +523,8 @@ Result<Language> load_language(const std::string& languages_directory, const std
         read_commands(reader, *root, language);
         read_code(reader, *root, language);
         read_stubs(reader, *root, language);
+        language.undeclared = reader.pattern(*root, "", "undeclared", false);
+        language.result_errors = reader.pattern(*root, "", "result_errors", false);
         read_mutations(reader, *root, language);
         read_type_checkers(reader, *root, language);
         read_setup(reader, *root, language);

@@ -153,6 +153,8 @@ struct Language {
     std::string skeletons;                  ///< Kind of declarations the kernel writes itself (`c`); empty: the command's, if there is one.
     CodeRules code;                         ///< How its text is read where no command measures it: complexity, what it compares with.
     StubRules stubs;                        ///< With `code`; a command `stubs` does the same for what has no braces.
+    std::string undeclared;                 ///< RE2 of a compiler's or loader's message that names what is not there yet; empty: none is known.
+    std::string result_errors;            ///< RE2 of an error that a test meets in what the code gave it: a key that is missing, text that is no JSON.
     std::vector<MutationRule> mutations;    ///< Small faults to put into a change, the more telling first (mutants.hpp).
     std::vector<TypeChecker> type_checkers;
     std::vector<SetupRule> setup;

@@ -12,7 +12,6 @@
 #include "base/text.hpp"
 #include "gates/before.hpp"
 #include "gates/items.hpp"
-#include "gates/skeleton_plain.hpp"
 #include "gates/source_text.hpp"
 #include "gates/stubs.hpp"
 
@@ -183,6 +182,11 @@ Result<TestRun> Measure::run_red_tests(const std::string& tree, const std::vecto
         AF_TRY(run, run_tests(tree, files, stop));
     }
     const auto broken = [](const TestOutcome& test) { return test.status == TestStatus::error && test.id != test.file; };
+    for (auto& test : run.tests) {
+        if (!run.believed || !broken(test) || found->result_errors.empty() || !RE2::PartialMatch(test.message, found->result_errors)) { continue; }
+        test.status = TestStatus::failed_skeleton;
+        test.message = ellipsis("meets an error in what the code gave it: " + test.message, 500);
+    }
     if (!run.believed || std::none_of(run.tests.begin(), run.tests.end(), broken)) { return run; }
     const auto key = tree + hash_of(texts(files));
     if (!at_stubs_.contains(key)) {
@@ -529,7 +533,7 @@ Result<std::vector<Violation>> Measure::type_errors(const Language& language, co
     installed = outcome.has_value();
     std::vector<Violation> found;
     if (!installed) { return found; }
-    for (auto& error : find_messages(checker.command.error, outcome->out, checkout_->path().string())) {
+    for (auto& error : find_messages(checker.command.error, outcome->out + "\n" + outcome->err, checkout_->path().string())) {
         found.push_back(make_violation(checker.name, "types", error.file, error.line, ellipsis(error.message, 500)));
     }
     if (found.empty() && (outcome->exit_code != 0 || outcome->timed_out)) {
@@ -587,15 +591,7 @@ Result<GateReport> Measure::types(const GateCall& call, const Stop& stop) {
     GateReport report;
     report.passed = true;
     AF_TRY(const auto* found, language(call.tree));
-    AF_TRY(const auto files, checkout_->files(call.tree));
-    const TypeChecker* declared = nullptr;
-    for (const auto& checker : found->type_checkers) {
-        AF_TRY(const bool is_declared, holds(checker.declared_by, files, [&](const std::string& path) { return checkout_->file(call.tree, path); }));
-        if (is_declared) {
-            declared = &checker;
-            break;
-        }
-    }
+    AF_TRY(const auto* declared, declared_checker(call.tree));
     // True only in the sense that no checker that the project asks for has complained; `type_check` says which sense it is.
     report.facts = {{"type_check_passing", true}, {"type_check", "not configured"}};
     report.summary = "no type checker configured";
@@ -785,117 +781,6 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
                                          ", nothing new that blocks"
                                    : counted(static_cast<std::size_t>(blocking), "new violation", "new violations");
     return report;
-}
-
-Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const std::string& tree,
-                                                                           const std::vector<SkeletonInterface>& interfaces,
-                                                                           const Stop& stop) {
-    AF_CHECK(prepare());
-    std::vector<std::pair<std::string, std::string>> result;
-    if (interfaces.empty()) { return result; }
-    AF_TRY(const auto* found, language(tree));
-    if (found->skeletons.empty() && !found->commands.contains("skeleton")) { return result; }     // Tests must then fail without one.
-    AF_TRY(const auto existing, checkout_->files(tree));
-    json::object contents;
-    std::map<std::string, std::string> texts_of;
-    json::array wanted;
-    for (const auto& interface : interfaces) {
-        wanted.push_back(json::object{{"name", interface.name}, {"file", interface.file}, {"signature", interface.signature}});
-        if (std::find(existing.begin(), existing.end(), interface.file) == existing.end()) { continue; }
-        AF_TRY(const auto content, checkout_->file(tree, interface.file));
-        if (content && !is_valid_utf8(*content)) {
-            return Error{"AF-GATE-030", "The file of `" + interface.name + "` is not UTF-8; nothing can be declared in it.", interface.file,
-                         "Name another file for the interface.", ErrorKind::invalid};
-        }
-        if (content) {
-            contents[interface.file] = *content;
-            texts_of[interface.file] = *content;
-        }
-    }
-    const auto cannot = [](const std::string& problems) {
-        return Error{"AF-GATE-030", "Interfaces of the specification cannot be declared: " + problems + ".", "specification.interfaces",
-                     "Correct name, file and signature of these interfaces.", ErrorKind::invalid};
-    };
-    if (!found->skeletons.empty()) {
-        const bool plain = is_plain_skeleton(found->skeletons);
-        // What else a declaration depends on: in C and C++ the headers, where its types stand; elsewhere its package, the module it is part of.
-        constexpr std::size_t most_files = 2000;
-        const Globs headers({"*.h", "*.hh", "*.hpp", "*.hxx"});
-        for (const auto& file : existing) {
-            const auto folder = file.substr(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1);
-            const bool beside = std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& each) {
-                return each.file.size() > folder.size() && each.file.starts_with(folder) && each.file.find('/', folder.size()) == std::string::npos;
-            });
-            const bool helps = plain ? file == "go.mod" || (beside && found->sources.matches(file)) : headers.matches(file) && !found->belongs_to_tests(file);
-            if (!helps || texts_of.contains(file) || texts_of.size() > (plain ? 200 : most_files)) { continue; }
-            AF_TRY(auto content, checkout_->file(tree, file));
-            if (content && is_valid_utf8(*content)) { texts_of[file] = std::move(*content); }
-        }
-        auto written = plain ? write_plain_skeletons(found->skeletons, interfaces, texts_of, existing, found->skeleton_marker)
-                             : write_c_skeletons(interfaces, texts_of, existing, found->skeleton_marker);
-        if (written.problems.empty()) { return std::move(written.files); }
-        std::string all;
-        for (const auto& problem : written.problems) { all += (all.empty() ? "" : "; ") + problem; }
-        return cannot(all);
-    }
-    for (const auto& file : found->skeleton_reads) {
-        if (contents.contains(file) || std::find(existing.begin(), existing.end(), file) == existing.end()) { continue; }
-        AF_TRY(const auto content, checkout_->file(tree, file));
-        if (content && is_valid_utf8(*content)) { contents[file] = *content; }
-    }
-    if (!found->commands.contains("skeleton")) { return result; }      // The language declares nothing before it is implemented.
-    const json::object input{{"interfaces", std::move(wanted)}, {"contents", std::move(contents)}, {"existing", texts(existing)},
-                             {"marker", found->skeleton_marker}};
-    AF_TRY(const auto lines, commands_->run_for_lines(*found, "skeleton", "", input, stop));
-    std::string problems;
-    for (const auto& line : lines) {
-        if (line.if_contains("end") != nullptr) { break; }
-        if (line.if_contains("problem") != nullptr) {
-            problems += (problems.empty() ? "" : "; ") + text_of(line, "problem");
-        } else {
-            result.emplace_back(text_of(line, "path"), text_of(line, "content"));
-        }
-    }
-    if (!problems.empty()) { return cannot(problems); }
-    return result;
-}
-
-Result<void> Measure::try_skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
-    AF_TRY(const auto files, skeleton(tree, interfaces, stop));
-    if (files.empty()) { return {}; }
-    AF_TRY(const auto* found, language(tree));
-    AF_TRY(const bool runs_as_it_is, needs_no_build(tree));
-    if (runs_as_it_is) { return {}; }       // A type that is not right yet keeps no test from running.
-    AF_TRY(const auto all, checkout_->files(tree));
-    const auto content = [&](const std::string& path) { return checkout_->file(tree, path); };
-    for (const auto& checker : found->type_checkers) {
-        AF_TRY(const bool declared, holds(checker.declared_by, all, content));
-        if (!declared) { continue; }
-        const auto errors = [&](bool with) -> Result<std::vector<Violation>> {
-            commands_->stand_in(with ? std::map<std::string, std::string>(files.begin(), files.end()) : std::map<std::string, std::string>{});
-            bool installed = true;
-            auto said = checker.command.argv.empty() ? build_errors(*found, checker, tree, stop) : type_errors(*found, checker, tree, stop, installed);
-            commands_->stand_in({});
-            return said;
-        };
-        AF_TRY(const auto after, errors(true));
-        if (after.empty()) { return {}; }
-        AF_TRY(const auto before, errors(false));
-        std::set<std::string> known;
-        for (const auto& each : before) { known.insert(each.file + "\n" + each.message); }
-        std::string new_ones;
-        std::size_t count = 0;
-        for (const auto& each : after) {
-            // Tests that are there already and wait for what is specified say nothing against it.
-            if (known.contains(each.file + "\n" + each.message) || (!each.file.empty() && found->belongs_to_tests(each.file)) || ++count > 5) { continue; }
-            new_ones += (new_ones.empty() ? "" : "; ") + (each.file.empty() ? std::string{} : each.file + ":" + std::to_string(each.line) + ": ") + each.message;
-        }
-        // What did not build before says nothing about the specification where it says the same now.
-        if (new_ones.empty()) { return {}; }
-        return Error{"AF-GATE-030", "The interfaces of the specification do not compile as they are declared: " + new_ones + ".", "specification.interfaces",
-                     "Correct the signatures; declare types, constants and aliases that they need as interfaces before them.", ErrorKind::invalid};
-    }
-    return {};
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> Measure::scaffold(const std::string& tree) {

@@ -36,6 +36,9 @@ struct CoveredLine {
 /// Numbers of the lines of `now` that `old` has not, each as often as it has it.
 [[nodiscard]] std::set<std::uint64_t> changed_line_numbers(std::string_view now, std::string_view old);
 
+/// Files of a run that do not load or build, only because what they test is not there yet. A message that says anything else keeps all from waiting.
+[[nodiscard]] std::set<std::string> waiting_files(const Language& language, const TestRun& run);
+
 /// What mutants of a change are run by.
 struct MeaningRequest {
     std::string red_tree;
@@ -91,6 +94,25 @@ private:
     /// Runs RED's tests that are held out. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
     [[nodiscard]] Result<Ruling> held_out(const GateCall& call, const Stop& stop);
 
+    /// Path and content.
+    using DeclaredFiles = std::map<std::string, std::string>;
+    /// What a specification declares, beside a tree.
+    struct Declared {
+        DeclaredFiles files;                    ///< With callers of what it changes as stubs, where only so it compiles.
+        std::vector<Violation> errors;          ///< New ones of the compiler that no stub takes away.
+    };
+    /// Tried once a tree and interfaces. Errors: of `skeleton` and the checks.
+    [[nodiscard]] Result<const Declared*> declared(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
+    /// The files of the declarations alone; nothing is compiled. Errors: AF-GATE-030.
+    [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> declarations(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
+                                                                                        const Stop& stop);
+    /// Whether a function of the project in which an error stands became a stub in `files`.
+    [[nodiscard]] Result<bool> stub_callers(const Language& language, const std::string& tree, const std::vector<Violation>& errors, DeclaredFiles& files);
+    [[nodiscard]] Result<std::vector<Violation>> errors_beside(const Language& language, const TypeChecker& checker, const std::string& tree, const DeclaredFiles& files,
+                                                               const Stop& stop);
+    /// The first that the project declares; null: none.
+    [[nodiscard]] Result<const TypeChecker*> declared_checker(const std::string& tree);
+
     [[nodiscard]] Result<void> prepare();
     /// Mutants by file, of what differs between the trees (of `whole_files`, all lines of these files). Errors: git's own.
     [[nodiscard]] Result<std::vector<std::vector<Mutant>>> mutants(const Language& language, const std::string& before_tree, const std::string& tree, bool whole_files);
@@ -109,6 +131,13 @@ private:
     /// Runs RED's files on RED's tree again, the change standing there as comments where the language has them.
     [[nodiscard]] Result<void> take_back(const Language& language, const std::string& red_tree, const std::string& tree, GreenEvidence& evidence,
                                          MeaningEvidence& meaning, const Stop& stop);
+    /// For tests that do not load on RED's tree: RED's files on this tree, in which each function that the change touches ends the test that comes to it.
+    /// Nothing, believed, where a file of RED's does not load here either.
+    [[nodiscard]] Result<TestRun> run_without_bodies(const Language& language, const std::string& red_tree, const std::string& tree, const GreenEvidence& evidence,
+                                                     const Stop& stop);
+    /// The changed sources for such a run.
+    [[nodiscard]] Result<std::map<std::string, std::string>> without_bodies(const Language& language, const std::string& red_tree, const std::string& tree,
+                                                                            const Stop& stop);
     /// RED's sources with the change beside them as comments.
     [[nodiscard]] Result<std::map<std::string, std::string>> change_as_comments(const Language& language, const std::string& red_tree, const std::string& tree);
     /// Of the sources that differ from `base_tree`, by these test files. A command that fails is a `problem`. Errors: cancelled, git's own.
@@ -131,7 +160,7 @@ private:
     /// what was built apart counts.
     [[nodiscard]] Result<TestRun> run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop, std::int64_t number = 1,
                                              const std::string& timeout = {});
-    /// RED's files on RED's tree. A test that ends with an error there and comes to a stub of the project's own (`stubs` of the language) fails as it
+    /// RED's files on RED's tree. A test that meets an error in what the code gave it (`result_errors` of the language) fails as at a skeleton. A test that ends with an error there and comes to a stub of the project's own (`stubs` of the language) fails as it
     /// does at a skeleton: that is measured by a second run, in which each stub ends the test that comes to it. `again`: run whatever is remembered.
     [[nodiscard]] Result<TestRun> run_red_tests(const std::string& tree, const std::vector<std::string>& files, bool again, const Stop& stop);
     /// Sources with stubs, as they are for such a run: path and content.
@@ -167,6 +196,7 @@ private:
     ProcessRunner& processes_;
     std::map<std::string, Language> languages_;             ///< By tree.
     std::map<std::string, TestRun, std::less<>> runs_;      ///< By tree and files.
+    std::map<std::string, Declared> declared_;              ///< By tree and interfaces.
     std::map<std::string, std::set<std::string>> at_stubs_;     ///< By tree and files: ids of tests that come to a stub.
     std::map<std::string, LanguageCommands::LinesRun> lines_;   ///< By tree, and files where the command takes some.
     std::map<std::string, std::vector<std::string>> files_; ///< By tree.

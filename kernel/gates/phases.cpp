@@ -182,6 +182,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     }
     if (!files.empty()) {
         AF_TRY(evidence.run, run_red_tests(call.tree, {files.begin(), files.end()}, false, stop));
+        evidence.waiting_files = waiting_files(*found, evidence.run);
         report.facts["confinement"] = evidence.run.confinement;
         report.facts["notes"] = json::array(evidence.run.notes.begin(), evidence.run.notes.end());
     }
@@ -197,7 +198,9 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     }
     report.facts["believed"] = evidence.run.believed || files.empty();
     const auto count = report.facts.at("failing_tests").as_array().size();
-    conclude(report, std::to_string(count) + (count == 1 ? " new test fails" : " new tests fail") + " as they must");
+    const auto waiting = report.facts.at("waiting_tests").as_array().size();
+    conclude(report, std::to_string(count) + (count == 1 ? " new test fails" : " new tests fail") + " as they must" +
+                         (waiting == 0 ? "" : " (" + std::to_string(waiting) + " of them do not load before the implementation exists)"));
     return report;
 }
 
@@ -372,6 +375,8 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     // Tests of integration wait for the end of REFACTOR, and for what is delivered.
     const bool integration = call.request.gate != "green";
     if (!suite.empty()) { AF_TRY(evidence.run, run_suite(call.tree, suite, integration, evidence.red_files, stop)); }
+    const auto waiting = waiting_files(*found, evidence.red_run);
+    if (!waiting.empty()) { AF_TRY(evidence.red_run, run_without_bodies(*found, red_tree, call.tree, evidence, stop)); }
     if (evidence.red_files.empty() && (!evidence.run.manners.empty() || !evidence.run.reads.empty())) {
         // No test of RED's to take the change back for, but others that must be run as they were.
         AF_TRY(auto before, run_tests(red_tree, red_test_files, stop));
@@ -395,7 +400,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     auto ruling = deliver ? judge_deliver(evidence) : judge_green(evidence);
     const bool green = call.request.gate == "green";
     MeaningEvidence meaning;
-    if (green && ruling.passed() && report.blocking_issues.empty() && !evidence.red_files.empty()) {
+    if (green && waiting.empty() && ruling.passed() && report.blocking_issues.empty() && !evidence.red_files.empty()) {
         // Taken back once more, now: what RED's run said may have been the hour's or a die's, and then it says nothing about the change.
         AF_CHECK(take_back(*found, red_tree, call.tree, evidence, meaning, stop));
         ruling = judge_green(evidence);

@@ -103,7 +103,10 @@ const TestOutcome* broken_file(const std::vector<TestOutcome>& tests, const std:
 
 class RedJudge {
 public:
-    explicit RedJudge(const RedEvidence& evidence) : evidence_(evidence) { ruling_.tests = evidence.run.tests; }
+    explicit RedJudge(const RedEvidence& evidence) : evidence_(evidence) {
+        ruling_.tests = evidence.run.tests;
+        std::erase_if(ruling_.tests, [&](const TestOutcome& test) { return test.id == test.file && evidence.waiting_files.contains(test.file); });
+    }
 
     Ruling judge() {
         ruling_.blocking = evidence_.problems;
@@ -132,6 +135,7 @@ private:
 
     void declared(const DeclaredTest& test) {
         const auto found = outcomes_of(test, evidence_.run.tests);
+        if (found.empty() && evidence_.waiting_files.contains(test.file)) { return waiting(test); }
         if (found.empty()) {
             valid_ = false;
             const auto* broken = broken_file(evidence_.run.tests, test.file);
@@ -157,6 +161,27 @@ private:
                 if (test.kind == TestKind::fresh && outcome->status != TestStatus::passed) { with_fresh_.insert(test.requirement); }
             }
         }
+    }
+
+    /// Its file does not load before the implementation exists.
+    void waiting(const DeclaredTest& test) {
+        const auto id = whole_id(test);
+        const auto* broken = broken_file(evidence_.run.tests, test.file);
+        const auto why = broken != nullptr ? broken->message : std::string("not loaded");
+        if (test.kind == TestKind::guard) {
+            valid_ = false;
+            block(id + " is a guard, and its file does not load yet (" + first_line(why) + "); write guards in a file that does.");
+            return;
+        }
+        named_.insert(id);
+        fresh_.push_back(id);
+        failing_.push_back(id);
+        waiting_.push_back(id);
+        if (!test.requirement.empty()) {
+            mapping_[test.requirement].push_back(id);
+            with_fresh_.insert(test.requirement);
+        }
+        ruling_.tests.push_back({id, test.name, test.file, broken != nullptr ? broken->line : 0, TestStatus::failed_skeleton, why});
     }
 
     void fresh(const TestOutcome& test) {
@@ -272,6 +297,7 @@ private:
                          {"new_tests", list(fresh_)},
                          {"guard_tests", list(guards_)},
                          {"passed_already", list(pass_already_)},
+                         {"waiting_tests", list(waiting_)},
                          {"removed_tests", list(removed_)},
                          {"requirements_not_tested_by_contract", list(other_requirements_)},
                          {"skeleton_files", list(evidence_.skeleton_paths)}};
@@ -290,6 +316,7 @@ private:
     std::vector<std::string> guards_;
     std::vector<std::string> pass_already_;     ///< Named as new; they are guards.
     std::vector<std::string> failing_;
+    std::vector<std::string> waiting_;
     std::vector<std::string> removed_;
     std::vector<std::string> other_requirements_;
 };
@@ -326,6 +353,7 @@ public:
         for (const auto* group : {&ids_.fresh, &ids_.guards}) {
             for (const auto& id : *group) { must_pass(id); }
         }
+        unmeasured();
         extra();
         otherwise();
         regressions();
@@ -390,9 +418,17 @@ private:
         block(id + place(*test) + (test->status == TestStatus::skipped ? " was skipped: " : " fails: ") + first_line(test->message));
     }
 
+    /// Declared tests that waited and could not be measured here either.
+    void unmeasured() {
+        for (const auto& test : evidence_.declared) {
+            if (!contains(evidence_.red_files, test.file) || !outcomes_of(test, evidence_.red_run.tests).empty()) { continue; }
+            if (outcomes_of(test, evidence_.run.tests).empty()) { must_pass(whole_id(test)); }
+        }
+    }
+
     /// A test in RED's files that RED's run did not have: the same bytes, yet another set of tests.
     void extra() {
-        if (!evidence_.run.believed) { return; }
+        if (!evidence_.run.believed || evidence_.red_run.tests.empty()) { return; }
         const std::set<std::string> files(evidence_.red_files.begin(), evidence_.red_files.end());
         for (const auto& test : evidence_.run.tests) {
             if (!files.contains(test.file) || test.id == test.file || find_test(evidence_.red_run.tests, test.id) != nullptr) { continue; }

@@ -200,6 +200,30 @@ std::string folder_path(std::string_view path) {
     return slash == std::string_view::npos ? std::string{} : std::string(path.substr(0, slash));
 }
 
+/// Go: a body that is gone may have been all that used an import.
+std::string without_unused_imports(const std::string& text) {
+    const auto code = read_code(text, bracket_rules()).code;
+    static const RE2 import_line(R"re((?m)^(\s*(?:import\s+)?)(?:([\w.]+)\s+)?"([^"\n]+)"[ \t]*(?://.*)?$)re");
+    std::string result;
+    for (std::size_t at = 0; at < text.size();) {
+        const auto end = std::min(text.find('\n', at), text.size());
+        const auto line = text.substr(at, end - at);
+        std::string lead;
+        std::string alias;
+        std::string path;
+        std::string written = line;
+        if (RE2::FullMatch(line, import_line, &lead, &alias, &path) && alias != "_" && alias != "." && path != "C") {
+            static const RE2 last(R"(([A-Za-z_]\w*)(?:/v\d+|\.v\d+)?$)");
+            auto name = alias;
+            if (name.empty()) { RE2::PartialMatch(path, last, &name); }
+            if (!name.empty() && !RE2::PartialMatch(code, R"(\b)" + name + R"(\.\w)")) { written = lead + "_ \"" + path + "\""; }
+        }
+        result += written + (end < text.size() ? "\n" : "");
+        at = end + 1;
+    }
+    return result;
+}
+
 class PlainWriter {
 public:
     PlainWriter(const PlainKind& kind, const std::map<std::string, std::string>& contents, const std::vector<std::string>& existing, const std::string& marker)
@@ -238,6 +262,16 @@ public:
             case Known::no: write_function(interface.file, text, name, owner, signature); break;
         }
         import_what_is_named(content(interface.file), signature);
+        if (kind_.name == "rust") { use_types_of_others(interface.file, signature); }
+    }
+
+    /// All that will be declared: a declaration may name a type that another file gets.
+    void know(const std::vector<SkeletonInterface>& interfaces) {
+        for (const auto& each : interfaces) {
+            std::string name;
+            const auto signature = trimmed_signature(each.signature);
+            if (RE2::FullMatch(signature, kind_.type, &name) || RE2::FullMatch(signature, kind_.value, &name)) { declared_types_.emplace(name, each.file); }
+        }
     }
 
     Skeletons take() {
@@ -502,6 +536,34 @@ private:
         }
     }
 
+    /// Rust: `use crate::account::NotEnough;` where another file of the crate declares what a signature names.
+    void use_types_of_others(const std::string& path, const std::string& signature) {
+        for (const auto& [name, file] : declared_types_) {
+            auto& text = content(path);
+            const bool named = RE2::PartialMatch(signature, R"((?:^|[^\w:]))" + name + R"(\b)");
+            if (!named || file == path || crate_of(file) != crate_of(path) || RE2::PartialMatch(text, R"((?m)^\s*(?:pub\s+)?use\b[^;]*\b)" + name + R"(\b)") || is_named(path, name)) { continue; }
+            static const RE2 head(R"((?:(?:[ \t]*(?://[^\n]*|#!\[[^\n]*))?\n)*)");
+            re2::StringPiece rest(text);
+            const bool says = text.starts_with("//!") || text.starts_with("#![");
+            if (says) { RE2::Consume(&rest, head); }
+            text.insert(static_cast<std::size_t>(rest.data() - text.data()), "use crate" + module_path(file) + "::" + name + ";\n");
+        }
+    }
+    /// The folder of a crate's sources: `crates/a/src`.
+    static std::string crate_of(const std::string& path) {
+        const auto sources = path.starts_with("src/") ? 0 : path.rfind("/src/");
+        return sources == std::string::npos ? std::string() : path.substr(0, sources + (path.starts_with("src/") ? 3 : 4));
+    }
+    /// `src/bank/account.rs` is `::bank::account`; a crate's own root is empty.
+    static std::string module_path(const std::string& path) {
+        auto inside = path.substr(std::min(path.size(), crate_of(path).size() + 1));
+        inside = inside.substr(0, inside.rfind('.'));
+        if (inside == "lib" || inside == "main") { return {}; }
+        if (inside.ends_with("/mod")) { inside.resize(inside.size() - 4); }
+        for (auto at = inside.find('/'); at != std::string::npos; at = inside.find('/', at)) { inside.replace(at, 1, "::"); }
+        return "::" + inside;
+    }
+
     void import_go(std::string& text, const std::string& word) const {
         const std::string imported = R"re((?m)^\s*(?:import\s+)?(?:)re" + word + R"re(\s+"[^"\n]+"|"(?:[^"\n]*/)?)re" + word + R"re((?:/v\d+)?")\s*$)re";
         if (RE2::PartialMatch(text, imported)) { return; }
@@ -524,30 +586,6 @@ private:
             if (name == word) { return std::string(path); }
         }
         return {};
-    }
-
-    /// Go refuses a file with an import that nothing uses; a body that is gone may have been all that did.
-    static std::string without_unused_imports(const std::string& text) {
-        const auto code = read_code(text, bracket_rules()).code;
-        static const RE2 import_line(R"re((?m)^(\s*(?:import\s+)?)(?:([\w.]+)\s+)?"([^"\n]+)"[ \t]*(?://.*)?$)re");
-        std::string result;
-        for (std::size_t at = 0; at < text.size();) {
-            const auto end = std::min(text.find('\n', at), text.size());
-            const auto line = text.substr(at, end - at);
-            std::string lead;
-            std::string alias;
-            std::string path;
-            std::string written = line;
-            if (RE2::FullMatch(line, import_line, &lead, &alias, &path) && alias != "_" && alias != "." && path != "C") {
-                static const RE2 last(R"(([A-Za-z_]\w*)(?:/v\d+|\.v\d+)?$)");
-                auto name = alias;
-                if (name.empty()) { RE2::PartialMatch(path, last, &name); }
-                if (!name.empty() && !RE2::PartialMatch(code, R"(\b)" + name + R"(\.\w)")) { written = lead + "_ \"" + path + "\""; }
-            }
-            result += written + (end < text.size() ? "\n" : "");
-            at = end + 1;
-        }
-        return result;
     }
 
     void write(std::string& text, const std::string& declaration) const {
@@ -620,6 +658,7 @@ private:
     const std::string& marker_;
     std::map<std::string, std::string> files_;
     std::set<std::string> ours_;
+    std::map<std::string, std::string> declared_types_;        ///< Name → file.
     Skeletons result_;
 };
 
@@ -630,6 +669,8 @@ const PlainKind* find_plain(std::string_view kind) {
 
 }  // namespace
 
+std::string without_what_is_unused(std::string_view kind, const std::string& text) { return kind == "go" ? without_unused_imports(text) : text; }
+
 bool is_plain_skeleton(std::string_view kind) { return find_plain(kind) != nullptr; }
 
 Skeletons write_plain_skeletons(std::string_view kind, const std::vector<SkeletonInterface>& interfaces, const std::map<std::string, std::string>& contents,
@@ -637,6 +678,7 @@ Skeletons write_plain_skeletons(std::string_view kind, const std::vector<Skeleto
     const auto* found = find_plain(kind);
     if (found == nullptr) { return {{}, {"there is no kind of skeletons `" + std::string(kind) + "`"}}; }
     PlainWriter writer(*found, contents, existing, marker);
+    writer.know(interfaces);
     for (const auto& interface : interfaces) { writer.declare(interface); }
     return writer.take();
 }

@@ -2,6 +2,8 @@
 // Functions of a project that are written and do nothing yet: `pass`, `todo!()`, `throw`, an empty body, a constant in place of an answer.
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -14,5 +16,14 @@ struct StubRules;
 /// The text with each stub in it made to end the test that comes there, with the marker and the function's name, before it does what it does;
 /// as it is where it has none. Lines move only by those of `head`. Errors: none; a text that cannot be read is left alone.
 [[nodiscard]] std::string mark_stubs(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::string& marker);
+
+/// The text with each function marked so in which one of these lines stands, as the innermost one.
+[[nodiscard]] std::string mark_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::set<std::uint64_t>& lines,
+                                            const std::string& marker);
+
+/// The text with the innermost function around each of these lines made a stub: it ends the test that comes there, and what it did stays in it as
+/// comments. A function that is such a stub already, a line in no function: as it is.
+[[nodiscard]] std::string stub_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::set<std::uint64_t>& lines,
+                                            const std::string& marker);
 
 }  // namespace agentforge::kernel

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds functions that are written and do nothing yet, and makes each end the test that comes to it.
 
-Input: {"contents": {path: text}, "marker": text}. Output, one JSON object a line: {"path", "content"} for each file with such a
+Input: {"contents": {path: text}, "marker": text, "lines": {path: [number]}}. With "lines", the functions are those in which such a line stands. Output, one JSON object a line: {"path", "content"} for each file with such a
 function, in which it raises NotImplementedError with the marker and its name before it does what it does, then {"end": true}. Nothing
 of the project is run.
 
@@ -54,11 +54,26 @@ def is_stub(function):
     return True
 
 
-def mark(text, marker):
-    """The text with its stubs marked; lines stay where they are."""
+def functions_at(tree, numbers):
+    """The innermost function around each of these lines."""
+    functions = sorted((node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)), key=lambda each: each.lineno)
+    chosen = {}
+    for number in numbers:
+        around = [node for node in functions if node.lineno <= number <= node.end_lineno]
+        if around:
+            chosen[id(around[-1])] = around[-1]
+    return list(chosen.values())
+
+
+def mark(text, marker, numbers=None):
+    """The text with its stubs marked, or the functions at these lines; lines stay where they are."""
     lines = text.encode().splitlines(keepends=True)
-    stubs = [node for node in ast.walk(ast.parse(text)) if isinstance(node, FUNCTIONS) and is_stub(node)]
-    for node in sorted(stubs, key=lambda each: (-each.body[0].lineno, -each.body[0].col_offset)):
+    tree = ast.parse(text)
+    if numbers is None:
+        functions = [node for node in ast.walk(tree) if isinstance(node, FUNCTIONS) and is_stub(node)]
+    else:
+        functions = functions_at(tree, numbers)
+    for node in sorted(functions, key=lambda each: (-each.body[0].lineno, -each.body[0].col_offset)):
         first = node.body[0]
         line = lines[first.lineno - 1]
         said = f"raise NotImplementedError({json.dumps(marker + ' ' + node.name)}); "
@@ -70,7 +85,7 @@ def main():
     request = json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogateescape"))
     for path, text in request["contents"].items():
         try:
-            marked = mark(text, request["marker"])
+            marked = mark(text, request["marker"], request["lines"][path] if "lines" in request else None)
         except (SyntaxError, ValueError, RecursionError, UnicodeError):
             continue            # What does not parse has no function that a test could come to.
         if marked != text:

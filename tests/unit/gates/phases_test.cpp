@@ -28,13 +28,52 @@ TEST(RedGate, an_implementation_in_red_is_refused) {
     EXPECT_EQ(report.facts.at("no_implementation_exists"), json::value(false));
 }
 
-TEST(RedGate, a_test_that_cannot_import_is_refused_with_the_reason) {
+TEST(RedGate, a_test_that_does_not_load_is_refused_with_the_reason) {
+    SlugProject project;
+    project.tree("red")["tests/test_slug.py"] += "    def test_open(self:\n";
+    const auto report = project.gate("red", "red");
+    EXPECT_FALSE(report.passed);
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("SyntaxError"));
+    EXPECT_EQ(report.facts.at("tests_are_valid"), json::value(false));
+}
+
+TEST(RedGate, tests_that_import_what_is_not_there_yet_wait_for_green) {
     SlugProject project;
     project.tree("red").erase("slug.py");
     const auto report = project.gate("red", "red");
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    EXPECT_EQ(report.facts.at("waiting_tests").as_array().size(), 2U);
+    EXPECT_EQ(report.facts.at("failing_tests"), report.facts.at("waiting_tests"));
+}
+
+TEST(RedGate, a_guard_does_not_wait) {
+    SlugProject project;
+    project.tree("red").erase("slug.py");
+    project.declare({{"TestSlug::test_lower", "REQ-001", "new"}, {"TestSlug::test_spaces", "REQ-002", "guard"}});
+    const auto report = project.gate("red", "red");
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("No module named 'slug'"));
-    EXPECT_EQ(report.facts.at("tests_are_valid"), json::value(false));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("is a guard, and its file does not load yet"));
+}
+
+TEST(GreenGate, tests_that_waited_are_seen_to_fail_without_the_bodies_of_the_change) {
+    SlugProject project;
+    project.tree("red").erase("slug.py");
+    const auto report = project.gate("green", "green");
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    EXPECT_EQ(report.facts.at("fails_without_change"), json::value(true));
+    EXPECT_EQ(report.facts.at("new_tests").as_array().size(), 2U);
+}
+
+TEST(GreenGate, a_test_that_waited_and_needs_no_body_of_the_change_is_refused) {
+    SlugProject project;
+    for (const auto* tree : {"red", "green"}) {
+        project.tree(tree)["tests/test_slug.py"] = "import unittest\nimport slug\nclass TestSlug(unittest.TestCase):\n    def test_lower(self):\n        self.assertTrue(hasattr(slug, \"slugify\"))\n"
+                                                   "    def test_spaces(self):\n        self.assertEqual(slug.slugify(\"A b\"), \"a-b\")\n";
+    }
+    project.tree("red").erase("slug.py");
+    const auto report = project.gate("green", "green");
+    EXPECT_FALSE(report.passed);
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("TestSlug::test_lower does not fail with the change taken back"));
 }
 
 TEST(RedGate, a_guard_passes_before_the_change) {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests that do not load before what they test exists: nobody declared it, or a language has no way to. They wait for GREEN, where the bodies of what
+// was written are taken out again to see them fail.
+#include <algorithm>
+
+#include <re2/re2.h>
+
+#include "base/json_fields.hpp"
+#include "gates/measure.hpp"
+#include "gates/stubs.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+/// Each line of what a compiler said names what is missing.
+bool only_names_what_is_missing(std::string_view message, const RE2& undeclared) {
+    while (!message.empty()) {
+        const auto end = std::min(message.find('\n'), message.size());
+        const auto line = message.substr(0, end);
+        if (line.find_first_not_of(" \t\r") != std::string_view::npos && !RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), undeclared)) { return false; }
+        message.remove_prefix(std::min(message.size(), end + 1));
+    }
+    return true;
+}
+
+bool is_broken_file(const TestOutcome& test) { return test.id == test.file && test.status == TestStatus::error; }
+
+}  // namespace
+
+std::set<std::string> waiting_files(const Language& language, const TestRun& run) {
+    std::set<std::string> files;
+    const RE2 undeclared(language.undeclared, RE2::Quiet);
+    if (language.undeclared.empty() || !run.believed) { return files; }
+    for (const auto& test : run.tests) {
+        if (!is_broken_file(test)) { continue; }
+        if (test.message.empty() || !only_names_what_is_missing(test.message, undeclared)) { return {}; }
+        files.insert(test.file);
+    }
+    return files;
+}
+
+Result<std::map<std::string, std::string>> Measure::without_bodies(const Language& language, const std::string& red_tree, const std::string& tree, const Stop& stop) {
+    std::map<std::string, std::string> marked;
+    json::object contents;
+    json::object numbers;
+    AF_TRY(const auto changes, checkout_->changes(red_tree, tree));
+    for (const auto& change : changes) {
+        if (change.status == 'D' || !language.sources.matches(change.path) || language.belongs_to_tests(change.path)) { continue; }
+        AF_TRY(const auto now, checkout_->file(tree, change.path));
+        AF_TRY(const auto before, checkout_->file(red_tree, change.old_path.empty() ? change.path : change.old_path));
+        if (!now) { continue; }
+        const auto lines = changed_line_numbers(*now, before.value_or(""));
+        if (language.commands.contains("stubs")) {
+            contents[change.path] = *now;
+            numbers[change.path] = json::array(lines.begin(), lines.end());
+            continue;
+        }
+        auto text = mark_functions_at(*now, language.code, language.stubs, lines, language.skeleton_marker);
+        if (text != *now) { marked.emplace(change.path, std::move(text)); }
+    }
+    if (contents.empty()) { return marked; }
+    const json::object input{{"contents", std::move(contents)}, {"lines", std::move(numbers)}, {"marker", language.skeleton_marker}};
+    AF_TRY(const auto lines, commands_->run_for_lines(language, "stubs", "", input, stop));
+    for (const auto& line : lines) {
+        if (line.if_contains("path") != nullptr) { marked.emplace(text_of(line, "path"), text_of(line, "content")); }
+    }
+    return marked;
+}
+
+Result<TestRun> Measure::run_without_bodies(const Language& language, const std::string& red_tree, const std::string& tree, const GreenEvidence& evidence, const Stop& stop) {
+    TestRun nothing;
+    nothing.believed = true;
+    const auto& files = evidence.red_files;
+    const bool loads = evidence.run.believed && std::none_of(evidence.run.tests.begin(), evidence.run.tests.end(), [&](const TestOutcome& test) {
+        return is_broken_file(test) && std::find(files.begin(), files.end(), test.file) != files.end();
+    });
+    if (!loads) { return nothing; }
+    AF_TRY(auto marked, without_bodies(language, red_tree, tree, stop));
+    const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "without-bodies"};
+    commands_->stand_in(std::move(marked));
+    auto run = commands_->run_tests(language, tree, selection, stop);
+    commands_->stand_in({});
+    return run;
+}
+
+}  // namespace agentforge::kernel
