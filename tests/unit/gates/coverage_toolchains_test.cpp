@@ -19,6 +19,8 @@ json::value fact(const GateReport& report, const char* name) {
     return found == nullptr ? json::value() : *found;
 }
 
+const json::object demanding{{"thresholds", {{"min-coverage", 20}}}};
+
 GateReport quality_of(Project& project) { return project.gate("conformance", "green", {}, {{"enforcement", "all"}}); }
 
 std::string message_of(const GateReport& report, const std::string& check) {
@@ -30,7 +32,7 @@ std::string message_of(const GateReport& report, const std::string& check) {
 
 TEST(CoverageByGcov, lines_of_cpp_that_no_test_runs_are_named_and_files_of_no_program_count) {
     AGENTFORGE_NEEDS_FILE("/usr/bin/gcov", "gcov")
-    Project project;
+    Project project(demanding);
     project.tree("base") = {{"CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(slug CXX)\nenable_testing()\nadd_library(slug src/sign.cpp)\n"
                                                "target_include_directories(slug PUBLIC src)\nadd_subdirectory(tests)\n"},
                             {"src/sign.hpp", "#pragma once\nint sign(int value);\n"},
@@ -48,7 +50,7 @@ TEST(CoverageByGcov, lines_of_cpp_that_no_test_runs_are_named_and_files_of_no_pr
 
 TEST(CoverageByGo, statements_of_a_module_that_no_test_runs_are_named_by_their_paths) {
     AGENTFORGE_NEEDS_FILE("/usr/bin/go", "Go")
-    Project project;
+    Project project(demanding);
     project.tree("base") = {{"go.mod", "module example.com/slug\n\ngo 1.19\n"},
                             {"sign.go", "package slug\n\nfunc Sign(value int) int { return 0 }\n"},
                             {"inner/deep.go", "package inner\n\nfunc Deep() int { return 0 }\n"},
@@ -64,7 +66,7 @@ TEST(CoverageByGo, statements_of_a_module_that_no_test_runs_are_named_by_their_p
 TEST(CoverageByLlvm, lines_of_rust_are_told_with_the_tests_beside_them_left_out) {
     AGENTFORGE_NEEDS_FILE("/usr/bin/cargo", "Rust")
     AGENTFORGE_NEEDS_FILE("/usr/lib/llvm-14/bin/llvm-cov", "llvm-cov 14")
-    Project project;
+    Project project(demanding);
     const std::string tests = "\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn positive() {\n        assert_eq!(sign(3), 1);\n    }\n}\n";
     project.tree("base") = {{"Cargo.toml", "[package]\nname = \"slug\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"},
                             {"src/lib.rs", "pub fn sign(_value: i32) -> i32 {\n    0\n}\n" + tests}};
@@ -79,7 +81,7 @@ TEST(CoverageByLlvm, lines_of_rust_are_told_with_the_tests_beside_them_left_out)
 TEST(CoverageByJacoco, lines_of_java_are_told_by_the_source_files_of_the_module) {
     AGENTFORGE_NEEDS_FILE("/usr/share/java/org.jacoco.agent.jar", "JaCoCo")
     AGENTFORGE_NEEDS_FILE("/usr/bin/mvn", "Maven")
-    Project project;
+    Project project(demanding);
     project.tree("base") = {{"pom.xml", R"(<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>org.example</groupId><artifactId>slug</artifactId><version>1</version>
 <properties><maven.compiler.source>11</maven.compiler.source><maven.compiler.target>11</maven.compiler.target></properties>

@@ -106,5 +106,36 @@ TEST(GoTests, a_program_that_ends_itself_with_success_is_not_believed) {
     EXPECT_THAT(report.summary, HasSubstr("canary"));
 }
 
+json::object specification_of(const char* signature) {
+    return {{"interfaces", json::array{json::object{{"name", "Load"}, {"file", "a/a.go"}, {"signature", signature}}}}};
+}
+
+TEST(GoSkeleton, callers_of_a_changed_signature_become_stubs_that_keep_their_text) {
+    AGENTFORGE_NEEDS_GO()
+    Project project;
+    project.tree("t") = {{"go.mod", "module example.com/m\n\ngo 1.16\n"},
+                         {"a/a.go", "package a\n\nfunc Load(path string) int { return len(path) }\n"},
+                         {"a/a_test.go", "package a\n\nimport \"testing\"\n\nfunc TestLoad(t *testing.T) {}\n"},
+                         {"b/b.go", "package b\n\nimport \"example.com/m/a\"\n\nfunc Two() int {\n\treturn 2 * a.Load(\"x\")\n}\n\nfunc Three() int { return 3 }\n"}};
+    const std::vector<SkeletonInterface> interfaces{{"Load", "a/a.go", "func Load(lines []string) int"}};
+    const auto tried = project.runner().try_specification("t", specification_of("func Load(lines []string) int"), Stop{});
+    EXPECT_TRUE(tried.ok()) << tried.error().to_string();
+    const auto files = project.runner().skeleton("t", interfaces, Stop{});
+    ASSERT_TRUE(files.ok()) << files.error().to_string();
+    const std::map<std::string, std::string> contents(files->begin(), files->end());
+    EXPECT_EQ(contents.at("b/b.go"), "package b\n\nimport _ \"example.com/m/a\"\n\nfunc Two() int { panic(\"agentforge: skeleton of Two\"); \n\t// return 2 * a.Load(\"x\")\n}\n\nfunc Three() int { return 3 }\n");
+}
+
+TEST(GoSkeleton, a_signature_that_names_no_type_is_refused_with_the_compiler_s_words) {
+    AGENTFORGE_NEEDS_GO()
+    Project project;
+    project.tree("t") = {{"go.mod", "module example.com/m\n\ngo 1.16\n"}, {"a/a.go", "package a\n\nfunc Load(path string) int { return len(path) }\n"},
+                         {"a/a_test.go", "package a\n\nimport \"testing\"\n\nfunc TestLoad(t *testing.T) {}\n"}};
+    const auto tried = project.runner().try_specification("t", specification_of("func Load(lines Lines) int"), Stop{});
+    ASSERT_FALSE(tried.ok());
+    EXPECT_EQ(tried.error().code, "AF-GATE-030");
+    EXPECT_THAT(tried.error().message, HasSubstr("Lines"));
+}
+
 }  // namespace
 }  // namespace agentforge::kernel::testing

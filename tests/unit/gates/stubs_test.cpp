@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "gates/language.hpp"
 #include "gates/stubs.hpp"
 
@@ -49,6 +51,35 @@ INSTANTIATE_TEST_SUITE_P(Each, Stubs, ::testing::Values(
               "char *f(void) { return NULL; }\n", "std::vector<int> f() { return {}; }\n", "void f(void) { abort(); }\n"},
              {"int f(int a) { return a; }\n", "A::A(int a) : a_(a) {}\n", "A::~A() {}\n", "constexpr int f() { return 0; }\n", "namespace n {\n}\n", "int main() { return 0; }\n"}}),
     [](const auto& each) { return std::string(each.param.name); });
+
+/// The text with stubs at these lines, by a shipped language's rules.
+std::string stubbed(const std::string& language, const std::string& text, const std::set<std::uint64_t>& lines) {
+    const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);
+    EXPECT_TRUE(loaded.ok()) << loaded.error().to_string();
+    return stub_functions_at(text, loaded->code, loaded->stubs, lines, "MARK");
+}
+
+TEST(StubFunctionsAt, keeps_the_body_as_comments) {
+    EXPECT_EQ(stubbed("go", "package a\n\nfunc F() int {\n\tif a {\n\t\treturn 1\n\t}\n\treturn 2\n}\n", {5}),
+              "package a\n\nfunc F() int { panic(\"MARK F\"); \n\t// if a {\n\t\t// return 1\n\t// }\n\t// return 2\n}\n");
+}
+
+TEST(StubFunctionsAt, leaves_the_other_functions_alone) {
+    const std::string text = "fn f() -> i32 {\n    1\n}\nfn g() -> i32 {\n    2\n}\n";
+    EXPECT_EQ(stubbed("rust", text, {5}), "fn f() -> i32 {\n    1\n}\nfn g() -> i32 { panic!(\"MARK g\"); \n    // 2\n}\n");
+}
+
+TEST(StubFunctionsAt, leaves_a_line_outside_functions_and_a_stub_as_they_are) {
+    const std::string text = "package a\n\nvar b = 1\n\nfunc F() { panic(\"MARK F\") }\n";
+    EXPECT_EQ(stubbed("go", text, {3, 5}), text);
+}
+
+TEST(MarkFunctionsAt, ends_the_innermost_function_of_a_line_before_what_it_does) {
+    const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "go");
+    ASSERT_TRUE(loaded.ok()) << loaded.error().to_string();
+    EXPECT_EQ(mark_functions_at("func F() {\n\tdo()\n}\nfunc G() {\n\tdo()\n}\n", loaded->code, loaded->stubs, {5}, "MARK"),
+              "func F() {\n\tdo()\n}\nfunc G() { panic(\"MARK G\"); \n\tdo()\n}\n");
+}
 
 }  // namespace
 }  // namespace agentforge::kernel::testing
