@@ -174,15 +174,26 @@ private:
             const auto by_end = only_one([&](const std::string& file) { return file.ends_with("/" + path); });
             return by_end.empty() && path.front() != '/' ? path : by_end;
         }
-        const auto plain = test.name.substr(0, test.name.find('['));
-        if (const auto found = context_.declared.find(plain); found != context_.declared.end()) { return found->second; }
-        // A class or module: `com.example.FooTest` is …/com/example/FooTest.java.
         auto suite = test.suite.substr(0, test.suite.find("::"));
         std::replace(suite.begin(), suite.end(), '.', '/');
-        if (suite.empty()) { return {}; }
-        return only_one([&](const std::string& file) {
+        if (auto file = suite.empty() ? std::string{} : file_of_class(suite); !file.empty()) { return file; }
+        const auto plain = test.name.substr(0, test.name.find('['));
+        const auto found = context_.declared.find(plain);
+        return found == context_.declared.end() ? std::string{} : found->second;
+    }
+    /// Of a class or module, its packages before it: `com/example/FooTest` is …/com/example/FooTest.java, or stands in another file of such a folder.
+    std::string file_of_class(const std::string& path) const {
+        const auto own = only_one([&](const std::string& file) {
             const auto stem = file.substr(0, file.rfind('.'));
-            return stem == suite || stem.ends_with("/" + suite);
+            return stem == path || stem.ends_with("/" + path);
+        });
+        if (!own.empty()) { return own; }
+        const auto package = folder_of(path);
+        const auto name = path.substr(package.empty() ? 0 : package.size() + 1);
+        return only_one([&](const std::string& file) {
+            const auto folder = folder_of(file);
+            const auto found = context_.declared_beside.find({folder.empty() ? folder : folder + "/", name});
+            return found != context_.declared_beside.end() && found->second == file && ("/" + folder).ends_with("/" + package);
         });
     }
     template <typename Condition>
@@ -224,14 +235,16 @@ private:
         outcome.file = file_of(test);
         // The folders of `com.example.SlugTest` are in the file's path already.
         if (const auto dot = test.suite.substr(0, test.suite.find("::")).rfind('.'); test.file.empty() && dot != std::string::npos) {
+            auto package = folder_of(outcome.file);
+            std::replace(package.begin(), package.end(), '/', '.');
             const auto short_name = test.suite.substr(dot + 1);
             const auto stem = "/" + short_name.substr(0, short_name.find("::")) + ".";
-            if (("/" + outcome.file).find(stem) != std::string::npos) { test.suite = short_name; }
+            if (("/" + outcome.file).find(stem) != std::string::npos || ("." + package).ends_with("." + test.suite.substr(0, dot))) { test.suite = short_name; }
         }
         outcome.name = ellipsis(sanitize_utf8(test.name), 300);
         outcome.line = test.line;
         outcome.status = test.status;
-        const bool whole_file = !outcome.file.empty() && (test.name == test.file || test.name == outcome.file);
+        const bool whole_file = !outcome.file.empty() && (test.whole_file || test.name == test.file || test.name == outcome.file);
         const auto rest = (test.suite.empty() ? "" : test.suite + "::") + test.name;
         outcome.id = ellipsis(sanitize_utf8(whole_file ? outcome.file : outcome.file.empty() ? rest : outcome.file + "::" + rest), 1000);
         if (test.status == TestStatus::failed_assertion || test.status == TestStatus::error) {

@@ -70,7 +70,7 @@ struct TestRunner {
     std::vector<Canary> canaries;           ///< None: the report says that nothing proves that a failing test is told.
     std::vector<std::string> error_messages;    ///< RE2: a failure whose message matches is an error, whatever the format says.
     std::vector<std::string> assertion_messages;    ///< RE2: an error whose message matches is a failed assertion.
-    std::string declaration;                ///< RE2 with the group `name`: declares a test in a file, for formats that tell no files.
+    std::string declaration;                ///< RE2 with the group `name`: declares a test, or a class of tests, in a file, for formats that tell no files.
 };
 
 /// What the project checks its types with. Without `argv` it is the build of the runner: compiled languages.

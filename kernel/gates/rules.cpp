@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include <re2/re2.h>
+
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "gates/gates.hpp"
@@ -23,6 +25,20 @@ std::string whole_id(const DeclaredTest& test) {
     return test.file + "::" + name;
 }
 
+/// `pkg.FooTest$Inner.adds()` and `FooTest#adds` as `FooTest::Inner::adds`, in a file FooTest.java; nothing where the name is no such path.
+std::string as_path_of_classes(const DeclaredTest& test, const std::string& name) {
+    static const RE2 dotted(R"(([\pL\pN_]+(?:[.$#:]+[\pL\pN_]+)+)(?:\(\))?(\[.*\])?)");
+    static const RE2 separator(R"([.$#:]+)");
+    std::string path;
+    std::string parameters;
+    if (!RE2::FullMatch(name, dotted, &path, &parameters)) { return {}; }
+    RE2::GlobalReplace(&path, separator, "::");
+    const auto slash = test.file.rfind('/');
+    const auto stem = test.file.substr(slash == std::string::npos ? 0 : slash + 1, test.file.rfind('.') - (slash == std::string::npos ? 0 : slash + 1));
+    if (const auto package = path.find("::" + stem + "::"); package != std::string::npos) { path.erase(0, package + 2); }
+    return path + parameters;
+}
+
 /// The ids that a declared name may mean: as it is written, `Class.test` as `Class::test`, and `suite > test` as `suite::test`.
 std::vector<std::string> spellings(const DeclaredTest& test) {
     auto name = test.name;
@@ -35,19 +51,24 @@ std::vector<std::string> spellings(const DeclaredTest& test) {
         }
         if (split != name) { result.push_back(test.file + "::" + split); }
     }
+    if (const auto path = as_path_of_classes(test, name); !path.empty()) { result.push_back(test.file + "::" + path); }
     return result;
-}
-
-/// `file::Class::name[parameters]` without class: `file::name[parameters]`.
-std::string without_class(const TestOutcome& test) {
-    const auto bracket = test.id.find('[');
-    const auto last = test.id.rfind("::", bracket);
-    const auto first = test.id.find("::");
-    return last == first || first == std::string::npos ? test.id : test.id.substr(0, first) + test.id.substr(last);
 }
 
 bool means(const std::string& declared, const std::string& id) {
     return id == declared || (id.size() > declared.size() && id.compare(0, declared.size(), declared) == 0 && id[declared.size()] == '[');
+}
+
+/// `file::Outer::Inner::name[parameters]` without any of its classes but the innermost ones: `file::Inner::name`, `file::name`.
+bool means_within_classes(const std::string& declared, const std::string& id) {
+    const auto first = id.find("::");
+    const auto last = id.rfind("::", id.find('['));
+    if (first == std::string::npos) { return false; }
+    for (auto next = first; next < last;) {
+        next = id.find("::", next + 2);
+        if (means(declared, id.substr(0, first) + id.substr(next))) { return true; }
+    }
+    return false;
 }
 
 std::set<std::string> ids_with(const std::vector<TestOutcome>& tests, TestStatus status) {
@@ -576,17 +597,16 @@ std::vector<std::string> testable_requirements(const json::object& specification
 std::vector<const TestOutcome*> outcomes_of(const DeclaredTest& test, const std::vector<TestOutcome>& outcomes) {
     const auto declared = spellings(test);
     std::vector<const TestOutcome*> found;
-    const auto search = [&](const auto& id_of) {
+    const auto search = [&](const auto& is_meant) {
         for (const auto& spelling : declared) {
             for (const auto& outcome : outcomes) {
-                if (means(spelling, id_of(outcome))) { found.push_back(&outcome); }
+                if (is_meant(spelling, outcome.id)) { found.push_back(&outcome); }
             }
-            if (!found.empty()) { return true; }
+            if (!found.empty()) { return; }
         }
-        return false;
     };
-    if (search([](const TestOutcome& outcome) -> const std::string& { return outcome.id; })) { return found; }
-    search(without_class);
+    search(means);
+    if (found.empty()) { search(means_within_classes); }
     return found;
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include <re2/re2.h>
+
 #include <Poco/SAX/Attributes.h>
 #include <Poco/SAX/DefaultHandler.h>
 #include <Poco/SAX/SAXException.h>
@@ -36,6 +38,25 @@ bool is_other_error(const std::string& type) {
         if (type.find(word) != std::string::npos) { return false; }
     }
     return true;
+}
+
+/// `com.example.OuterTest$Inner`.
+bool is_java_class(const std::string& name) {
+    static const RE2 form(R"([\pL_][\pL\pN_]*(?:[.$][\pL_][\pL\pN_]*)*)");
+    return RE2::FullMatch(name, form);
+}
+
+/// Classes and methods as the source has them: `Outer$Inner` is `Outer::Inner`, `writes{long, String}[1]` (Surefire before 3) and
+/// `writes(long, String)[1]` are `writes[1]`.
+void take_java_names(ReportedTest& test) {
+    static const RE2 in_braces(R"(^([\pL_][\pL\pN_]*)\{[^{}]*\})");
+    static const RE2 in_parentheses(R"(^([\pL_][\pL\pN_]*)\([^()]*\))");
+    if (!is_java_class(test.suite)) { return; }
+    const bool packaged = test.suite.find('.') != std::string::npos;      // Other runners' suites look like a class without a package.
+    test.whole_file = test.name.empty() || (packaged && test.name == test.suite);
+    RE2::Replace(&test.name, in_braces, "\\1");
+    if (packaged) { RE2::Replace(&test.name, in_parentheses, "\\1"); }
+    for (auto at = test.suite.find('$'); at != std::string::npos; at = test.suite.find('$', at)) { test.suite.replace(at, 1, "::"); }
 }
 
 class JunitReader final : public Poco::XML::DefaultHandler {
@@ -118,6 +139,7 @@ private:
                 if (!suite.name.empty() && suite.name != test_.file) { test_.suite += (test_.suite.empty() ? "" : "::") + suite.name; }
             }
         }
+        take_java_names(test_);
         // CTest and GoogleTest say it in an attribute.
         const auto status = attributes.getValue("status");
         if (status == "notrun" || status == "disabled") { test_.status = TestStatus::skipped; }

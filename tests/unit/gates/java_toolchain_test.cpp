@@ -19,8 +19,7 @@ const char* const pom = R"(<project xmlns="http://maven.apache.org/POM/4.0.0">
     <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
   </properties>
   <dependencies>
-    <dependency><groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter-api</artifactId><version>5.9.2</version><scope>test</scope></dependency>
-    <dependency><groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter-engine</artifactId><version>5.9.2</version><scope>test</scope></dependency>
+    <dependency><groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter</artifactId><version>5.9.2</version><scope>test</scope></dependency>
   </dependencies>
 </project>
 )";
@@ -40,6 +39,41 @@ class SlugTest {
 }
 )";
 
+/// As other people write them: classes in classes, arguments, several cases, another class in the same file, a class that cannot be set up.
+const char* const more_java_tests = R"java(package com.example;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.*;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.*;
+
+class KindsTest {
+    @Test void withFolder(@TempDir Path folder) { assertEquals(1, 2); }
+    @Test @DisplayName("a name, with [brackets] and (more)") void displayed() {}
+    @ParameterizedTest @ValueSource(strings = {"a", "b"}) void values(String text) { assertEquals("a", text); }
+    @ParameterizedTest(name = "{0} and {1}") @CsvSource({"1, x", "2, y"}) void lines(int number, String text) { assertEquals(1, number); }
+    static Stream<Arguments> numbers() { return Stream.of(Arguments.of(1, List.of("a"))); }
+    @ParameterizedTest @MethodSource("numbers") void given(int number, List<String> texts) { assertEquals(1, number); }
+    @RepeatedTest(2) void again(RepetitionInfo info) { assertEquals(1, info.getCurrentRepetition()); }
+    @TestFactory Stream<DynamicTest> made() { return Stream.of("one", "two").map(each -> DynamicTest.dynamicTest("is " + each, () -> assertEquals("one", each))); }
+    @Nested class Inner {
+        @Test void passes() {}
+        @Nested class Innermost { @Test void deepest() { assertEquals(1, 3); } }
+    }
+}
+
+class OtherTest { @Test void besides() {} }
+
+class SetUpTest {
+    @BeforeAll static void all() { throw new IllegalStateException("not set up"); }
+    @Test void never() {}
+}
+)java";
+
 TEST(JavaTests, outcomes_are_told_apart) {
     if (!std::filesystem::exists("/usr/bin/mvn") || !std::filesystem::exists("/usr/share/maven-repo/org/junit/jupiter")) {
         GTEST_SKIP() << "not run: Maven, surefire and JUnit 5 are not installed";
@@ -48,7 +82,8 @@ TEST(JavaTests, outcomes_are_told_apart) {
     project.tree("t") = {{"pom.xml", pom},
                          {"src/main/java/com/example/Slug.java", "package com.example;\n\npublic class Slug {\n    public static String slugify(String text) {\n"
                                                                  "        throw new UnsupportedOperationException(\"agentforge: skeleton of slugify\");\n    }\n}\n"},
-                         {"src/test/java/com/example/SlugTest.java", java_tests}};
+                         {"src/test/java/com/example/SlugTest.java", java_tests},
+                         {"src/test/java/com/example/KindsTest.java", more_java_tests}};
     const auto report = project.gate("tests", "t");
     const std::string prefix = "src/test/java/com/example/SlugTest.java::SlugTest::";
     EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary;
@@ -57,10 +92,23 @@ TEST(JavaTests, outcomes_are_told_apart) {
     EXPECT_EQ(status_of(report, prefix + "fails"), TestStatus::failed_assertion);
     EXPECT_EQ(status_of(report, prefix + "breaks"), TestStatus::error);
     EXPECT_EQ(status_of(report, prefix + "later"), TestStatus::skipped);
-    EXPECT_EQ(report.tests.size(), 5U) << joined(report.blocking_issues);
+    const std::string kinds = "src/test/java/com/example/KindsTest.java";
+    std::vector<std::string> passed;
+    std::vector<std::string> failed;
+    for (const auto& test : report.tests) {
+        if (test.file != kinds) { continue; }
+        const auto rest = test.id == kinds ? test.message : test.id.substr(kinds.size() + 2);
+        (test.status == TestStatus::passed ? passed : failed).push_back(rest);
+    }
+    EXPECT_THAT(passed, ::testing::UnorderedElementsAre("KindsTest::displayed", "KindsTest::values[1]", "KindsTest::lines[1]", "KindsTest::given[1]", "KindsTest::again[1]",
+                                                        "KindsTest::made[1]", "KindsTest::Inner::passes", "OtherTest::besides"));
+    EXPECT_THAT(failed, ::testing::UnorderedElementsAre("KindsTest::withFolder", "KindsTest::values[2]", "KindsTest::lines[2]", "KindsTest::again[2]", "KindsTest::made[2]",
+                                                        "KindsTest::Inner::Innermost::deepest", ::testing::HasSubstr("not set up")));
+    EXPECT_EQ(report.tests.size(), 5U + passed.size() + failed.size()) << joined(report.blocking_issues);
     const auto single = project.gate("tests", "t", {prefix + "passes"});
     EXPECT_TRUE(single.passed) << joined(single.blocking_issues);
     EXPECT_EQ(single.tests.size(), 1U);
+    EXPECT_EQ(project.gate("tests", "t", {kinds + "::KindsTest::Inner::Innermost::deepest"}).tests.size(), 1U);
 }
 
 }  // namespace

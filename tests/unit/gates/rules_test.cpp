@@ -262,6 +262,17 @@ TEST(DeclaredTests, names_are_found_in_every_form) {
     EXPECT_EQ(outcomes_of({"t.py", "test", "", TestKind::fresh}, tests).size(), 0U);
 }
 
+TEST(DeclaredTests, a_class_in_a_class_may_be_named_with_or_without_those_around_it) {
+    const std::string file = "src/test/java/a/MoneyTest.java";
+    const std::vector<TestOutcome> tests{outcome(file + "::MoneyTest::Plus::adds", TestStatus::passed), outcome(file + "::MoneyTest::Minus::adds", TestStatus::passed),
+                                         outcome(file + "::MoneyTest::Plus::ofMany[1]", TestStatus::passed)};
+    for (const auto* name : {"Plus.adds", "Plus::adds", "MoneyTest.Plus.adds", "MoneyTest$Plus.adds", "MoneyTest$Plus#adds", "a.MoneyTest$Plus.adds", "Plus > adds", "Plus.adds()", "Plus.ofMany", "ofMany"}) {
+        EXPECT_EQ(outcomes_of({file, name, "", TestKind::fresh}, tests).size(), 1U) << name;
+    }
+    EXPECT_EQ(outcomes_of({file, "adds", "", TestKind::fresh}, tests).size(), 2U);
+    EXPECT_EQ(outcomes_of({file, "Other.adds", "", TestKind::fresh}, tests).size(), 0U);
+}
+
 TEST(Declared, a_name_may_hold_dots_and_stand_as_the_runner_prints_it) {
     const std::vector<TestOutcome> tests{outcome("s.test.ts::slugify::words::rounds 3.5 to 4", TestStatus::passed),
                                          outcome("s.test.ts::rounds 3.5", TestStatus::passed)};

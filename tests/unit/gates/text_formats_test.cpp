@@ -190,6 +190,35 @@ TEST(JunitXml, the_class_is_the_suite) {
                                                 "error  com.example.SlugTest::breaks"));
 }
 
+// Surefire 2.22.3 (braces) and 3.2.5 (parentheses) with JUnit 5: classes in classes, methods with arguments, cases in brackets.
+TEST(JunitXml, nested_classes_and_methods_with_arguments_have_the_names_that_stand_in_the_source) {
+    const auto result = junit(R"xml(<testsuite name="com.example.ManyTest" tests="8" errors="0" skipped="0" failures="1">
+<testcase name="plain" classname="com.example.ManyTest$Inner$Innermost" time="0"/>
+<testcase name="withTemp{Path}" classname="com.example.ManyTest" time="0"/>
+<testcase name="writes{long, String}[1]" classname="com.example.ManyTest" time="0"/>
+<testcase name="writes{long, String}[2]" classname="com.example.ManyTest" time="0"><failure message="no" type="org.opentest4j.AssertionFailedError">no</failure></testcase>
+<testcase name="sums(List, int[])[2]" classname="com.example.ManyTest" time="0"/>
+<testcase name="containers[1][2]" classname="com.example.ManyTest" time="0"/>
+<testcase name="again{RepetitionInfo}[1]" classname="ManyTest" time="0"/>
+<testcase name="is 2(1)" classname="com.example.ManyTest" time="0"/>
+</testsuite>)xml");
+    EXPECT_EQ(result.problem, "");
+    EXPECT_THAT(lines_of(result), ElementsAre("passed  com.example.ManyTest::Inner::Innermost::plain", "passed  com.example.ManyTest::withTemp",
+                                              "passed  com.example.ManyTest::writes[1]", "failed_assertion  com.example.ManyTest::writes[2]",
+                                              "passed  com.example.ManyTest::sums[2]", "passed  com.example.ManyTest::containers[1][2]",
+                                              "passed  ManyTest::again[1]", "passed  com.example.ManyTest::is 2(1)"));
+}
+
+// Surefire 2.22.3 names the class, 3.2.5 nothing.
+TEST(JunitXml, a_class_that_could_not_be_set_up_is_told_as_a_whole) {
+    for (const auto* name : {"com.example.SetUpTest", ""}) {
+        const auto result = junit("<testsuite name=\"com.example.SetUpTest\" tests=\"1\" errors=\"1\"><testcase name=\"" + std::string(name) +
+                                  "\" classname=\"com.example.SetUpTest\"><error message=\"before all\" type=\"java.lang.IllegalStateException\">x</error></testcase></testsuite>");
+        ASSERT_EQ(result.tests.size(), 1U) << result.problem;
+        EXPECT_TRUE(result.tests.front().whole_file) << name;
+    }
+}
+
 // node 20.20.2, `--test-reporter=junit`.
 TEST(JunitXml, nested_suites_are_joined) {
     const auto result = junit(R"(<?xml version="1.0" encoding="utf-8"?><testsuites><testsuite name="outer" tests="1" failures="1" errors="0" skipped="0">
