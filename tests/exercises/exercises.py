@@ -103,6 +103,10 @@ class Script:
         self.draft = 0
         self.todo = None
 
+    def is_over(self):
+        """The last draft was handed in."""
+        return self.todo is not None and not self.todo and self.draft == len(self.drafts) - 1
+
     def begin(self):
         self.todo = collections.deque(self.drafts[self.draft])
 
@@ -134,17 +138,24 @@ class ExerciseModel(ModelServer):
 
     def become(self, model):
         self.scripts = {place: Script(drafts) for place, drafts in self.work(model).items()}
+        self.scripts[("red", None)].requirements = [requirements for _, requirements in self.drafts_of_tests(model)]
+
+    def wrong_drafts(self, model):
+        return [] if model == "honest" else self.exercise.get("sloppy", []) if model == "sloppy" else self.exercise["hopeless"]
+
+    def drafts_of_tests(self, model):
+        """(tests, requirements), the right ones last."""
+        exercise = self.exercise
+        wrong = [draft for draft in self.wrong_drafts(model) if "tests" in draft or "requirements" in draft]
+        return [(draft.get("tests", exercise["tests"]), draft.get("requirements", exercise["requirements"])) for draft in [*wrong, {}]]
 
     def work(self, model):
         """What `model` hands in, draft by draft: (stage, role) -> drafts."""
         exercise = self.exercise
-        drafts = [] if model == "honest" else exercise.get("sloppy", []) if model == "sloppy" else exercise["hopeless"]
         wrong = collections.defaultdict(list)
-        for draft in drafts:
+        for draft in self.wrong_drafts(model):
             if "spec" in draft:
                 wrong["spec"].append(draft["spec"])
-            if "tests" in draft or "requirements" in draft:
-                wrong["red"].append((draft.get("tests", exercise["tests"]), draft.get("requirements", exercise["requirements"])))
             if "solution" in draft:
                 wrong["green"].append(draft["solution"])
         spec = exercise["spec"]
@@ -156,7 +167,7 @@ class ExerciseModel(ModelServer):
                                       components=spec.get("components", [{"name": "main", "type": "module"}]))]],
             ("spec", None): [[call("complete", **draft)] for draft in [*wrong["spec"], spec]],
             ("spec", "security_architect"): fine,
-            ("red", None): [red(*draft) for draft in wrong["red"]] + [red(exercise["tests"], exercise["requirements"])],
+            ("red", None): [red(*draft) for draft in self.drafts_of_tests(model)],
             ("green", None): [green(files) for files in wrong["green"]] + ([] if model == "hopeless" else [green(exercise["solution"])]),
             ("refactor", None): [[call("complete", summary="Nothing is worth changing")]],
             ("refactor", "security_architect"): fine,
@@ -176,7 +187,22 @@ class ExerciseModel(ModelServer):
         texts = json.dumps(self.body["messages"], ensure_ascii=False)
         last = re.search(r"last_result:.*?\\n\s*result: \\?\"?(success|failure)", texts)
         self.asked[stage] += 1
-        return {"tool_calls": [script.next(bool(last) and last.group(1) == "failure")]}
+        back = self.hand_back(stage, script, texts)
+        return {"tool_calls": [back or script.next(bool(last) and last.group(1) == "failure")]}
+
+    def hand_back(self, stage, script, texts):
+        """In GREEN, once the right work was refused because of a wrong draft of tests that RED's gate could not tell: the call that sends them back."""
+        red = self.scripts[("red", None)]
+        if stage != "green" or not script.is_over() or red.draft == len(red.drafts) - 1:
+            return None
+        failing = sorted(set(re.findall(r"([\w./-]+\.\w+::[^\s\"\\,]+)(?: \(line \d+\))? fails", texts)))
+        for requirement in self.exercise["spec"]["requirements"]:
+            covered = {name.replace(".", "::") for names in red.requirements[red.draft].values() for name, of in names.items() if of.startswith(requirement["id"])}
+            tests = [test for test in failing if any(test.split("::", 1)[1].startswith(name) for name in covered)]
+            if tests and requirement.get("acceptance_criteria"):
+                return call("complete", summary="A test is wrong", hand_back={
+                    "to": "red", "tests": tests, "criterion": requirement["acceptance_criteria"][0], "reason": "The test expects something else than the specification says"})
+        return None
 
 
 # ----------------------------------------------------------------------------------------------------- a run --

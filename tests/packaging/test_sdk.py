@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The installed SDK as CMake and pkg-config find it, and `agentforge plugins new`."""
 import json
+import os
 import re
 import shutil
 import unittest
@@ -52,6 +53,15 @@ class Finding(unittest.TestCase):
         (source / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(Finding LANGUAGES CXX)\nfind_package(AgentForge 0.1 REQUIRED)\n")
         found = PRODUCT.configure(source, source / "build", f"-DCMAKE_PREFIX_PATH={PRODUCT.home}")
         self.assertIn("AgentForgeConfig.cmake", found.stdout)
+
+
+class Files(unittest.TestCase):
+    def test_scripts_of_languages_and_templates_can_be_run_as_in_the_tree(self):
+        for folder, installed in (("config", "config"), ("sdk/templates", "templates")):
+            for file in (SOURCE / folder).rglob("*"):
+                if file.is_file() and os.access(file, os.X_OK):
+                    with self.subTest(file=str(file)):
+                        self.assertTrue(os.access(PRODUCT.prefix / "share/agentforge" / installed / file.relative_to(SOURCE / folder), os.X_OK))
 
 
 class PkgConfig(unittest.TestCase):
