@@ -359,6 +359,7 @@ std::vector<ToolMessage> find_messages(const std::string& pattern, std::string_v
         const auto place = groups.find(name);
         return place == groups.end() ? std::string{} : std::string(parts[static_cast<std::size_t>(place->second)]);
     };
+    static const RE2 symbol_line(R"((?:\[ERROR\])?\s+(symbol:\s+.*))");      // javac says on a line of its own which symbol it cannot find.
     while (!text.empty()) {
         const auto end = text.find('\n');
         const re2::StringPiece line(text.data(), std::min(end, text.size()));
@@ -368,6 +369,8 @@ std::vector<ToolMessage> find_messages(const std::string& pattern, std::string_v
                 if (digit >= '0' && digit <= '9') { number = number * 10 + static_cast<std::uint64_t>(digit - '0'); }
             }
             found.push_back({path_in_tree(part("file"), root), number, failure_text(part("message"))});
+        } else if (std::string symbol; !found.empty() && RE2::FullMatch(line, symbol_line, &symbol)) {
+            found.back().message += "; " + failure_text(symbol);
         } else if (!found.empty() && found.back().message.ends_with(":")) {
             const std::string_view more(line.data(), line.size());
             if (const auto begin = more.find_first_not_of(" \t\r"); begin != std::string_view::npos) {

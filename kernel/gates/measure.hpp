@@ -36,8 +36,9 @@ struct CoveredLine {
 /// Numbers of the lines of `now` that `old` has not, each as often as it has it.
 [[nodiscard]] std::set<std::uint64_t> changed_line_numbers(std::string_view now, std::string_view old);
 
-/// Files of a run that do not load or build, only because what they test is not there yet. A message that says anything else keeps all from waiting.
-[[nodiscard]] std::set<std::string> waiting_files(const Language& language, const TestRun& run);
+/// Files of a run that do not load or build, only because what they test is not there yet: each message misses a name that the specification has, or
+/// says no name. Any other message keeps all from waiting.
+[[nodiscard]] std::set<std::string> waiting_files(const Language& language, const json::object& specification, const TestRun& run);
 
 /// What mutants of a change are run by.
 struct MeaningRequest {

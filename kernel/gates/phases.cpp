@@ -182,7 +182,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     }
     if (!files.empty()) {
         AF_TRY(evidence.run, run_red_tests(call.tree, {files.begin(), files.end()}, false, stop));
-        evidence.waiting_files = waiting_files(*found, evidence.run);
+        evidence.waiting_files = waiting_files(*found, baseline.specification, evidence.run);
         report.facts["confinement"] = evidence.run.confinement;
         report.facts["notes"] = json::array(evidence.run.notes.begin(), evidence.run.notes.end());
     }
@@ -375,7 +375,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     // Tests of integration wait for the end of REFACTOR, and for what is delivered.
     const bool integration = call.request.gate != "green";
     if (!suite.empty()) { AF_TRY(evidence.run, run_suite(call.tree, suite, integration, evidence.red_files, stop)); }
-    const auto waiting = waiting_files(*found, evidence.red_run);
+    const auto waiting = waiting_files(*found, baseline.specification, evidence.red_run);
     if (!waiting.empty()) { AF_TRY(evidence.red_run, run_without_bodies(*found, red_tree, call.tree, evidence, stop)); }
     if (evidence.red_files.empty() && (!evidence.run.manners.empty() || !evidence.run.reads.empty())) {
         // No test of RED's to take the change back for, but others that must be run as they were.

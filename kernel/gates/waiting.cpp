@@ -12,12 +12,29 @@
 namespace agentforge::kernel {
 namespace {
 
-/// Each line of what a compiler said names what is missing.
-bool only_names_what_is_missing(std::string_view message, const RE2& undeclared) {
+/// The name that a message misses, as far as it says one: what stands behind `named`, `undefined:` or javac's `symbol:`, else the first in quotes.
+std::string missing_name(std::string_view message) {
+    static const RE2 said(R"((?:\bnamed |\bname |undefined: |undefined reference to |symbol:\s+\w+\s+)(?:‘|'|"|`)?([\w.:$]+))");
+    static const RE2 quoted(R"((?:‘|'|"|`)(?:(?:class|struct|const) )*([\w.:$/-]+))");
+    const re2::StringPiece text(message.data(), message.size());
+    std::string name;
+    if (!RE2::PartialMatch(text, said, &name)) { RE2::PartialMatch(text, quoted, &name); }
+    while (!name.empty() && (name.back() == ':' || name.back() == '.')) { name.pop_back(); }
+    return name.substr(name.find_last_of(".:/") + 1);
+}
+
+/// A name that the specification has nowhere is the test's own mistake: a helper or an import that it forgot.
+bool is_specified(const std::string& name, const std::string& specification) {
+    return name.empty() || RE2::PartialMatch(specification, R"(\b)" + RE2::QuoteMeta(name) + R"(\b)");
+}
+
+/// Each line of what a compiler said misses a name that the specification has.
+bool only_misses_what_is_specified(std::string_view message, const RE2& undeclared, const std::string& specification) {
     while (!message.empty()) {
         const auto end = std::min(message.find('\n'), message.size());
         const auto line = message.substr(0, end);
-        if (line.find_first_not_of(" \t\r") != std::string_view::npos && !RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), undeclared)) { return false; }
+        const bool says_something = line.find_first_not_of(" \t\r") != std::string_view::npos;
+        if (says_something && (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), undeclared) || !is_specified(missing_name(line), specification))) { return false; }
         message.remove_prefix(std::min(message.size(), end + 1));
     }
     return true;
@@ -27,13 +44,14 @@ bool is_broken_file(const TestOutcome& test) { return test.id == test.file && te
 
 }  // namespace
 
-std::set<std::string> waiting_files(const Language& language, const TestRun& run) {
+std::set<std::string> waiting_files(const Language& language, const json::object& specification, const TestRun& run) {
     std::set<std::string> files;
     const RE2 undeclared(language.undeclared, RE2::Quiet);
     if (language.undeclared.empty() || !run.believed) { return files; }
+    const auto specified = json::serialize(specification);
     for (const auto& test : run.tests) {
         if (!is_broken_file(test)) { continue; }
-        if (test.message.empty() || !only_names_what_is_missing(test.message, undeclared)) { return {}; }
+        if (test.message.empty() || !only_misses_what_is_specified(test.message, undeclared, specified)) { return {}; }
         files.insert(test.file);
     }
     return files;

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which test files may wait for the implementation: those that miss a name of the specification.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gates/language.hpp"
+#include "gates/measure.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+/// Whether a file that does not load with this message waits, where the specification has `Quota` and `gather_limited`.
+bool waits(const std::string& language, const std::string& message) {
+    const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);
+    EXPECT_TRUE(loaded.ok()) << loaded.error().to_string();
+    TestRun run;
+    run.believed = true;
+    run.tests = {{"tests/a", "tests/a", "tests/a", 1, TestStatus::error, message}};
+    const json::object specification{{"interfaces", json::array{json::object{{"name", "Quota"}}, json::object{{"name", "gather_limited"}}}}};
+    return waiting_files(*loaded, specification, run).contains("tests/a");
+}
+
+TEST(WaitingFiles, miss_a_name_that_the_specification_has) {
+    EXPECT_TRUE(waits("rust", "does not build: tests/a.rs:4: unresolved import `meter::Quota`"));
+    EXPECT_TRUE(waits("rust", "does not build: tests/a.rs:4: `Quota` doesn't implement `std::fmt::Display`"));
+    EXPECT_TRUE(waits("go", "does not build: a_test.go:4: undefined: meter.Quota"));
+    EXPECT_TRUE(waits("java", "does not build: ATest.java:4: cannot find symbol; symbol:   class Quota"));
+    EXPECT_TRUE(waits("cpp", "does not build: a.cpp:4: error: ‘class a::Box’ has no member named ‘Quota’"));
+    EXPECT_TRUE(waits("python", "cannot be loaded: ImportError: cannot import name 'gather_limited' from 'aiokit' (aiokit/__init__.py)"));
+    EXPECT_TRUE(waits("javascript", "cannot be loaded: SyntaxError: The requested module './a.js' does not provide an export named 'Quota'"));
+}
+
+TEST(WaitingFiles, do_not_miss_a_name_of_their_own) {
+    EXPECT_FALSE(waits("java", "does not build: ATest.java:4: cannot find symbol; symbol:   method assertThrows(Class<T>,()->Quota.of(1))"));
+    EXPECT_FALSE(waits("go", "does not build: a_test.go:4: undefined: helper"));
+    EXPECT_FALSE(waits("rust", "does not build: tests/a.rs:4: cannot find function `helper` in this scope"));
+    EXPECT_FALSE(waits("python", "cannot be loaded: ModuleNotFoundError: No module named 'requests'"));
+}
+
+TEST(WaitingFiles, have_no_other_fault) {
+    EXPECT_FALSE(waits("python", "cannot be loaded: SyntaxError: invalid syntax"));
+    EXPECT_FALSE(waits("rust", "does not build: tests/a.rs:4: unresolved import `meter::Quota`\ntests/a.rs:9: expected one of `!`, found `)`"));
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing
