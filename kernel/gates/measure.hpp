@@ -91,7 +91,7 @@ private:
     [[nodiscard]] Result<GateReport> after_red(const GateCall& call, const Stop& stop);
     /// Changed lines of code that repeat the values of these test files: `file:line repeats …`. Errors: git's own.
     [[nodiscard]] Result<std::vector<std::string>> repeats_of_tests(const std::string& red_tree, const std::string& tree, const std::vector<std::string>& tests);
-    /// Runs RED's tests that are held out. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
+    /// Runs the held-out tests. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
     [[nodiscard]] Result<Ruling> held_out(const GateCall& call, const Stop& stop);
 
     /// Path and content.
@@ -151,10 +151,10 @@ private:
     [[nodiscard]] Result<std::map<std::string, std::string>> behind_links(const Language& language, const std::string& tree);
     /// Whether a file of the tree that is checked out is a link.
     [[nodiscard]] bool is_link(const std::string& path) const;
-    /// Whether tests run from the sources, by a runner of the kernel's.
+    /// Whether one of the kernel's runners runs the tests straight from the sources.
     [[nodiscard]] Result<bool> needs_no_build(const std::string& tree);
-    /// Of a project without tests: what keeps the kernel's own canary tests from being run by its runner, as a package that is not installed does.
-    /// Empty: nothing, or the runner has to build something first.
+    /// For a project without tests: what prevents its runner from running the kernel's own canary tests, such as a missing package.
+    /// Empty: nothing does, or the runner has to build something first.
     [[nodiscard]] Result<std::string> why_no_test_could_run(const std::string& tree, const Stop& stop);
     /// Remembered by tree, files and number when it was believed: another number is another run of the same. While a phase is judged, only
     /// what was built apart counts.
@@ -205,8 +205,8 @@ private:
     MentionIndex mentions_;
     std::string mentions_tree_;                             ///< What `mentions_` is of; empty: of nothing.
     std::map<std::string, std::map<std::string, std::string>> behind_;  ///< behind_links, by tree.
-    std::set<std::string> meant_;                           ///< Trees on which new tests were seen to mean something.
-    std::set<std::string> built_;                           ///< Trees that build, and in which folder: `judged <tree>`, `kept <tree>`.
+    std::set<std::string> meant_;                           ///< Trees on which new tests proved meaningful.
+    std::set<std::string> built_;                           ///< Trees that build, with the folder: `judged <tree>`, `kept <tree>`.
     bool judging_ = false;                                  ///< The gate that is running is a phase's.
 };
 
