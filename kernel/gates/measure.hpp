@@ -36,7 +36,7 @@ struct CoveredLine {
 /// Numbers of the lines of `now` that `old` has not, each as often as it has it.
 [[nodiscard]] std::set<std::uint64_t> changed_line_numbers(std::string_view now, std::string_view old);
 
-/// Files of a run that do not load or build, only because what they test is not there yet. A message that says anything else keeps all from waiting.
+/// Files of a run that do not load or build only because what they test does not exist yet. Empty if any message says something else.
 [[nodiscard]] std::set<std::string> waiting_files(const Language& language, const TestRun& run);
 
 /// What mutants of a change are run by.
@@ -94,23 +94,23 @@ private:
     /// Runs the held-out tests. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
     [[nodiscard]] Result<Ruling> held_out(const GateCall& call, const Stop& stop);
 
-    /// Path and content.
+    /// Path → content.
     using DeclaredFiles = std::map<std::string, std::string>;
-    /// What a specification declares, beside a tree.
+    /// The declarations of a specification, added to a tree.
     struct Declared {
-        DeclaredFiles files;                    ///< With callers of what it changes as stubs, where only so it compiles.
-        std::vector<Violation> errors;          ///< New ones of the compiler that no stub takes away.
+        DeclaredFiles files;                    ///< Callers of what it changes are stubs where it would not compile otherwise.
+        std::vector<Violation> errors;          ///< New compiler errors that no stub removes.
     };
-    /// Tried once a tree and interfaces. Errors: of `skeleton` and the checks.
+    /// Tried once per tree and interfaces. Errors: of `skeleton` and the checks.
     [[nodiscard]] Result<const Declared*> declared(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
-    /// The files of the declarations alone; nothing is compiled. Errors: AF-GATE-030.
+    /// Only the files of the declarations; compiles nothing. Errors: AF-GATE-030.
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> declarations(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
                                                                                         const Stop& stop);
-    /// Whether a function of the project in which an error stands became a stub in `files`.
+    /// Makes the project's functions that contain these errors stubs in `files`. Returns whether there were any.
     [[nodiscard]] Result<bool> stub_callers(const Language& language, const std::string& tree, const std::vector<Violation>& errors, DeclaredFiles& files);
     [[nodiscard]] Result<std::vector<Violation>> errors_beside(const Language& language, const TypeChecker& checker, const std::string& tree, const DeclaredFiles& files,
                                                                const Stop& stop);
-    /// The first that the project declares; null: none.
+    /// The first type checker that the project declares; null if there is none.
     [[nodiscard]] Result<const TypeChecker*> declared_checker(const std::string& tree);
 
     [[nodiscard]] Result<void> prepare();
@@ -131,11 +131,11 @@ private:
     /// Runs RED's files on RED's tree again, the change standing there as comments where the language has them.
     [[nodiscard]] Result<void> take_back(const Language& language, const std::string& red_tree, const std::string& tree, GreenEvidence& evidence,
                                          MeaningEvidence& meaning, const Stop& stop);
-    /// For tests that do not load on RED's tree: RED's files on this tree, in which each function that the change touches ends the test that comes to it.
-    /// Nothing, believed, where a file of RED's does not load here either.
+    /// For tests that do not load on RED's tree: runs RED's files on this tree with every function that the change touches altered to end any test that
+    /// calls it. An empty, believed run if one of RED's files does not load here either.
     [[nodiscard]] Result<TestRun> run_without_bodies(const Language& language, const std::string& red_tree, const std::string& tree, const GreenEvidence& evidence,
                                                      const Stop& stop);
-    /// The changed sources for such a run.
+    /// The altered sources for such a run.
     [[nodiscard]] Result<std::map<std::string, std::string>> without_bodies(const Language& language, const std::string& red_tree, const std::string& tree,
                                                                             const Stop& stop);
     /// RED's sources with the change beside them as comments.
@@ -160,8 +160,9 @@ private:
     /// what was built apart counts.
     [[nodiscard]] Result<TestRun> run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop, std::int64_t number = 1,
                                              const std::string& timeout = {});
-    /// RED's files on RED's tree. A test that meets an error in what the code gave it (`result_errors` of the language) fails as at a skeleton. A test that ends with an error there and comes to a stub of the project's own (`stubs` of the language) fails as it
-    /// does at a skeleton: that is measured by a second run, in which each stub ends the test that comes to it. `again`: run whatever is remembered.
+    /// RED's files on RED's tree. A test fails as at a skeleton if it runs into an error caused by what the code returned (`result_errors` of the language),
+    /// or if it ends with an error and reaches one of the project's own stubs (`stubs` of the language). A second run, in which each stub ends the test
+    /// that reaches it, measures the latter. `again`: run even if a result is remembered.
     [[nodiscard]] Result<TestRun> run_red_tests(const std::string& tree, const std::vector<std::string>& files, bool again, const Stop& stop);
     /// Sources with stubs, as they are for such a run: path and content.
     [[nodiscard]] Result<std::map<std::string, std::string>> marked_stubs(const Language& language, const std::string& tree, const Stop& stop);
