@@ -2,7 +2,7 @@
 // The host's request: records `key value` on descriptor 3, each ended by NUL.
 //
 //   host PID · program PATH · directory PATH · confine 0|1 · network none|full · namespaces 0|1 (0: use none)
-//   landlock_at_most ABI (an older kernel, for tests) · accept GAP (Gaps below), any number
+//   landlock_at_most ABI (an older kernel, for tests) · accept GAP (gaps.hpp), any number
 //   memory, file_bytes, shared_bytes (bytes) · processes · cpu_seconds · open_files
 //   system PATH, device PATH, read PATH, write PATH, hide PATH, any number of each
 #pragma once
