@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of a JSON object that may be missing or of another type: then they are empty.
+// Reads fields of a JSON object. A field that is missing or has another type reads as empty.
 #pragma once
 
 #include <string>

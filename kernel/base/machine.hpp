@@ -17,11 +17,11 @@ namespace agentforge::kernel {
 /// Whether a text holds the system's words for a full or failing disk. They may be any program's own text: a reason to look at the disk, and no more.
 [[nodiscard]] bool names_failing_machine(std::string_view output);
 
-/// Writes a megabyte below a directory, to the disk, and takes it away: 0, or the error number. A directory that is not there takes it: 0. One whose
-/// disk has less than `enough` bytes left is full (ENOSPC): what filled it may have been taken away meanwhile.
+/// Writes a megabyte to disk below a directory and removes it again. Returns 0 or the error number; 0 if the directory does not exist. A disk with
+/// fewer than `enough` bytes left counts as full (ENOSPC), because whatever filled it may have been removed since.
 [[nodiscard]] int failure_of_writing(const std::filesystem::path& directory, std::uint64_t enough = 0);
 
-/// Reads plain files to their end: 0, or the error number of the first that the disk does not give (EIO). One that is not there or forbidden is passed over.
+/// Reads plain files to their end. Returns 0, or the error number of the first file the disk cannot read (EIO). Skips files that are missing or forbidden.
 [[nodiscard]] int failure_of_reading(const std::vector<std::filesystem::path>& files);
 
 }  // namespace agentforge::kernel

@@ -24,7 +24,7 @@ namespace agentforge::kernel {
 [[nodiscard]] std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 /// One line that every JSON and every YAML 1.1/1.2 reader reads to the same value. `", "` and `": "`
-/// as separators; U+007F, C1 controls, U+0085, U+2028/9, U+FEFF, ASCII controls and what turns text round (bidirectional controls) escaped as \uXXXX;
+/// as separators; U+007F, C1 controls, U+0085, U+2028/9, U+FEFF, ASCII controls and bidirectional controls escaped as \uXXXX;
 /// characters beyond the BMP stay raw UTF-8 (YAML has no surrogate pairs); invalid UTF-8 becomes U+FFFD.
 /// A double is written so that both read a number; NaN and infinities become null.
 /// A key that takes more than 1,000 bytes written is still JSON, but no YAML reader takes it on one line.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads on a machine that may have none left.
+// Starts threads on a machine that may have none left.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace agentforge::kernel {
 
-/// A thread that runs `work`, or nothing where the machine has no process or memory left for one. `work` is copied, so the caller
-/// can still run it itself.
+/// Starts a thread that runs `work`. Returns nothing if the machine has no process or memory left for one. `work` is copied, so the
+/// caller can still run it itself.
 template <class Work>
 [[nodiscard]] std::optional<std::thread> try_thread(const Work& work) {
     try {

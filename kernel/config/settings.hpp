@@ -17,13 +17,13 @@
 
 namespace agentforge::kernel {
 
-/// What a project's file says about a setting, and may not say by itself.
+/// A setting in a project's file that the project may not set by itself.
 struct GuardedSetting {
     std::string key;
     json::value value;
     std::string where;
-    json::value holds = nullptr;        ///< What holds instead; null: nothing does.
-    std::string holds_where = {};       ///< Where that was written.
+    json::value holds = nullptr;        ///< The value in force instead; null: none.
+    std::string holds_where = {};       ///< Where that value was written.
 };
 struct SettingOrigin { std::string layer; std::string where; };     ///< "project", ".agentforge/config/settings.yaml:3:5"
 
@@ -34,7 +34,7 @@ public:
         std::string project_file;                                   ///< May be missing.
         std::map<std::string, std::string> environment;             ///< Whole environment; AGENTFORGE_LLM_BACKEND → llm.backend.
         std::vector<std::pair<std::string, std::string>> flags;     ///< Key → value, YAML scalars.
-        bool project_trusted = true;                                ///< False: what the project may say only with the user's trust is left out.
+        bool project_trusted = true;                                ///< False: leaves out what the project may set only with the user's trust.
     };
     /// Every key is checked against the schema (config/settings_schema.yaml). Errors: AF-CONF-020 unknown key with
     /// file, line, column and nearest key; AF-CONF-021 wrong type or value; AF-CONF-022 the schema file itself.
@@ -57,10 +57,10 @@ public:
     [[nodiscard]] const std::vector<std::string>& unknown_environment() const;
     /// Every AGENTFORGE_… variable that means something: those of the settings (`*` stands for any one word) and the others.
     [[nodiscard]] std::vector<std::string> variables() const;
-    /// What the project's file says and needs the user's trust for: settings that reach beyond the sandbox, and values looser than the user's; also where it
-    /// was left out.
+    /// Values in the project's file that need the user's trust: settings that reach beyond the sandbox, and values looser than the user's; including
+    /// those that were left out.
     [[nodiscard]] const std::vector<GuardedSetting>& guarded() const;
-    /// What the project's file says about settings that are the user's alone. It is never used.
+    /// Settings in the project's file that only the user may set. They are never used.
     [[nodiscard]] const std::vector<GuardedSetting>& refused() const;
     /// Every setting there is: {key, type, project, description, default?}, for `config show` and the documentation.
     [[nodiscard]] const json::array& known() const;

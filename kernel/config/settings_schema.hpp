@@ -21,7 +21,7 @@ struct SettingKey {
         trust,          ///< Nothing.
         lower,          ///< Lower it: numbers, times, the place in `values`, true to false.
         higher,         ///< Raise it.
-        more,           ///< Add to the user's list; trust changes nothing about that.
+        more,           ///< Add to the user's list, with or without trust.
         never           ///< Nothing, even with trust.
     };
     std::string name;                       ///< `agents.*.llm.model`
@@ -34,7 +34,7 @@ struct SettingKey {
     std::optional<json::value> fallback;
     Project project = Project::trust;
     std::string project_name;               ///< `lower`
-    std::string unset;                      ///< The key that holds where this one is unset; empty: none.
+    std::string unset;                      ///< The key that applies if this one is unset; empty: none.
     std::string description;
     std::string where;                      ///< `settings_schema.yaml:6:3`
 };
@@ -72,7 +72,7 @@ private:
 
 /// AF-CONF-044: what has become of the key that stands at `where`.
 [[nodiscard]] Error former_key(const FormerKey& former, const std::vector<std::string>& segments, std::string where);
-/// Whether a project's value needs the user's agreement. `holds`: what holds without it; null where nothing does.
+/// Whether a project's value needs the user's agreement. `holds`: the value in force without it; null if there is none.
 [[nodiscard]] bool needs_agreement(const SettingKey& key, const json::value& value, const json::value* holds);
 /// "" where the value fits the key; else what it must be.
 [[nodiscard]] std::string value_problem(const SettingKey& key, const json::value& value);

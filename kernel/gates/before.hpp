@@ -19,8 +19,8 @@ namespace agentforge::kernel {
 /// always passes: whatever is wrong with the suite is not the task's.
 [[nodiscard]] GateReport baseline_report(std::vector<GateReport> runs);
 
-/// Whether a task can be judged against a report `baseline`: AF-GATE-107 (`unavailable`) where tests were found and in no run any of them could be measured,
-/// because of how they are run. Code that does not build, or that crashes the runner, is the task's to mend: then a task may begin.
+/// Whether a task can be judged against a report `baseline`. Errors: AF-GATE-107 (`unavailable`) tests were found, but no run could measure any of them,
+/// because of how they are run. A task may begin on code that does not build or that crashes the runner: fixing that is the task's job.
 [[nodiscard]] Result<void> check_suite_was_measured(const GateReport& baseline);
 
 /// Failures that are not held against the task, by id: those that failed before it, and those that are flaky, unless RED declared them.

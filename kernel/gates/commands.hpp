@@ -29,7 +29,7 @@ struct GateSettings {
     std::map<std::string, std::int64_t, std::less<>> thresholds;    ///< By check id.
     std::vector<std::string> integration_tests;                     ///< Globs: test files that wait for the end of a phase.
     std::size_t mutants = 10;                                       ///< At most so many altered lines show whether new tests notice; 0: none.
-    bool without_new_test = false;                                  ///< Work without a new test is delivered whatever the request's words are.
+    bool without_new_test = false;                                  ///< Delivers work without a new test, whatever the request's words.
     std::vector<std::string> readable;                              ///< More that commands may read: a virtual environment.
     std::uint64_t max_processes = 512;                              ///< Processes and threads that one command may have at once.
     std::vector<std::string> command;                               ///< What `{command}` stands for, alone in an argument: the tests of the language `generic`.
@@ -51,7 +51,7 @@ struct TestSelection {
     std::string timeout = {};           ///< In place of `tests`, the setting that bounds it, where that is set: integration, tests_after_edit.
     std::map<std::string, std::string> instead = {};    ///< Path → bytes that stand in these plain files of the tree for this run; a path that the tree has not is one more file.
     std::optional<std::chrono::seconds> at_most = {};   ///< The run takes no longer, whatever the settings allow.
-    std::string purpose = {};           ///< GateCommand::purpose of what is run for it.
+    std::string purpose = {};           ///< GateCommand::purpose of the commands it runs.
 };
 
 /// How the build of a tree went.
@@ -83,7 +83,7 @@ public:
     /// From now on these files (path and content) stand in each tree that is checked out, in place of its own; none: as trees are.
     void stand_in(std::map<std::string, std::string> files) { stand_in_ = std::move(files); }
     [[nodiscard]] bool stands_in_nothing() const noexcept { return stand_in_.empty(); }
-    /// The user's commit: what compiling it leaves may be used for other trees (a compiler cache).
+    /// Sets the user's commit. What compiling it leaves behind (a compiler cache) may be used for other trees.
     void trust(std::string tree) { trusted_ = std::move(tree); }
     /// What the tree depends on. Errors: git's own.
     [[nodiscard]] Result<std::vector<SetupStep>> setup_steps(const Language& language, const std::string& tree);
@@ -191,7 +191,7 @@ private:
     json::object confinement_;
     std::shared_ptr<std::vector<GateCommand>> log_;     ///< May be null.
     std::string placed_;                    ///< The tree that was placed last.
-    std::string purpose_;                   ///< Of what is run now.
+    std::string purpose_;                   ///< Of the current command.
     std::string trusted_;                   ///< The user's commit.
     std::map<std::string, std::vector<std::string>> judged_folders_;    ///< By language and runner: folders of trees, the newest last.
 };

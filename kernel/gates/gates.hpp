@@ -22,10 +22,10 @@
 
 namespace agentforge::kernel {
 
-/// Tests of RED that are not shown to those who implement. The tree that is measured does not have them; the kernel runs them on one that does.
+/// RED's tests that the implementing stages do not see. The measured tree does not have them; the kernel runs them on one that does.
 struct HeldOut {
     std::vector<std::string> files;                 ///< Empty: none are held out.
-    std::string tree;                               ///< The tree that is measured, with them.
+    std::string tree;                               ///< The measured tree with these files added.
     std::vector<TestOutcome> red_tests;             ///< All of RED's, as RED saw them.
     json::object test_suite;                        ///< RED's artifact, with them.
 };
@@ -42,7 +42,7 @@ struct GateBaseline {
     json::object test_suite;                        ///< Artifact (or the model's answer) of RED: tests mapped to requirements.
     std::string request;                            ///< The user's words.
     std::string intent;                             ///< intake's extracted_intent.action: refactor and delete need guards only.
-    HeldOut held_out;                               ///< For green and refactor. Everything above is then without these tests.
+    HeldOut held_out;                               ///< For green and refactor. Everything above then excludes these tests.
 };
 
 struct GateCall {
@@ -90,7 +90,7 @@ public:
         std::string setup = "ask";                  ///< What is not there yet: `ask` a person (AF-GATE-100), fetch it `always`, `never` need it.
         std::int64_t baseline_runs = 2;             ///< How often the suite is run before the task; not read here.
         bool held_out = true;                       ///< Whether tests may be held out; not read here.
-        std::shared_ptr<std::vector<GateCommand>> log;      ///< Where commands are told; the runner's own where it is empty.
+        std::shared_ptr<std::vector<GateCommand>> log;      ///< Where commands are logged; null: the runner's own.
     };
     /// `verify` is the worktree that only gates use.
     GateRunner(const Repository& repository, Worktree& verify, ProcessRunner& processes, Options options);
@@ -106,7 +106,7 @@ public:
     /// {"scope": "affected"} for the test files that what changed since the user's commit may affect, and RED's; the other gates take none.
     [[nodiscard]] Result<GateReport> run(const GateCall& call, const Stop& stop);
 
-    /// What was run since this was asked last, in its order.
+    /// Returns the commands run since the last call, in order.
     [[nodiscard]] std::vector<GateCommand> take_commands();
 
     /// Contents of files with skeletons added: only what the interfaces declare, each body being the language's marker.

@@ -70,7 +70,7 @@ struct TestRunner {
     std::vector<Canary> canaries;           ///< None: the report says that nothing proves that a failing test is told.
     std::vector<std::string> error_messages;    ///< RE2: a failure whose message matches is an error, whatever the format says.
     std::vector<std::string> assertion_messages;    ///< RE2: an error whose message matches is a failed assertion.
-    std::string declaration;                ///< RE2 with the group `name`: declares a test, or a class of tests, in a file, for formats that tell no files.
+    std::string declaration;                ///< RE2 with the group `name`: declares a test, or a class of tests, in a file, for formats that name no files.
 };
 
 /// What the project checks its types with. Without `argv` it is the build of the runner: compiled languages.
@@ -153,8 +153,8 @@ struct Language {
     std::string skeletons;                  ///< Kind of declarations the kernel writes itself (`c`); empty: the command's, if there is one.
     CodeRules code;                         ///< How its text is read where no command measures it: complexity, what it compares with.
     StubRules stubs;                        ///< With `code`; a command `stubs` does the same for what has no braces.
-    std::string undeclared;                 ///< RE2 of a compiler's or loader's message that names what is not there yet; empty: none is known.
-    std::string result_errors;            ///< RE2 of an error that a test meets in what the code gave it: a key that is missing, text that is no JSON.
+    std::string undeclared;                 ///< RE2 of a compiler's or loader's message about a name that does not exist yet; empty: none is known.
+    std::string result_errors;            ///< RE2 of an error caused by what the code returned to a test: a missing key, text that is not JSON.
     std::vector<MutationRule> mutations;    ///< Small faults to put into a change, the more telling first (mutants.hpp).
     std::vector<TypeChecker> type_checkers;
     std::vector<SetupRule> setup;

@@ -36,8 +36,8 @@ struct CoveredLine {
 /// Numbers of the lines of `now` that `old` has not, each as often as it has it.
 [[nodiscard]] std::set<std::uint64_t> changed_line_numbers(std::string_view now, std::string_view old);
 
-/// Files of a run that do not load or build, only because what they test is not there yet: each message misses a name that the specification has, or
-/// says no name. Any other message keeps all from waiting.
+/// Files of a run that do not load or build only because what they test does not exist yet: each message is about a missing name that appears in the
+/// specification, or names nothing. Empty if any message says something else.
 [[nodiscard]] std::set<std::string> waiting_files(const Language& language, const json::object& specification, const TestRun& run);
 
 /// What mutants of a change are run by.
@@ -92,26 +92,26 @@ private:
     [[nodiscard]] Result<GateReport> after_red(const GateCall& call, const Stop& stop);
     /// Changed lines of code that repeat the values of these test files: `file:line repeats …`. Errors: git's own.
     [[nodiscard]] Result<std::vector<std::string>> repeats_of_tests(const std::string& red_tree, const std::string& tree, const std::vector<std::string>& tests);
-    /// Runs RED's tests that are held out. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
+    /// Runs the held-out tests. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
     [[nodiscard]] Result<Ruling> held_out(const GateCall& call, const Stop& stop);
 
-    /// Path and content.
+    /// Path → content.
     using DeclaredFiles = std::map<std::string, std::string>;
-    /// What a specification declares, beside a tree.
+    /// The declarations of a specification, added to a tree.
     struct Declared {
-        DeclaredFiles files;                    ///< With callers of what it changes as stubs, where only so it compiles.
-        std::vector<Violation> errors;          ///< New ones of the compiler that no stub takes away.
+        DeclaredFiles files;                    ///< Callers of what it changes are stubs where it would not compile otherwise.
+        std::vector<Violation> errors;          ///< New compiler errors that no stub removes.
     };
-    /// Tried once a tree and interfaces. Errors: of `skeleton` and the checks.
+    /// Tried once per tree and interfaces. Errors: of `skeleton` and the checks.
     [[nodiscard]] Result<const Declared*> declared(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
-    /// The files of the declarations alone; nothing is compiled. Errors: AF-GATE-030.
+    /// Only the files of the declarations; compiles nothing. Errors: AF-GATE-030.
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> declarations(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
                                                                                         const Stop& stop);
-    /// Whether a function of the project in which an error stands became a stub in `files`.
+    /// Makes the project's functions that contain these errors stubs in `files`. Returns whether there were any.
     [[nodiscard]] Result<bool> stub_callers(const Language& language, const std::string& tree, const std::vector<Violation>& errors, DeclaredFiles& files);
     [[nodiscard]] Result<std::vector<Violation>> errors_beside(const Language& language, const TypeChecker& checker, const std::string& tree, const DeclaredFiles& files,
                                                                const Stop& stop);
-    /// The first that the project declares; null: none.
+    /// The first type checker that the project declares; null if there is none.
     [[nodiscard]] Result<const TypeChecker*> declared_checker(const std::string& tree);
 
     [[nodiscard]] Result<void> prepare();
@@ -132,11 +132,11 @@ private:
     /// Runs RED's files on RED's tree again, the change standing there as comments where the language has them.
     [[nodiscard]] Result<void> take_back(const Language& language, const std::string& red_tree, const std::string& tree, GreenEvidence& evidence,
                                          MeaningEvidence& meaning, const Stop& stop);
-    /// For tests that do not load on RED's tree: RED's files on this tree, in which each function that the change touches ends the test that comes to it.
-    /// Nothing, believed, where a file of RED's does not load here either.
+    /// For tests that do not load on RED's tree: runs RED's files on this tree with every function that the change touches altered to end any test that
+    /// calls it. An empty, believed run if one of RED's files does not load here either.
     [[nodiscard]] Result<TestRun> run_without_bodies(const Language& language, const std::string& red_tree, const std::string& tree, const GreenEvidence& evidence,
                                                      const Stop& stop);
-    /// The changed sources for such a run.
+    /// The altered sources for such a run.
     [[nodiscard]] Result<std::map<std::string, std::string>> without_bodies(const Language& language, const std::string& red_tree, const std::string& tree,
                                                                             const Stop& stop);
     /// RED's sources with the change beside them as comments.
@@ -152,17 +152,18 @@ private:
     [[nodiscard]] Result<std::map<std::string, std::string>> behind_links(const Language& language, const std::string& tree);
     /// Whether a file of the tree that is checked out is a link.
     [[nodiscard]] bool is_link(const std::string& path) const;
-    /// Whether tests run from the sources, by a runner of the kernel's.
+    /// Whether one of the kernel's runners runs the tests straight from the sources.
     [[nodiscard]] Result<bool> needs_no_build(const std::string& tree);
-    /// Of a project without tests: what keeps the kernel's own canary tests from being run by its runner, as a package that is not installed does.
-    /// Empty: nothing, or the runner has to build something first.
+    /// For a project without tests: what prevents its runner from running the kernel's own canary tests, such as a missing package.
+    /// Empty: nothing does, or the runner has to build something first.
     [[nodiscard]] Result<std::string> why_no_test_could_run(const std::string& tree, const Stop& stop);
     /// Remembered by tree, files and number when it was believed: another number is another run of the same. While a phase is judged, only
     /// what was built apart counts.
     [[nodiscard]] Result<TestRun> run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop, std::int64_t number = 1,
                                              const std::string& timeout = {});
-    /// RED's files on RED's tree. A test that meets an error in what the code gave it (`result_errors` of the language) fails as at a skeleton. A test that ends with an error there and comes to a stub of the project's own (`stubs` of the language) fails as it
-    /// does at a skeleton: that is measured by a second run, in which each stub ends the test that comes to it. `again`: run whatever is remembered.
+    /// RED's files on RED's tree. A test fails as at a skeleton if it runs into an error caused by what the code returned (`result_errors` of the language),
+    /// or if it ends with an error and reaches one of the project's own stubs (`stubs` of the language). A second run, in which each stub ends the test
+    /// that reaches it, measures the latter. `again`: run even if a result is remembered.
     [[nodiscard]] Result<TestRun> run_red_tests(const std::string& tree, const std::vector<std::string>& files, bool again, const Stop& stop);
     /// Sources with stubs, as they are for such a run: path and content.
     [[nodiscard]] Result<std::map<std::string, std::string>> marked_stubs(const Language& language, const std::string& tree, const Stop& stop);
@@ -206,8 +207,8 @@ private:
     MentionIndex mentions_;
     std::string mentions_tree_;                             ///< What `mentions_` is of; empty: of nothing.
     std::map<std::string, std::map<std::string, std::string>> behind_;  ///< behind_links, by tree.
-    std::set<std::string> meant_;                           ///< Trees on which new tests were seen to mean something.
-    std::set<std::string> built_;                           ///< Trees that build, and in which folder: `judged <tree>`, `kept <tree>`.
+    std::set<std::string> meant_;                           ///< Trees on which new tests proved meaningful.
+    std::set<std::string> built_;                           ///< Trees that build, with the folder: `judged <tree>`, `kept <tree>`.
     bool judging_ = false;                                  ///< The gate that is running is a phase's.
 };
 

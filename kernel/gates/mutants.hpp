@@ -19,7 +19,7 @@ struct MutationRule {
     std::string name;
     std::string match;
     std::string replace;
-    std::string told;                       ///< What people read in place of what it was replaced by; empty: that.
+    std::string told;                       ///< Shown to people in place of the replacement; empty: the replacement itself.
     Globs files;                            ///< Only in these; empty: in all.
 };
 
@@ -29,7 +29,7 @@ struct Mutant {
     std::uint64_t line = 0;
     std::string rule;                       ///< In words: `turns == into !=`.
     std::string before;                     ///< The line, without its margins.
-    std::string after;                      ///< As people read it.
+    std::string after;                      ///< As shown to people.
     std::string content;                    ///< The whole file.
 };
 
@@ -51,7 +51,7 @@ struct Mutant {
 /// Empty: the language has no comments of one line.
 [[nodiscard]] std::string with_text_as_comment(std::string_view before, std::string_view after, const CodeRules& rules, std::string_view marker);
 
-/// The function around a line, where `before` has none of its name; empty otherwise. Read by its braces, or where the language has no comments of C's kind by its indentation.
+/// The function around a line if `before` has none of that name; empty otherwise. Found by braces, or by indentation if the language has no C comments.
 [[nodiscard]] std::string added_function(std::string_view before, std::string_view now, std::uint64_t line, const CodeRules& rules);
 
 /// Whether two texts differ in anything but comments and blanks, as far as the rules can tell.

@@ -26,7 +26,7 @@ struct ToolState {
     std::vector<std::string> probe = {};    ///< Arguments with which the program says whether it has what `name` names.
     bool unsupported = false;           ///< The project names it as its test runner, and it cannot be measured: never found.
 
-    /// What is missing where it is not found: the program, or what the program was asked for.
+    /// What is missing if the tool was not found: the program, or what the program was asked for.
     [[nodiscard]] const std::string& wanted() const { return probe.empty() && !unsupported ? program : name; }
 };
 

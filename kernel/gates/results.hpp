@@ -44,7 +44,7 @@ struct TestRun {
     /// Built in a folder in which other trees were built and run: quick, and good for feedback; no phase is judged by it.
     bool kept_build = false;
     bool not_built = false;                 ///< The build failed: each file is an error that says why.
-    bool crashed = false;                   ///< A signal ended the runner: the code under test may have done it.
+    bool crashed = false;                   ///< A signal ended the runner; the code under test may be the cause.
 };
 
 /// What the kernel knows about a run before it reads the results.

@@ -48,10 +48,10 @@ struct RedEvidence {
     std::vector<std::string> skeleton_paths;        ///< Changed files that are what the skeleton generator makes.
     std::vector<std::string> foreign_paths;         ///< All other changed files.
     TestRun run;                                    ///< RED's files on RED's tree.
-    std::set<std::string> waiting_files;            ///< Those that do not load or build, only because what they test is not there yet.
+    std::set<std::string> waiting_files;            ///< Files that do not load or build only because what they test does not exist yet.
     std::vector<TestOutcome> base_tests;
 };
-/// facts: all_tests_fail, tests_exist, tests_are_valid, waiting_tests and others. A test that waits counts as one that fails: GREEN measures it.
+/// facts: all_tests_fail, tests_exist, tests_are_valid, waiting_tests and others. A waiting test counts as failing: GREEN measures it.
 [[nodiscard]] Ruling judge_red(const RedEvidence& evidence);
 
 /// The ids that RED's run stands for, split by kind; what is not declared and failed is new.

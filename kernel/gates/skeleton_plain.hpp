@@ -32,7 +32,7 @@ namespace agentforge::kernel {
                                               const std::map<std::string, std::string>& contents, const std::vector<std::string>& existing,
                                               const std::string& marker);
 
-/// A file of which bodies are gone, as its language takes it: Go refuses an import that nothing uses.
+/// A file whose bodies were removed, changed so that its language accepts it: Go refuses unused imports.
 [[nodiscard]] std::string without_what_is_unused(std::string_view kind, const std::string& text);
 
 }  // namespace agentforge::kernel

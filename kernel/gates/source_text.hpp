@@ -74,21 +74,21 @@ struct ComparedLiteral {
 };
 [[nodiscard]] std::vector<ComparedLiteral> compared_literals(const CodeText& text, const CodeRules& rules, const std::set<std::string>& known);
 
-/// Literals that stand together on a line of tests: what a function is given, and what it should answer.
+/// The literals on one line of a test: a function's input and its expected result.
 struct TestLine {
     std::string file;
     std::uint64_t line = 0;
-    std::set<std::string> values;           ///< Without their marks.
+    std::set<std::string> values;           ///< Without quotation marks.
 };
-/// Lines of a test file with literals that say something.
+/// Lines of a test file with telling literals.
 [[nodiscard]] std::vector<TestLine> test_lines(const std::string& file, const CodeText& text);
 
 /// A line of code that repeats the values of tests.
 struct RepeatedValues {
     std::uint64_t line = 0;
-    std::string what;                       ///< In words: the values, and where the tests have them.
+    std::string what;                       ///< In words: the values, and where they are in the tests.
 };
-/// Of these lines, those on which two literals of one line of the tests stand together, or three that the tests have, and no other.
+/// Returns those of `lines` with two literals from one line of the tests, or with three or more literals that are all from the tests.
 [[nodiscard]] std::vector<RepeatedValues> repeated_values(const CodeText& code, const std::set<std::uint64_t>& lines, const std::vector<TestLine>& tests);
 
 /// Whether a line says anything: braces alone can not be run.

@@ -17,12 +17,12 @@ struct StubRules;
 /// as it is where it has none. Lines move only by those of `head`. Errors: none; a text that cannot be read is left alone.
 [[nodiscard]] std::string mark_stubs(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::string& marker);
 
-/// The text with each function marked so in which one of these lines stands, as the innermost one.
+/// The text with the innermost function around each of these lines marked.
 [[nodiscard]] std::string mark_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::set<std::uint64_t>& lines,
                                             const std::string& marker);
 
-/// The text with the innermost function around each of these lines made a stub: it ends the test that comes there, and what it did stays in it as
-/// comments. A function that is such a stub already, a line in no function: as it is.
+/// The text with the innermost function around each of these lines turned into a stub: it ends any test that calls it and keeps its old body as
+/// comments. Functions that already are such stubs, and lines outside functions, stay unchanged.
 [[nodiscard]] std::string stub_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::set<std::uint64_t>& lines,
                                             const std::string& marker);
 

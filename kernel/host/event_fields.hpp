@@ -21,7 +21,7 @@ namespace agentforge::kernel {
     return value->to_number<std::uint64_t>();
 }
 
-/// The files that a step's command changed by itself, behind `before`; empty: none.
+/// The files that a step's command changed by itself, prefixed with `before`; empty if there are none.
 [[nodiscard]] inline std::string text_of_files(const json::object& fields, std::string_view before) {
     const json::value* files = fields.if_contains("files");
     if (files == nullptr || !files->is_array()) { return {}; }

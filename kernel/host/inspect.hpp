@@ -14,7 +14,7 @@ namespace agentforge::kernel {
 [[nodiscard]] std::string record_line(const json::object& body);
 /// The same with time and, where there is room, role, cut to the terminal's width behind `begin`; what tells of a failure is whole.
 [[nodiscard]] std::string record_on_terminal(const Program& program, const json::object& body, const std::string& begin);
-/// What a journal says of the time of its gates.
+/// How long gates took, according to a journal.
 [[nodiscard]] GateTime gate_time(const std::vector<Record>& records);
 /// One step with all that was sent and answered. Errors: AF-CLI-012 there is none of that number.
 int inspect_step(Program& program, const std::string& task, std::uint64_t step);

@@ -49,7 +49,7 @@ public:
     [[nodiscard]] const TaskServices& services() const noexcept { return *services_; }
     [[nodiscard]] const PriceTable& prices() const noexcept { return prices_; }
     [[nodiscard]] const ProductPaths& product() const noexcept { return product_; }
-    /// What starts programs confined, with the gaps that the user's own settings accept; a project's settings accept none.
+    /// The helper that starts confined programs, with the gaps that the user's own settings accept. A project's settings cannot accept any.
     [[nodiscard]] ExecHelper exec_helper() const;
     [[nodiscard]] TaskStore& tasks() noexcept { return *tasks_; }
     [[nodiscard]] EscalationStore& escalations() noexcept { return *escalations_; }

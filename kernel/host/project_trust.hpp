@@ -45,7 +45,7 @@ struct ProjectTrust {
 /// AF-PLUG-043: the run would do something else with code and questions than the project says.
 [[nodiscard]] Error cannot_do_without(const GuardedSetting& setting);
 
-/// AF-CONF-047: the project says something that only the user may say.
+/// AF-CONF-047: the project sets something that only the user may set.
 [[nodiscard]] Error yours_alone(const GuardedSetting& setting);
 
 /// Settings and trust together, because each decides about the other: without trust the settings lack what needs it.
@@ -61,7 +61,8 @@ struct TrustedSettings {
                                                     const std::vector<std::pair<std::string, std::string>>& further = {});
 
 /// Where the project is not trusted: on a terminal, for a command that runs tasks, shows what it wants to run and asks once (the answer is kept
-/// outside of it, a "no" too); elsewhere, and after a "no", says AF-PLUG-040. What is the user's alone to say is told (AF-CONF-047). Returns the settings as they are in force then.
+/// outside of it, a "no" too); elsewhere, and after a "no", says AF-PLUG-040. Warns about what only the user may set (AF-CONF-047).
+/// Returns the settings then in force.
 /// Errors: as load_settings and TrustStore; `cancelled` AF-CLI-122 Ctrl-C.
 [[nodiscard]] Result<TrustedSettings> settle_trust(Program& program, const ProjectPlace& place, const ProductPaths& product, TrustedSettings loaded);
 

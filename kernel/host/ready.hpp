@@ -28,8 +28,8 @@ namespace agentforge::kernel {
 /// What gates will need of HEAD's tree. Errors: those of `look_at_gates`; where a setting is wrong, `where` is the file and line that says it.
 [[nodiscard]] Result<GateReadiness> check_gates(Project& project);
 
-/// What the suite of HEAD says now, for people: `26 tests, none failing`; one that takes more than a minute is given up. A terminal is told that it
-/// runs. Errors: those of measure_head.
+/// Runs the suite of HEAD and summarizes it for people: `26 tests, none failing`. Gives up after a minute. On a terminal, says that it is running.
+/// Errors: those of measure_head.
 struct SuiteNow { bool passes = true; std::string text; };
 [[nodiscard]] Result<SuiteNow> measure_suite(Program& program, Project& project);
 
@@ -37,7 +37,7 @@ struct SuiteNow { bool passes = true; std::string text; };
 [[nodiscard]] std::vector<std::string> gates_text(const GateReadiness& gates);
 [[nodiscard]] json::array gates_json(const GateReadiness& gates);
 
-/// Runs `true` as gates run programs, and answers with what was in force. Errors: AF-EXEC-….
+/// Runs `true` the way gates run programs and returns the confinement that was in force. Errors: AF-EXEC-….
 [[nodiscard]] Result<json::object> check_sandbox(const ExecHelper& helper, const std::string& folder);
 
 /// One program that may be asked to do something at the end of a task.

@@ -71,7 +71,7 @@ public:
     /// Torn is only a last line that has no line end or is not a JSON object. A last line that is whole
     /// but does not verify, or a bad line with another after it, is corruption.
     /// Errors: `corrupt` AF-JRNL-002 with offset and sequence; `not_found` AF-JRNL-007; `io` AF-JRNL-003.
-    /// `accept` sees header and records before anything is cut; what it refuses is left as it is.
+    /// `accept` sees the header and records before anything is cut; a journal that it refuses stays unchanged.
     using Accept = std::function<Result<void>(const json::object& header, const std::vector<Record>& records)>;
     [[nodiscard]] static Result<Journal> open(const std::filesystem::path& path, JournalDisk& disk = JournalDisk::system(), const Accept& accept = {});
     /// Reads and verifies without changing the file; a torn tail is left out and reported.

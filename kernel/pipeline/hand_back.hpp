@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way back from GREEN: a test that contradicts the specification goes back to RED, a criterion that cannot hold to SPEC.
-// A model's word is no evidence: what it names must be there, and must be what was measured. What comes back is held against
-// what was sent: nothing else may change, and nothing may become less.
+// A model's word is not evidence: what it names must exist and match the measurements. What comes back is compared with what was
+// sent: nothing else may change, and nothing may be lost.
 #pragma once
 
 #include <string>
@@ -14,14 +14,14 @@
 
 namespace agentforge::kernel {
 
-/// What `complete` was given as `hand_back`; null where the work itself is handed in.
+/// The `hand_back` given to `complete`; null if the work itself is handed in.
 [[nodiscard]] const json::object* hand_back_of(const json::object& artifact);
 
-/// What is known where something is handed back.
+/// What a hand-back is judged against.
 struct HandBackGround {
     const json::object& specification;
     const json::object& suite;              ///< RED's.
-    const GateReport& green;                ///< Of the tree that stands.
+    const GateReport& green;                ///< Of the current tree.
     std::vector<std::string> changed;       ///< Files that differ from RED's tree.
 };
 
@@ -32,21 +32,21 @@ struct HandBackGround {
 /// The same for a task whose current stage hands back on `tree`. The gate `green` must have been measured there.
 [[nodiscard]] Result<json::object> hand_back_evidence(const TaskSession& session, Workshop& workshop, const json::object& claim, const std::string& tree);
 
-/// What the stage that it goes back to is told.
+/// The text shown to the stage that the work goes back to.
 [[nodiscard]] std::string hand_back_words(const json::object& evidence);
 
-/// What is wrong with the artifact in which a stage corrects what was handed back to it; empty: nothing, or nothing was.
+/// The faults in an artifact that corrects what was handed back; empty if there are none, or nothing was handed back.
 [[nodiscard]] std::vector<std::string> faults_of_correction(const HandBack& hand_back, const json::object& before, const json::object& after);
-/// The same for the current stage of a task. What a person asked for in between is the person's to answer for.
+/// The same for the current stage of a task. Changes that a person asked for in between are the person's responsibility.
 [[nodiscard]] Result<std::vector<std::string>> faults_of_correction(const TaskSession& session, const json::object& artifact);
 
-/// Once the stage that handed back begins again: puts its work on what was corrected, where the two fit, and records it.
+/// When the stage that handed back begins again: applies its earlier work to the correction, if the two fit, and records it.
 [[nodiscard]] Result<void> put_work_back(TaskSession& session, Workshop& workshop);
 
-/// What the current stage's agents are told of it besides the reason; empty: nothing.
+/// What the current stage's agents are told about the hand-back besides the reason; may be empty.
 [[nodiscard]] Result<std::string> hand_back_note(const TaskSession& session, Workshop& workshop);
 
-/// One line for each time that something was handed back, for whoever reads the delivery.
+/// One line per hand-back, for readers of the delivery.
 [[nodiscard]] Result<std::vector<std::string>> hand_backs_told(const TaskSession& session, Workshop& workshop);
 
 }  // namespace agentforge::kernel

@@ -21,20 +21,20 @@ namespace agentforge::kernel {
 [[nodiscard]] Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& events, const GateRequest& request,
                                          const std::string& tree, const json::object* candidate, const Stop& stop);
 
-/// What a gate of the task is measured against, as the journal has it. `candidate`: as for `measure`.
+/// What a gate of the task is measured against, taken from the journal. `candidate`: as for `measure`.
 [[nodiscard]] Result<GateBaseline> gate_baseline(const TaskSession& session, std::string_view gate, const json::object* candidate);
 
 /// Whether what the stage hands in is judged against the suite before the task: then that is measured before the stage begins.
 [[nodiscard]] bool needs_baseline(const StageTemplate& stage);
-/// The same of the current stage and those that are still to come.
+/// The same for the current stage and all later ones.
 [[nodiscard]] bool will_need_baseline(const TaskState& state);
 
-/// The suite on a tree, run for the `number`th time. A tree without a language has no tests. Errors: AF-GATE-…; cancelled.
+/// Runs the suite on a tree for the `number`th time. A tree without a language has no tests. Errors: AF-GATE-…; cancelled.
 [[nodiscard]] Result<GateReport> run_suite(Workshop& workshop, const std::string& tree, std::int64_t number, const Stop& stop);
 
 /// Measures the suite on the user's commit, unless the journal has it with the inputs of now: `Workshop::baseline_runs` times, so that tests that flip show.
 /// Journaled as the gate `baseline`, which passes whatever it finds: see baseline_report.
-/// Errors: AF-GATE-…, AF-GATE-107 where nothing could be measured (check_suite_was_measured); cancelled.
+/// Errors: AF-GATE-…; AF-GATE-107 nothing could be measured (check_suite_was_measured); cancelled.
 [[nodiscard]] Result<void> ensure_baseline(TaskSession& session, Workshop& workshop, EventSink& events, const Stop& stop);
 
 /// The newest report of a gate, if it was measured.

@@ -53,7 +53,7 @@ struct TaskServices {
     /// Id, version and hash of each plugin that a pipeline uses; for the journal. Unset: nothing is recorded of them.
     std::function<json::array(const PipelineTemplate&)> plugins_of = {};
     DeliverySettings delivery = {};                         ///< How the verified tree leaves the task.
-    bool ask_about_suspicions = false;                      ///< `gates.unattended: strict`: a person approves what a gate is suspicious of.
+    bool ask_about_suspicions = false;                      ///< `gates.unattended: strict`: a person must approve suspicious work.
 };
 
 /// A stage's clock (FR-063): it counts agent time. While a gate measures it stands still, so that a long test suite does not

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is looked at and measured without a task: dependencies (`agentforge setup`), what gates need, the suite of HEAD.
+// Checks and measurements that need no task: dependencies (`agentforge setup`), what gates need, the suite of HEAD.
 #pragma once
 
 #include <string>
@@ -29,8 +29,8 @@ struct Setup {
 /// The same for these files of the checkout as they lie there, committed or not.
 [[nodiscard]] Result<GateReadiness> look_at_checkout(const GitWorkshopOptions& options, ProcessRunner& processes, const std::vector<std::string>& files);
 
-/// The suite of HEAD, run once in worktrees of its own that are gone afterwards: the report `baseline` that a task would begin with. One at a time
-/// for each repository; a second one waits. Errors: those of a workshop and of run_suite, AF-GATE-107 (check_suite_was_measured).
+/// Runs the suite of HEAD once, in temporary worktrees, and returns the report `baseline` that a task would begin with. Only one runs at a time for
+/// each repository; a second one waits. Errors: those of a workshop and of run_suite, AF-GATE-107 (check_suite_was_measured).
 [[nodiscard]] Result<GateReport> measure_head(const GitWorkshopOptions& options, ProcessRunner& processes, const Stop& stop);
 
 }  // namespace agentforge::kernel

@@ -21,8 +21,8 @@ public:
     [[nodiscard]] static Result<std::unique_ptr<StageHost>> enter(TaskSession& session, Workshop& workshop, TaskServices& services);
     ~StageHost();
 
-    /// What must be known before the stage begins: the suite on the user's commit, where this stage or a later one is judged against it. Journaled
-    /// once a task; the stage's clock stands still.
+    /// Measures the suite on the user's commit before the stage begins, if this stage or a later one is judged against it. Journaled once per
+    /// task; the stage's clock is stopped meanwhile.
     [[nodiscard]] Result<void> measure_before();
     /// From now on every call fails as cancelled: the stage's time is over and nobody listens any more.
     void abandon() noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gates found no reason to stop for, and a person should look at.
+// Findings that do not stop a gate but that a person should look at.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace agentforge::kernel {
 
-/// Of the report of a phase: lines that compare with, or repeat, what the tests give; tables that cannot be read; mutants that no new test noticed; tests that flip;
-/// tests that were held out and then shown. One line each.
+/// The suspicions in a phase's report, one line each: lines that compare with, or repeat, the tests' values; tables that cannot be read; mutants that no
+/// new test noticed; flaky tests; held-out tests that were shown.
 [[nodiscard]] std::vector<std::string> suspicions(const GateReport& report, const HeldOutTests& held_out);
 
 }  // namespace agentforge::kernel

@@ -31,7 +31,7 @@ public:
     [[nodiscard]] virtual const std::string& root() const noexcept = 0;
     /// Folders a confined subprocess may write besides the workspace.
     [[nodiscard]] virtual std::string scratch() const = 0;
-    /// Removes what programs of agents and gates have left outside the workspace.
+    /// Removes files that agents' and gates' programs left outside the workspace.
     [[nodiscard]] virtual Result<void> clear_scratch() { return {}; }
     /// Makes the workspace be exactly `tree`.
     [[nodiscard]] virtual Result<void> restore(const std::string& tree) = 0;
@@ -50,7 +50,7 @@ public:
     [[nodiscard]] virtual Result<GateReport> gate(const GateCall& call, const Stop& stop) = 0;
     /// What besides the tree decides what gates say (GateRunner::inputs); empty: nothing that could change.
     [[nodiscard]] virtual Result<std::string> gate_inputs() { return std::string(); }
-    /// What the gates have run since this was asked last (GateRunner::take_commands).
+    /// Returns the commands that gates ran since the last call (GateRunner::take_commands).
     [[nodiscard]] virtual std::vector<GateCommand> take_gate_commands() { return {}; }
     /// Files that begin a test suite where the tree has none (GateRunner::scaffold).
     [[nodiscard]] virtual Result<std::vector<std::pair<std::string, std::string>>> scaffold(const std::string&) {

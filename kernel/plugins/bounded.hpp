@@ -61,7 +61,7 @@ private:
 
 /// Runs `work` on a thread of its own and returns true once it has returned; `overdue` is asked every 50 ms, and where it says so the
 /// thread is given up and the answer is false. `work` must own a share of all it touches; what it owns is let go on its thread,
-/// before this returns. It must not throw. Where the machine has no thread left it runs on the caller's, and is not given up.
+/// before this returns. It must not throw. If the machine has no thread left, it runs on the caller's and is not given up.
 [[nodiscard]] bool run_bounded(std::function<void()> work, const std::shared_ptr<CallWatch>& watch, const std::function<bool()>& overdue);
 
 }  // namespace agentforge::kernel

@@ -40,7 +40,8 @@ inline constexpr std::string_view lock_file = ".agentforge/config/plugins.lock";
 inline constexpr std::string_view server_file = ".mcp.json";
 
 /// `settings`: the values of the project's own settings that need trust, by dotted key. `plugin_folders`: absolute, those that
-/// these settings name. Files of the project that a command names (`llm.command`, servers, gates' programs) are items, too. With a lock file its bytes stand for the plugins (it pins them); without one the plugins' own files do.
+/// these settings name. Files of the project that a command names (`llm.command`, servers, gates' programs) are items, too. If there is a lock file, its
+/// bytes stand for the plugins (it pins them); otherwise the plugins' own files do.
 /// Errors: AF-PLUG-037 what is to be trusted cannot be read.
 [[nodiscard]] Result<TrustSubject> trust_subject(const std::string& root, const json::object& settings, const std::vector<std::string>& plugin_folders);
 

@@ -23,14 +23,14 @@ enum class Network : unsigned char { none = 1, full };
 /// writable path that leads over a symbolic link is refused (AF-EXEC-004), because an earlier
 /// command could have planted it. Read is granted on `readable` and everything writable.
 ///
-/// Enforced by agentforge-exec, and told in `ProcessOutcome::confinement`:
-///   - "mode": "full": namespaces. The program sees a root that holds the system's folders and what is granted, nothing else; its own
+/// Enforced by agentforge-exec and reported in `ProcessOutcome::confinement`:
+///   - "mode": "full": namespaces. The program sees a root with only the system's folders and what is granted; its own
 ///     /proc, /dev, /tmp and /dev/shm; its own processes, IPC and (network none) loopback interface.
-///   - "mode": "landlock", where the kernel or its owner allows no namespaces ("no_full_mode" says why): Landlock on the same paths.
-///     There `/tmp` and `/dev/shm` are closed: give a scratch folder in `writable` and name it in TMPDIR and HOME. Names below `hidden`
-///     can still be listed, and nothing new can be made directly in the folders on the way down to it. What an older Landlock leaves
-///     open must be in `ExecHelper::accepted_gaps`, else the program is refused; it then stands in "open_gaps".
-///   - shares of the whole tree: beyond one of them it is killed and "limit" names it.
+///   - "mode": "landlock", if the kernel or its owner allows no namespaces ("no_full_mode" says why): Landlock on the same paths.
+///     `/tmp` and `/dev/shm` are then closed: give a scratch folder in `writable` and name it in TMPDIR and HOME. Names below `hidden`
+///     can still be listed, and nothing new can be created directly in the folders on the way down to it. Gaps that an older Landlock
+///     leaves open must be in `ExecHelper::accepted_gaps`, and are then listed in "open_gaps"; otherwise the program is refused.
+///   - limits on the whole tree: a tree that exceeds one is killed, and "limit" names it.
 ///   - root keeps no capability but CAP_DAC_OVERRIDE; no_new_privs is on, except when not enabled.
 struct Confinement {
     bool enabled = true;                        ///< false only for model CLIs that need the user's own rights.
@@ -43,8 +43,8 @@ struct Confinement {
     std::uint64_t max_processes = 512;          ///< Of the whole tree, with threads.
     std::uint64_t max_file_bytes = 2ULL << 30U;         ///< Of one file, and of what the whole tree adds to the disk.
     std::uint64_t max_cpu_seconds = 3600;               ///< Of one process, and of the whole tree for each processor of the machine.
-    bool namespaces = true;                     ///< false: Landlock mode, whatever the kernel has.
-    int landlock_at_most = 1'000;               ///< Below the kernel's own: as an older kernel, for tests.
+    bool namespaces = true;                     ///< false: Landlock mode, whatever the kernel supports.
+    int landlock_at_most = 1'000;               ///< Below the kernel's own ABI: acts as an older kernel, for tests.
 };
 
 struct ProcessRequest {
@@ -81,13 +81,13 @@ public:
     [[nodiscard]] virtual Result<ProcessOutcome> run(const ProcessRequest& request, const Stop& stop) = 0;
 };
 
-/// The static helper `agentforge-exec`, and what it may leave open where the kernel gives it no more.
+/// The static helper `agentforge-exec`, and the gaps it may leave open on a kernel that cannot close them.
 struct ExecHelper {
     ExecHelper() = default;
     ExecHelper(std::string file, std::vector<std::string> gaps = {}) : path(std::move(file)), accepted_gaps(std::move(gaps)) {}     // NOLINT: a path is a helper.
     ExecHelper(const char* file) : path(file) {}                                                                                     // NOLINT
     std::string path;
-    std::vector<std::string> accepted_gaps;     ///< "signals" (below Landlock ABI 6), "truncate" (below 3): the user's own word for Landlock mode.
+    std::vector<std::string> accepted_gaps;     ///< "signals" (below Landlock ABI 6), "truncate" (below 3): accepted by the user for Landlock mode.
 };
 
 /// posix_spawn of the static helper `agentforge-exec`, which confines itself and execs. The helper
@@ -122,11 +122,11 @@ public:
 [[nodiscard]] std::map<std::string, std::string> base_environment(const std::map<std::string, std::string>& environment);
 [[nodiscard]] std::map<std::string, std::string> current_environment();
 
-/// What programs on PATH need to read outside the system's folders: each folder of PATH and, for `…/bin` and `…/shims`, what lies
-/// beside it in the installation (a virtual environment, nvm, a JDK), without files whose names begin with a dot. Where the installation
-/// is itself such a folder (`~/.cargo`, `~/.docker`, `~/.pyenv`), which holds a tool's settings and keys too, only its known parts:
-/// `lib`, `share`, `versions` and the like. Of `~/.local/bin` only its sibling `lib`, and never the home folder or `/`. What does not
-/// exist is left out. For Confinement::readable.
+/// Paths outside the system's folders that programs on PATH need to read: each folder of PATH and, for `…/bin` and `…/shims`, its siblings
+/// in the installation (a virtual environment, nvm, a JDK), except files whose names begin with a dot. If the installation folder's own name
+/// begins with a dot (`~/.cargo`, `~/.docker`, `~/.pyenv`), it also holds a tool's settings and keys, so only its known parts are included:
+/// `lib`, `share`, `versions` and the like. For `~/.local/bin` only its sibling `lib`; never the home folder or `/`. Missing paths are left
+/// out. For Confinement::readable.
 [[nodiscard]] std::vector<std::string> program_folders(const std::map<std::string, std::string>& environment);
 
 }  // namespace agentforge::kernel

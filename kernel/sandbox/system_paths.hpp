@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of the machine every confined program may read.
+// The parts of the machine that every confined program may read.
 #pragma once
 
 #include <span>
@@ -9,11 +9,11 @@
 
 namespace agentforge::kernel {
 
-/// What nearly every program reads. /run, /var, /home, /root and /tmp are not among it.
+/// Paths that nearly every program reads. Does not include /run, /var, /home, /root and /tmp.
 [[nodiscard]] std::span<const std::string_view> system_paths();
 
-/// Below `/etc` and closed to others: for who owns them, which is root, they would be open inside. Empty for other users. Looked for
-/// once in each process.
+/// Paths below `/etc` that only their owner, root, may read; run as root, a confined program could read them. Empty for other users.
+/// Searched once per process.
 [[nodiscard]] const std::vector<std::string>& system_secrets();
 
 }  // namespace agentforge::kernel

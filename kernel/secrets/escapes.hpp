@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text as a reader takes it who undoes escapes: what a secret looks like behind them.
+// Undoes escapes in a text, to find the secrets behind them.
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,23 @@
 
 namespace agentforge::kernel {
 
-/// A text made of another one, and where each of its bytes stands there.
+/// A text derived from another one, with the position of each of its bytes there.
 class TextView {
 public:
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
-    /// Of the other text: what became the bytes from `first` to `last` (not empty).
+    /// The range of the other text that became the bytes from `first` to `last` (not empty).
     [[nodiscard]] std::size_t source_begin(std::size_t first) const;
     [[nodiscard]] std::size_t source_end(std::size_t last) const;
 
-    /// Adds bytes that stand in the other text as they are.
+    /// Adds bytes that are in the other text unchanged.
     void add(std::string_view plain, std::size_t begin);
-    /// Adds what the other text has from `begin` to `end` written otherwise; may be nothing.
+    /// Adds what the other text writes differently from `begin` to `end`; may be empty.
     void add(std::string_view meaning, std::size_t begin, std::size_t end);
-    /// Makes places in `inner`'s text places in `inner`'s other text.
+    /// Maps positions in `inner`'s text to positions in `inner`'s other text.
     void look_through(const TextView& inner);
 
 private:
-    /// `size` bytes from `at` on stand for the other text's `begin` to `end`; what follows them follows there.
+    /// `size` bytes from `at` on represent the other text's `begin` to `end`; what follows them also follows there.
     struct Piece {
         std::size_t at;
         std::size_t size;
@@ -38,15 +38,15 @@ private:
     std::vector<std::vector<Piece>> below_;
 };
 
-/// The parts of a text with escapes in them, undone, each with `reach` bytes on either side. Undone are percent signs (`%41`), HTML (`&#65;`, `&#x41;`, `&amp;`),
-/// backslashes (`\x41`, `\u0041`, `\u{41}`, `\U00000041`, `\101`, `\n`), and twice what was escaped twice; taken out are terminal sequences (colours) and
-/// characters without width. Empty where there is nothing to undo. Cost there: about half a nanosecond a byte.
+/// The parts of a text that contain escapes, with the escapes undone and `reach` bytes on either side. Undoes percent signs (`%41`), HTML (`&#65;`, `&#x41;`,
+/// `&amp;`) and backslashes (`\x41`, `\u0041`, `\u{41}`, `\U00000041`, `\101`, `\n`), and double escapes twice; removes terminal sequences (colours) and
+/// zero-width characters. Empty if there is nothing to undo; that costs about half a nanosecond a byte.
 [[nodiscard]] std::vector<TextView> without_escapes(std::string_view text, std::size_t reach);
 
-/// ASCII letters small.
+/// The text with ASCII letters in lower case.
 [[nodiscard]] std::string folded(std::string_view text);
 
-/// The runs of hexadecimal digits that stand in groups (`5a:78`, `5a78 3843`, `0x5a, 0x78`), at least `least` digits long, without what stands between.
+/// The runs of grouped hexadecimal digits (`5a:78`, `5a78 3843`, `0x5a, 0x78`) with at least `least` digits, without their separators.
 [[nodiscard]] std::vector<TextView> grouped_hexadecimal(std::string_view text, std::size_t least);
 
 }  // namespace agentforge::kernel

@@ -47,16 +47,16 @@ enum class StageProgress : unsigned char {
 enum class EscalationCause : unsigned char { stage = 1, healing, review, cycle_limit, iteration_limit, attempts };
 [[nodiscard]] std::string_view name_of(EscalationCause cause) noexcept;
 
-/// Whether a stage gets anywhere, over all its attempts, since a person was last asked.
+/// The progress of a stage over all its attempts since a person was last asked.
 struct Effort {
-    /// How often its exit gate refused for the same: fingerprint -> times.
+    /// How often its exit gate refused for the same reason: fingerprint -> times.
     std::map<std::string, unsigned> same_refusals;
-    /// Gate -> the fewest failures that it found. Fewer than ever are progress; nothing else is.
+    /// Gate -> the fewest failures it has found. Only a new minimum counts as progress.
     std::map<std::string, std::uint64_t> fewest;
-    unsigned refusals = 0;              ///< Of the exit gate, without progress.
+    unsigned refusals = 0;              ///< Refusals by the exit gate without progress.
     unsigned edits = 0;                 ///< Trees on which another gate found no fewer failures.
-    std::string last_tree;              ///< The last of them.
-    std::uint64_t steps_before = 0;     ///< Of the stage, when it last made progress.
+    std::string last_tree;              ///< The last of these trees.
+    std::uint64_t steps_before = 0;     ///< The stage's steps when it last made progress.
 
     bool operator==(const Effort&) const = default;
 };
@@ -75,7 +75,7 @@ struct StageState {
     std::string artifact;           ///< Path below the task's folder.
     std::string artifact_hash;
     std::string approved_hash;      ///< The artifact that a person approved, if any.
-    bool asks = false;              ///< Its artifact has what a person is to look at before the task goes on (`gates.unattended: strict`).
+    bool asks = false;              ///< A person must look at its artifact before the task goes on (`gates.unattended: strict`).
     Effort effort;
     std::set<std::string> conditions;   ///< Words of skip_if that its artifact makes true.
     std::string error;
@@ -120,15 +120,15 @@ struct OpenAction {
     bool operator==(const OpenAction&) const = default;
 };
 
-/// What a stage gave back to an earlier one as wrong, until it is done itself.
+/// What a stage handed back to an earlier one as wrong; kept until the stage itself is done.
 struct HandBack {
     std::string from;
     std::string to;
-    std::vector<std::string> tests;         ///< Ids. Where they go back to RED, no other test changes.
-    std::string requirement;                ///< Where it goes back to SPEC, no other requirement changes.
-    std::string base_tree;                  ///< RED's tree then, which `work_tree` stands on.
-    std::string work_tree;                  ///< What was done so far; empty once it was put back.
-    std::string artifact_blob;              ///< What is to be corrected: the suite or the specification.
+    std::vector<std::string> tests;         ///< Ids. If they go back to RED, no other test may change.
+    std::string requirement;                ///< If it goes back to SPEC, no other requirement may change.
+    std::string base_tree;                  ///< RED's tree at that time, the base of `work_tree`.
+    std::string work_tree;                  ///< The work done so far; empty once it was restored.
+    std::string artifact_blob;              ///< The artifact to correct: the suite or the specification.
 
     bool operator==(const HandBack&) const = default;
 };
@@ -144,14 +144,14 @@ struct GateState {
     bool operator==(const GateState&) const = default;
 };
 
-/// Tests of RED that are not in the workspace while others implement.
+/// RED's tests that are kept out of the workspace during implementation.
 struct HeldOutTests {
-    std::string red_tree;                           ///< Of which they were chosen; empty: nobody has chosen yet.
+    std::string red_tree;                           ///< The tree they were chosen from; empty: not chosen yet.
     std::vector<std::string> files;
-    std::vector<std::string> shown;                 ///< Held out before; they failed so often that who implements sees them now.
-    std::map<std::string, unsigned> failures;       ///< File → hand-ins of another tree each that it failed.
-    std::string reason;                             ///< In words: what is held out, or why nothing is.
-    bool hidden = false;                            ///< The workspace does not have them now.
+    std::vector<std::string> shown;                 ///< Formerly held out; shown to the implementing stage after failing too often.
+    std::map<std::string, unsigned> failures;       ///< File → number of hand-ins (of different trees) that failed it.
+    std::string reason;                             ///< In words: the files held out, or why there are none.
+    bool hidden = false;                            ///< The workspace currently lacks them.
 
     bool operator==(const HeldOutTests&) const = default;
 };

@@ -98,9 +98,9 @@ public:
     [[nodiscard]] Result<TaskPaths> create(std::string_view task_id, const json::object& task);
     /// Errors: `not_found` AF-TASK-002, naming the nearest id; `corrupt` AF-TASK-004 its `task.yaml` is gone or no map; `invalid` where `task_id` is not one.
     [[nodiscard]] Result<json::object> load(std::string_view task_id) const;
-    /// The journal's. Errors: those of Journal::read; `corrupt` AF-TASK-015 it, or `task.yaml`, is another task's.
-    /// The process that made the task ended before the journal's first record: there is a folder with a request, and nothing was done.
+    /// Whether the process that made the task ended before the journal's first record: the folder has a request, but nothing was done.
     [[nodiscard]] bool never_began(std::string_view task_id) const;
+    /// The journal's. Errors: those of Journal::read; `corrupt` AF-TASK-015 it, or `task.yaml`, is another task's.
     [[nodiscard]] Result<std::vector<Record>> records(std::string_view task_id, Recovery* recovery = nullptr) const;
     /// Replaces `state.yaml` atomically (a projection: cached durability). `text`: the JSON of `to_json(TaskState)`.
     [[nodiscard]] Result<void> save_state(std::string_view task_id, std::string_view text) const;

@@ -48,7 +48,7 @@ struct ReportedTest {
     TestStatus status = TestStatus::error;
     std::string message;                ///< Whole; the kernel looks for patterns in it before it cuts it.
     std::optional<TestManner> manner;   ///< Where the format tells; the kernel adds which test files the program is built from.
-    bool whole_file = false;            ///< Tells of the file, or of its class, as a whole, which could not be loaded or set up.
+    bool whole_file = false;            ///< Reports the whole file, or its class, which could not be loaded or set up.
     bool canary = false;                ///< Only for formats whose recorder brings the canary; others are known by their names.
 };
 

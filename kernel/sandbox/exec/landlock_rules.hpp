@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Landlock mode: what holds where no namespaces are to be had.
+// Landlock mode: the confinement used when namespaces are unavailable.
 #pragma once
 
 #include "policy.hpp"
@@ -9,10 +9,10 @@ namespace agentforge::exec {
 /// The ABI of the running kernel, 0 without Landlock; `policy` may ask for an older one.
 int landlock_abi(const Policy& policy);
 
-/// Restricts this process to the granted paths, with every right that the ABI knows. Ends the process where that fails.
+/// Restricts this process to the granted paths, with every right that the ABI knows. Ends the process on failure.
 void restrict_files(const Policy& policy, int abi);
 
-/// Keeps abstract UNIX sockets of others out of reach, with nothing else restricted; true where it holds (ABI 6).
+/// Puts other processes' abstract UNIX sockets out of reach and restricts nothing else. Returns true if it is in force (ABI 6).
 bool restrict_abstract_sockets(int abi);
 
 }  // namespace agentforge::exec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening paths whose links are not to be trusted.
+// Opens paths whose links cannot be trusted.
 #pragma once
 
 #include <cerrno>
@@ -18,7 +18,7 @@ struct OpenHow {
     std::uint64_t flags, mode, resolve;
 };
 
-/// Whether a link lies anywhere on the way: one planted where an earlier command could write must not open another place.
+/// Whether any component of the path is a link: a link planted where an earlier command could write must not lead to another place.
 inline bool leads_over_a_link(const char* path) {
     OpenHow how{O_PATH | O_CLOEXEC, 0, resolve_no_symlinks};
     const long place = syscall(openat2_call, AT_FDCWD, path, &how, sizeof how);
@@ -27,7 +27,7 @@ inline bool leads_over_a_link(const char* path) {
     return false;
 }
 
-/// `path` as it is for who has `root` as root, or -1.
+/// Opens `path` as a process with the root directory `root` would see it. Returns a descriptor, or -1.
 inline int open_inside(int root, const char* path) {
     OpenHow how{O_PATH | O_CLOEXEC, 0, resolve_in_root};
     return static_cast<int>(syscall(openat2_call, root, *path == '\0' ? "/" : path, &how, sizeof how));

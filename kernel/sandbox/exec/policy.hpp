@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host asks for: records `key value` on descriptor 3, each ended by NUL.
+// The host's request: records `key value` on descriptor 3, each ended by NUL.
 //
-//   host PID · program PATH · directory PATH · confine 0|1 · network none|full · namespaces 0|1 (0: do without)
-//   landlock_at_most ABI (an older kernel, for tests) · accept GAP (Gaps below), any number
+//   host PID · program PATH · directory PATH · confine 0|1 · network none|full · namespaces 0|1 (0: use none)
+//   landlock_at_most ABI (an older kernel, for tests) · accept GAP (gaps.hpp), any number
 //   memory, file_bytes, shared_bytes (bytes) · processes · cpu_seconds · open_files
 //   system PATH, device PATH, read PATH, write PATH, hide PATH, any number of each
 #pragma once
@@ -38,7 +38,7 @@ void for_each(const Policy& policy, const char* key, Use&& use) {
     }
 }
 
-/// Reads descriptor 3 and closes it. What cannot be read or is not known is refused.
+/// Reads descriptor 3 and closes it. Refuses unreadable and unknown records.
 Policy read_policy();
 
 /// Whether `path` lies strictly below `folder`.

@@ -10,14 +10,14 @@ namespace agentforge::exec {
 
 enum class Mode : unsigned char { unconfined = 1, landlock, full };
 
-/// No core files, and the limits of one process; those of the whole tree are watched (shares.hpp).
+/// Disables core files and sets the limits of one process; shares.hpp watches those of the whole tree.
 void set_limits(const Policy& policy, Mode mode);
 
-/// Root keeps nothing but passing over file permissions, as a checkout may belong to somebody else: that reaches no further than
-/// what was granted.
+/// Root keeps only the capability to override file permissions, because a checkout may belong to another user. It reaches no
+/// further than what was granted.
 void drop_capabilities();
 
-/// Becomes the program. Dies with the process that is its parent now.
+/// Becomes the program. Dies with its current parent.
 [[noreturn]] void become_program(const Policy& policy, char** argv, Mode mode);
 
 }  // namespace agentforge::exec

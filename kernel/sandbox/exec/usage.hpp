@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tree of processes takes, as /proc tells it. All functions answer 0 where they cannot read.
+// Resource usage of a process tree, read from /proc. All functions return 0 for what they cannot read.
 #pragma once
 
 #include <cstdint>
@@ -7,26 +7,26 @@
 
 namespace agentforge::exec {
 
-/// What one process has taken, with those it waited for.
+/// The usage of one process, including the children it waited for.
 struct Usage {
     std::uint64_t threads = 0;
-    std::uint64_t anonymous_bytes = 0;      ///< Pages that are no file's; those of a fork count for each.
+    std::uint64_t anonymous_bytes = 0;      ///< Pages that belong to no file; forked processes count theirs separately.
     std::uint64_t cpu_ticks = 0;
-    std::uint64_t written_bytes = 0;        ///< To file systems on a disk, and not taken back.
+    std::uint64_t written_bytes = 0;        ///< To file systems on a disk, less cancelled writes.
 };
 Usage usage_of(pid_t process);
 
-/// The part of one process in the memory it maps; takes long.
+/// The process's proportional share of its mapped memory (PSS). Slow.
 struct Mapped {
     std::uint64_t anonymous_bytes = 0;
     std::uint64_t shared_bytes = 0;
 };
 Mapped mapped_by(pid_t process);
 
-/// Bytes written by this process and by all that it waited for.
+/// Bytes written by this process and all the children it waited for.
 std::uint64_t written_by_ended();
 
-/// System-wide: tasks that there are, MemAvailable, Shmem.
+/// System-wide: number of tasks, MemAvailable, Shmem.
 struct SystemUsage {
     std::uint64_t tasks = 0;
     std::uint64_t available_bytes = 0;
@@ -34,10 +34,10 @@ struct SystemUsage {
 };
 SystemUsage usage_of_system();
 
-/// Shared memory that needs no process to map it: System V segments of this IPC namespace.
+/// Shared memory that exists without a process mapping it: the System V segments of this IPC namespace.
 std::uint64_t segment_bytes();
 
-/// Adds up files that live in memory alone and are open in a process, each once.
+/// Adds up memory-only files that are open in a process, counting each once.
 class MemoryFiles {
 public:
     void add(pid_t process);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes to the kernel's own files, in one call.
+// Writes to the kernel's own files in one call.
 #pragma once
 
 #include <cstring>

@@ -17,10 +17,10 @@ struct Answer {
     std::string failure;            ///< In the program's words, where it failed; a server's error object is reduced to its type and message.
     std::optional<ErrorKind> status_kind;   ///< What sort of failure the server's status means, where the program tells it.
     Completion completion;
-    std::uint64_t requests = 1;     ///< To its model's server, at least: one, and one more for each turn, tool or reconnection that it tells.
+    std::uint64_t requests = 1;     ///< Lower bound of requests to its model's server: one, plus one per turn, tool or reconnection it reports.
 };
 
-/// How often a program has asked its model's server by now, at least, from what it prints line by line.
+/// Counts, as a lower bound, the requests a program has sent to its model's server so far, from the lines it prints.
 class RequestCount {
 public:
     void hear(std::string_view part);
@@ -31,8 +31,8 @@ private:
     std::uint64_t more_ = 0;
 };
 
-/// The same from what it says that it read: `input_tokens` is the sum over all requests of a call, and one reads no more than the prompt, at two
-/// bytes a token, and what the program adds.
+/// The same from the input tokens it reports. `input_tokens` is the sum over all requests of a call; a single request reads no more than the
+/// prompt, at two bytes per token, plus what the program adds.
 [[nodiscard]] std::uint64_t requests_by_tokens(std::uint64_t input_tokens, std::size_t prompt_bytes);
 
 /// `claude --output-format json` (one object), `stream-json` (lines) or a list of events. The last

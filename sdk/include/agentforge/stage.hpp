@@ -7,9 +7,9 @@
 //
 // A stage must be deterministic between host calls: after a crash `execute` is entered again and
 // every host call that had finished answers from the journal. So take time from `now()`, ids from
-// the input, and never decide on anything else that may differ the second time. The host compares
-// function and hash of the input of each call with the journal's, then, and that none is left out; what
-// a stage does beside the host, and what it returns, is not compared (docs/plugins.md).
+// the input, and never decide on anything else that may differ the second time. The host then compares
+// each call's function and input hash with the journal's, and checks that no call is left out; it does
+// not compare what a stage does outside host calls, or what it returns (docs/plugins.md).
 //
 // Threads: the host calls one instance from one thread at a time; never concurrently.
 #pragma once

@@ -69,9 +69,9 @@ using Cancelled = std::function<bool()>;
 /// arguments too long), AF-EXEC-003 cannot be executed.
 [[nodiscard]] Result<Outcome> run(const Command& command, const Cancelled& cancelled);
 
-/// Given each part of standard output as it comes, in the calling thread.
+/// Receives each part of standard output as it arrives, in the calling thread.
 using Listener = std::function<void(std::string_view)>;
-/// The same; `out` hears what the program prints before `cancelled` is asked again.
+/// The same; `out` receives what the program prints before `cancelled` is asked again.
 [[nodiscard]] Result<Outcome> run(const Command& command, const Cancelled& cancelled, const Listener& out);
 
 /// The absolute path of `name`: looked up in `path` (as PATH is written) where it has no `/`, else
