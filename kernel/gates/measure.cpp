@@ -141,6 +141,7 @@ Result<TestRun> Measure::run_tests(const std::string& tree, const std::vector<st
     if (const auto known = judging_ ? runs_.end() : runs_.find("kept " + key); known != runs_.end()) { return known->second; }
     AF_TRY(auto run, commands_->run_tests(*found, tree, {.files = files, .names = {}, .judged = judging_, .timeout = timeout}, stop));
     if (run.believed) { runs_.emplace(run.kept_build ? "kept " + key : key, run); }
+    if (run.believed && !run.not_built) { built_.insert((judging_ ? "judged " : "kept ") + tree); }
     return run;
 }
 
@@ -181,24 +182,28 @@ Result<TestRun> Measure::run_red_tests(const std::string& tree, const std::vecto
     } else {
         AF_TRY(run, run_tests(tree, files, stop));
     }
+    AF_CHECK(tell_stubs(*found, tree, files, run, stop));
+    return run;
+}
+
+Result<void> Measure::tell_stubs(const Language& language, const std::string& tree, const std::vector<std::string>& files, TestRun& run, const Stop& stop) {
     const auto broken = [](const TestOutcome& test) { return test.status == TestStatus::error && test.id != test.file; };
     for (auto& test : run.tests) {
-        if (!run.believed || !broken(test) || found->result_errors.empty() || !RE2::PartialMatch(test.message, found->result_errors)) { continue; }
+        if (!run.believed || !broken(test) || language.result_errors.empty() || !RE2::PartialMatch(test.message, language.result_errors)) { continue; }
         test.status = TestStatus::failed_skeleton;
         test.message = ellipsis("meets an error in what the code gave it: " + test.message, 500);
     }
-    if (!run.believed || std::none_of(run.tests.begin(), run.tests.end(), broken)) { return run; }
+    if (!run.believed || std::none_of(run.tests.begin(), run.tests.end(), broken)) { return {}; }
     const auto key = tree + hash_of(texts(files));
     if (!at_stubs_.contains(key)) {
         std::set<std::string> ids;
-        AF_TRY(auto marked, marked_stubs(*found, tree, stop));
+        AF_TRY(auto marked, marked_stubs(language, tree, stop));
         if (!marked.empty()) {
             commands_->stand_in(std::move(marked));
-            auto marked_selection = selection;
-            marked_selection.purpose = "stubs";
-            const auto second = commands_->run_tests(*found, tree, marked_selection, stop);
+            const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "stubs"};
+            const auto second = commands_->run_tests(language, tree, selection, stop);
             commands_->stand_in({});
-            if (!second.ok()) { return second; }
+            if (!second.ok()) { return second.error(); }
             for (const auto& test : second->tests) {
                 if (second->believed && test.status == TestStatus::failed_skeleton) { ids.insert(test.id); }
             }
@@ -210,7 +215,7 @@ Result<TestRun> Measure::run_red_tests(const std::string& tree, const std::vecto
         test.status = TestStatus::failed_skeleton;
         test.message = ellipsis("comes to a function that is written and does nothing yet: " + test.message, 500);
     }
-    return run;
+    return {};
 }
 
 bool Measure::is_integration_test(const std::string& path) const { return !integration_.empty() && integration_.matches(path); }

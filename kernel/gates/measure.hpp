@@ -161,10 +161,12 @@ private:
     /// what was built apart counts.
     [[nodiscard]] Result<TestRun> run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop, std::int64_t number = 1,
                                              const std::string& timeout = {});
-    /// RED's files on RED's tree. A test fails as at a skeleton if it runs into an error caused by what the code returned (`result_errors` of the language),
-    /// or if it ends with an error and reaches one of the project's own stubs (`stubs` of the language). A second run, in which each stub ends the test
-    /// that reaches it, measures the latter. `again`: run even if a result is remembered.
+    /// RED's files on RED's tree, with `tell_stubs`. `again`: run even if a result is remembered.
     [[nodiscard]] Result<TestRun> run_red_tests(const std::string& tree, const std::vector<std::string>& files, bool again, const Stop& stop);
+    /// A test fails as at a skeleton if it ran into an error caused by what the code returned (`result_errors` of the language), or if it ended with an error
+    /// and reaches one of the project's own stubs (`stubs` of the language). A second run of these files on the tree, once, in which each stub ends the
+    /// test that reaches it, measures the latter.
+    [[nodiscard]] Result<void> tell_stubs(const Language& language, const std::string& tree, const std::vector<std::string>& files, TestRun& run, const Stop& stop);
     /// Sources with stubs, as they are for such a run: path and content.
     [[nodiscard]] Result<std::map<std::string, std::string>> marked_stubs(const Language& language, const std::string& tree, const Stop& stop);
     /// `run_tests` with a timeout of its own for tests of integration, which are left out unless `integration`; `always` are run whatever they are.

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <set>
 
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/json_fields.hpp"
 #include "gates/held_out.hpp"
@@ -210,6 +211,7 @@ Result<void> Measure::take_back(const Language& language, const std::string& red
     AF_TRY(selection.instead, change_as_comments(language, red_tree, tree));
     const bool commented = !selection.instead.empty();
     AF_TRY(auto run, commands_->run_tests(language, red_tree, selection, stop));
+    AF_CHECK(tell_stubs(language, red_tree, evidence.red_files, run, stop));
     const auto fresh = red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests).fresh;
     const auto fails = [&](const TestOutcome& test) { return test.status == TestStatus::failed_assertion || test.status == TestStatus::failed_skeleton; };
     std::size_t failing = 0;
@@ -258,8 +260,12 @@ Result<std::vector<std::string>> Measure::repeats_of_tests(const std::string& re
 Result<Ruling> Measure::held_out(const GateCall& call, const Stop& stop) {
     const auto& held = call.baseline->held_out;
     AF_TRY(const auto* found, language(call.tree));
-    const TestSelection selection{.files = held.files, .names = {}, .judged = true, .timeout = {}};
+    const auto key = held.tree + hash_of(json::array(held.files.begin(), held.files.end())) + "/held out";
+    if (const auto known = runs_.find(key); known != runs_.end()) { return judge_held_out(held, call.baseline->specification, known->second); }
+    // Built where the tree without them was: only what is delivered, with them, is built anew.
+    const TestSelection selection{.files = held.files, .names = {}, .judged = true, .timeout = {}, .built_in = call.tree};
     AF_TRY(const auto run, commands_->run_tests(*found, held.tree, selection, stop));
+    if (run.believed) { runs_.emplace(key, run); }
     return judge_held_out(held, call.baseline->specification, run);
 }
 
@@ -324,6 +330,26 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         conclude(report, "");
         return report;
     }
+    // RED's files: what it changed and what it named; measured on RED's tree, whatever was said about it then.
+    std::set<std::string> red_files;
+    AF_TRY(const auto red_changes, checkout_->changes(baseline.base_tree, red_tree));
+    AF_TRY(const auto red_test_files, test_files(red_tree));
+    const std::set<std::string> in_red(red_test_files.begin(), red_test_files.end());
+    for (const auto& change : red_changes) {
+        if (in_red.contains(change.path)) { red_files.insert(change.path); }
+    }
+    for (const auto& test : evidence.declared) {
+        if (in_red.contains(test.file)) { red_files.insert(test.file); }
+    }
+    evidence.red_files.assign(red_files.begin(), red_files.end());
+    evidence.red_run.believed = true;
+    if (!evidence.red_files.empty()) { AF_TRY(evidence.red_run, run_red_tests(red_tree, evidence.red_files, false, stop)); }
+    AF_TRY(const auto suite, test_files(call.tree));
+    evidence.run.believed = true;
+    // Tests of integration wait for the end of REFACTOR, and for what is delivered.
+    const bool integration = call.request.gate != "green";
+    if (!suite.empty()) { AF_TRY(evidence.run, run_suite(call.tree, suite, integration, evidence.red_files, stop)); }
+    // After the run, which has built the tree where a build is what checks its types.
     AF_TRY(auto types_report, types(part, stop));
     take_over(report, std::move(types_report), {"type_check_passing", "type_check"});
     AF_TRY(auto rules_report, conformance(part, Enforcement::every_edit, stop));
@@ -356,25 +382,6 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         for (auto& violation : quality.violations) { report.violations.push_back(std::move(violation)); }
     }
 
-    // RED's files: what it changed and what it named; measured on RED's tree, whatever was said about it then.
-    std::set<std::string> red_files;
-    AF_TRY(const auto red_changes, checkout_->changes(baseline.base_tree, red_tree));
-    AF_TRY(const auto red_test_files, test_files(red_tree));
-    const std::set<std::string> in_red(red_test_files.begin(), red_test_files.end());
-    for (const auto& change : red_changes) {
-        if (in_red.contains(change.path)) { red_files.insert(change.path); }
-    }
-    for (const auto& test : evidence.declared) {
-        if (in_red.contains(test.file)) { red_files.insert(test.file); }
-    }
-    evidence.red_files.assign(red_files.begin(), red_files.end());
-    evidence.red_run.believed = true;
-    if (!evidence.red_files.empty()) { AF_TRY(evidence.red_run, run_red_tests(red_tree, evidence.red_files, false, stop)); }
-    AF_TRY(const auto suite, test_files(call.tree));
-    evidence.run.believed = true;
-    // Tests of integration wait for the end of REFACTOR, and for what is delivered.
-    const bool integration = call.request.gate != "green";
-    if (!suite.empty()) { AF_TRY(evidence.run, run_suite(call.tree, suite, integration, evidence.red_files, stop)); }
     const auto waiting = waiting_files(*found, baseline.specification, evidence.red_run);
     if (!waiting.empty()) { AF_TRY(evidence.red_run, run_without_bodies(*found, red_tree, call.tree, evidence, stop)); }
     if (evidence.red_files.empty() && (!evidence.run.manners.empty() || !evidence.run.reads.empty())) {

@@ -339,7 +339,8 @@ Result<TestRun> LanguageCommands::run_helper(const Language& language, const Tes
 Result<TestRun> LanguageCommands::run_native(const Language& language, const TestRunner& runner, const std::string& tree,
                                              const TestSelection& selection, Filling& filling, const Stop& stop) {
     AF_CHECK(make_directories(filling.results));
-    AF_TRY(filling.build, build_folder(language, runner, stand_in_.empty() ? tree : "instead-" + tree, selection.judged || !stand_in_.empty()));
+    const auto& folder_of = selection.built_in.empty() ? tree : selection.built_in;
+    AF_TRY(filling.build, build_folder(language, runner, stand_in_.empty() ? folder_of : "instead-" + tree, selection.judged || !stand_in_.empty()));
     ReportContext context;
     context.runner = &runner;
     context.unique = filling.unique;

@@ -189,6 +189,13 @@ std::size_t count_commands(const std::vector<GateCommand>& commands, const std::
     return static_cast<std::size_t>(std::count_if(commands.begin(), commands.end(), [&](const auto& each) { return each.command == command; }));
 }
 
+/// Of that tree as it is, without a variant of it.
+std::size_t count_plain(const std::vector<GateCommand>& commands, const std::string& command, const std::string& tree) {
+    return static_cast<std::size_t>(std::count_if(commands.begin(), commands.end(), [&](const auto& each) {
+        return each.command == command && each.tree == tree && each.purpose.empty();
+    }));
+}
+
 /// A library in C whose function RED leaves as a stub that aborts, and a test of it.
 void declare_twice(Project& project) {
     project.configure({{"mutants", 0}});
@@ -215,13 +222,47 @@ TEST(CppBuilds, a_tree_is_built_once_for_all_gates_of_the_phases) {
     EXPECT_TRUE(folders.contains("cpp-ctest-tree-green"));
 
     const auto before = project.runner().take_commands();
-    EXPECT_GT(count_commands(before, "build"), 0U);
+    EXPECT_EQ(count_plain(before, "build", "green"), 1U) << json::serialize(to_json(before));
     EXPECT_TRUE(std::any_of(before.begin(), before.end(), [](const auto& each) { return each.purpose == "change-taken-back" && each.tree == "red"; }));
     EXPECT_TRUE(project.gate("refactor", "green").passed);
     EXPECT_TRUE(project.gate("deliver", "green").passed);
     const auto after = project.runner().take_commands();
     EXPECT_EQ(count_commands(after, "build"), 0U) << json::serialize(to_json(after));
     EXPECT_EQ(count_commands(after, "tests"), 0U) << json::serialize(to_json(after));
+}
+
+TEST(CppBuilds, what_came_to_a_stub_on_REDs_tree_is_not_run_there_again_to_take_the_change_back) {
+    Project project;
+    declare_twice(project);
+    project.tree("red")["twice.c"] = "#include <stdlib.h>\n#include \"twice.h\"\nint twice(int number) {\n    abort();\n}\n";
+    project.tree("base")["twice.c"] = project.tree("red")["twice.c"];
+    EXPECT_TRUE(project.gate("red", "red").passed);
+    EXPECT_FALSE(project.runner().take_commands().empty());
+    const auto green = project.gate("green", "green");
+    ASSERT_TRUE(green.passed) << joined(green.blocking_issues);
+    const auto commands = project.runner().take_commands();
+    EXPECT_EQ(count_plain(commands, "tests", "red"), 0U) << json::serialize(to_json(commands));
+}
+
+TEST(CppBuilds, tests_that_are_held_out_are_built_where_the_tree_without_them_was_and_run_once) {
+    Project project;
+    declare_twice(project);
+    EXPECT_TRUE(project.gate("red", "red").passed);
+    const std::string file = "tests/more_test.c";
+    project.tree("held") = project.tree("green");
+    project.tree("held")[file] = "#include <assert.h>\n#include \"twice.h\"\nint main(void) {\n    assert(twice(3) == 6);\n    return 0;\n}\n";
+    project.baseline.held_out.files = {file};
+    project.baseline.held_out.tree = "held";
+    project.baseline.held_out.red_tests = {{file + "::more_test", "more_test", file, 0, TestStatus::failed_assertion, ""}};
+    project.baseline.held_out.test_suite =
+        json::parse(R"({"test_files": [{"path": "tests/more_test.c", "tests": [{"name": "more_test", "requirement_ref": "REQ-001", "kind": "new"}]}]})").as_object();
+    const auto green = project.gate("green", "green");
+    ASSERT_TRUE(green.passed) << joined(green.blocking_issues);
+    EXPECT_EQ(green.facts.at("held_out_tests"), json::value(1));
+    EXPECT_FALSE(folders_in(project.folder() / "scratch" / "build").contains("cpp-ctest-tree-held"));
+    EXPECT_EQ(count_plain(project.runner().take_commands(), "tests", "held"), 1U);
+    project.gate("refactor", "green");
+    EXPECT_EQ(count_plain(project.runner().take_commands(), "tests", "held"), 0U);
 }
 
 TEST(CppBuilds, what_the_users_commit_compiled_to_is_read_by_later_trees_and_written_by_none) {
