@@ -39,6 +39,17 @@ std::int64_t number_of(const json::object& line, const char* key) {
     return found != nullptr && found->is_int64() ? found->get_int64() : 0;
 }
 
+/// By file, the functions that a specification declares, by their own names. Constructors are none: what is made there may have to come first.
+std::map<std::string, std::set<std::string>> declared_functions(const json::object& specification) {
+    std::map<std::string, std::set<std::string>> functions;
+    for (const auto& each : declarable_interfaces(specification)) {
+        const auto file = each.file.substr(each.file.rfind('/') == std::string::npos ? 0 : each.file.rfind('/') + 1);
+        const auto name = each.name.substr(each.name.find_last_of(".:#") + 1);
+        if (name != file.substr(0, file.find('.'))) { functions[each.file].insert(name); }
+    }
+    return functions;
+}
+
 }  // namespace
 
 Result<std::string> cache_key(const GateCall& call) {
@@ -89,6 +100,7 @@ Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
     AF_CHECK(prepare());
     commands_->trust(call.baseline == nullptr ? call.tree : call.baseline->base_tree);
     const auto& name = call.request.gate;
+    to_be_changed_ = call.baseline == nullptr ? std::map<std::string, std::set<std::string>>{} : declared_functions(call.baseline->specification);
     judging_ = name == "red" || name == "green" || name == "refactor" || name == "deliver";
     auto upto = Enforcement::every_edit;
     for (const auto& parameter : call.request.parameters) {
@@ -150,6 +162,8 @@ Result<std::map<std::string, std::string>> Measure::marked_stubs(const Language&
     std::map<std::string, std::string> marked;
     const bool command = language.commands.contains("stubs");
     if (language.stubs.body.empty() && !command) { return marked; }
+    json::object named;
+    for (const auto& [file, names] : to_be_changed_) { named[file] = texts({names.begin(), names.end()}); }
     AF_TRY(const auto files, checkout_->files(tree));
     json::object contents;
     std::size_t read = 0;
@@ -161,11 +175,12 @@ Result<std::map<std::string, std::string>> Measure::marked_stubs(const Language&
             contents[file] = *content;
             continue;
         }
-        auto text = mark_stubs(*content, language.code, language.stubs, language.skeleton_marker);
+        auto text = mark_stubs(*content, language.code, language.stubs, language.skeleton_marker,
+                               to_be_changed_.contains(file) ? to_be_changed_.at(file) : std::set<std::string>{});
         if (text != *content) { marked.emplace(file, std::move(text)); }
     }
     if (!command) { return marked; }
-    const json::object input{{"contents", std::move(contents)}, {"marker", language.skeleton_marker}};
+    const json::object input{{"contents", std::move(contents)}, {"marker", language.skeleton_marker}, {"named", std::move(named)}};
     AF_TRY(const auto lines, commands_->run_for_lines(language, "stubs", "", input, stop));
     for (const auto& line : lines) {
         if (line.if_contains("path") != nullptr) { marked.emplace(text_of(line, "path"), text_of(line, "content")); }
@@ -194,7 +209,8 @@ Result<void> Measure::tell_stubs(const Language& language, const std::string& tr
         test.message = ellipsis("meets an error in what the code gave it: " + test.message, 500);
     }
     if (!run.believed || std::none_of(run.tests.begin(), run.tests.end(), broken)) { return {}; }
-    const auto key = tree + hash_of(texts(files));
+    auto key = tree + hash_of(texts(files));
+    for (const auto& [file, names] : to_be_changed_) { key += file + hash_of(texts({names.begin(), names.end()})); }
     if (!at_stubs_.contains(key)) {
         std::set<std::string> ids;
         AF_TRY(auto marked, marked_stubs(language, tree, stop));
@@ -213,7 +229,7 @@ Result<void> Measure::tell_stubs(const Language& language, const std::string& tr
     for (auto& test : run.tests) {
         if (!broken(test) || !at_stubs_.at(key).contains(test.id)) { continue; }
         test.status = TestStatus::failed_skeleton;
-        test.message = ellipsis("comes to a function that is written and does nothing yet: " + test.message, 500);
+        test.message = ellipsis("comes to a function that is to be written or changed: " + test.message, 500);
     }
     return {};
 }

@@ -164,8 +164,8 @@ private:
     /// RED's files on RED's tree, with `tell_stubs`. `again`: run even if a result is remembered.
     [[nodiscard]] Result<TestRun> run_red_tests(const std::string& tree, const std::vector<std::string>& files, bool again, const Stop& stop);
     /// A test fails as at a skeleton if it ran into an error caused by what the code returned (`result_errors` of the language), or if it ended with an error
-    /// and reaches one of the project's own stubs (`stubs` of the language). A second run of these files on the tree, once, in which each stub ends the
-    /// test that reaches it, measures the latter.
+    /// and reaches one of the project's own stubs (`stubs` of the language) or a function there that the specification declares anew. A second run of these files on the tree, once, in which each of
+    /// them ends the test that reaches it, measures the latter.
     [[nodiscard]] Result<void> tell_stubs(const Language& language, const std::string& tree, const std::vector<std::string>& files, TestRun& run, const Stop& stop);
     /// Sources with stubs, as they are for such a run: path and content.
     [[nodiscard]] Result<std::map<std::string, std::string>> marked_stubs(const Language& language, const std::string& tree, const Stop& stop);
@@ -202,6 +202,7 @@ private:
     std::map<std::string, TestRun, std::less<>> runs_;      ///< By tree and files.
     std::map<std::string, Declared> declared_;              ///< By tree and interfaces.
     std::map<std::string, std::set<std::string>> at_stubs_;     ///< By tree and files: ids of tests that come to a stub.
+    std::map<std::string, std::set<std::string>> to_be_changed_;   ///< By file, functions that the specification of the call declares.
     std::map<std::string, LanguageCommands::LinesRun> lines_;   ///< By tree, and files where the command takes some.
     std::map<std::string, std::vector<std::string>> files_; ///< By tree.
     std::optional<std::vector<ConformanceCheck>> checks_;

@@ -224,7 +224,7 @@ private:
         } else {
             valid_ = false;
             block(test.id + place(test) + " did not fail at an assertion but with an error: " + first_line(test.message) +
-                  ". Correct the test, or declare what it needs in specification.interfaces.");
+                  ". Correct the test, or declare what it needs and what is to behave otherwise in specification.interfaces.");
         }
     }
 

@@ -66,7 +66,7 @@ std::string mark_functions_at(std::string_view text, const CodeRules& code, cons
     return any ? stubs.head + result : result;
 }
 
-std::string mark_stubs(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::string& marker) {
+std::string mark_stubs(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::string& marker, const std::set<std::string>& named) {
     std::string result(text);
     const RE2 body("(?s)\\s*(?:" + stubs.body + ")\\s*", RE2::Quiet);
     const RE2 unless(stubs.unless, RE2::Quiet);
@@ -77,7 +77,9 @@ std::string mark_stubs(std::string_view text, const CodeRules& code, const StubR
     for (auto function = functions.rbegin(); function != functions.rend(); ++function) {
         const re2::StringPiece inside(read.code.data() + function->open + 1, function->close - function->open - 1);
         const re2::StringPiece before(read.code.data() + function->begin, function->open - function->begin);
-        if (!RE2::FullMatch(inside, body) || (!stubs.unless.empty() && RE2::PartialMatch(before, unless))) { continue; }
+        const bool ends_there = text.substr(function->open, function->close - function->open).find(marker) != std::string_view::npos;
+        const bool marks = (named.contains(function->name) && !ends_there) || RE2::FullMatch(inside, body);
+        if (!marks || (!stubs.unless.empty() && RE2::PartialMatch(before, unless))) { continue; }
         result.insert(function->open + 1, filled_mark(stubs, marker, function->name));
         any = true;
     }

@@ -13,9 +13,10 @@ namespace agentforge::kernel {
 
 struct StubRules;
 
-/// The text with each stub in it made to end the test that comes there, with the marker and the function's name, before it does what it does;
-/// as it is where it has none. Lines move only by those of `head`. Errors: none; a text that cannot be read is left alone.
-[[nodiscard]] std::string mark_stubs(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::string& marker);
+/// The text with each stub in it, and each function of these names whatever it does, made to end the test that comes there, with the marker and the
+/// function's name, before it does what it does; as it is where it has none. Lines move only by those of `head`. Errors: none; a text that cannot be read is left alone.
+[[nodiscard]] std::string mark_stubs(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::string& marker,
+                                     const std::set<std::string>& named = {});
 
 /// The text with the innermost function around each of these lines marked.
 [[nodiscard]] std::string mark_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::set<std::uint64_t>& lines,

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds functions that are written and do nothing yet, and makes each end the test that comes to it.
+"""Finds functions that are written and do nothing yet, or are named, and makes each end the test that comes to it.
 
-Input: {"contents": {path: text}, "marker": text, "lines": {path: [number]}}. With "lines", the functions are those in which such a line stands. Output, one JSON object a line: {"path", "content"} for each file with such a
+Input: {"contents": {path: text}, "marker": text, "named": {path: [function]}, "lines": {path: [number]}}. With "lines", the functions are those in which such a line stands. Output, one JSON object a line: {"path", "content"} for each file with such a
 function, in which it raises NotImplementedError with the marker and its name before it does what it does, then {"end": true}. Nothing
 of the project is run.
 
-Such a function has, besides its docstring, nothing but `pass`, `...`, `return` with nothing or a constant or empty value, or one `raise` of
+A function that does nothing yet has, besides its docstring, nothing but `pass`, `...`, `return` with nothing or a constant or empty value, or one `raise` of
 NotImplementedError, or of another exception that says "implement" or "todo". What is abstract or an overload is a declaration.
 """
 import ast
@@ -65,19 +65,22 @@ def functions_at(tree, numbers):
     return list(chosen.values())
 
 
-def mark(text, marker, numbers=None):
-    """The text with its stubs marked, or the functions at these lines; lines stay where they are."""
+def mark(text, marker, named, numbers):
+    """The text with its stubs and the functions of these names marked, or the functions at these lines."""
     lines = text.encode().splitlines(keepends=True)
     tree = ast.parse(text)
     if numbers is None:
-        functions = [node for node in ast.walk(tree) if isinstance(node, FUNCTIONS) and is_stub(node)]
+        functions = [node for node in ast.walk(tree) if isinstance(node, FUNCTIONS) and (node.name in named or is_stub(node))]
     else:
         functions = functions_at(tree, numbers)
     for node in sorted(functions, key=lambda each: (-each.body[0].lineno, -each.body[0].col_offset)):
         first = node.body[0]
-        line = lines[first.lineno - 1]
-        said = f"raise NotImplementedError({json.dumps(marker + ' ' + node.name)}); "
-        lines[first.lineno - 1] = line[:first.col_offset] + said.encode() + line[first.col_offset:]
+        number = min([first.lineno, *(each.lineno for each in getattr(first, "decorator_list", ()))])
+        line = lines[number - 1]
+        said = f"raise NotImplementedError({json.dumps(marker + ' ' + node.name)})".encode()
+        before = line[:first.col_offset]
+        # What begins a block cannot stand behind a semicolon.
+        lines[number - 1] = before + said + b"\n" + line if not before.strip() and hasattr(first, "body") else before + said + b"; " + line[first.col_offset:]
     return b"".join(lines).decode()
 
 
@@ -85,7 +88,7 @@ def main():
     request = json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogateescape"))
     for path, text in request["contents"].items():
         try:
-            marked = mark(text, request["marker"], request["lines"][path] if "lines" in request else None)
+            marked = mark(text, request["marker"], request.get("named", {}).get(path, ()), request["lines"][path] if "lines" in request else None)
         except (SyntaxError, ValueError, RecursionError, UnicodeError):
             continue            # What does not parse has no function that a test could come to.
         if marked != text:

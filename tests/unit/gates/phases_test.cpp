@@ -85,6 +85,34 @@ TEST(RedGate, a_guard_passes_before_the_change) {
     EXPECT_EQ(report.facts.at("guard_tests").as_array().size(), 1U);
 }
 
+/// A function that is there already and raises what the change is to mend.
+void raise_before(SlugProject& project) {
+    for (const auto* tree : {"base", "red"}) {
+        project.tree(tree)["slug.py"] = "def slugify(text):\n    if len(text) != 3:\n        raise RuntimeError(text)\n    return text\n\n\ndef other(text):\n    raise RuntimeError(text)\n";
+    }
+}
+
+TEST(RedGate, a_test_that_ends_with_an_error_in_what_the_specification_changes_fails_as_it_must) {
+    SlugProject project;
+    raise_before(project);
+    const auto report = project.gate("red", "red");
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    EXPECT_EQ(report.facts.at("failing_tests").as_array().size(), 2U);
+    EXPECT_TRUE(project.gate("green", "green").passed);
+}
+
+TEST(RedGate, an_error_before_or_outside_of_what_the_specification_changes_is_still_refused) {
+    SlugProject project;
+    raise_before(project);
+    project.tree("red")["tests/test_slug.py"] = "import unittest\nfrom slug import slugify, other\n\nclass TestSlug(unittest.TestCase):\n"
+                                                "    def test_lower(self):\n        self.assertEqual(slugfy(\"A\"), \"a\")\n"
+                                                "    def test_spaces(self):\n        self.assertEqual(other(\"a b\"), \"a-b\")\n";
+    const auto report = project.gate("red", "red");
+    EXPECT_FALSE(report.passed);
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("test_lower (line 6) did not fail at an assertion but with an error: NameError"));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("test_spaces (line 8) did not fail at an assertion but with an error: RuntimeError"));
+}
+
 TEST(GreenGate, the_implementation_passes_and_fails_when_taken_back) {
     SlugProject project;
     const auto report = project.gate("green", "green");
