@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <set>
 
 #include "git/configuration.hpp"
@@ -33,7 +34,74 @@ bool hides(git_repository* repository, const char* path) {
     return git_ignore_path_is_ignored(&ignored, repository, path) == 0 && ignored != 0;
 }
 
+namespace fs = std::filesystem;
+
+bool is_python_environment(const fs::path& folder) {
+    std::error_code none;
+    return fs::is_regular_file(folder / "pyvenv.cfg", none) && ::access((folder / "bin/python").c_str(), X_OK) == 0;
+}
+
+/// Of a folder with several, that of the newest.
+std::optional<fs::path> newest_environment(const fs::path& folder) {
+    std::optional<fs::path> newest;
+    fs::file_time_type then;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(folder, none)) {
+        const auto made = fs::last_write_time(entry.path() / "pyvenv.cfg", none);
+        if (none || !is_python_environment(entry.path()) || (newest && made <= then)) { continue; }
+        newest = entry.path();
+        then = made;
+    }
+    return newest;
+}
+
+bool has_pytest(const fs::path& environment) {
+    std::error_code none;
+    for (const auto& version : fs::directory_iterator(environment / "lib", none)) {
+        if (fs::is_directory(version.path() / "site-packages/pytest", none)) { return true; }
+    }
+    return false;
+}
+
+bool is_committed(const fs::path& repository, const fs::path& folder) {
+    const auto handle = open_repository(repository);
+    git_index* index = nullptr;
+    if (!handle.ok() || git_repository_index(&index, handle->get()) < 0) { return true; }
+    const auto prefix = folder.lexically_relative(repository).generic_string() + "/";
+    const bool found = git_index_find_prefix(nullptr, index, prefix.c_str()) == 0;
+    git_index_free(index);
+    return found;
+}
+
+/// The folder of the Python that an environment was made from; empty: it does not say.
+fs::path made_from(const fs::path& environment) {
+    std::ifstream lines(environment / "pyvenv.cfg");
+    for (std::string line; std::getline(lines, line);) {
+        const auto equals = line.find(" = ");
+        if (equals != std::string::npos && line.substr(0, equals) == "home") { return fs::path(line.substr(equals + 3)).parent_path(); }
+    }
+    return {};
+}
+
 }  // namespace
+
+std::optional<PythonEnvironment> python_environment(const std::filesystem::path& repository) {
+    std::vector<fs::path> candidates;
+    for (const char* name : {".venv", "venv"}) {
+        if (is_python_environment(repository / name)) { candidates.push_back(repository / name); }
+    }
+    for (const char* name : {".tox", ".nox"}) {
+        if (auto newest = newest_environment(repository / name)) { candidates.push_back(std::move(*newest)); }
+    }
+    std::stable_partition(candidates.begin(), candidates.end(), has_pytest);
+    if (candidates.empty() || is_committed(repository, candidates.front())) { return std::nullopt; }
+    const fs::path& chosen = candidates.front();
+    PythonEnvironment found{(chosen / "bin/python").string(), {chosen.string()}};
+    std::error_code none;
+    const fs::path home = made_from(chosen);
+    if (fs::is_directory(home, none) && home != "/usr" && home != "/") { found.folders.push_back(home.string()); }
+    return found;
+}
 
 Result<RepositorySurroundings> look_around(const std::filesystem::path& place) {
     AF_TRY(const Repository repository, Repository::open(place));
@@ -54,9 +122,7 @@ Result<RepositorySurroundings> look_around(const std::filesystem::path& place) {
     for (const char* name : {".env", ".env.local"}) {
         if (std::filesystem::is_regular_file(place / name, error) && !files.contains(name)) { found.secret_files.emplace_back(name); }
     }
-    for (const char* name : {".venv/bin/python", "venv/bin/python"}) {
-        if (found.virtual_environment.empty() && ::access((place / name).c_str(), X_OK) == 0) { found.virtual_environment = name; }
-    }
+    found.python = python_environment(place);
     found.files.assign(files.begin(), files.end());
     found.branch = repository.current_branch().value_or("");
     found.remote = chosen_remote(handle.get());

@@ -3,12 +3,22 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <agentforge/result.hpp>
 
 namespace agentforge::kernel {
+
+/// A Python environment that its user made in the checkout and nobody committed.
+struct PythonEnvironment {
+    std::string interpreter;                ///< Absolute.
+    std::vector<std::string> folders;       ///< What it reads: its own, and the Python that it was made from where that is none of the system's.
+};
+
+/// `.venv` or `venv`, else what tox or nox made last; one with pytest before others. Nullopt: there is none, or it is committed, and so not its user's word. Reads only.
+[[nodiscard]] std::optional<PythonEnvironment> python_environment(const std::filesystem::path& repository);
 
 struct RepositorySurroundings {
     bool has_commit = false;
@@ -21,7 +31,7 @@ struct RepositorySurroundings {
     bool agentforge_is_ignored = false;     ///< An ignore file of the repository hides `.agentforge/config`.
     std::vector<std::string> files;         ///< Of the last commit, and new ones that are not ignored.
     std::vector<std::string> secret_files;  ///< `.env` and its like in the checkout's root, not committed.
-    std::string virtual_environment;        ///< Python interpreter of one in the checkout: `.venv/bin/python`.
+    std::optional<PythonEnvironment> python;
 };
 
 /// Reads only. Errors: AF-GIT-….

@@ -128,7 +128,9 @@ Check check_tool(const ProductPaths& product, const std::string& folder, std::st
     if (version.empty()) { return {std::move(name), Verdict::good, "there, for " + use}; }
     std::vector<std::string> argv{program};
     argv.insert(argv.end(), version.begin(), version.end());
-    return check_program(product, folder, std::move(name), argv);
+    Check check = check_program(product, folder, std::move(name), argv);
+    if (program.find('/') != std::string::npos) { check.detail += ", " + printable(program, 200); }
+    return check;
 }
 
 /// The project's tests, run as a task would run them before it asks a model.

@@ -131,9 +131,8 @@ std::string settings_text(const InitFindings& found) {
             text += comment("What " + step.files.front() + " names is fetched by `agentforge setup`, once for each content of the file; gates read it and are offline.");
         }
     }
-    if (!found.repository.virtual_environment.empty()) {
-        text += comment("Tests run with a virtual environment where you name its interpreter (and trust the project):");
-        text += "# gates: {programs: {python3: " + found.repository.virtual_environment + "}, readable: [" + found.repository.virtual_environment.substr(0, found.repository.virtual_environment.find('/')) + "]}\n";
+    if (found.repository.python) {
+        text += comment("Python's checks run in the .venv, venv, .tox or .nox that its user made here and did not commit; gates.programs.python3 names another interpreter.");
     }
     if (!found.repository.hooks.empty()) {
         std::string names;

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "config/settings_schema.hpp"
 #include "git/repository.hpp"
+#include "git/surroundings.hpp"
 #include "plugins/bounded.hpp"
 #include "host/display.hpp"
 #include "host/event_fields.hpp"
@@ -44,6 +45,17 @@ private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+/// Has Python's checks run by the environment that the user made for the project, where no setting names an interpreter.
+void use_python_environment(json::object& gates, const ProjectPlace& place) {
+    json::value& programs = gates.emplace("programs", json::object()).first->value();
+    json::value& readable = gates.emplace("readable", json::array()).first->value();
+    if (!programs.is_object() || !readable.is_array() || programs.get_object().contains("python3")) { return; }
+    const auto python = python_environment(place.root);
+    if (!python) { return; }
+    programs.get_object()["python3"] = python->interpreter;
+    for (const std::string& folder : python->folders) { readable.get_array().emplace_back(folder); }
+}
+
 /// `gates:` of the settings; programs with a `/` and folders are meant from the project's root.
 json::object gate_settings(const Settings& settings, const ProjectPlace& place) {
     json::object gates = settings.section("gates");
@@ -61,6 +73,7 @@ json::object gate_settings(const Settings& settings, const ProjectPlace& place) 
             if (program.value().is_string() && program.value().get_string().find('/') != json::string::npos) { absolute(program.value()); }
         }
     }
+    use_python_environment(gates, place);
     return gates;
 }
 

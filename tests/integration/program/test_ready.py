@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What gates, delivery and setup would refuse later is refused by `start` before there is a task, and said by `--dry-run` and `doctor`, too."""
 
+import shutil
 import subprocess
 
 import yaml
@@ -116,6 +117,31 @@ class TestSuiteBeforeTheTask(ProgramTest):
         self.assertRegex(self.verdict()["detail"], r"^\d+ tests, none failing$")
         self.assertRegex(self.assert_code(self.run_program("init"), 0).out, r"\n  tests     \d+ tests, none failing\n")
         self.assertEqual(self.git("worktree", "list").strip().count("\n"), 0)
+
+    def test_the_environment_that_the_user_made_runs_the_tests(self):
+        self.suite("test_more.py", "import only_there\n\ndef test_more():\n    assert only_there.NUMBER == 1\n")
+        (self.repository / ".gitignore").write_text(".venv/\n.tox/\n")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "ignored")
+        self.assertIn("1 failing", self.verdict()["detail"])
+        for folder in (".venv", ".tox/py3"):
+            with self.subTest(folder):
+                place = self.repository / folder
+                subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", "--system-site-packages", place], check=True)
+                next(place.glob("lib/python*/site-packages")).joinpath("only_there.py").write_text("NUMBER = 1\n")
+                self.assertRegex(self.verdict()["detail"], r"^\d+ tests, none failing$")
+                self.assertIn(f"{folder}/bin/python", self.run_program("doctor", "--json").out)
+                shutil.rmtree(self.repository / folder.split("/")[0])
+
+    def test_an_environment_that_is_committed_is_not_the_users(self):
+        self.suite("test_more.py", "def test_more():\n    assert True\n")
+        (self.repository / ".venv/bin").mkdir(parents=True)
+        (self.repository / ".venv/pyvenv.cfg").write_text("home = /usr/bin\n")
+        (self.repository / ".venv/bin/python").write_text("#!/bin/sh\nexit 1\n")
+        (self.repository / ".venv/bin/python").chmod(0o755)
+        self.git("add", "-f", "-A")
+        self.git("commit", "-q", "-m", "an environment")
+        self.assertRegex(self.verdict()["detail"], r"^\d+ tests, none failing$")
 
     def test_a_runner_that_is_not_installed_is_named_before_there_is_a_test(self):
         self.make_repository()

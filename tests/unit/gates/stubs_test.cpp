@@ -79,6 +79,7 @@ TEST(MarkFunctionsAt, ends_the_innermost_function_of_a_line_before_what_it_does)
     ASSERT_TRUE(loaded.ok()) << loaded.error().to_string();
     EXPECT_EQ(mark_functions_at("func F() {\n\tdo()\n}\nfunc G() {\n\tdo()\n}\n", loaded->code, loaded->stubs, {5}, "MARK"),
               "func F() {\n\tdo()\n}\nfunc G() { panic(\"MARK G\"); \n\tdo()\n}\n");
+}
 
 TEST(NamedFunctions, are_marked_whatever_they_do) {
     const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "java");
