@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records a C++ test program: GoogleTest, Catch2 (2 and 3), or plain. See recorder.h. Compiled with the program's own flags.
+// Records a C++ test program: GoogleTest, Catch2 (2 and 3), doctest, Boost.Test, or plain. See recorder.h. Compiled with the program's own flags.
 extern "C" {
 #include "recorder.h"
 }
@@ -18,6 +18,10 @@ const char *const agentforge_sources[] = {AGENTFORGE_SOURCES};
 const char *const agentforge_kind = "googletest";
 #elif defined(AGENTFORGE_CATCH2)
 const char *const agentforge_kind = "catch2";
+#elif defined(AGENTFORGE_DOCTEST)
+const char *const agentforge_kind = "doctest";
+#elif defined(AGENTFORGE_BOOST_TEST)
+const char *const agentforge_kind = "boost";
 #else
 const char *const agentforge_kind = "plain";
 #endif
@@ -194,6 +198,178 @@ TEST_CASE("AgentForgeCanary", "[agentforge-canary]") {
     CHECK_FALSE(true);
     CHECK(std::string("a") == "b");
 }
+
+#elif defined(AGENTFORGE_DOCTEST)
+// The project's own file has the framework's code and main.
+#undef DOCTEST_CONFIG_IMPLEMENT
+#undef DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include AGENTFORGE_DOCTEST
+#include <mutex>
+
+namespace {
+
+// Texts are the framework's in one version, plain in the other.
+const char *agentforge_text(const doctest::String &text) { return text.c_str(); }
+const char *agentforge_text(const char *text) { return text == nullptr ? "" : text; }
+
+struct AgentForgeRecorder : doctest::IReporter {
+    explicit AgentForgeRecorder(const doctest::ContextOptions &) {}
+    void report_query(const doctest::QueryData &) override {}
+    void test_run_start() override {}
+    void test_run_end(const doctest::TestRunStats &) override { agentforge_tests_done(); }
+    void test_case_start(const doctest::TestCaseData &test) override {
+        test_ = &test;
+        message_.clear();
+        failures_ = 0;
+        exception_ = false;
+        agentforge_test("plan", suite(), test.m_name, agentforge_text(test.m_file), static_cast<long>(test.m_line));
+        agentforge_test("start", suite(), test.m_name, agentforge_text(test.m_file), static_cast<long>(test.m_line));
+    }
+    void test_case_reenter(const doctest::TestCaseData &) override {}
+    void test_case_end(const doctest::CurrentTestCaseStats &stats) override {
+        const bool marked = (test_->m_should_fail || test_->m_may_fail || test_->m_expected_failures > 0) && failures_ > 0;
+        const char *status = !stats.testCaseSuccess ? (exception_ ? "error" : "failed_assertion") : marked ? "skipped" : "passed";
+        agentforge_result(suite(), test_->m_name, agentforge_text(test_->m_file), static_cast<long>(test_->m_line), status, failures_, message_);
+    }
+    void test_case_exception(const doctest::TestCaseException &thrown) override {
+        const std::lock_guard<std::mutex> held(mutex_);
+        exception_ = true;
+        ++failures_;
+        say(agentforge_text(thrown.error_string));
+    }
+    void subcase_start(const doctest::SubcaseSignature &) override {}
+    void subcase_end() override {}
+    void log_assert(const doctest::AssertData &data) override {
+        if (!data.m_failed || (data.m_at & doctest::assertType::is_warn) != 0) { return; }
+        const std::lock_guard<std::mutex> held(mutex_);
+        ++failures_;
+        exception_ = exception_ || data.m_threw;
+        say(std::string(agentforge_text(data.m_file)) + ":" + std::to_string(data.m_line) + ": " + agentforge_text(data.m_expr) + " " +
+            (data.m_threw ? "threw " + std::string(agentforge_text(data.m_exception)) : "(" + std::string(agentforge_text(data.m_decomp)) + ")"));
+    }
+    void log_message(const doctest::MessageData &data) override {
+        const std::lock_guard<std::mutex> held(mutex_);
+        if (data.m_severity & doctest::assertType::is_warn) { return; }
+        ++failures_;
+        say(std::string(agentforge_text(data.m_file)) + ":" + std::to_string(data.m_line) + ": " + agentforge_text(data.m_string));
+    }
+    void test_case_skipped(const doctest::TestCaseData &) override {}
+
+private:
+    std::string suite() const { return agentforge_text(test_->m_test_suite); }
+    void say(const std::string &text) {
+        if (message_.size() < 3000) { message_ += (message_.empty() ? "" : "\n") + text; }
+    }
+    const doctest::TestCaseData *test_ = nullptr;
+    std::mutex mutex_;
+    std::string message_;
+    long failures_ = 0;
+    bool exception_ = false;
+};
+DOCTEST_REGISTER_LISTENER("agentforge", 1, AgentForgeRecorder);
+
+}  // namespace
+
+DOCTEST_TEST_CASE("AgentForgeCanary") {
+    DOCTEST_CHECK(1 == 2);
+    DOCTEST_CHECK_FALSE(true);
+    DOCTEST_CHECK(std::string("a") == "b");
+}
+
+#elif defined(AGENTFORGE_BOOST_TEST)
+// The project's own file has the framework's main.
+#undef BOOST_TEST_MODULE
+#undef BOOST_TEST_MAIN
+#include <boost/test/execution_monitor.hpp>
+#include <boost/test/framework.hpp>
+#include <boost/test/output/compiler_log_formatter.hpp>
+#include <boost/test/tree/observer.hpp>
+#include <boost/test/tree/test_unit.hpp>
+#include <boost/test/unit_test.hpp>
+#include <boost/version.hpp>
+#include <sstream>
+
+namespace {
+
+namespace agentforge_boost = boost::unit_test;
+
+class AgentForgeRecorder : public agentforge_boost::test_observer {
+public:
+#if BOOST_VERSION >= 107000
+    void test_start(agentforge_boost::counter_t, agentforge_boost::test_unit_id) override { listen(); }
+#endif
+    void test_unit_start(const agentforge_boost::test_unit &unit) override {
+        if (unit.p_type != agentforge_boost::TUT_CASE) { return; }
+        said_.str("");
+        thrown_.clear();
+        failures_ = 0;
+        tell("plan", unit);
+        tell("start", unit);
+    }
+    void test_unit_finish(const agentforge_boost::test_unit &unit, unsigned long) override {
+        if (unit.p_type != agentforge_boost::TUT_CASE) { return; }
+        const bool marked = unit.p_expected_failures > 0 && failures_ > 0;
+        const char *status = !thrown_.empty() ? "error" : marked ? "skipped" : failures_ > 0 ? "failed_assertion" : "passed";
+        const auto said = said_.str().substr(0, 3000);
+        agentforge_result(suite_of(unit), unit.p_name, file_of(unit).c_str(), static_cast<long>(unit.p_line_num), status, failures_,
+                          thrown_.empty() ? said : thrown_ + "\n" + said);
+    }
+    void test_finish() override { agentforge_tests_done(); }
+    void assertion_result(agentforge_boost::assertion_result result) override {
+        if (result == agentforge_boost::AR_FAILED) { ++failures_; }
+    }
+    void exception_caught(const boost::execution_exception &thrown) override {
+        ++failures_;
+        thrown_.assign(thrown.what().begin(), thrown.what().end());
+        if (thrown_.empty()) { thrown_ = "an exception"; }
+    }
+
+private:
+#if BOOST_VERSION >= 107000
+    /// What a failed check says, beside wherever the program's own log goes.
+    void listen() {
+        auto &log = agentforge_boost::unit_test_log_t::instance();
+        log.add_formatter(new agentforge_boost::output::compiler_log_formatter);
+        log.set_threshold_level(agentforge_boost::OF_CUSTOM_LOGGER, agentforge_boost::log_all_errors);
+        log.set_stream(agentforge_boost::OF_CUSTOM_LOGGER, said_);
+        log.configure();
+    }
+#endif
+    static std::string file_of(const agentforge_boost::test_unit &unit) {
+        return std::string(unit.p_file_name.begin(), unit.p_file_name.end());
+    }
+    /// The suites around a test but the outermost, which is the module.
+    static std::string suite_of(const agentforge_boost::test_unit &unit) {
+        std::string path;
+        const agentforge_boost::test_unit *at = &unit;
+        while (at->p_parent_id != agentforge_boost::INV_TEST_UNIT_ID) {
+            at = &agentforge_boost::framework::get(at->p_parent_id, agentforge_boost::TUT_SUITE);
+            if (at->p_parent_id == agentforge_boost::INV_TEST_UNIT_ID) { break; }
+            path = at->p_name.get() + (path.empty() ? "" : "::" + path);
+        }
+        return path;
+    }
+    static void tell(const char *type, const agentforge_boost::test_unit &unit) {
+        agentforge_test(type, suite_of(unit), unit.p_name, file_of(unit).c_str(), static_cast<long>(unit.p_line_num));
+    }
+    std::ostringstream said_;
+    std::string thrown_;
+    long failures_ = 0;
+};
+
+struct AgentForgeRegistration {
+    AgentForgeRegistration() {
+        if (agentforge_file >= 0) { agentforge_boost::framework::register_observer(*new AgentForgeRecorder); }
+    }
+} agentforge_registration;
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(AgentForgeCanary) {
+    BOOST_CHECK_EQUAL(1, 2);
+    BOOST_CHECK(false);
+    BOOST_CHECK(std::string("a") == "b");
+}
 #endif
 
 namespace {
@@ -221,7 +397,7 @@ extern "C" int __wrap_main(int argc, char **argv, char **environment) {
     for (auto &argument : arguments) { pointers.push_back(&argument[0]); }
     pointers.push_back(nullptr);
     code = __real_main(argc, pointers.data(), environment);
-#elif defined(AGENTFORGE_CATCH2)
+#elif defined(AGENTFORGE_CATCH2) || defined(AGENTFORGE_DOCTEST) || defined(AGENTFORGE_BOOST_TEST)
     code = __real_main(argc, argv, environment);
 #else
     if (agentforge_canary) {

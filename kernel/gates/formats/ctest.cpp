@@ -41,7 +41,7 @@ std::vector<std::string> ctest_texts(const json::object& value, std::string_view
 
 /// One process, as its recorder saw it.
 struct Recorded {
-    std::string kind;                               ///< plain, googletest, catch2
+    std::string kind;                               ///< plain, googletest, catch2, doctest, boost
     std::vector<std::string> argv;
     std::vector<std::string> sources;
     bool canary = false;
@@ -108,6 +108,7 @@ private:
         if (process.kind == "googletest") {
             gtest_names(suite, name, test);
         } else {
+            test.suite = suite;
             test.name = name;
         }
         test.canary = is_the_canary(suite, name);

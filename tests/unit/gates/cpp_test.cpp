@@ -124,6 +124,50 @@ TEST(CppTests, catch2_is_told_as_googletest_is) {
     EXPECT_EQ(report.tests.size(), 5U);
 }
 
+TEST(CppTests, boost_test_is_told_as_googletest_is) {
+    Project project;
+    project.tree("t") = {
+        {"CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(small CXX)\nset(CMAKE_CXX_STANDARD 17)\nenable_testing()\n"
+                           "add_executable(small_test tests/small_test.cpp)\nadd_test(NAME small COMMAND small_test)\n"},
+        {"tests/small_test.cpp", "#define BOOST_TEST_MODULE small\n#include <boost/test/included/unit_test.hpp>\n#include <stdexcept>\n"
+                                 "BOOST_AUTO_TEST_CASE(keeps) { BOOST_TEST(1 + 1 == 2); }\n"
+                                 "BOOST_AUTO_TEST_SUITE(sums)\nBOOST_AUTO_TEST_CASE(fails) { BOOST_TEST(1 + 1 == 3); }\n"
+                                 "BOOST_AUTO_TEST_CASE(is_a_skeleton) { throw std::logic_error(\"agentforge: skeleton of x\"); }\nBOOST_AUTO_TEST_SUITE_END()\n"
+                                 "BOOST_AUTO_TEST_CASE(throws) { throw std::runtime_error(\"no\"); }\n"}};
+    const auto report = project.gate("tests", "t");
+    ASSERT_EQ(report.facts.at("believed"), json::value(true)) << report.summary << "\n" << joined(report.blocking_issues);
+    const std::string file = "tests/small_test.cpp::";
+    EXPECT_EQ(status_of(report, file + "keeps"), TestStatus::passed);
+    EXPECT_EQ(status_of(report, file + "sums::fails"), TestStatus::failed_assertion);
+    EXPECT_EQ(status_of(report, file + "sums::is_a_skeleton"), TestStatus::failed_skeleton);
+    EXPECT_EQ(status_of(report, file + "throws"), TestStatus::error);
+    EXPECT_EQ(report.tests.size(), 4U);
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("has failed [1 + 1 != 3]"));
+}
+
+TEST(CppTests, doctest_is_told_as_googletest_is) {
+    if (!std::filesystem::exists("/usr/include/doctest/doctest.h")) { GTEST_SKIP() << "not run: doctest is not installed (doctest-dev)"; }
+    Project project;
+    project.tree("t") = {
+        {"CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(small CXX)\nset(CMAKE_CXX_STANDARD 17)\nenable_testing()\n"
+                           "add_executable(small_test tests/small_test.cpp)\nadd_test(NAME small COMMAND small_test)\n"},
+        {"tests/small_test.cpp", "#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN\n#include <doctest/doctest.h>\n#include <stdexcept>\n"
+                                 "TEST_CASE(\"keeps, small\") { WARN(1 + 1 == 3); CHECK(1 + 1 == 2); }\n"
+                                 "TEST_SUITE(\"sums\") {\nTEST_CASE(\"fails\") { CHECK(1 + 1 == 3); }\n"
+                                 "TEST_CASE(\"is a skeleton\") { throw std::logic_error(\"agentforge: skeleton of x\"); }\n}\n"
+                                 "TEST_CASE(\"parts\") { SUBCASE(\"a\") { CHECK(true); } SUBCASE(\"b\") { CHECK(false); } }\n"
+                                 "TEST_CASE(\"throws\") { throw std::runtime_error(\"no\"); }\n"}};
+    const auto report = project.gate("tests", "t");
+    ASSERT_EQ(report.facts.at("believed"), json::value(true)) << report.summary << "\n" << joined(report.blocking_issues);
+    const std::string file = "tests/small_test.cpp::";
+    EXPECT_EQ(status_of(report, file + "keeps, small"), TestStatus::passed);
+    EXPECT_EQ(status_of(report, file + "sums::fails"), TestStatus::failed_assertion);
+    EXPECT_EQ(status_of(report, file + "sums::is a skeleton"), TestStatus::failed_skeleton);
+    EXPECT_EQ(status_of(report, file + "parts"), TestStatus::failed_assertion);
+    EXPECT_EQ(status_of(report, file + "throws"), TestStatus::error);
+    EXPECT_EQ(report.tests.size(), 5U);
+}
+
 const char* const slug_list = "find_package(GTest REQUIRED)\ninclude(GoogleTest)\nadd_executable(slug_test slug_test.cpp)\n"
                               "target_link_libraries(slug_test slug GTest::gtest_main)\ngtest_discover_tests(slug_test)\n";
 

@@ -137,6 +137,20 @@ TEST(CTestFormat, a_test_passes_when_recorder_and_ctest_agree) {
     EXPECT_THAT(told(result), ::testing::Contains("passed /some/tree/tests/t.cpp Slug::lowers"));
 }
 
+// What the recorder wrote of doctest 2.4.9 and of Boost.Test 1.81.
+TEST(CTestFormat, doctest_and_boost_test_are_told_with_their_suites_by_recorded_output) {
+    CTestRun run;
+    for (const auto* kind : {"doctest", "boost"}) {
+        run.kind = kind;
+        run.events = {R"("plan","suite":"sums","name":"fails","file":"/some/tree/tests/t.cpp","line":6)", R"("start","suite":"sums","name":"fails")",
+                      R"("result","suite":"sums","name":"fails","file":"/some/tree/tests/t.cpp","line":6,"status":"failed_assertion","failures":1,"message":"1 + 1 == 3: 2 == 3")",
+                      R"("result","suite":"","name":"AgentForgeCanary","file":"","line":1,"status":"failed_assertion","failures":3,"message":"")", R"("tests")", R"("main","code":1)"};
+        const auto result = run.parse();
+        EXPECT_EQ(result.problem, "") << kind;
+        EXPECT_THAT(told(result), ::testing::Contains("failed_assertion /some/tree/tests/t.cpp sums::fails")) << kind;
+    }
+}
+
 TEST(CTestFormat, a_forced_exit_code_is_a_problem) {
     CTestRun run;
     run.status = "run";
