@@ -6,7 +6,10 @@ set -u
 folder=$1
 maven() { mvn -B -q -Dstyle.color=never -Dmaven.repo.local="$folder/repository" "$@"; }
 # What runs tests is resolved only where there is one.
-if grep -rqs --include=pom.xml 'junit-jupiter' .; then test=org.junit.jupiter.api.Test; else test=org.junit.Test; fi
+if grep -rqs --include=pom.xml 'junit-jupiter' .; then test=org.junit.jupiter.api.Test
+elif grep -rqs --include=pom.xml '<artifactId>testng<' .; then test=org.testng.annotations.Test
+else test=org.junit.Test
+fi
 poms() { find . -name pom.xml -not -path './repository/*'; }
 poms | while IFS= read -r pom; do
     grep -qs '<packaging>pom</packaging>' "$pom" && continue

@@ -26,6 +26,16 @@ wake_surefire() {
     fi
     MAVEN_OPTS="$MAVEN_OPTS -javaagent:$build/wake.jar"
 }
+# What the tests below FOLDER are written for; where they do not say, what the project's pom.xml files name.
+framework_of() {
+    if grep -rqs 'org\.junit\.jupiter' "$1"; then echo jupiter
+    elif grep -rqs 'org\.testng' "$1"; then echo testng
+    elif grep -rqsE 'org\.junit\.|junit\.framework' "$1"; then echo junit4
+    elif grep -rqs --include=pom.xml 'junit-jupiter' "$tree"; then echo jupiter
+    elif grep -rqs --include=pom.xml '<artifactId>testng<' "$tree"; then echo testng
+    else echo junit4
+    fi
+}
 write_settings() {
     printf '<settings><localRepository>%s/m2</localRepository><mirrors><mirror><id>local</id><mirrorOf>*</mirrorOf><url>file://%s</url></mirror></mirrors></settings>\n' \
         "$build" "$repository" >"$settings"
@@ -44,11 +54,11 @@ if [ "$what" = build ]; then
     mkdir -p "$tree" && cp -a "$root/." "$tree/" && rm -rf "$tree/.git" && chmod -R u+w "$tree" || exit 3
     write_settings
     find "$tree" -type d -path '*/src/test/java' -not -path '*/target/*' | while IFS= read -r folder; do
-        if grep -rqs 'org\.junit\.jupiter' "$folder"; then
-            test=org.junit.jupiter.api.Test fail=org.junit.jupiter.api.Assertions.fail
-        else
-            test=org.junit.Test fail=org.junit.Assert.fail
-        fi
+        case $(framework_of "$folder") in
+            jupiter) test=org.junit.jupiter.api.Test fail=org.junit.jupiter.api.Assertions.fail ;;
+            testng) test=org.testng.annotations.Test fail=org.testng.Assert.fail ;;
+            *) test=org.junit.Test fail=org.junit.Assert.fail ;;
+        esac
         printf 'public class AgentForge%sTest {\n    @%s public void fails() { %s("agentforge: canary"); }\n}\n' "$unique" "$test" "$fail" >"$folder/AgentForge${unique}Test.java"
     done
     cd "$tree" || exit 3

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Maven project with JUnit 5, measured by the real toolchain in the real sandbox, with what Debian packages.
+#include <unistd.h>
+
+#include <cstdlib>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "gates/commands.hpp"
 #include "unit/gates/project.hpp"
 
 namespace agentforge::kernel::testing {
@@ -109,6 +114,33 @@ TEST(JavaTests, outcomes_are_told_apart) {
     EXPECT_TRUE(single.passed) << joined(single.blocking_issues);
     EXPECT_EQ(single.tests.size(), 1U);
     EXPECT_EQ(project.gate("tests", "t", {kinds + "::KindsTest::Inner::Innermost::deepest"}).tests.size(), 1U);
+}
+
+/// What the kernel's own test that must fail is written for, in a project of these files, with a Maven that does nothing.
+std::string canary_of(const Files& files) {
+    const ScratchFolder folder(std::filesystem::temp_directory_path() / ("canary-" + std::to_string(::getpid())));
+    const auto place = folder.path();
+    for (const auto& [path, text] : files) {
+        std::filesystem::create_directories((place / "root" / path).parent_path());
+        std::ofstream(place / "root" / path) << text;
+    }
+    std::filesystem::create_directories(place / "bin");
+    std::ofstream(place / "bin/mvn") << "#!/bin/sh\nexit 0\n";
+    std::filesystem::permissions(place / "bin/mvn", std::filesystem::perms::owner_all);
+    const auto script = std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages/java/maven_test.sh";
+    const auto command = "PATH=" + (place / "bin").string() + ":$PATH sh " + script + " build " + (place / "root").string() + " " + (place / "build").string() + " 1";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    std::ifstream canary(place / "build/tree/src/test/java/AgentForge1Test.java");
+    return {std::istreambuf_iterator<char>(canary), {}};
+}
+
+TEST(JavaCanary, is_written_for_the_framework_of_the_tests_and_with_none_for_that_of_the_project) {
+    const std::string test = "src/test/java/a/ATest.java";
+    using ::testing::HasSubstr;
+    EXPECT_THAT(canary_of({{"pom.xml", "<project/>"}, {test, "import org.testng.annotations.Test;\n"}}), HasSubstr("@org.testng.annotations.Test public void fails() { org.testng.Assert.fail("));
+    EXPECT_THAT(canary_of({{"pom.xml", "junit-jupiter"}, {test, "import org.junit.Test;\n"}}), HasSubstr("@org.junit.Test "));
+    EXPECT_THAT(canary_of({{"pom.xml", "junit-jupiter"}, {test, "class Helper {}\n"}}), HasSubstr("@org.junit.jupiter.api.Test "));
+    EXPECT_THAT(canary_of({{"pom.xml", "<artifactId>testng</artifactId>"}, {test, "class Helper {}\n"}}), HasSubstr("@org.testng.annotations.Test "));
 }
 
 }  // namespace
