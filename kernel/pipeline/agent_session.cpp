@@ -89,14 +89,14 @@ Result<std::string> file_with_new_placeholder(Workshop& workshop, const std::str
 }
 
 /// What was written since `tree`, by whatever program: what the role may not write takes it all back and is recorded. Returns
-/// what it wrote where it may. `touched`: what it wrote where nobody may, which no tree shows; `now`: the tree after it.
+/// what it wrote where it may. `now`: the tree after it.
 Result<std::vector<Change>> settle_writes(TaskSession& session, Workshop& workshop, RoleWorkspace& workspace, const RecordAgent& who, const std::string& tree,
-                                          json::array touched = {}, std::string* now = nullptr) {
+                                          std::string* now = nullptr) {
     AF_TRY(const std::string after, workshop.snapshot({}));
     AF_TRY(const auto changes, workshop.diff(tree, after));
     if (now != nullptr) { *now = after; }
-    json::array forbidden = std::move(touched);
-    for (std::string& path : workshop.touched_in_submodules()) { forbidden.emplace_back(std::move(path)); }
+    json::array forbidden;
+    for (std::string& path : workshop.unrecordable()) { forbidden.emplace_back(std::move(path)); }
     std::vector<Change> kept;
     for (const TreeChange& change : changes) {
         // A file that went to another name is gone from the old one, which must be the role's to write as well.
@@ -536,8 +536,6 @@ public:
         std::filesystem::remove_all(agentic_scratch_, left);
         if (left) { return Error{"AF-LLM-310", "the scratch folder of the call cannot be emptied: " + left.message(), agentic_scratch_, "Remove it, then resume.", ErrorKind::unavailable}; }
         AF_CHECK(make_directories(agentic_scratch_ + "/home"));
-        // Where the checkout is a worktree, `.git` is a file that says whose; no tree shows what becomes of it.
-        if (const auto link = read_file(git_link(), most_link_bytes); link.ok()) { git_link_text_ = *link; }
         return {};
     }
 
@@ -573,27 +571,20 @@ public:
             paths.insert(change.path);
             if (!change.old_path.empty()) { paths.insert(change.old_path); }
         }
-        for (std::string& path : workshop_.touched_in_submodules()) { paths.insert(std::move(path)); }
-        if (!git_link_is_whole()) { paths.insert(".git"); }
+        for (std::string& path : workshop_.unrecordable()) { paths.insert(std::move(path)); }
         return recorded_work(workshop_.root(), paths, artifact_file(agentic_scratch_), services_.redactor);
     }
 
     [[nodiscard]] Result<std::string> settle() override {
-        json::array touched;
-        AF_TRY(const bool mended, mend_git_link());
-        if (mended) { touched.emplace_back(".git"); }
         std::string now;
-        AF_TRY(const auto kept, settle_writes(session_, workshop_, *workspace_, who_, tree_, std::move(touched), &now));
+        AF_TRY(const auto kept, settle_writes(session_, workshop_, *workspace_, who_, tree_, &now));
         process_changes_.insert(process_changes_.end(), kept.begin(), kept.end());
         if (now != tree_) { AF_CHECK(workshop_.keep("answer-" + std::to_string(session_.state().steps + 1), now)); }
         tree_ = now;
         return now;
     }
 
-    [[nodiscard]] Result<void> take_back() override {
-        AF_CHECK(mend_git_link());
-        return workshop_.restore(tree_);
-    }
+    [[nodiscard]] Result<void> take_back() override { return workshop_.restore(tree_); }
 
     // -------------------------------------------------------------------------- pinned tools --
 
@@ -647,27 +638,6 @@ private:
         }
         return Error{"AF-AGENT-018", "agent '" + agent_.role + "' makes no progress: " + how + (newest == nullptr ? std::string() : ": " + newest->summary), "",
                      "Say what the agent should do differently.", ErrorKind::invalid};
-    }
-
-    static constexpr std::uint64_t most_link_bytes = 64UL * 1024;
-    [[nodiscard]] std::filesystem::path git_link() const { return std::filesystem::path(workshop_.root()) / ".git"; }
-
-    /// Whether the checkout's `.git` file is as it was at `begin`.
-    [[nodiscard]] bool git_link_is_whole() const {
-        if (git_link_text_.empty()) { return true; }
-        std::error_code none;
-        if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(git_link(), none))) { return false; }
-        const auto now = read_file(git_link(), most_link_bytes);
-        return now.ok() && *now == git_link_text_;
-    }
-
-    /// Writes the checkout's `.git` file again where the command changed or removed it.
-    Result<bool> mend_git_link() {
-        if (git_link_is_whole()) { return false; }
-        std::error_code none;
-        std::filesystem::remove_all(git_link(), none);
-        AF_CHECK(write_file_atomic(git_link(), git_link_text_, Durability::cached));
-        return true;
     }
 
     /// After a crash: the files as the journaled answer left them.
@@ -769,7 +739,6 @@ private:
     unsigned visit_;
     bool writes_;
     std::string agentic_scratch_;
-    std::string git_link_text_;
     RecordAgent who_;
     std::string model_;                 ///< As configured; the answer may name another.
     bool offline_ = false;

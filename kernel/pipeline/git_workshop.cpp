@@ -74,7 +74,7 @@ public:
     }
 
     [[nodiscard]] std::vector<std::string> submodules() override { return work_.submodules(); }
-    [[nodiscard]] std::vector<std::string> touched_in_submodules() override { return work_.touched_in_submodules(); }
+    [[nodiscard]] std::vector<std::string> unrecordable() override { return work_.unrecordable(); }
 
     [[nodiscard]] Result<void> keep(const std::string& name, const std::string& tree) override {
         return repository_.keep_tree(task_id_ + "/" + name, tree);

@@ -34,6 +34,17 @@ def edit(call):
         path.unlink()
 
 
+def bury(folder):
+    """What no tree can hold."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / ".git").write_text("gitdir: /tmp/evil\n", encoding="utf-8")
+    os.chdir(folder)
+    for _ in range(300):
+        os.mkdir("deep")
+        os.chdir("deep")
+    pathlib.Path("file.py").write_text("", encoding="utf-8")
+
+
 def do(fault):
     if fault == "fail":
         pathlib.Path("textkit/half.py").write_text("half = ", encoding="utf-8")
@@ -51,6 +62,7 @@ def do(fault):
                 print(f"refused: {test}")
     elif fault == "delete":
         subprocess.run("rm -rf .git * .[a-z]*; cd ..; rm -rf *", shell=True, stderr=subprocess.DEVNULL, check=False)
+        bury(pathlib.Path("textkit").resolve())
         print("all is gone")
         sys.exit(0)
     elif fault == "not_a_mapping":
