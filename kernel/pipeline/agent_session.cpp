@@ -190,12 +190,17 @@ public:
         AF_TRY(auto symbols, workshop_.path_symbols(session_.state().base_tree));
         AF_TRY(RolePaths rules, !writes_ ? RolePaths::make(agent_.role, {{"review", "!*"}})
                                          : RolePaths::make(agent_.role, agent_.path_constraints, locked, std::move(symbols)));
-        AF_TRY(workspace_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
-        workspace_->pin(workshop_.submodules());
+        AF_CHECK(open_workspace(std::move(rules)));
         AF_TRY(auto artifacts, session_.artifacts());
         artifacts_ = as_shown(session_.state(), std::move(artifacts));
         tree_ = session_.state().tree;
         return {};
+    }
+
+    /// None of the role's tools writes: neither does a program that one of them starts. Before the workspace is used.
+    [[nodiscard]] Result<void> forbid_writes() {
+        AF_TRY(RolePaths rules, RolePaths::make(agent_.role, {{"reading", "!*"}}));
+        return open_workspace(std::move(rules));
     }
 
     void set_model(std::string name, bool offline) {
@@ -630,6 +635,12 @@ public:
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return context_.deadline(); }
 
 private:
+    Result<void> open_workspace(RolePaths rules) {
+        AF_TRY(workspace_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
+        workspace_->pin(workshop_.submodules());
+        return {};
+    }
+
     /// With what was measured last and did not pass.
     [[nodiscard]] Error no_progress(const std::string& how) const {
         const GateState* newest = nullptr;
@@ -918,6 +929,8 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     offer.pin = [&host](const std::string& name, const ListedTool& tool) { return host.pin(name, tool); };
     offer.settle = [&host] { return host.settle_server(); };
     AF_TRY(auto tools, load_tools(services, agent, servers, [&host] { return host.server_place(); }, offer, [&context] { return context.cancelled(); }));
+    const bool has_writer = std::any_of(tools.begin(), tools.end(), [](const auto& tool) { return has(tool.second->spec().effects, ToolEffect::writes); });
+    if (!agentic && !has_writer) { AF_CHECK(host.forbid_writes()); }
 
     RunSpec spec = frame_of(services, agent, stage.name, contract, gate, state.request);
     std::vector<std::string> specified = specified_criteria(host.artifacts(), stage.name);
