@@ -309,6 +309,15 @@ class TestRepositoryThatNamesPrograms(DeliveriesTest):
             self.assertFalse(self.ran.exists(), self.ran.exists() and self.ran.read_text())
         self.assertEqual(len(self.tasks()), 2)
 
+    def test_doctor_asks_for_versions_where_no_file_of_the_repository_can_answer(self):
+        self.script(self.folder / "bin/git", '#!/bin/sh\n[ -x ./toolchain ] && ./toolchain\nexec /usr/bin/git "$@"\n')      # As rustup and yarn do with what a repository names.
+        self.environment["PATH"] = f"{self.folder / 'bin'}:{self.environment['PATH']}"
+        self.script(self.repository / "toolchain", self.program.read_text())
+        self.assertIn("git version", self.run_program("doctor").out)
+        self.assertFalse(self.ran.exists())
+        self.git("--version")
+        self.assertTrue(self.ran.exists(), "in the repository it runs")
+
     def test_a_file_of_such_a_filter_is_refused_by_name(self):
         self.assert_code(self.start(transcript=short_transcript()), 0)
         self.plant(self.repository)
