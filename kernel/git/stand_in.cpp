@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <set>
@@ -43,7 +44,7 @@ bool is_plain(std::string_view key) {
 bool names_a_program(std::string_view key) {
     constexpr std::array keys{"core.fsmonitor", "core.hookspath", "core.sshcommand", "core.gitproxy", "core.askpass"};
     constexpr std::array ends{".clean", ".smudge", ".process", ".program", ".defaultkeycommand", ".helper", ".receivepack", ".uploadpack", ".vcs"};
-    return std::ranges::find(keys, key) != keys.end() || ends_in_one_of(key, ends);
+    return key.starts_with("protocol.") || std::ranges::find(keys, key) != keys.end() || ends_in_one_of(key, ends);
 }
 
 struct ConfigEntry {
@@ -113,6 +114,17 @@ Result<void> copy_plain_files(const fs::path& from, const fs::path& to) {
     return {};
 }
 
+constexpr std::string_view folder_prefix = "agentforge-git-";
+
+/// What processes that were killed left behind.
+void remove_old_ones(const fs::path& git_directory) {
+    std::error_code error;
+    const auto yesterday = fs::file_time_type::clock::now() - std::chrono::hours(24);
+    for (const auto& entry : fs::directory_iterator(git_directory, error)) {
+        if (entry.path().filename().string().starts_with(folder_prefix) && entry.last_write_time(error) < yesterday) { fs::remove_all(entry.path(), error); }
+    }
+}
+
 Error cannot_make(const fs::path& folder, int code) {
     return Error{"AF-GIT-064", std::string("Cannot make a folder in the git directory: ") + std::strerror(code), folder.string(), "See whether the disk is full or the folder is another user's", ErrorKind::io};
 }
@@ -127,7 +139,8 @@ Result<GitStandIn> GitStandIn::make(const Repository& opened) {
     made.work_directory_ = opened.work_directory();
     made.objects_ = common / "objects";
     made.index_ = fs::path(git_repository_path(repository)) / "index";
-    std::string folder = (fs::path(git_repository_path(repository)) / "agentforge-XXXXXX").string();
+    remove_old_ones(git_repository_path(repository));
+    std::string folder = (fs::path(git_repository_path(repository)) / (std::string(folder_prefix) + "XXXXXX")).string();
     if (::mkdtemp(folder.data()) == nullptr) { return cannot_make(folder, errno); }
     made.folder_ = folder;
     for (const char* name : {"objects", "refs", "info"}) { AF_CHECK(make_directories(made.folder_ / name)); }

@@ -16,7 +16,7 @@ namespace agentforge::kernel {
 /// A git directory that stands in for a repository's own while the `git` program runs. It leads to the repository's objects and holds its plain settings (names,
 /// line endings, remotes), its ignore rules and attributes. It has none of the programs that `.git` can name: hooks, filters, monitors, signing programs,
 /// credential helpers, ssh commands, aliases, included files. Git reads the user's own configuration beside it, so programs come from there and from nowhere else.
-/// It lies inside the repository's git directory, so that `includeIf.gitdir` of the user's holds for it, and is removed with this object. Not copyable.
+/// It lies inside the repository's git directory, so that `includeIf.gitdir` of the user's holds for it, and is removed with this object; one that a killed process left, by the next after a day.
 class GitStandIn {
 public:
     /// Errors: `io` AF-GIT-064.

@@ -159,6 +159,9 @@ TEST_F(CommitTest, is_not_signed_by_a_program_that_the_repository_names) {
 }
 
 TEST_F(CommitTest, leaves_no_stand_in_in_the_git_directory) {
+    const auto left = user() / ".git/agentforge-git-killed";
+    std::filesystem::create_directories(left / "refs");
+    std::filesystem::last_write_time(left, std::filesystem::file_time_type::clock::now() - std::chrono::hours(25));
     CommitOrder order;
     order.author = "Grace Hopper <grace@example.org>";
     ASSERT_TRUE(make(order).ok());
@@ -431,7 +434,8 @@ TEST_F(PublishTest, no_program_that_the_repository_names_is_run_by_a_push) {
     const std::string folder = (base() / "remote.git").string();
     struct Attack { std::string key, value, address; bool is_pushed; };
     for (const auto& [key, value, address, is_pushed] : {Attack{"core.hooksPath", (base() / "hooks").string(), folder, true}, Attack{"remote.origin.receivepack", program, folder, true},
-                                                         Attack{"remote.origin.vcs", "planted", folder, true}, Attack{"core.sshCommand", program, "ssh://host.invalid/x", false}}) {
+                                                         Attack{"remote.origin.vcs", "planted", folder, true}, Attack{"core.sshCommand", program, "ssh://host.invalid/x", false},
+                                                         Attack{"protocol.ext.allow", "always", "ext::" + program, false}}) {
         git("config '" + key + "' '" + value + "'");
         git("config remote.origin.pushurl '" + address + "'");
         const std::string plain = "cd '" + user().string() + "' && PATH=\"$PATH:" + (base() / "bin").string() + "\" git push -q origin " + order.commit + ":refs/heads/plain > /dev/null 2>&1";
@@ -440,7 +444,7 @@ TEST_F(PublishTest, no_program_that_the_repository_names_is_run_by_a_push) {
         const auto done = publish();
         EXPECT_FALSE(ran_what_was_planted()) << key;
         EXPECT_EQ(done.ok(), is_pushed) << key;
-        if (!done.ok()) { EXPECT_THAT(done.error().remedy, HasSubstr("core.sshcommand")); }
+        if (!done.ok()) { EXPECT_THAT(done.error().remedy, HasSubstr("`agentforge resume`; programs that the repository's own configuration names are not run (")); }
         git("config --unset '" + key + "'");
     }
 }
@@ -465,6 +469,14 @@ TEST_F(PublishTest, a_remote_inside_the_repository_is_refused_as_its_hooks_would
         EXPECT_EQ(done.error().code, "AF-GIT-066") << address;
         EXPECT_FALSE(ran_what_was_planted());
     }
+}
+
+TEST_F(PublishTest, an_address_of_ssh_is_no_folder_of_the_repository) {
+    of_the_user("core.sshCommand", "false");
+    git("config remote.origin.pushurl git@host.invalid:acme/textkit.git");
+    const auto done = publish();
+    ASSERT_FALSE(done.ok());
+    EXPECT_EQ(done.error().code, "AF-GIT-044");
 }
 
 TEST_F(PublishTest, what_git_lfs_keeps_is_sent_before_the_branch) {
