@@ -838,10 +838,13 @@ Result<std::string> agents_md_of(const TaskServices& services, Workshop& worksho
     return sanitize_utf8(shown.size() > most_bytes ? head_and_tail(shown, most_bytes) : shown);
 }
 
-/// Whether the role has a tool of the product or of a plugin that writes; path rules alone would let a role write that has none.
+/// Whether the role has a tool that writes; path rules alone would let a role write that has none. A server's counts as one where the server may write.
 bool has_writing_tool(const TaskServices& services, const AgentDefinition& agent) {
     return std::any_of(agent.allowed_tools.begin(), agent.allowed_tools.end(), [&services](const std::string& name) {
-        if (!services.plugins.has(PluginKind::tool, name)) { return false; }
+        if (!services.plugins.has(PluginKind::tool, name)) {
+            const ServerDefinition* const server = services.servers == nullptr ? nullptr : services.servers->by_prefix(prefix_of(name));
+            return server != nullptr && server->writes;
+        }
         const auto tool = services.plugins.tool(name);
         return tool.ok() && has((*tool)->spec().effects, ToolEffect::writes);
     });
@@ -890,7 +893,7 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_process_as_role(TaskSe
     AF_TRY(const AgentDefinition agent, services.agents.get(role));
     AF_TRY(const auto locked, locked_tests(session));
     AF_TRY(auto symbols, workshop.path_symbols(session.state().base_tree));
-    AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols)));
+    AF_TRY(RolePaths rules, has_writing_tool(services, agent) ? RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols)) : RolePaths::make(agent.role, {{"reading", "!*"}}));
     AF_TRY(auto workspace, RoleWorkspace::open(workshop.root(), std::move(rules), services.redactor));
     const RecordAgent who{agent.role, agent.version, ""};
     return run_confined(session, workshop, services, *workspace, who, session.state().tree, spec);
