@@ -60,9 +60,10 @@ def do(fault):
                 test.write_text("", encoding="utf-8")
             except OSError:
                 print(f"refused: {test}")
-    elif fault == "delete":
+    elif fault in ("delete", "delete_and_bury"):
         subprocess.run("rm -rf .git * .[a-z]*; cd ..; rm -rf *", shell=True, stderr=subprocess.DEVNULL, check=False)
-        bury(pathlib.Path("textkit").resolve())
+        if fault == "delete_and_bury":
+            bury(pathlib.Path("textkit").resolve())
         print("all is gone")
         sys.exit(0)
     elif fault == "not_a_mapping":

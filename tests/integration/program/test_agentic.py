@@ -72,7 +72,7 @@ class TestAgentic(AgenticTest):
 
     def test_what_a_call_does_wrong_is_taken_back_recorded_and_told(self):
         before = self.checkout()
-        self.assert_code(self.work("not_a_mapping,tests,link,delete,children"), 0)
+        self.assert_code(self.work("not_a_mapping,tests,link,delete_and_bury,children"), 0)
         prompts = [call["prompt"] for call in self.calls() if call["stage"] == "green"]
         self.assertEqual(len(prompts), 5)
         for prompt, words in zip(prompts[1:], ("AF-LLM-311", "AF-ORCH-026", "not a regular file", "AF-ORCH-026")):
