@@ -234,6 +234,7 @@ Result<void> Worktree::State::reset(const git_oid& tree, bool clean) {
 Result<void> Worktree::reset_to(std::string_view tree, bool clean) {
     AF_TRY(const git_oid id, parse_id(tree));
     AF_CHECK(state_->repair_link());
+    state_->link_repaired = false;
     AF_CHECK(state_->open_cache());
     return state_->reset(id, clean);
 }

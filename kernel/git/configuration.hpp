@@ -15,6 +15,8 @@ public:
     explicit GitConfiguration(const std::filesystem::path& repository);
     /// Empty where it is not set.
     [[nodiscard]] std::string text(const std::string& key) const;
+    /// The same of the user's own files (global and system) alone: what names a program is not for the repository to say.
+    [[nodiscard]] std::string users_text(const std::string& key) const;
     /// By git's own words for true, a key without a value among them; false where it is not set.
     [[nodiscard]] bool flag(const std::string& key) const;
 

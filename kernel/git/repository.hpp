@@ -98,8 +98,9 @@ public:
     [[nodiscard]] const std::filesystem::path& path() const noexcept;
     /// The paths of submodules. Their files are the user's own checkout of the commit that is named, where it has that; they are for reading.
     [[nodiscard]] std::vector<std::string> submodules() const;
-    /// Files of submodules that `snapshot` found changed, new or gone; a tree cannot show them. `reset_to` puts them back.
-    [[nodiscard]] const std::vector<std::string>& touched_in_submodules() const noexcept;
+    /// What the last `snapshot` found that no tree can show: changed, new or missing files of submodules, another repository's `.git`, folders nested more than 200
+    /// deep, and the worktree's own `.git` where somebody had changed it since the last `reset_to`, which puts all of that right.
+    [[nodiscard]] const std::vector<std::string>& unrecordable() const noexcept;
     /// What the last `reset_to` found nowhere: submodules (their folders are empty) and contents of Git LFS (the file is the pointer).
     [[nodiscard]] const std::vector<std::string>& unfilled() const noexcept;
     /// `ensure` wrote its files just now: they are the commit's.
@@ -109,9 +110,9 @@ public:
     [[nodiscard]] Result<void> reset_to(std::string_view tree, bool clean);
     /// Records the whole worktree as a tree, byte for byte; incremental through a stat cache. Left out are ignored
     /// files that `commit` does not hold, `.git` at any depth, sockets and pipes. `.agentforge/` and gitlinks stay as
-    /// they were in the last tree; a file that the attributes give to Git LFS is recorded as a pointer. Errors: AF-GIT-015, -030, -033…036.
+    /// they were in the last tree; a file that the attributes give to Git LFS is recorded as a pointer. Errors: AF-GIT-015, -030, -033, -034, -036.
     [[nodiscard]] Result<std::string> snapshot();
-    /// Records after writes to known paths only (files, folders, gone or there): O(paths).
+    /// Records after writes to known paths only (files, folders, gone or there): O(paths). Errors: those of `snapshot`; `invalid` AF-GIT-035.
     [[nodiscard]] Result<std::string> snapshot_paths(const std::vector<std::string>& paths);
     /// Paths that differ from the last snapshot.
     [[nodiscard]] Result<std::vector<TreeChange>> changes_since(std::string_view tree);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 
+#include "base/text.hpp"
 #include "git/bulk_objects.hpp"
 #include "git/folder.hpp"
 #include "git/lfs.hpp"
@@ -23,7 +24,6 @@ constexpr off_t max_file_bytes = off_t{1} << 30;
 constexpr std::size_t few_files = 32;
 constexpr off_t max_buffered_bytes = off_t{8} << 20;
 
-bool is_git_name(std::string_view name) { return name.size() == 4 && strncasecmp(name.data(), ".git", 4) == 0; }
 bool is_ignore_file(std::string_view path) { return path == ".gitignore" || path.ends_with("/.gitignore"); }
 bool is_private(std::string_view path) { return path == ".agentforge" || path.starts_with(".agentforge/"); }
 
@@ -103,6 +103,7 @@ struct Recorder {
     std::vector<TreeEdit> edits;
     std::vector<Recorded> recorded;
     bool rules_changed = false;
+    std::vector<std::string> unrecordable;  ///< Another repository's `.git`, folders nested too deep.
     std::optional<bool> lfs;                ///< Whether Git LFS is used.
     BulkObjects bulk{state.repository.get()};
 
@@ -140,7 +141,11 @@ struct Recorder {
 
     /// `name` below `parent`, whatever it is.
     Result<void> entry(int parent, const std::string& name, const std::string& path, bool below_ignored, unsigned depth) {
-        if (is_git_name(name) || path == ".agentforge") { return {}; }
+        if (path == ".git" || path == ".agentforge") { return {}; }
+        if (is_git_name(name) || depth >= max_folder_depth || path.size() > max_path_bytes) {
+            unrecordable.push_back(ellipsis(path, 200));
+            return {};
+        }
         struct stat st {};
         if (::fstatat(parent, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) {
             return errno == ENOENT ? Result<void>() : Result<void>(folder_error(errno, "look at a file", path));
@@ -159,9 +164,6 @@ struct Recorder {
     }
 
     Result<void> contents(int folder, const std::string& prefix, bool below_ignored, unsigned depth) {
-        if (depth > max_folder_depth) {
-            return Error{"AF-GIT-035", "Folders are nested more than " + std::to_string(max_folder_depth) + " deep", prefix, "Remove the nested folders", ErrorKind::invalid};
-        }
         AF_CHECK(state.check_ignore_file(prefix));
         AF_TRY(const std::vector<std::string> names, names_in(folder, state.path / prefix));
         for (const std::string& name : names) { AF_CHECK(entry(folder, name, prefix + name, below_ignored, depth)); }
@@ -209,7 +211,8 @@ struct Recorder {
 };
 
 Result<std::string> Worktree::snapshot() {
-    AF_CHECK(state_->repair_link());
+    AF_TRY(const bool repaired, state_->repair_link());
+    state_->link_repaired = state_->link_repaired || repaired;
     AF_CHECK(state_->open_cache());
     git_attr_cache_flush(state_->repository.get());
     Recorder recorder(*state_);
@@ -217,8 +220,9 @@ Result<std::string> Worktree::snapshot() {
     recorder.forget_unseen();
     if (recorder.rules_changed) { AF_CHECK(recorder.forget_ignored()); }
     AF_TRY(const git_oid tree, recorder.finish());
-    state_->touched.clear();
-    AF_CHECK(state_->look_at_modules({}, state_->touched));
+    state_->unrecordable = std::move(recorder.unrecordable);
+    if (state_->link_repaired) { state_->unrecordable.emplace_back(".git"); }
+    AF_CHECK(state_->look_at_modules({}, state_->unrecordable));
     state_->save();
     return to_text(tree);
 }
@@ -265,6 +269,10 @@ Result<std::string> Worktree::snapshot_paths(const std::vector<std::string>& pat
         const auto [from, to] = state_->cache->below(reached);
         for (std::size_t i = from; i < to; ++i) { recorder.remove_unseen(i); }
         if (std::size_t position = 0; state_->cache->find(reached, &position) != nullptr) { recorder.remove_unseen(position); }
+    }
+    if (!recorder.unrecordable.empty()) {
+        return Error{"AF-GIT-035", "git cannot record what lies below here: another repository, or folders nested more than " + std::to_string(max_folder_depth) + " deep",
+                     recorder.unrecordable.front(), "Use a path with fewer folders", ErrorKind::invalid};
     }
     if (recorder.rules_changed) { return snapshot(); }
     AF_TRY(const git_oid tree, recorder.finish());

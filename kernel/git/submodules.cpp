@@ -58,6 +58,10 @@ struct ModuleLook {
         AF_TRY(const std::vector<std::string> names, names_in(folder, state.path / prefix));
         for (const std::string& name : names) {
             const std::string path = prefix + name;
+            if (is_git_name(name)) {
+                touched.push_back(shown + path);
+                continue;
+            }
             struct stat st {};
             if (::fstatat(folder, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { continue; }
             std::size_t position = 0;
@@ -172,7 +176,7 @@ std::vector<std::string> Worktree::submodules() const {
     return paths;
 }
 
-const std::vector<std::string>& Worktree::touched_in_submodules() const noexcept { return state_->touched; }
+const std::vector<std::string>& Worktree::unrecordable() const noexcept { return state_->unrecordable; }
 const std::vector<std::string>& Worktree::unfilled() const noexcept { return state_->unfilled; }
 
 }  // namespace agentforge::kernel

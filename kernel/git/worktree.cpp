@@ -178,19 +178,20 @@ Result<void> Worktree::remove(const std::filesystem::path& repository, const std
     return {};
 }
 
-Result<void> Worktree::State::repair_link() {
+Result<bool> Worktree::State::repair_link() {
     const std::string wanted = "gitdir: " + admin.string() + "\n";
     struct stat st {};
     if (::fstatat(root.get(), ".git", &st, AT_SYMLINK_NOFOLLOW) == 0) {
         if (S_ISREG(st.st_mode) && st.st_size == static_cast<off_t>(wanted.size())) {
             const Result<std::string> text = read_file(path / ".git", 65536);
-            if (text.ok() && *text == wanted) { return {}; }
+            if (text.ok() && *text == wanted) { return false; }
         }
         Trash trash_folder(trash());
         AF_CHECK(trash_folder.remove(root.get(), ".git"));
         AF_CHECK(trash_folder.empty());
     }
-    return write_file_atomic(path / ".git", wanted, Durability::cached);
+    AF_CHECK(write_file_atomic(path / ".git", wanted, Durability::cached));
+    return true;
 }
 
 Result<void> Worktree::State::open_cache() {

@@ -24,7 +24,8 @@ struct Worktree::State {
     bool is_module = false;                 ///< The files of a submodule: no `.git` and no record of their own.
     /// By path; empty where the user's checkout does not have the submodule.
     std::map<std::string, std::unique_ptr<State>, std::less<>> modules;
-    std::vector<std::string> touched;       ///< Files of submodules that the last snapshot found changed.
+    std::vector<std::string> unrecordable;  ///< What the last snapshot found that no tree can show.
+    bool link_repaired = false;             ///< Somebody had changed the worktree's own `.git` since the last reset.
     std::vector<std::string> unfilled;      ///< What the last checkout could not fill in: submodules, and files that Git LFS keeps.
     bool saved = false;                     ///< The cache is on disk as it is.
 
@@ -36,14 +37,14 @@ struct Worktree::State {
     [[nodiscard]] State* module_at(const std::string& module_path, const git_oid& commit);
     /// Makes the files of each submodule be its commit's.
     [[nodiscard]] Result<void> fill_modules(bool clean);
-    /// Finds changed files of submodules: `touched`, each path after `prefix`.
+    /// Finds changed files of submodules: each path after `prefix`.
     [[nodiscard]] Result<void> look_at_modules(const std::string& prefix, std::vector<std::string>& into);
     /// Whether Git LFS is used here at all. Asked first: libgit2 reads the user's whole index to answer for an attribute.
     [[nodiscard]] bool uses_lfs() const;
     /// Whether the attributes on disk give the file to Git LFS.
     [[nodiscard]] bool kept_by_lfs(const std::string& file) const;
-    /// Makes `.git` be the link to `admin`, whatever it was.
-    [[nodiscard]] Result<void> repair_link();
+    /// Makes `.git` be the link to `admin`, whatever it was. Answers whether it was another.
+    [[nodiscard]] Result<bool> repair_link();
     /// Reads the cache, once; one that is gone or broken is made again from HEAD's tree.
     [[nodiscard]] Result<void> open_cache();
     /// Saves the cache and keeps what it names alive: a ref of this worktree alone, that `git gc` respects.

@@ -21,11 +21,11 @@ struct ApplyArguments {
 };
 
 /// `git apply` of the whole patch: all files or none, on top of whatever the user has changed.
-Result<ProcessOutcome> git_apply(ProcessRunner& processes, const Repository& repository, const Program& program, const std::string& patch, std::vector<std::string> flags) {
+Result<ProcessOutcome> git_apply(ProcessRunner& processes, const GitStandIn& git, const Program& program, const std::string& patch, std::vector<std::string> flags) {
     std::vector<std::string> arguments{"apply", "--binary", "--whitespace=nowarn"};
     arguments.insert(arguments.end(), flags.begin(), flags.end());
     arguments.emplace_back("-");
-    ProcessRequest request = own_git(repository, program.environment, std::move(arguments));
+    ProcessRequest request = own_git(git, program.environment, std::move(arguments));
     request.input = patch;
     return processes.run(request, Stop{program.cancel, std::nullopt});
 }
@@ -35,17 +35,6 @@ Error does_not_apply(const std::string& id, const std::string& complaint, const 
     if (!state.commit.empty()) { remedy += "; or take the commit: git cherry-pick " + state.commit; }
     return Error{"AF-GIT-053", "the change of task " + id + " does not fit your checkout; nothing was changed:\n" + head_and_tail(sanitize_utf8(complaint), 2000), "", remedy,
                  ErrorKind::conflict};
-}
-
-/// Where git keeps what belongs to this checkout; of a linked worktree its own.
-Result<std::string> git_directory(ProcessRunner& processes, const Repository& repository, const Program& program) {
-    AF_TRY(const ProcessOutcome asked, processes.run(own_git(repository, program.environment, {"rev-parse", "--absolute-git-dir"}), Stop{program.cancel, std::nullopt}));
-    const std::string place = asked.out.substr(0, asked.out.find('\n'));
-    if (asked.exit_code != 0 || place.empty()) {
-        return apply_failed("git does not say where its folder is: " + head_and_tail(sanitize_utf8(asked.err), 500), repository.work_directory(),
-                            "Call `git rev-parse --absolute-git-dir` there to see what is wrong.");
-    }
-    return place;
 }
 
 /// Every path that the patch may touch.
@@ -59,15 +48,15 @@ std::vector<std::string> touched(const std::vector<TreeChange>& changes) {
 }
 
 /// Puts the files of a sealed change in place, then the index, and says what somebody edited in between.
-Result<void> finish(CheckoutChange& change, ProcessRunner& processes, const Repository& repository, const Program& program) {
+Result<void> finish(CheckoutChange& change, ProcessRunner& processes, const GitStandIn& git, const Program& program) {
     AF_TRY(const std::vector<std::string> edited, change.install());
     if (!change.index_patch().empty()) {
-        AF_TRY(const auto staged, git_apply(processes, repository, program, change.index_patch(), {"--cached"}));
+        AF_TRY(const auto staged, git_apply(processes, git, program, change.index_patch(), {"--cached"}));
         if (staged.exit_code != 0) {
             // A process that died before may have staged it.
-            AF_TRY(const auto back, git_apply(processes, repository, program, change.index_patch(), {"--cached", "--check", "--reverse"}));
+            AF_TRY(const auto back, git_apply(processes, git, program, change.index_patch(), {"--cached", "--check", "--reverse"}));
             if (back.exit_code != 0) {
-                return apply_failed("the files are changed, and the index is not: " + head_and_tail(sanitize_utf8(staged.err), 500), repository.work_directory(),
+                return apply_failed("the files are changed, and the index is not: " + head_and_tail(sanitize_utf8(staged.err), 500), git.work_directory(),
                                     "Call `agentforge apply` again; it goes on with the index.");
             }
         }
@@ -82,21 +71,20 @@ Result<void> finish(CheckoutChange& change, ProcessRunner& processes, const Repo
 }
 
 /// Finishes what an `apply` before this one began and did not finish. Returns the task whose change that was, or nothing.
-Result<std::string> finish_interrupted(ProcessRunner& processes, const Repository& repository, const Program& program, const ProjectPlace& place) {
-    AF_TRY(auto change, CheckoutChange::find(repository.work_directory(), apply_folder(place.agentforge)));
+Result<std::string> finish_interrupted(ProcessRunner& processes, const GitStandIn& git, const Program& program, const ProjectPlace& place) {
+    AF_TRY(auto change, CheckoutChange::find(git.work_directory(), apply_folder(place.agentforge)));
     if (!change) { return std::string(); }
-    AF_CHECK(finish(*change, processes, repository, program));
+    AF_CHECK(finish(*change, processes, git, program));
     return change->task();
 }
 
 /// All files or none: the patch is applied to copies, which are then put in place.
-Result<void> apply_whole(ProcessRunner& processes, const Repository& repository, const Program& program, const ProjectPlace& place, const TaskState& state,
+Result<void> apply_whole(ProcessRunner& processes, const GitStandIn& git, const Program& program, const ProjectPlace& place, const TaskState& state,
                          const std::vector<TreeChange>& changes, const std::string& patch, bool index) {
-    AF_TRY(const std::string git_folder, git_directory(processes, repository, program));
-    AF_TRY(CheckoutChange change, CheckoutChange::prepare(repository.work_directory(), apply_folder(place.agentforge), state.task_id, touched(changes)));
-    ProcessRequest request = own_git(repository, program.environment, {"apply", "--binary", "--whitespace=nowarn", "-"});
+    AF_CHECK(git.check_filters(touched(changes)));
+    AF_TRY(CheckoutChange change, CheckoutChange::prepare(git.work_directory(), apply_folder(place.agentforge), state.task_id, touched(changes)));
+    ProcessRequest request = own_git(git, program.environment, {"apply", "--binary", "--whitespace=nowarn", "-"});
     request.directory = change.copies().string();
-    request.environment["GIT_DIR"] = git_folder;
     request.environment["GIT_WORK_TREE"] = change.copies().string();
     request.input = patch;
     const auto done = processes.run(request, Stop{program.cancel, std::nullopt});
@@ -105,7 +93,7 @@ Result<void> apply_whole(ProcessRunner& processes, const Repository& repository,
         return done.ok() ? does_not_apply(state.task_id, done->err, state) : done.error();
     }
     AF_CHECK(change.seal(index ? patch : std::string()));
-    return finish(change, processes, repository, program);
+    return finish(change, processes, git, program);
 }
 
 /// The change merged with the commit that the checkout stands on, as a patch from there; empty where they conflict or nothing came since.
@@ -144,9 +132,11 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
     const auto product = ProductPaths::find();
     if (!product.ok()) { return program.fail(product.error()); }
     const auto processes = make_process_runner(product->exec_helper);
+    const auto git = GitStandIn::make(*repository);
+    if (!git.ok()) { return program.fail(git.error()); }
 
     if (!arguments.check) {
-        const auto finished = finish_interrupted(*processes, *repository, program, *place);
+        const auto finished = finish_interrupted(*processes, *git, program, *place);
         if (!finished.ok()) { return program.fail(finished.error()); }
         if (!finished->empty()) { program.err << "agentforge: finished the change of " << *finished << ", which an earlier `apply` had begun.\n"; }
     } else if (const auto begun = CheckoutChange::unfinished(apply_folder(place->agentforge))) {
@@ -157,11 +147,11 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
     if (arguments.index) { flags.emplace_back("--index"); }
     std::vector<std::string> only_look = flags;
     only_look.emplace_back("--check");
-    auto fits = git_apply(*processes, *repository, program, *patch, only_look);
+    auto fits = git_apply(*processes, *git, program, *patch, only_look);
     if (!fits.ok()) { return program.fail(fits.error()); }
     bool there = false;
     if (fits->exit_code != 0) {
-        const auto back = git_apply(*processes, *repository, program, *patch, {"--check", "--reverse"});
+        const auto back = git_apply(*processes, *git, program, *patch, {"--check", "--reverse"});
         if (!back.ok()) { return program.fail(back.error()); }
         there = back->exit_code == 0;
         if (!there) {
@@ -169,7 +159,7 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
             auto merged = patch_on_head(*repository, base, tree);
             if (!merged.ok()) { return program.fail(merged.error()); }
             if (!merged->empty()) {
-                const auto again = git_apply(*processes, *repository, program, *merged, only_look);
+                const auto again = git_apply(*processes, *git, program, *merged, only_look);
                 if (!again.ok()) { return program.fail(again.error()); }
                 if (again->exit_code == 0) {
                     patch = std::move(merged);
@@ -180,7 +170,7 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
         if (!there && fits->exit_code != 0) { return program.fail(does_not_apply(*id, fits->err, *state)); }
     }
     if (!there && !arguments.check) {
-        if (const auto done = apply_whole(*processes, *repository, program, *place, *state, *changes, *patch, arguments.index); !done.ok()) { return program.fail(done.error()); }
+        if (const auto done = apply_whole(*processes, *git, program, *place, *state, *changes, *patch, arguments.index); !done.ok()) { return program.fail(done.error()); }
     }
     if (program.json_output) {
         json::array files;

@@ -60,11 +60,12 @@ Check check_confinement(const ExecHelper& helper, const std::string& folder) {
     return {"sandbox", in_force->contains("open_gaps") ? Verdict::warning : Verdict::good, confinement_text(*in_force)};
 }
 
-Check check_program(const ProductPaths& product, const std::string& folder, std::string name, const std::vector<std::string>& argv) {
+/// Asked in no folder of the project's: rustup, yarn and others run what the files of the folder name.
+Check check_program(const ProductPaths& product, std::string name, const std::vector<std::string>& argv) {
     const auto processes = make_process_runner(product.exec_helper);
     ProcessRequest request;
     request.argv = argv;
-    request.directory = folder;
+    request.directory = "/";
     request.environment = base_environment(current_environment());
     request.confinement.enabled = false;
     const auto outcome = processes->run(request, {});
@@ -122,13 +123,13 @@ std::vector<Check> check_models_of_roles(Project& project, Program& program) {
 }
 
 /// What is found of a program that something needs; its version, where it says one.
-Check check_tool(const ProductPaths& product, const std::string& folder, std::string name, const std::string& program, const std::string& use, const std::string& install,
+Check check_tool(const ProductPaths& product, std::string name, const std::string& program, const std::string& use, const std::string& install,
                  const std::vector<std::string>& version, bool needed, bool found) {
     if (!found) { return {std::move(name), needed ? Verdict::warning : Verdict::absent, "`" + printable(program, 200) + "` is not installed; it is there for " + use + (install.empty() ? "" : "\n" + install)}; }
     if (version.empty()) { return {std::move(name), Verdict::good, "there, for " + use}; }
     std::vector<std::string> argv{program};
     argv.insert(argv.end(), version.begin(), version.end());
-    Check check = check_program(product, folder, std::move(name), argv);
+    Check check = check_program(product, std::move(name), argv);
     if (program.find('/') != std::string::npos) { check.detail += ", " + printable(program, 200); }
     return check;
 }
@@ -141,7 +142,7 @@ Check check_suite(Program& program, Project& project) {
 }
 
 /// What gates and delivery need in this project: its languages, their programs, what their lockfiles name.
-std::vector<Check> check_measuring(Program& program, Project& project, const std::string& folder) {
+std::vector<Check> check_measuring(Program& program, Project& project) {
     std::vector<Check> checks;
     const auto gates = check_gates(project);
     if (!gates.ok()) {
@@ -157,12 +158,12 @@ std::vector<Check> check_measuring(Program& program, Project& project, const std
         for (const ToolState& tool : scope.tools) {
             if (std::ranges::find(seen, tool.program) != seen.end()) { continue; }
             seen.push_back(tool.program);
-            checks.push_back(check_tool(project.product(), folder, tool.name, tool.program, scope.language + "'s " + tool.use, tool.install, tool.version, tool.needed, tool.found));
+            checks.push_back(check_tool(project.product(), tool.name, tool.program, scope.language + "'s " + tool.use, tool.install, tool.version, tool.needed, tool.found));
         }
     }
     if (can.ok() && !gates->scopes.empty()) { checks.push_back(check_suite(program, project)); }
     for (const DeliveryTool& tool : delivery_tools(project, program.environment)) {
-        checks.push_back(check_tool(project.product(), folder, tool.program, tool.program, tool.use, "", tool.version, tool.needed, tool.found));
+        checks.push_back(check_tool(project.product(), tool.program, tool.program, tool.use, "", tool.version, tool.needed, tool.found));
     }
     if (const auto delivery = check_delivery(project, program.environment); !delivery.ok()) { checks.push_back({"delivery", Verdict::warning, delivery.error().to_string()}); }
     return checks;
@@ -187,10 +188,7 @@ int run_doctor(Program& program) {
     checks.push_back(from("installation", product, product.ok() ? product->config : ""));
     const auto place = ProjectPlace::find(program);
     checks.push_back(from("repository", place, place.ok() ? place->root.string() : ""));
-    if (product.ok()) {
-        const std::string folder = place.ok() ? place->root.string() : "/";
-        checks.push_back(check_program(*product, folder, "git", {"git", "--version"}));
-    }
+    if (product.ok()) { checks.push_back(check_program(*product, "git", {"git", "--version"})); }
     if (product.ok() && !place.ok()) { checks.push_back(check_confinement(product->exec_helper, "/")); }
     if (place.ok()) {
         if (const auto begun = CheckoutChange::unfinished(apply_folder(place->agentforge))) {
@@ -204,7 +202,7 @@ int run_doctor(Program& program) {
         checks.push_back(from("configuration", project, "settings, contracts, agents and pipelines are valid"));
         if (project.ok()) {
             checks.push_back(check_the_plugins(**project));
-            for (Check& check : check_measuring(program, **project, place->root.string())) { checks.push_back(std::move(check)); }
+            for (Check& check : check_measuring(program, **project)) { checks.push_back(std::move(check)); }
             checks.push_back(check_secrets(**project));
             std::string handlers;
             for (const std::string& name : (*project)->settings().list("escalation.handlers")) { handlers += (handlers.empty() ? "told by " : ", ") + printable(name, 60); }

@@ -17,6 +17,7 @@
 #include "host/outcome.hpp"
 #include "host/ready.hpp"
 #include "host/surroundings.hpp"
+#include "host/task_seal.hpp"
 
 namespace agentforge::kernel {
 
@@ -163,6 +164,31 @@ std::vector<std::pair<std::string, std::string>> brought_by_task(const Settings&
     return brought;
 }
 
+/// Of what a task that the user's own `agentforge` has not written brings, the first that a project may not say without trust, as its settings.
+std::optional<std::string> guarded_key(const Settings& settings, const std::vector<std::pair<std::string, std::string>>& brought) {
+    for (const auto& [key, value] : brought) {
+        std::vector<std::string> segments = split_key(key);
+        if (segments.front() == "agents") { segments[1] = "*"; }
+        const std::string name = join_key(segments);
+        const bool is_free = std::ranges::any_of(settings.known(), [&](const json::value& known) { return known.at("key").as_string() == name && known.at("project").as_string() == "free"; });
+        if (!is_free) { return key; }
+    }
+    return std::nullopt;
+}
+
+/// Errors: AF-PLUG-044.
+Result<void> check_brought(const Program& program, const ProjectPlace& place, const TrustedSettings& trusted, IdSource& ids, const json::object& started,
+                           const std::vector<std::pair<std::string, std::string>>& brought) {
+    const auto key = guarded_key(*trusted.settings, brought);
+    if (!key || trusted.trust.for_this_run) { return {}; }
+    AF_TRY(const std::string state, state_directory(program.environment));
+    AF_TRY(const bool own, are_sealed(state, ids, place.root.string(), started));
+    if (own) { return {}; }
+    const std::string name = printable(*key, 120);
+    return Error{"AF-PLUG-044", "the task's file says " + name + ", and was not written by your own agentforge in this checkout; so it is not used, and without it the task would do something else", "task.yaml",
+                 "Say yourself what holds, with --set " + name + "=…; or look at the file and allow all of it for this run with --trust", ErrorKind::denied};
+}
+
 /// Which files of the user's are written is not for a file in the project to say: a recording goes on only where it is asked for again.
 void tell_of_ended_recording(Program& program, const Settings& settings, const json::object& started) {
     const std::string file = printable(event_text(inside(started, "llm"), "record"), 300);
@@ -302,7 +328,10 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     if (!task.empty()) {
         AF_TRY(const json::object started, settings_of_task(TaskStore(own), task));
         tell_of_ended_recording(program, *trusted.settings, started);
-        if (const auto brought = brought_by_task(*trusted.settings, started); !brought.empty()) { AF_TRY(trusted, load_settings(program, project->place_, project->product_, brought)); }
+        if (const auto brought = brought_by_task(*trusted.settings, started); !brought.empty()) {
+            AF_CHECK(check_brought(program, project->place_, trusted, project->ids_, started, brought));
+            AF_TRY(trusted, load_settings(program, project->place_, project->product_, brought));
+        }
     }
     project->settings_ = std::move(trusted.settings);
     project->trust_ = std::move(trusted.trust);

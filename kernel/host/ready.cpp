@@ -47,8 +47,8 @@ Signing signing_of(const Project& project) {
     Signing signing;
     signing.format = git.text("gpg.format");
     if (signing.format.empty()) { signing.format = "openpgp"; }
-    signing.program = git.text("gpg." + signing.format + ".program");
-    if (signing.program.empty() && signing.format == "openpgp") { signing.program = git.text("gpg.program"); }
+    signing.program = git.users_text("gpg." + signing.format + ".program");
+    if (signing.program.empty() && signing.format == "openpgp") { signing.program = git.users_text("gpg.program"); }
     signing.own_program = !signing.program.empty();
     if (signing.program.empty()) { signing.program = signing.format == "ssh" ? "ssh-keygen" : signing.format == "x509" ? "gpgsm" : "gpg"; }
     signing.key = git.text("user.signingkey");
@@ -71,7 +71,7 @@ std::string no_signature(Project& project, const Signing& signing, const std::ma
     if (signing.own_program) { return {}; }
     if (signing.format == "ssh") {
         if (signing.key.empty()) {
-            return GitConfiguration(project.place().root).text("gpg.ssh.defaultKeyCommand").empty() ? "gpg.format is ssh, and git's user.signingkey names no key" : "";
+            return GitConfiguration(project.place().root).users_text("gpg.ssh.defaultKeyCommand").empty() ? "gpg.format is ssh, and git's user.signingkey names no key" : "";
         }
         if (signing.key.starts_with("key::") || signing.key.starts_with("ssh-") || signing.key.starts_with("ecdsa-") || signing.key.starts_with("sk-")) { return {}; }
         std::filesystem::path file = expanded(signing.key);
@@ -87,8 +87,7 @@ std::string no_signature(Project& project, const Signing& signing, const std::ma
         const PersonName committer = git_person(*repository, environment, "COMMITTER");
         key = committer.name + " <" + committer.email + ">";
     }
-    ProcessRequest request = own_git(*repository, environment, {});
-    request.argv = {"gpg", "--batch", "--list-secret-keys", "--", key};
+    ProcessRequest request = own_program({"gpg", "--batch", "--list-secret-keys", "--", key}, project.place().root.string(), environment);
     request.timeout = std::chrono::seconds(10);
     const auto outcome = project.processes().run(request, {});
     return outcome.ok() && !outcome->timed_out && outcome->exit_code != 0 ? "gpg has no secret key for " + printable(key, 200) : "";

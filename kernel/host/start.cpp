@@ -19,6 +19,7 @@
 #include "host/outcome.hpp"
 #include "host/ready.hpp"
 #include "host/surroundings.hpp"
+#include "host/task_seal.hpp"
 #include "pipeline/agent_tools.hpp"
 
 namespace agentforge::kernel {
@@ -94,13 +95,14 @@ Result<void> check_stages(const PipelineTemplate& pipeline, std::vector<std::str
     return {};
 }
 
-/// The settings in force, with paths that mean the same wherever the task is resumed from.
-json::object settings_for_task(const Project& project) {
+/// The settings in force, with paths that mean the same wherever the task is resumed from, as its file will hold them.
+json::object settings_for_task(Project& project) {
     json::object all = project.settings().all();
     for (const char* key : {"transcript", "record"}) {
         const std::string file = project.settings().text(std::string("llm.") + key);
         if (!file.empty()) { all["llm"].as_object()[key] = project.from_here(file); }
     }
+    project.services().redactor.redact(all);
     return all;
 }
 
@@ -271,6 +273,11 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     options.include_uncommitted = arguments.include_uncommitted;
     options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
     options.configuration = settings_for_task(project);
+    options.seal = [&](json::object& configuration) -> Result<void> {
+        AF_TRY(const std::string state, state_directory(program.environment));
+        SystemIdSource ids;
+        return seal_settings(state, ids, project.place().root.string(), configuration);
+    };
     const auto result = project.controller().execute(request, options);
     if (!result.ok()) {
         if (first) { remove_empty_project_folder(project.place()); }

@@ -89,14 +89,14 @@ Result<std::string> file_with_new_placeholder(Workshop& workshop, const std::str
 }
 
 /// What was written since `tree`, by whatever program: what the role may not write takes it all back and is recorded. Returns
-/// what it wrote where it may. `touched`: what it wrote where nobody may, which no tree shows; `now`: the tree after it.
+/// what it wrote where it may. `now`: the tree after it.
 Result<std::vector<Change>> settle_writes(TaskSession& session, Workshop& workshop, RoleWorkspace& workspace, const RecordAgent& who, const std::string& tree,
-                                          json::array touched = {}, std::string* now = nullptr) {
+                                          std::string* now = nullptr) {
     AF_TRY(const std::string after, workshop.snapshot({}));
     AF_TRY(const auto changes, workshop.diff(tree, after));
     if (now != nullptr) { *now = after; }
-    json::array forbidden = std::move(touched);
-    for (std::string& path : workshop.touched_in_submodules()) { forbidden.emplace_back(std::move(path)); }
+    json::array forbidden;
+    for (std::string& path : workshop.unrecordable()) { forbidden.emplace_back(std::move(path)); }
     std::vector<Change> kept;
     for (const TreeChange& change : changes) {
         // A file that went to another name is gone from the old one, which must be the role's to write as well.
@@ -190,12 +190,17 @@ public:
         AF_TRY(auto symbols, workshop_.path_symbols(session_.state().base_tree));
         AF_TRY(RolePaths rules, !writes_ ? RolePaths::make(agent_.role, {{"review", "!*"}})
                                          : RolePaths::make(agent_.role, agent_.path_constraints, locked, std::move(symbols)));
-        AF_TRY(workspace_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
-        workspace_->pin(workshop_.submodules());
+        AF_CHECK(open_workspace(std::move(rules)));
         AF_TRY(auto artifacts, session_.artifacts());
         artifacts_ = as_shown(session_.state(), std::move(artifacts));
         tree_ = session_.state().tree;
         return {};
+    }
+
+    /// None of the role's tools writes: neither does a program that one of them starts. Before the workspace is used.
+    [[nodiscard]] Result<void> forbid_writes() {
+        AF_TRY(RolePaths rules, RolePaths::make(agent_.role, {{"reading", "!*"}}));
+        return open_workspace(std::move(rules));
     }
 
     void set_model(std::string name, bool offline) {
@@ -536,8 +541,6 @@ public:
         std::filesystem::remove_all(agentic_scratch_, left);
         if (left) { return Error{"AF-LLM-310", "the scratch folder of the call cannot be emptied: " + left.message(), agentic_scratch_, "Remove it, then resume.", ErrorKind::unavailable}; }
         AF_CHECK(make_directories(agentic_scratch_ + "/home"));
-        // Where the checkout is a worktree, `.git` is a file that says whose; no tree shows what becomes of it.
-        if (const auto link = read_file(git_link(), most_link_bytes); link.ok()) { git_link_text_ = *link; }
         return {};
     }
 
@@ -573,27 +576,20 @@ public:
             paths.insert(change.path);
             if (!change.old_path.empty()) { paths.insert(change.old_path); }
         }
-        for (std::string& path : workshop_.touched_in_submodules()) { paths.insert(std::move(path)); }
-        if (!git_link_is_whole()) { paths.insert(".git"); }
+        for (std::string& path : workshop_.unrecordable()) { paths.insert(std::move(path)); }
         return recorded_work(workshop_.root(), paths, artifact_file(agentic_scratch_), services_.redactor);
     }
 
     [[nodiscard]] Result<std::string> settle() override {
-        json::array touched;
-        AF_TRY(const bool mended, mend_git_link());
-        if (mended) { touched.emplace_back(".git"); }
         std::string now;
-        AF_TRY(const auto kept, settle_writes(session_, workshop_, *workspace_, who_, tree_, std::move(touched), &now));
+        AF_TRY(const auto kept, settle_writes(session_, workshop_, *workspace_, who_, tree_, &now));
         process_changes_.insert(process_changes_.end(), kept.begin(), kept.end());
         if (now != tree_) { AF_CHECK(workshop_.keep("answer-" + std::to_string(session_.state().steps + 1), now)); }
         tree_ = now;
         return now;
     }
 
-    [[nodiscard]] Result<void> take_back() override {
-        AF_CHECK(mend_git_link());
-        return workshop_.restore(tree_);
-    }
+    [[nodiscard]] Result<void> take_back() override { return workshop_.restore(tree_); }
 
     // -------------------------------------------------------------------------- pinned tools --
 
@@ -639,6 +635,12 @@ public:
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return context_.deadline(); }
 
 private:
+    Result<void> open_workspace(RolePaths rules) {
+        AF_TRY(workspace_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
+        workspace_->pin(workshop_.submodules());
+        return {};
+    }
+
     /// With what was measured last and did not pass.
     [[nodiscard]] Error no_progress(const std::string& how) const {
         const GateState* newest = nullptr;
@@ -647,27 +649,6 @@ private:
         }
         return Error{"AF-AGENT-018", "agent '" + agent_.role + "' makes no progress: " + how + (newest == nullptr ? std::string() : ": " + newest->summary), "",
                      "Say what the agent should do differently.", ErrorKind::invalid};
-    }
-
-    static constexpr std::uint64_t most_link_bytes = 64UL * 1024;
-    [[nodiscard]] std::filesystem::path git_link() const { return std::filesystem::path(workshop_.root()) / ".git"; }
-
-    /// Whether the checkout's `.git` file is as it was at `begin`.
-    [[nodiscard]] bool git_link_is_whole() const {
-        if (git_link_text_.empty()) { return true; }
-        std::error_code none;
-        if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(git_link(), none))) { return false; }
-        const auto now = read_file(git_link(), most_link_bytes);
-        return now.ok() && *now == git_link_text_;
-    }
-
-    /// Writes the checkout's `.git` file again where the command changed or removed it.
-    Result<bool> mend_git_link() {
-        if (git_link_is_whole()) { return false; }
-        std::error_code none;
-        std::filesystem::remove_all(git_link(), none);
-        AF_CHECK(write_file_atomic(git_link(), git_link_text_, Durability::cached));
-        return true;
     }
 
     /// After a crash: the files as the journaled answer left them.
@@ -769,7 +750,6 @@ private:
     unsigned visit_;
     bool writes_;
     std::string agentic_scratch_;
-    std::string git_link_text_;
     RecordAgent who_;
     std::string model_;                 ///< As configured; the answer may name another.
     bool offline_ = false;
@@ -858,10 +838,13 @@ Result<std::string> agents_md_of(const TaskServices& services, Workshop& worksho
     return sanitize_utf8(shown.size() > most_bytes ? head_and_tail(shown, most_bytes) : shown);
 }
 
-/// Whether the role has a tool of the product or of a plugin that writes; path rules alone would let a role write that has none.
+/// Whether the role has a tool that writes; path rules alone would let a role write that has none. A server's counts as one where the server may write.
 bool has_writing_tool(const TaskServices& services, const AgentDefinition& agent) {
     return std::any_of(agent.allowed_tools.begin(), agent.allowed_tools.end(), [&services](const std::string& name) {
-        if (!services.plugins.has(PluginKind::tool, name)) { return false; }
+        if (!services.plugins.has(PluginKind::tool, name)) {
+            const ServerDefinition* const server = services.servers == nullptr ? nullptr : services.servers->by_prefix(prefix_of(name));
+            return server != nullptr && server->writes;
+        }
         const auto tool = services.plugins.tool(name);
         return tool.ok() && has((*tool)->spec().effects, ToolEffect::writes);
     });
@@ -910,7 +893,7 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_process_as_role(TaskSe
     AF_TRY(const AgentDefinition agent, services.agents.get(role));
     AF_TRY(const auto locked, locked_tests(session));
     AF_TRY(auto symbols, workshop.path_symbols(session.state().base_tree));
-    AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols)));
+    AF_TRY(RolePaths rules, has_writing_tool(services, agent) ? RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols)) : RolePaths::make(agent.role, {{"reading", "!*"}}));
     AF_TRY(auto workspace, RoleWorkspace::open(workshop.root(), std::move(rules), services.redactor));
     const RecordAgent who{agent.role, agent.version, ""};
     return run_confined(session, workshop, services, *workspace, who, session.state().tree, spec);
@@ -949,6 +932,8 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     offer.pin = [&host](const std::string& name, const ListedTool& tool) { return host.pin(name, tool); };
     offer.settle = [&host] { return host.settle_server(); };
     AF_TRY(auto tools, load_tools(services, agent, servers, [&host] { return host.server_place(); }, offer, [&context] { return context.cancelled(); }));
+    const bool has_writer = std::any_of(tools.begin(), tools.end(), [](const auto& tool) { return has(tool.second->spec().effects, ToolEffect::writes); });
+    if (!agentic && !has_writer) { AF_CHECK(host.forbid_writes()); }
 
     RunSpec spec = frame_of(services, agent, stage.name, contract, gate, state.request);
     std::vector<std::string> specified = specified_criteria(host.artifacts(), stage.name);

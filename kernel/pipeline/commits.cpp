@@ -24,11 +24,10 @@ PersonName git_person(const Repository& repository, const std::map<std::string, 
     return person;
 }
 
-ProcessRequest own_git(const Repository& repository, const std::map<std::string, std::string>& environment, std::vector<std::string> arguments) {
+ProcessRequest own_program(std::vector<std::string> argv, const std::string& folder, const std::map<std::string, std::string>& environment) {
     ProcessRequest request;
-    request.argv = {"git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.fsync=objects", "-c", "i18n.commitEncoding=UTF-8"};
-    request.argv.insert(request.argv.end(), std::make_move_iterator(arguments.begin()), std::make_move_iterator(arguments.end()));
-    request.directory = repository.work_directory().string();
+    request.argv = std::move(argv);
+    request.directory = folder;
     request.environment = environment;
     for (const char* name : {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX"}) {
         request.environment.erase(name);
@@ -37,6 +36,21 @@ ProcessRequest own_git(const Repository& repository, const std::map<std::string,
     request.timeout = std::chrono::minutes(2);
     request.confinement.enabled = false;
     return request;
+}
+
+ProcessRequest own_git(const GitStandIn& git, const std::map<std::string, std::string>& environment, std::vector<std::string> arguments) {
+    // The user's own hooks and monitor are for their own git.
+    std::vector<std::string> argv{"git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.fsync=objects", "-c", "i18n.commitEncoding=UTF-8", "-c", "advice.addEmbeddedRepo=false"};
+    argv.insert(argv.end(), std::make_move_iterator(arguments.begin()), std::make_move_iterator(arguments.end()));
+    ProcessRequest request = own_program(std::move(argv), git.work_directory().string(), environment);
+    for (const auto& [name, value] : git.variables()) { request.environment[name] = value; }
+    return request;
+}
+
+std::string about_left_out(const GitStandIn& git) {
+    std::string keys;
+    for (const std::string& key : git.left_out()) { keys += (keys.empty() ? "" : ", ") + key; }
+    return keys.empty() ? "" : "; programs that the repository's own configuration names are not run (" + ellipsis(sanitize_utf8(keys), 300) + "): set them by `git config --global`";
 }
 
 Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& processes, const std::map<std::string, std::string>& environment, const CommitOrder& order,
@@ -59,7 +73,9 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
     }
     std::vector<std::string> arguments{"commit-tree", order.tree, "-p", order.parent};
     if (sign) { arguments.emplace_back("-S"); }
-    ProcessRequest request = own_git(repository, environment, std::move(arguments));
+    AF_TRY(const GitStandIn git, GitStandIn::make(repository));
+    ProcessRequest request = own_git(git, environment, std::move(arguments));
+    request.directory = git.folder().string();      // A relative path of a program would lead into the checkout.
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(order.time.time_since_epoch()).count();
     const std::string date = "@" + std::to_string(seconds) + " +0000";
     for (const auto& [role, person] : {std::pair<std::string, PersonName>{"AUTHOR", author}, {"COMMITTER", committer}}) {
@@ -74,8 +90,9 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
     if (outcome.exit_code != 0) {
         const std::string why = outcome.timed_out ? "git did not return within 2 minutes (does it ask for a passphrase?)" : ellipsis(sanitize_utf8(outcome.err), 600);
         return Error{"AF-GIT-041", std::string("nothing was committed: git could not ") + (sign ? "sign the commit: " : "write the commit: ") + why, place.string(),
-                     sign ? "see that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), then `agentforge resume`; or set delivery.sign: never"
-                          : "see that `git commit` works here, then `agentforge resume`",
+                     (sign ? "see that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), then `agentforge resume`; or set delivery.sign: never"
+                           : "see that `git commit` works here, then `agentforge resume`") +
+                         about_left_out(git),
                      ErrorKind::unavailable};
     }
     AF_TRY(const WrittenCommit written, written_commit(place, id));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "git/repository.hpp"
+#include "git/stand_in.hpp"
 #include "pipeline/delivery_settings.hpp"
 #include "sandbox/process.hpp"
 
@@ -33,7 +34,13 @@ struct MadeCommit { std::string id; bool is_signed = false; };
 [[nodiscard]] Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& processes, const std::map<std::string, std::string>& environment,
                                              const CommitOrder& order, const Stop& stop);
 
-/// A request that runs the user's own git in the repository with the user's rights: no hooks, no fsmonitor, no variables that point it elsewhere.
-[[nodiscard]] ProcessRequest own_git(const Repository& repository, const std::map<std::string, std::string>& environment, std::vector<std::string> arguments);
+/// A request that runs `program` in `folder` with the user's rights and environment, without variables that point git elsewhere.
+[[nodiscard]] ProcessRequest own_program(std::vector<std::string> argv, const std::string& folder, const std::map<std::string, std::string>& environment);
+
+/// The user's own git in the checkout, on a stand-in for the repository: no hook, monitor or other program that the repository names runs.
+[[nodiscard]] ProcessRequest own_git(const GitStandIn& git, const std::map<std::string, std::string>& environment, std::vector<std::string> arguments);
+
+/// What a message about a failed `git` says of keys that had no effect; empty where there are none.
+[[nodiscard]] std::string about_left_out(const GitStandIn& git);
 
 }  // namespace agentforge::kernel

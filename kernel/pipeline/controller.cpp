@@ -1399,6 +1399,8 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
         return broken_rule("AF-ORCH-041", "pipeline `" + options.pipeline.name + "` has no stage `" + *options.exit_after + "`", "name one of its stages");
     }
     AF_TRY(const auto base, options.include_uncommitted ? setup_.workshops.base_with_uncommitted(setup_.services.clock.now()) : setup_.workshops.base());
+    json::object configuration = options.configuration;
+    if (options.seal) { AF_CHECK(options.seal(configuration)); }
     const std::string now = format_time(setup_.services.clock.now());
     std::string day = now.substr(0, 10);
     std::erase(day, '-');
@@ -1413,7 +1415,7 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
                             {"pipeline_template", options.pipeline.to_json()},
                             {"base_commit", base.first},
                             {"codebase_hash", base.second},
-                            {"configuration", options.configuration}};
+                            {"configuration", std::move(configuration)}};
     std::vector<std::string> approve(options.approve_stages.begin(), options.approve_stages.end());
     json::object created{{"task_id", task_id},
                          {"request", request},

@@ -62,6 +62,8 @@ struct StartOptions {
     bool include_uncommitted = false;               ///< The task starts from the checkout as it is, not from the last commit.
     std::set<std::string> approve_stages;
     json::object configuration;                     ///< Settings in force; goes into task.yaml.
+    /// Marks `configuration` as this program's own, once nothing but writing it is left to do; may be empty.
+    std::function<Result<void>(json::object& configuration)> seal;
 };
 
 /// What became of putting a delivered change on a base that has moved.

@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "git/archives.hpp"
+#include "git/stand_in.hpp"
 #include "pipeline/setup.hpp"
 #include "pipeline/workshop.hpp"
 
@@ -73,7 +74,7 @@ public:
     }
 
     [[nodiscard]] std::vector<std::string> submodules() override { return work_.submodules(); }
-    [[nodiscard]] std::vector<std::string> touched_in_submodules() override { return work_.touched_in_submodules(); }
+    [[nodiscard]] std::vector<std::string> unrecordable() override { return work_.unrecordable(); }
 
     [[nodiscard]] Result<void> keep(const std::string& name, const std::string& tree) override {
         return repository_.keep_tree(task_id_ + "/" + name, tree);
@@ -216,22 +217,29 @@ public:
         AF_TRY(auto head, base());
         // In an index of its own, by git itself: what is added goes through the filters that the user set up, as a commit of theirs would.
         AF_TRY(const auto temporary, TemporaryDirectory::make("index"));
-        const TemporaryDirectory& folder = *temporary;
-        const std::string root = repository.work_directory().string();
-        AF_TRY(const std::string unmerged, git(root, {"ls-files", "--unmerged"}, {}));
-        if (!unmerged.empty()) {
-            return Error{"AF-GIT-026", "The checkout has files that a merge left unresolved", root, "Resolve them and commit, or start without --include-uncommitted", ErrorKind::conflict};
-        }
-        AF_TRY(std::string index, git(root, {"rev-parse", "--path-format=absolute", "--git-path", "index"}, {}));
-        while (index.ends_with('\n')) { index.pop_back(); }
-        const fs::path own = folder.path() / "index";
+        AF_TRY(const GitStandIn git, GitStandIn::make(repository));
+        AF_TRY(const std::vector<std::string> changed, repository.uncommitted());
+        AF_CHECK(git.check_filters(changed));
+        const fs::path own = temporary->path() / "index";
         std::error_code error;
-        if (fs::exists(index, error) && !fs::copy_file(index, own, error)) {
-            return Error{"AF-GIT-027", "git's index could not be copied: " + error.message(), index, "See whether the disk is full", ErrorKind::io};
+        if (fs::exists(git.index(), error) && !fs::copy_file(git.index(), own, error)) {
+            return Error{"AF-GIT-027", "git's index could not be copied: " + error.message(), git.index().string(), "See whether the disk is full", ErrorKind::io};
         }
-        AF_TRY(const std::string added, git(root, {"add", "--all", "--", ".", ":(exclude,top).agentforge"}, own));
-        static_cast<void>(added);
-        AF_TRY(std::string tree, git(root, {"write-tree"}, own));
+        AF_TRY(const std::string unmerged, run_git(git, {"ls-files", "--unmerged"}, own));
+        if (!unmerged.empty()) {
+            return Error{"AF-GIT-026", "The checkout has files that a merge left unresolved", git.work_directory().string(), "Resolve them and commit, or start without --include-uncommitted",
+                         ErrorKind::conflict};
+        }
+        AF_TRY(const std::vector<std::string> submodules, git.submodules());
+        std::vector<std::string> add{"add", "--all", "--", ".", ":(exclude,top).agentforge"};
+        std::vector<std::string> update{"update-index", "--remove", "--"};
+        for (const std::string& path : submodules) {
+            add.push_back(":(exclude,top,literal)" + path);
+            update.push_back(path);
+        }
+        AF_CHECK(run_git(git, add, own));
+        AF_CHECK(run_git(git, update, own));
+        AF_TRY(std::string tree, run_git(git, {"write-tree"}, own));
         while (tree.ends_with('\n')) { tree.pop_back(); }
         if (tree == head.second) { return head; }
         CommitRequest request;
@@ -279,20 +287,15 @@ public:
     }
 
 private:
-    /// What git prints. No hook and no monitor runs; filters do, they are the user's.
-    [[nodiscard]] Result<std::string> git(const std::string& root, const std::vector<std::string>& words, const fs::path& index) {
-        ProcessRequest request;
-        request.argv = {"git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.fsync=objects", "-c", "advice.addEmbeddedRepo=false"};
-        request.argv.insert(request.argv.end(), words.begin(), words.end());
-        request.directory = root;
-        request.environment = base_environment(options_.gates.environment);
+    /// What git prints.
+    [[nodiscard]] Result<std::string> run_git(const GitStandIn& git, const std::vector<std::string>& words, const fs::path& index) {
+        ProcessRequest request = own_git(git, base_environment(options_.gates.environment), words);
         request.environment["GIT_OPTIONAL_LOCKS"] = "0";
-        if (!index.empty()) { request.environment["GIT_INDEX_FILE"] = index.string(); }
-        request.confinement.enabled = false;
+        request.environment["GIT_INDEX_FILE"] = index.string();
         request.timeout = std::chrono::minutes(10);
         AF_TRY(const ProcessOutcome outcome, processes_.run(request, Stop{}));
         if (outcome.exit_code == 0) { return outcome.out; }
-        return Error{"AF-GIT-027", "`git " + words.front() + "` ended with " + std::to_string(outcome.exit_code) + ": " + sanitize_utf8(outcome.err), root,
+        return Error{"AF-GIT-027", "`git " + words.front() + "` ended with " + std::to_string(outcome.exit_code) + ": " + sanitize_utf8(outcome.err), git.work_directory().string(),
                      "Run `git status` there and see what it says, or start without --include-uncommitted", ErrorKind::io};
     }
 

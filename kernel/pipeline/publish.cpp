@@ -103,6 +103,25 @@ std::string request_page(const RemotePlace& place, const std::string& branch, co
     return {};
 }
 
+namespace {
+
+/// Whether a remote's address is a folder below `place`.
+bool lies_in(std::string_view address, const std::filesystem::path& place) {
+    if (address.starts_with("file://")) { address.remove_prefix(7); }
+    if (address.substr(0, address.find('/')).find(':') != std::string_view::npos) { return false; }     // `https://…`, `git@host:…`, `ext::…`: as git tells them.
+    std::error_code error;
+    const std::filesystem::path inner = std::filesystem::weakly_canonical(place / address, error);
+    const std::filesystem::path outer = std::filesystem::weakly_canonical(place, error);
+    return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+}
+
+bool repository_uses_lfs(const Repository& repository) {
+    std::error_code error;
+    return std::filesystem::exists(repository.git_directory() / "lfs", error);
+}
+
+}  // namespace
+
 Result<Published> publish_branch(const Repository& repository, ProcessRunner& processes, const std::map<std::string, std::string>& environment,
                                  const PublishOrder& order, const Stop& stop) {
     const std::filesystem::path place = repository.work_directory();
@@ -116,18 +135,36 @@ Result<Published> publish_branch(const Repository& repository, ProcessRunner& pr
     }
     Published result;
     result.remote = without_password(address);
-    ProcessRequest push = own_git(repository, environment, {"push", order.remote, order.commit + ":refs/heads/" + order.branch});
-    push.argv.erase(push.argv.begin() + 1, push.argv.begin() + 3);      // Their pre-push hook is theirs to have run.
-    push.environment["GIT_TERMINAL_PROMPT"] = "0";
-    push.timeout = std::chrono::minutes(10);
-    AF_TRY(const ProcessOutcome outcome, processes.run(push, stop));
-    if (outcome.cancelled) { return Error{"AF-GIT-044", "the push was interrupted", result.remote, "resume the task", ErrorKind::cancelled}; }
-    if (outcome.exit_code != 0) {
+    AF_TRY(const GitStandIn git, GitStandIn::make(repository));
+    const std::string ref = "refs/heads/" + order.branch;
+    const auto in_stand_in = [&](std::vector<std::string> words) {
+        ProcessRequest request = own_program(std::move(words), git.folder().string(), environment);
+        for (const auto& [name, value] : git.variables()) { request.environment[name] = value; }
+        request.environment["GIT_TERMINAL_PROMPT"] = "0";
+        request.timeout = std::chrono::minutes(10);
+        return request;
+    };
+    const auto run = [&](const ProcessRequest& request) -> Result<ProcessOutcome> {
+        AF_TRY(ProcessOutcome outcome, processes.run(request, stop));
+        if (outcome.cancelled) { return Error{"AF-GIT-044", "the push was interrupted", result.remote, "resume the task", ErrorKind::cancelled}; }
+        if (outcome.exit_code == 0) { return outcome; }
         return Error{"AF-GIT-044",
                      "the commit is on branch " + order.branch + ", but it could not be pushed: " +
                          (outcome.timed_out ? "git did not return within 10 minutes" : ellipsis(sanitize_utf8(outcome.err), 600)),
-                     result.remote, "see that `git push " + order.remote + "` works here, then `agentforge resume`", ErrorKind::unavailable};
+                     result.remote, "see that `git push " + order.remote + "` works here, then `agentforge resume`" + about_left_out(git), ErrorKind::unavailable};
+    };
+    AF_TRY(const ProcessOutcome asked, run(in_stand_in({"git", "remote", "get-url", "--push", order.remote})));
+    const std::string target = asked.out.substr(0, asked.out.find('\n'));
+    if (lies_in(target, place)) {
+        return Error{"AF-GIT-066", "the remote `" + order.remote + "` is a folder of the repository itself, whose hooks a push would run; nothing was pushed", ellipsis(sanitize_utf8(target), 300),
+                     "set delivery.remote to another one, then `agentforge resume`", ErrorKind::denied};
     }
+    if (repository_uses_lfs(repository) && is_on_path(environment, "git-lfs")) {      // As its pre-push hook does.
+        ProcessRequest contents = in_stand_in({"git", "lfs", "pre-push", order.remote, target});
+        contents.input = ref + " " + order.commit + " " + ref + " " + std::string(40, '0') + "\n";
+        AF_CHECK(run(contents));
+    }
+    AF_TRY(const ProcessOutcome outcome, run(in_stand_in({"git", "-c", "core.fsync=objects", "push", order.remote, order.commit + ":" + ref})));
     result.by = "push";
     const RemotePlace host = read_remote(address);
     result.url = request_page(host, order.branch, order.base);
@@ -135,7 +172,8 @@ Result<Published> publish_branch(const Repository& repository, ProcessRunner& pr
     const bool github = host.host.find("github") != std::string::npos && is_on_path(environment, "gh");
     const bool gitlab = host.host.find("gitlab") != std::string::npos && is_on_path(environment, "glab");
     if (!github && !gitlab) { return result; }
-    ProcessRequest request = own_git(repository, environment, {});
+    ProcessRequest request = in_stand_in({});
+    request.timeout = std::chrono::minutes(2);
     if (github) {
         request.argv = {"gh", "pr", "create", "--head", order.branch, "--title", order.title, "--body-file", "-"};
         request.input = order.body + "\n";

@@ -40,9 +40,10 @@ struct RemotePlace {
 /// Whether a folder of `PATH` has such a program.
 [[nodiscard]] bool is_on_path(const std::map<std::string, std::string>& environment, const std::string& program);
 
-/// Pushes the branch with the user's own git and rights (never by force; the user's pre-push hook runs), then opens a pull request with `gh` (host with
+/// Pushes the branch with the user's own git and rights (never by force), on a stand-in for the repository: ssh commands, credential helpers and hooks are those of
+/// the user's own configuration; what Git LFS keeps goes first. Then opens a pull request with `gh` (host with
 /// `github` in its name) or `glab` (`gitlab`) where that is on PATH, else says where to open it. What is there already is found and not made twice.
-/// Errors: `unavailable` AF-GIT-044 no such remote, or the push failed.
+/// Errors: `unavailable` AF-GIT-044 no such remote, or the push failed; `denied` AF-GIT-066 the remote is a folder of the repository.
 [[nodiscard]] Result<Published> publish_branch(const Repository& repository, ProcessRunner& processes, const std::map<std::string, std::string>& environment,
                                                const PublishOrder& order, const Stop& stop);
 

@@ -112,7 +112,7 @@ public:
         const auto done = [&]() -> Result<void> {
             AF_TRY(const std::string now, workshop_.snapshot({}));
             json::array paths;
-            for (std::string& path : workshop_.touched_in_submodules()) { paths.emplace_back(std::move(path)); }
+            for (std::string& path : workshop_.unrecordable()) { paths.emplace_back(std::move(path)); }
             if (now == tree && paths.empty()) { return {}; }
             AF_TRY(const auto changes, workshop_.diff(tree, now));
             for (const TreeChange& change : changes) { paths.emplace_back(change.path); }

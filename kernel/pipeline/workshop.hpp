@@ -39,8 +39,8 @@ public:
     [[nodiscard]] virtual Result<std::string> snapshot(const std::vector<std::string>& paths) = 0;
     /// Submodules of the workspace: their files are for reading.
     [[nodiscard]] virtual std::vector<std::string> submodules() { return {}; }
-    /// Files of submodules that the last snapshot of all found changed. No tree shows them; `restore` puts them back.
-    [[nodiscard]] virtual std::vector<std::string> touched_in_submodules() { return {}; }
+    /// What the last snapshot of all found that no tree shows (Worktree::unrecordable); `restore` puts it right.
+    [[nodiscard]] virtual std::vector<std::string> unrecordable() { return {}; }
     /// Keeps a tree alive under a name of this task.
     [[nodiscard]] virtual Result<void> keep(const std::string& name, const std::string& tree) = 0;
     [[nodiscard]] virtual Result<std::vector<TreeChange>> diff(const std::string& from, const std::string& to) = 0;

@@ -92,7 +92,7 @@ struct Report {
 
 std::uint64_t number(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); }
 
-constexpr std::array<std::string_view, 5> words_of_report{"mode", "no_full_mode", "network", "processes_by", "limit"};
+constexpr std::array<std::string_view, 6> words_of_report{"mode", "no_full_mode", "network", "processes_by", "cgroup", "limit"};
 
 Report read_report(std::string_view text) {
     Report report;

@@ -28,7 +28,7 @@ enum class Network : unsigned char { none = 1, full };
 ///     /proc, /dev, /tmp and /dev/shm; its own processes, IPC and (network none) loopback interface.
 ///   - "mode": "landlock", if the kernel or its owner allows no namespaces ("no_full_mode" says why): Landlock on the same paths.
 ///     `/tmp` and `/dev/shm` are then closed: give a scratch folder in `writable` and name it in TMPDIR and HOME. Names below `hidden`
-///     can still be listed, and nothing new can be created directly in the folders on the way down to it. Gaps that an older Landlock
+///     can still be listed, and nothing new can be created directly in the folders on the way down to it. Gaps that Landlock
 ///     leaves open must be in `ExecHelper::accepted_gaps`, and are then listed in "open_gaps"; otherwise the program is refused.
 ///   - limits on the whole tree: a tree that exceeds one is killed, and "limit" names it.
 ///   - root keeps no capability but CAP_DAC_OVERRIDE; no_new_privs is on, except when not enabled.
@@ -87,7 +87,7 @@ struct ExecHelper {
     ExecHelper(std::string file, std::vector<std::string> gaps = {}) : path(std::move(file)), accepted_gaps(std::move(gaps)) {}     // NOLINT: a path is a helper.
     ExecHelper(const char* file) : path(file) {}                                                                                     // NOLINT
     std::string path;
-    std::vector<std::string> accepted_gaps;     ///< "signals" (below Landlock ABI 6), "truncate" (below 3): accepted by the user for Landlock mode.
+    std::vector<std::string> accepted_gaps;     ///< "metadata" (any Landlock), "signals" (below ABI 6), "truncate" (below 3): accepted by the user for Landlock mode.
 };
 
 /// posix_spawn of the static helper `agentforge-exec`, which confines itself and execs. The helper

@@ -34,6 +34,19 @@ std::string without_workspace(std::string text, const std::string& workspace) {
     return text;
 }
 
+bool only_reads(const ServerDefinition& server, const ListedTool& tool, const ServerOffer& offer) {
+    return !server.writes || in(server.read_only_tools, tool.name) || (offer.trust_hints && tool.read_only);
+}
+
+/// By name and rights.
+std::string key_of(const ServerDefinition& server, const ServerPlace& place) {
+    std::string key = server.name + '\n' + server.where;
+    if (server.writes) {
+        for (const std::string& path : place.writable) { key += '\n' + path; }
+    }
+    return key;
+}
+
 }  // namespace
 
 class ServerTool final : public Tool {
@@ -57,8 +70,7 @@ public:
                 if (!in(spec_.path_parameters, parameter)) { spec_.path_parameters.push_back(parameter); }
             }
         }
-        const bool reads = !server.writes || in(server.read_only_tools, listed.name) || (offer.trust_hints && listed.read_only);
-        spec_.effects = ToolEffect::reads | ToolEffect::executes | (reads ? ToolEffect::none : ToolEffect::writes);
+        spec_.effects = ToolEffect::reads | ToolEffect::executes | (only_reads(server, listed, offer) ? ToolEffect::none : ToolEffect::writes);
     }
 
     [[nodiscard]] ToolSpec spec() const override { return spec_; }
@@ -119,10 +131,7 @@ void ServerPool::log(LogLevel level, const std::string& message) const {
 }
 
 Result<ServerPool::Running*> ServerPool::running(const ServerDefinition& server, const ServerPlace& place, const std::function<bool()>& cancelled) {
-    std::string key = server.name + '\n' + server.where;
-    if (server.writes) {
-        for (const std::string& path : place.writable) { key += '\n' + path; }
-    }
+    std::string key = key_of(server, place);
     if (const auto found = running_.find(key); found != running_.end()) { return found->second.get(); }
     auto made = std::make_unique<Running>();
     made->server = server;
@@ -226,14 +235,34 @@ ToolResult ServerPool::call(Running& running, const std::string& tool, const jso
     return running.client->call(tool, arguments, timeout, cancelled, [&context](std::string_view text) { context.progress(text); });
 }
 
+Result<ServerPool::Running*> ServerPool::running_with_rights(const ServerDefinition& server, const ServerPlace& place, const ServerOffer& offer,
+                                                             const std::function<bool(const ListedTool&)>& wanted, const std::function<bool()>& cancelled) {
+    const bool may_only_read = offer.trust_hints || !server.read_only_tools.empty();
+    if (!server.writes || place.writable.empty() || !may_only_read) { return running(server, place, cancelled); }
+    ServerPlace reading = place;
+    reading.writable.clear();
+    AF_TRY(Running* const reader, running(server, reading, cancelled));
+    const std::vector<ListedTool>& tools = reader->listing.tools;
+    if (std::none_of(tools.begin(), tools.end(), [&](const ListedTool& tool) { return wanted(tool) && !only_reads(server, tool, offer); })) { return reader; }
+    running_.erase(key_of(server, reading));
+    return running(server, place, cancelled);
+}
+
 Result<std::vector<std::shared_ptr<Tool>>> ServerPool::tools(const ServerDefinition& server, const ServerPlace& place, const ServerOffer& offer,
                                                              const std::function<bool()>& cancelled) {
-    AF_TRY(Running* const found, running(server, place, cancelled));
+    std::map<std::string, bool, std::less<>> asked;
+    const auto wanted = [&](const std::string& name) {
+        const auto [found, is_new] = asked.try_emplace(name, true);
+        if (is_new && offer.wanted) { found->second = offer.wanted(name); }
+        return found->second;
+    };
+    const auto offered_name = [&](const ListedTool& tool) { return offer.prefixed ? server_tool_name(server.prefix, tool.name) : tool.name; };
+    AF_TRY(Running* const found, running_with_rights(server, place, offer, [&](const ListedTool& tool) { return wanted(offered_name(tool)); }, cancelled));
     std::vector<std::shared_ptr<Tool>> made;
     for (const ListedTool& tool : found->listing.tools) {
         std::optional<Error> refused;
-        const std::string name = offer.prefixed ? server_tool_name(server.prefix, tool.name) : tool.name;
-        if (offer.wanted && !offer.wanted(name)) { continue; }
+        const std::string name = offered_name(tool);
+        if (!wanted(name)) { continue; }
         if (offer.pin) {
             AF_TRY(const std::optional<std::string> other, offer.pin(name, tool));
             if (other) {

@@ -36,7 +36,8 @@ public:
     ServerPool(const ServerPool&) = delete;
     ServerPool& operator=(const ServerPool&) = delete;
 
-    /// The tools of a server, for a role with the rights of `place`; starts it where it does not run with these rights yet. The list
+    /// The tools of a server, for a role with the rights of `place`; starts it where it does not run with these rights yet. Where none of the wanted tools writes
+    /// it has no right to write, whatever `place` says. The list
     /// is the same for as long as the pool lives: what is added later is offered from the next stage on. A tool whose
     /// description or schema is not the pinned one is there under its name, says so when it is called (AF-MCP-015) and does nothing.
     /// The tools refer to the pool. Errors: those of ServerClient::start and list; of `pin`.
@@ -55,6 +56,9 @@ private:
     struct Running;
 
     Result<Running*> running(const ServerDefinition& server, const ServerPlace& place, const std::function<bool()>& cancelled);
+    /// With the right to write only where a wanted tool writes: the others have no use for it.
+    Result<Running*> running_with_rights(const ServerDefinition& server, const ServerPlace& place, const ServerOffer& offer, const std::function<bool(const ListedTool&)>& wanted,
+                                         const std::function<bool()>& cancelled);
     Result<void> start(Running& running, const std::function<bool()>& cancelled);
     Result<void> compare(Running& running, const std::function<bool()>& cancelled);
     /// One call. Errors in the result: AF-MCP-012 it died too often, AF-MCP-014 the tool is there no more, AF-MCP-015 it changed, and

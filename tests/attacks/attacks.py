@@ -5,6 +5,7 @@ usage: attacks.py CONFINED AGENTFORGE_EXEC [--only NAME…]
 
 Prints a table of attacks by mode and user, and ends with 1 where one got through or did not run without a reason in the manifest.
 """
+import collections
 import ctypes
 import json
 import os
@@ -135,6 +136,7 @@ def attempt(programs, attack, user, settings):
         request = {"argv": ["/usr/bin/python3", "-I", "-S", "-c", PREAMBLE + attack["program"]], "directory": place.work, "environment": place.environment(),
                    "writable": [place.work], "timeout_ms": 20000}
         request.update(attack.get("request", {}))
+        request.update(attack["asked_by_channel"])
         request.update(settings)
         told = place.as_user([programs[0], programs[1]], input=json.dumps(request))
         if told.returncode != 0 or not told.stdout:
@@ -164,6 +166,14 @@ def verdict(programs, attack, mode, user):
     return "stopped"
 
 
+def summary(cells):
+    """`14 stopped, 2 not run`; whatever failed stands first."""
+    counts = collections.Counter(cell.split(":")[0] for cell in cells)
+    expected = ["stopped", "refused", "not run"]
+    verdicts = [*(each for each in counts if each not in expected), *(each for each in expected if each in counts)]
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in verdicts)
+
+
 def main():
     arguments = sys.argv[1:]
     only = arguments[arguments.index("--only") + 1:] if "--only" in arguments else []
@@ -174,11 +184,15 @@ def main():
     programs = [shutil.copy2(path, lent) for path in programs]
     with open(HERE + "/attacks.yaml", encoding="utf-8") as file:
         manifest = yaml.safe_load(file)
+    for attack in manifest["attacks"]:
+        attack["asked_by_channel"] = manifest["channels"][attack.get("channel", "every")]
     users = {"root": 0, "user": NOBODY} if os.getuid() == 0 else {"user": os.getuid()}
     bad, count = 0, 0
     columns = [(mode, user) for mode in manifest["modes"] for user in manifest["users"]]
-    print("| attack | line | " + " | ".join(f"{mode}, {user}" for mode, user in columns) + " |")
-    print("|---|---|" + "---|" * len(columns))
+    heading = " | ".join(f"{mode}, {user}" for mode, user in columns) + " |"
+    print(f"| attack | line | channel | {heading}")
+    print("|---|---|---|" + "---|" * len(columns))
+    tried = []
     for attack in manifest["attacks"]:
         if only and attack["name"] not in only:
             continue
@@ -199,8 +213,14 @@ def main():
                 cells.append(verdict(programs, attack, manifest["modes"][mode], users[user]))
         count += 1
         bad += sum(not cell.startswith(("stopped", "refused", "not run")) for cell in cells)
-        print(f"| {attack['name'].replace('_', ' ')} | {attack['line']} | " + " | ".join(cell.replace("\n", " ") for cell in cells) + " |", flush=True)
+        tried.append((attack["line"], cells))
+        print(f"| {attack['name'].replace('_', ' ')} | {attack['line']} | {attack.get('channel', 'every')} | " + " | ".join(cell.replace("\n", " ") for cell in cells) + " |", flush=True)
     shutil.rmtree(lent, ignore_errors=True)
+    print(f"\n| attacks | {heading}\n|---|" + "---|" * len(columns))
+    for line, title in manifest["lines"].items():
+        of_line = [cells for each, cells in tried if each == line]
+        if of_line:
+            print(f"| {title} | " + " | ".join(summary([cells[column] for cells in of_line]) for column in range(len(columns))) + " |")
     print(f"\n{count} attacks, {bad} rows that failed")
     return 1 if bad else 0
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gaps.hpp"
 
+#include <cstdio>
 #include <cstring>
 
 #include "landlock_rules.hpp"
@@ -12,13 +13,15 @@ namespace {
 struct Gap {
     const char* name;
     int closed_since;       // Landlock ABI.
-    const char* linux_version;
+    const char* kernel;     // That has it.
     const char* what;
 };
 
+constexpr int no_abi_yet = 1'000'000;
 constexpr Gap gaps[] = {
-    {"truncate", 3, "6.2", "programs could empty any file of this user"},
-    {"signals", 6, "6.12", "programs could send signals to any process of this user"},
+    {"truncate", 3, "Linux 6.2", "empty any file of this user"},
+    {"signals", 6, "Linux 6.12", "send signals to any process of this user"},
+    {"metadata", no_abi_yet, "no kernel yet", "change owner group, permissions and times of any file of this user"},
 };
 
 bool accepted(const Policy& policy, const Gap& gap) {
@@ -36,15 +39,19 @@ void report_gaps(const Policy& policy, const char* missing) {
     const int abi = landlock_abi(policy);
     if (abi < 1) { refuse("the kernel has neither Landlock nor namespaces for this user: %s", missing); }
     report("no_full_mode %s", missing);
+    char open[600] = "";
     for (const Gap& gap : gaps) {
         if (abi >= gap.closed_since) { continue; }
-        if (!accepted(policy, gap)) {
-            refuse("%s: Landlock ABI %d, and %d (Linux %s) would be needed to stop it without namespaces, which are not available: %s. "
-                   "Allow namespaces, use a newer kernel, or accept this with `%s` in sandbox.accept of your own settings",
-                   gap.what, abi, gap.closed_since, gap.linux_version, missing, gap.name);
+        if (accepted(policy, gap)) {
+            report("open_gap %s", gap.name);
+            continue;
         }
-        report("open_gap %s", gap.name);
+        const size_t used = strlen(open);
+        snprintf(open + used, sizeof open - used, "%s`%s`: programs could %s (stopped by %s)", used == 0 ? "" : "; ", gap.name, gap.what, gap.kernel);
     }
+    if (open[0] == '\0') { return; }
+    refuse("Landlock ABI %d leaves this open, and namespaces, which would stop it, are not available: %s. %s. "
+           "Allow namespaces, use a newer kernel, or accept this by name in sandbox.accept of your own settings", abi, missing, open);
 }
 
 }  // namespace agentforge::exec

@@ -62,6 +62,7 @@ bool counts_by_namespace() {
 void limit_processes(const Policy& policy, Mode mode) {
     if (policy.processes == 0) { return; }
     report("processes %" PRIu64, policy.processes);
+    report("cgroup not used");
     report("processes_by %s", geteuid() == 0 ? "watch" : "kernel");
     if (geteuid() == 0) { return; }
     const std::uint64_t now = mode == Mode::full && counts_by_namespace() ? 1 : tasks_of_user();

@@ -34,6 +34,17 @@ def edit(call):
         path.unlink()
 
 
+def bury(folder):
+    """What no tree can hold."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / ".git").write_text("gitdir: /tmp/evil\n", encoding="utf-8")
+    os.chdir(folder)
+    for _ in range(300):
+        os.mkdir("deep")
+        os.chdir("deep")
+    pathlib.Path("file.py").write_text("", encoding="utf-8")
+
+
 def do(fault):
     if fault == "fail":
         pathlib.Path("textkit/half.py").write_text("half = ", encoding="utf-8")
@@ -49,8 +60,10 @@ def do(fault):
                 test.write_text("", encoding="utf-8")
             except OSError:
                 print(f"refused: {test}")
-    elif fault == "delete":
+    elif fault in ("delete", "delete_and_bury"):
         subprocess.run("rm -rf .git * .[a-z]*; cd ..; rm -rf *", shell=True, stderr=subprocess.DEVNULL, check=False)
+        if fault == "delete_and_bury":
+            bury(pathlib.Path("textkit").resolve())
         print("all is gone")
         sys.exit(0)
     elif fault == "not_a_mapping":

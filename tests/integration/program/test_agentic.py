@@ -72,14 +72,15 @@ class TestAgentic(AgenticTest):
 
     def test_what_a_call_does_wrong_is_taken_back_recorded_and_told(self):
         before = self.checkout()
-        self.assert_code(self.work("not_a_mapping,tests,link,delete,children"), 0)
+        self.assert_code(self.work("not_a_mapping,tests,link,delete_and_bury,children"), 0)
         prompts = [call["prompt"] for call in self.calls() if call["stage"] == "green"]
         self.assertEqual(len(prompts), 5)
         for prompt, words in zip(prompts[1:], ("AF-LLM-311", "AF-ORCH-026", "not a regular file", "AF-ORCH-026")):
             self.assertIn(words, prompt)
         tests, everything = self.records("violation")
         self.assertTrue(tests["paths"] and all(path.startswith("tests/") for path in tests["paths"]), tests)
-        self.assertIn(".git", everything["paths"])
+        self.assertLessEqual({".git", "textkit/.git"}, set(everything["paths"]))
+        self.assertEqual(len([path for path in everything["paths"] if path.startswith("textkit/deep/")]), 1)
         self.assertEqual(self.delivered_tree(), replayed_tree())
         self.assertEqual(self.checkout(), before)
         self.assert_nothing_is_left()

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signals while a model is asked, requests from another terminal, and what is left of a task's children: nothing."""
 
+import json
 import os
 import pathlib
+import shutil
 import signal
 import threading
 import time
@@ -196,6 +198,44 @@ class TestChildren(ProgramTest):
         if end == signal.SIGKILL:       # Who is killed waits for nobody.
             wait_until(lambda: not self.sleeping(), "the children to end")
         self.assertEqual(self.sleeping(), [])
+
+
+class TestTaskOfARepository(ProgramTest):
+    """A folder that looks like a task's, which somebody else may have put into the repository."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.assert_code(self.start("--exit-after", "intake", "--approve", "intake", "--set", "limits.max_cost_usd=2.5"), 22)
+
+    def say(self, **llm):
+        file = self.task_folder() / "task.yaml"
+        task = yaml.safe_load(file.read_text(encoding="utf-8"))
+        task["configuration"]["llm"].update(llm)
+        file.chmod(0o644)
+        file.write_text(json.dumps(task), encoding="utf-8")
+
+    def resume(self, *arguments):
+        return self.run_program("resume", self.task(), *arguments)
+
+    def test_the_settings_of_its_file_are_bound_like_the_projects(self):
+        for key, value in (("base_url", "http://evil.invalid/v1"), ("api_key_env", "GITHUB_TOKEN"), ("mode", "agentic")):
+            with self.subTest(key):
+                before = (self.task_folder() / "task.yaml").read_bytes()
+                self.say(**{key: value})
+                self.assert_error(self.resume(), "AF-PLUG-044", f"llm.{key}", f"--set llm.{key}=")
+                self.assertNotIn("AF-PLUG-044", self.resume("--trust").err)
+                (self.task_folder() / "task.yaml").write_bytes(before)
+
+    def test_what_the_user_started_it_with_goes_on(self):
+        other = self.start("--exit-after", "intake", "--approve", "intake", "--deliver", "branch", "--set", "llm.base_url=http://127.0.0.1:9/v1", request="Another request")
+        self.assert_code(other, 22)
+        task = next(each for each in self.tasks() if "another" in each)
+        self.assertNotIn("AF-PLUG-044", self.run_program("resume", task).err)
+        with self.subTest("a sealed file that was copied into another checkout"):
+            second = self.make_repository("second")
+            shutil.copytree(self.repository / ".agentforge", second / ".agentforge")
+            self.assert_error(self.run_program("resume", task, cwd=second), "AF-PLUG-044")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,11 @@ class DeliveriesTest(ProgramTest):
         path.chmod(0o755)
         return path
 
+    def of_the_user(self, key, value):
+        """In the user's own git configuration, not the repository's."""
+        self.environment["GIT_CONFIG_GLOBAL"] = str(self.home / ".gitconfig")
+        self.git("config", "--global", key, value)
+
 
 class TestBranchWithHooks(DeliveriesTest):
     """One task, delivered through a hook and a signature, then rebased, applied, archived (a run takes seconds, so they are steps of one)."""
@@ -36,7 +41,7 @@ class TestBranchWithHooks(DeliveriesTest):
         self.make_repository()
         self.script(self.repository / ".git/hooks/pre-commit", HOOK.format(checkout=self.repository))
         self.git("config", "commit.gpgsign", "true")
-        self.git("config", "gpg.program", self.script(self.folder / "signer", SIGNER))
+        self.of_the_user("gpg.program", self.script(self.folder / "signer", SIGNER))
         outcome = self.assert_code(self.start("--deliver", "branch", "--set", "delivery.branch=feature/{slug}", transcript=short_transcript()), 0)
         branch = "feature/add-slugify"
 
@@ -250,6 +255,84 @@ class TestSignedUncommittedWithSubmodule(DeliveriesTest):
             self.assert_code(self.run_program("apply", self.task()), 0)
             self.assertTrue((self.repository / "textkit" / "slug.py").exists())
             self.assertEqual((self.repository / "textkit" / "mine.py").read_text(), "MINE = 1\n")
+
+
+class TestRepositoryThatNamesPrograms(DeliveriesTest):
+    """Whatever `.git/config`, `.gitattributes`, hooks and submodules name, no command runs it outside the sandbox."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.library = self.folder / "library"
+        self.library.mkdir()
+        (self.library / "lib.py").write_text("VALUE = 1\n")
+        for command in (("init", "-q"), ("add", "-A"), ("-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", "library")):
+            self.git(*command, cwd=self.library)
+        self.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", self.library, "parts/library")
+        self.git("commit", "-q", "-m", "Use the library")
+        self.ran = self.folder / "ran"
+        self.program = self.script(self.folder / "planted", f"#!/bin/sh\necho \"$0 $@\" >> {self.ran}\ncat\n")
+
+    def plant(self, *where):
+        """Names the program wherever git looks for one, in these repositories' own configuration."""
+        for place in where:
+            for key in ("core.fsmonitor", "filter.planted.clean", "filter.planted.smudge", "diff.planted.textconv", "diff.planted.command", "diff.external", "merge.planted.driver",
+                        "core.pager", "core.editor", "core.sshCommand", "credential.helper", "gpg.program"):
+                self.git("config", key, self.program, cwd=place)
+            attributes = self.git("rev-parse", "--path-format=absolute", "--git-path", "info/attributes", cwd=place).strip()
+            with open(attributes, "w", encoding="utf-8") as file:
+                file.write("*.py filter=planted diff=planted merge=planted\n*.md diff=planted merge=planted\n")
+        for name in ("post-checkout", "post-index-change", "reference-transaction", "pre-applypatch", "post-commit", "sendemail-validate", "fsmonitor-watchman"):
+            self.script(self.repository / ".git/hooks" / name, self.program.read_text())
+
+    def assert_runs(self, *command):
+        self.git(*command, check=False)
+        self.assertTrue(self.ran.exists(), command)
+        self.ran.unlink()
+
+    def test_none_of_them_runs_by_any_command(self):
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        self.plant(self.repository, self.repository / "parts/library")
+        self.assert_runs("diff", "HEAD~1")
+        (self.repository / "README.md").write_text("changed\n")
+        (self.repository / "parts/library/lib.py").write_text("VALUE = 2\n")
+        task = self.task()
+        for command in (["init"], ["doctor"], ["doctor", task], ["status"], ["status", task], ["inspect", task], ["diff", task], ["diff", task, "--stat"], ["rebase", task, "--check"],
+                        ["apply", task, "--check"], ["trust", "--show"], ["archive", "list"]):
+            with self.subTest(" ".join(command)):
+                self.run_program(*command)
+                self.assertFalse(self.ran.exists(), self.ran.exists() and self.ran.read_text())
+        with self.subTest("start --include-uncommitted, by the submodule's programs neither"):
+            self.assert_runs("status")
+            self.assert_runs("add", "--dry-run", "parts/library")
+            self.start("--include-uncommitted", "--exit-after", "intake", request="Another request")
+            self.assertFalse(self.ran.exists(), self.ran.exists() and self.ran.read_text())
+        self.assertEqual(len(self.tasks()), 2)
+
+    def test_doctor_asks_for_versions_where_no_file_of_the_repository_can_answer(self):
+        self.script(self.folder / "bin/git", '#!/bin/sh\n[ -x ./toolchain ] && ./toolchain\nexec /usr/bin/git "$@"\n')      # As rustup and yarn do with what a repository names.
+        self.environment["PATH"] = f"{self.folder / 'bin'}:{self.environment['PATH']}"
+        self.script(self.repository / "toolchain", self.program.read_text())
+        self.assertIn("git version", self.run_program("doctor").out)
+        self.assertFalse(self.ran.exists())
+        self.git("--version")
+        self.assertTrue(self.ran.exists(), "in the repository it runs")
+
+    def test_a_file_of_such_a_filter_is_refused_by_name(self):
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        self.plant(self.repository)
+        (self.repository / "textkit" / "mine.py").write_text("MINE = 1\n")
+        self.assert_error(self.start("--include-uncommitted", "--exit-after", "intake", request="Another request"), "AF-GIT-065", "textkit/mine.py", "planted")
+        self.assert_error(self.run_program("apply", self.task()), "AF-GIT-065", "slug.py")
+        self.assertFalse(self.ran.exists())
+        self.assertFalse((self.repository / "textkit" / "slug.py").exists())
+        with self.subTest("the same filter of the user's own runs"):
+            self.of_the_user("filter.planted.clean", "sed s/MINE/THEIRS/")
+            self.assert_code(self.start("--include-uncommitted", "--exit-after", "intake", request="Another request"), 0)
+            task = next(each for each in self.tasks() if "another" in each)
+            base = yaml.safe_load((self.task_folder(task) / "task.yaml").read_text())
+            self.assertIn("THEIRS = 1", self.git("show", f"{base['base_commit']}:textkit/mine.py"))
+            self.assertFalse(self.ran.exists())
 
 
 class TestMergeRequest(DeliveriesTest):

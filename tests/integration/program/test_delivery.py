@@ -138,7 +138,7 @@ class TestDelivery(ProgramTest):
     def test_no_worktree_is_left(self):
         self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
         self.assertFalse((self.repository / ".git" / "worktrees").exists() and any((self.repository / ".git" / "worktrees").iterdir()))
-        self.assertEqual([path for path in self.shared.state.rglob("*") if path.is_file()], [])
+        self.assertEqual([path for path in self.shared.state.rglob("*") if path.is_file()], [self.shared.state / "redaction.key"])
 
     def test_every_yaml_file_is_read_by_a_yaml_reader(self):
         files = sorted((self.repository / ".agentforge").rglob("*.yaml"))

@@ -42,27 +42,27 @@ TEST_F(SubmoduleTest, a_change_in_it_is_found_and_put_back) {
     write(lib(worktree) / "new.c", "int more;\n");
     std::filesystem::remove_all(lib(worktree) / "include");
     EXPECT_EQ(snapshot(worktree), tree_);
-    EXPECT_EQ(worktree.touched_in_submodules(), (std::vector<std::string>{"modules/lib/lib.c", "modules/lib/new.c", "modules/lib/include/lib.h"}));
+    EXPECT_EQ(worktree.unrecordable(), (std::vector<std::string>{"modules/lib/lib.c", "modules/lib/new.c", "modules/lib/include/lib.h"}));
     reset(worktree, tree_);
     EXPECT_EQ(read(lib(worktree) / "lib.c"), "int lib;\n");
     EXPECT_EQ(read(lib(worktree) / "include/lib.h"), "extern int lib;\n");
     EXPECT_FALSE(std::filesystem::exists(lib(worktree) / "new.c"));
     EXPECT_EQ(snapshot(worktree), tree_);
-    EXPECT_TRUE(worktree.touched_in_submodules().empty());
+    EXPECT_TRUE(worktree.unrecordable().empty());
 }
 
 TEST_F(SubmoduleTest, what_a_build_leaves_in_it_is_no_change) {
     Worktree worktree = ensure(id_of("HEAD"));
     write(lib(worktree) / "lib.o", "object");
     EXPECT_EQ(snapshot(worktree), tree_);
-    EXPECT_TRUE(worktree.touched_in_submodules().empty());
+    EXPECT_TRUE(worktree.unrecordable().empty());
 }
 
 TEST_F(SubmoduleTest, a_folder_that_was_taken_away_comes_back) {
     Worktree worktree = ensure(id_of("HEAD"));
     std::filesystem::remove_all(worktree.path() / "modules");
     EXPECT_EQ(snapshot(worktree), tree_);
-    EXPECT_EQ(worktree.touched_in_submodules(), std::vector<std::string>{"modules/lib"});
+    EXPECT_EQ(worktree.unrecordable(), std::vector<std::string>{"modules/lib"});
     reset(worktree, tree_);
     EXPECT_EQ(read(lib(worktree) / "lib.c"), "int lib;\n");
 }
@@ -90,7 +90,7 @@ TEST_F(SubmoduleTest, a_reopened_worktree_still_knows_what_was_filled_in) {
     Worktree again = ensure(id_of("HEAD"));
     write(lib(again) / "lib.c", "int evil;\n");
     EXPECT_EQ(snapshot(again), tree_);
-    EXPECT_EQ(again.touched_in_submodules(), std::vector<std::string>{"modules/lib/lib.c"});
+    EXPECT_EQ(again.unrecordable(), std::vector<std::string>{"modules/lib/lib.c"});
 }
 
 class LfsTest : public GitTest {

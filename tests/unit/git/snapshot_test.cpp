@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
 #include "git_fixture.hpp"
 
 namespace agentforge::kernel {
@@ -54,6 +56,34 @@ TEST_F(SnapshotTest, tracked_files_are_recorded_though_an_ignore_file_names_them
     EXPECT_FALSE(records("README.md"));
     write(in("README.md"), "again\n");
     EXPECT_TRUE(records("README.md"));
+}
+
+TEST_F(SnapshotTest, names_what_no_tree_can_show_until_a_reset_takes_it_away) {
+    write(in("vendor/.git/config"), "[core]\n\tfsmonitor = touch /tmp/evil\n");
+    write(in("src/.GIT"), "gitdir: /tmp/evil\n");
+    write(in(".git"), "gitdir: /tmp/evil\n");
+    const std::string deep(200, 'd');
+    run("cd '" + worktree_.path().string() + "' && for level in $(seq 300); do mkdir " + deep + " && cd -P " + deep + " && touch file || exit 1; done");
+    const std::string tree = snapshot(worktree_);
+    EXPECT_THAT(list(tree), ::testing::Not(::testing::AnyOf(::testing::HasSubstr(".git/"), ::testing::HasSubstr(".GIT"))));
+    EXPECT_EQ(snapshot(worktree_), tree);
+    std::vector<std::string> found = worktree_.unrecordable();
+    ASSERT_EQ(found.size(), 4U);
+    EXPECT_THAT(found.front(), ::testing::StartsWith(deep.substr(0, 100)));
+    EXPECT_EQ((std::vector<std::string>{found.begin() + 1, found.end()}), (std::vector<std::string>{"src/.GIT", "vendor/.git", ".git"}));
+    reset(worktree_, id_of("HEAD^{tree}"));
+    EXPECT_EQ(snapshot(worktree_), id_of("HEAD^{tree}"));
+    EXPECT_TRUE(worktree_.unrecordable().empty());
+    EXPECT_FALSE(std::filesystem::exists(in("src/.GIT")) || std::filesystem::exists(in("vendor")) || std::filesystem::exists(in(deep)));
+}
+
+TEST_F(SnapshotTest, a_single_path_that_is_nested_too_deep_is_refused) {
+    std::string path;
+    for (int level = 0; level < 250; ++level) { path += "d/"; }
+    write(in(path + "file"), "x");
+    const auto recorded = worktree_.snapshot_paths({path + "file"});
+    ASSERT_FALSE(recorded.ok());
+    EXPECT_EQ(recorded.error().code, "AF-GIT-035");
 }
 
 TEST_F(SnapshotTest, records_nothing_of_agentforge_and_nested_git_folders) {

@@ -1232,6 +1232,21 @@ TEST_F(ControllerTest, a_program_that_writes_where_its_role_may_not_is_taken_bac
     EXPECT_EQ(bench.count(result.task_id, "violation"), 1U);
 }
 
+TEST_F(ControllerTest, a_program_of_a_role_without_a_tool_that_writes_writes_nowhere) {
+    bench.memory.program = [](const std::string& root) { std::ofstream(root + "/notes.md") << "planted\n"; };
+    bench.stage("a", [&](StageContext& context) {
+        const auto outcome = context.run_process(ProcessSpec{{"true"}, "", {}, "", std::chrono::seconds(1), 1000});
+        EXPECT_FALSE(outcome.ok());
+        if (!outcome.ok()) { EXPECT_EQ(outcome.error().code, "AF-ORCH-026"); }
+        EXPECT_FALSE(context.workspace().exists("notes.md"));
+        return note();
+    });
+    StartOptions options = Bench::with({"a"});
+    options.pipeline.stages[0].agent = "requirements_analyst";
+    const auto result = bench.start(options);
+    EXPECT_EQ(bench.count(result.task_id, "violation"), 1U);
+}
+
 TEST_F(ControllerTest, a_program_that_writes_the_placeholder_of_a_secret_is_taken_back) {
     bench.memory.program = [](const std::string& root) { std::ofstream(root + "/a.env") << "KEY=[REDACTED:SHOP_KEY:01234567]\n"; };
     bench.stage("a", [&](StageContext& context) {

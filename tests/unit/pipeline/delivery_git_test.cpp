@@ -27,7 +27,7 @@ protected:
         change("src/app.py", "def main():\n    return 1\n");
         changed = tree_of_checkout();
         git("reset -q --hard");
-        environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin:" + (base() / "bin").string()}, {"HOME", base().string()}, {"GIT_CONFIG_GLOBAL", "/dev/null"}, {"GIT_CONFIG_NOSYSTEM", "1"}};
+        environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin:" + (base() / "bin").string()}, {"HOME", base().string()}, {"GIT_CONFIG_GLOBAL", (base() / "gitconfig").string()}, {"GIT_CONFIG_NOSYSTEM", "1"}};
     }
     void change(const std::string& file, const std::string& text) { write(user() / file, text); }
     std::string tree_of_checkout() {
@@ -40,6 +40,14 @@ protected:
         write(file, "#!/bin/sh\n" + text);
         ::chmod(file.c_str(), 0755);
     }
+    /// In the user's own configuration.
+    void of_the_user(const std::string& key, const std::string& value) const { run("git config -f '" + (base() / "gitconfig").string() + "' " + key + " '" + value + "'"); }
+    /// A program that leaves a file behind, for the repository's configuration to name.
+    [[nodiscard]] std::string planted() const {
+        script(base() / "planted", "touch '" + (base() / "ran").string() + "'\nexit 1\n");
+        return (base() / "planted").string();
+    }
+    [[nodiscard]] bool ran_what_was_planted() const { return std::filesystem::remove(base() / "ran"); }
     void hook(const std::string& name, const std::string& text) const { script(user() / ".git/hooks" / name, text); }
 
     Result<MadeCommit> make(CommitOrder order = {}) {
@@ -99,7 +107,7 @@ constexpr const char* signer = "cat > /dev/null\nprintf '[GNUPG:] SIG_CREATED x\
 TEST_F(CommitTest, is_signed_where_git_is_set_to_sign) {
     script(base() / "bin/signer", signer);
     git("config commit.gpgsign true");
-    git("config gpg.program '" + (base() / "bin/signer").string() + "'");
+    of_the_user("gpg.program", (base() / "bin/signer").string());
     const auto made = make();
     ASSERT_TRUE(made.ok()) << made.error().to_string();
     EXPECT_TRUE(made->is_signed);
@@ -118,13 +126,46 @@ TEST_F(CommitTest, is_not_signed_where_the_settings_say_never) {
 
 TEST_F(CommitTest, a_signature_that_cannot_be_made_is_an_error_that_pauses_and_no_commit) {
     script(base() / "bin/signer", "echo 'no secret key' >&2; exit 2\n");
-    git("config gpg.program '" + (base() / "bin/signer").string() + "'");
+    of_the_user("gpg.program", (base() / "bin/signer").string());
     CommitOrder order;
     order.sign = "always";
     const auto made = make(order);
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.error().code, "AF-GIT-041");
     EXPECT_EQ(made.error().kind, ErrorKind::unavailable);
+}
+
+TEST_F(CommitTest, is_not_signed_by_a_program_that_the_repository_names) {
+    git("config commit.gpgsign true");
+    git("config user.signingkey key");
+    git("config gpg.program '" + planted() + "'");
+    git("config gpg.ssh.defaultKeyCommand '" + planted() + "'");
+    EXPECT_NE(std::system(("git -C '" + user().string() + "' commit-tree -S " + changed + " < /dev/null 2> /dev/null").c_str()), 0);
+    ASSERT_TRUE(ran_what_was_planted()) << "git itself runs it";
+    for (const char* format : {"openpgp", "ssh"}) {
+        git(std::string("config gpg.format ") + format);
+        const auto made = make();
+        ASSERT_FALSE(made.ok());
+        EXPECT_FALSE(ran_what_was_planted()) << format;
+        EXPECT_THAT(made.error().to_string(), HasSubstr("gpg.program"));
+    }
+    script(base() / "bin/signer", signer);
+    of_the_user("gpg.program", (base() / "bin/signer").string());
+    git("config gpg.format openpgp");
+    const auto made = make();
+    ASSERT_TRUE(made.ok()) << made.error().to_string();
+    EXPECT_TRUE(made->is_signed) << "by the user's own program";
+    EXPECT_FALSE(ran_what_was_planted());
+}
+
+TEST_F(CommitTest, leaves_no_stand_in_in_the_git_directory) {
+    const auto left = user() / ".git/agentforge-git-killed";
+    std::filesystem::create_directories(left / "refs");
+    std::filesystem::last_write_time(left, std::filesystem::file_time_type::clock::now() - std::chrono::hours(25));
+    CommitOrder order;
+    order.author = "Grace Hopper <grace@example.org>";
+    ASSERT_TRUE(make(order).ok());
+    for (const auto& entry : std::filesystem::directory_iterator(user() / ".git")) { EXPECT_FALSE(entry.path().filename().string().starts_with("agentforge-")) << entry.path(); }
 }
 
 // ------------------------------------------------------------------------------------------------- hooks --
@@ -382,6 +423,68 @@ TEST_F(PublishTest, a_branch_that_others_have_moved_is_not_overwritten) {
     ASSERT_FALSE(done.ok());
     EXPECT_EQ(done.error().code, "AF-GIT-044");
     EXPECT_EQ(git_in(base() / "remote.git", "rev-parse agentforge/t"), other + "\n");
+}
+
+TEST_F(PublishTest, no_program_that_the_repository_names_is_run_by_a_push) {
+    const std::string program = planted();
+    for (const char* link : {"hooks/pre-push", "bin/git-remote-planted"}) {
+        std::filesystem::create_directories((base() / link).parent_path());
+        std::filesystem::create_symlink(program, base() / link);
+    }
+    const std::string folder = (base() / "remote.git").string();
+    struct Attack { std::string key, value, address; bool is_pushed; };
+    for (const auto& [key, value, address, is_pushed] : {Attack{"core.hooksPath", (base() / "hooks").string(), folder, true}, Attack{"remote.origin.receivepack", program, folder, true},
+                                                         Attack{"remote.origin.vcs", "planted", folder, true}, Attack{"core.sshCommand", program, "ssh://host.invalid/x", false},
+                                                         Attack{"protocol.ext.allow", "always", "ext::" + program, false}}) {
+        git("config '" + key + "' '" + value + "'");
+        git("config remote.origin.pushurl '" + address + "'");
+        const std::string plain = "cd '" + user().string() + "' && PATH=\"$PATH:" + (base() / "bin").string() + "\" git push -q origin " + order.commit + ":refs/heads/plain > /dev/null 2>&1";
+        EXPECT_NE(std::system(plain.c_str()), 0) << key;
+        EXPECT_TRUE(ran_what_was_planted()) << "git itself runs " << key;
+        const auto done = publish();
+        EXPECT_FALSE(ran_what_was_planted()) << key;
+        EXPECT_EQ(done.ok(), is_pushed) << key;
+        if (!done.ok()) { EXPECT_THAT(done.error().remedy, HasSubstr("`agentforge resume`; programs that the repository's own configuration names are not run (")); }
+        git("config --unset '" + key + "'");
+    }
+}
+
+TEST_F(PublishTest, the_program_that_opens_a_request_sees_no_program_of_the_repository) {
+    git("config core.fsmonitor '" + planted() + "'");
+    run("git -C '" + user().string() + "' status > /dev/null 2>&1");
+    ASSERT_TRUE(ran_what_was_planted()) << "git itself runs it";
+    script(base() / "bin/gh", "git status > /dev/null 2>&1; git remote -v > '" + (base() / "remotes").string() + "'; echo https://github.example.org/acme/textkit/pull/7\n");
+    EXPECT_EQ(publish()->by, "gh");
+    EXPECT_FALSE(ran_what_was_planted());
+    EXPECT_THAT(read(base() / "remotes"), HasSubstr("origin\t"));
+}
+
+TEST_F(PublishTest, a_remote_inside_the_repository_is_refused_as_its_hooks_would_run) {
+    run("git init -q --bare '" + (user() / "vendor/remote.git").string() + "'");
+    script(user() / "vendor/remote.git/hooks/post-receive", "touch '" + (base() / "ran").string() + "'\n");
+    for (const std::string& address : {std::string("vendor/remote.git"), (user() / "vendor/remote.git").string(), "file://" + (user() / "vendor/remote.git").string()}) {
+        git("config remote.origin.pushurl '" + address + "'");
+        const auto done = publish();
+        ASSERT_FALSE(done.ok());
+        EXPECT_EQ(done.error().code, "AF-GIT-066") << address;
+        EXPECT_FALSE(ran_what_was_planted());
+    }
+}
+
+TEST_F(PublishTest, an_address_of_ssh_is_no_folder_of_the_repository) {
+    of_the_user("core.sshCommand", "false");
+    git("config remote.origin.pushurl git@host.invalid:acme/textkit.git");
+    const auto done = publish();
+    ASSERT_FALSE(done.ok());
+    EXPECT_EQ(done.error().code, "AF-GIT-044");
+}
+
+TEST_F(PublishTest, what_git_lfs_keeps_is_sent_before_the_branch) {
+    std::filesystem::create_directories(user() / ".git/lfs/objects");
+    script(base() / "bin/git-lfs", "printf '%s ' \"$@\" > '" + (base() / "asked").string() + "'; cat >> '" + (base() / "asked").string() + "'; git config lfs.storage >> '" + (base() / "asked").string() + "'\n");
+    ASSERT_TRUE(publish().ok());
+    EXPECT_EQ(read(base() / "asked"), "pre-push origin " + (base() / "remote.git").string() + " refs/heads/agentforge/t " + order.commit + " refs/heads/agentforge/t " + std::string(40, '0') + "\n" +
+                                          (std::filesystem::canonical(user()) / ".git/lfs").string() + "\n");
 }
 
 TEST_F(PublishTest, a_password_in_the_address_is_not_shown) {

@@ -449,6 +449,7 @@ TEST_F(Sandbox, what_was_in_force_is_told) {
     const json::object& told = outcome->confinement;
     EXPECT_TRUE(told.at("mode") == json::value("full") || told.at("landlock_abi").to_number<int>() >= 1);
     EXPECT_TRUE(told.at("no_new_privs").as_bool());
+    EXPECT_EQ(told.at("cgroup").as_string(), "not used") << "shares are watched";
     EXPECT_EQ(told.at("memory_bytes").to_number<std::uint64_t>(), 4ULL << 30U);
     EXPECT_NE(told.at("network").as_string(), "open");
 }
@@ -462,17 +463,27 @@ TEST_F(Sandbox, without_namespaces_a_kernel_that_lets_signals_through_is_refused
     EXPECT_EQ(outcome.error().code, "AF-EXEC-004");
     EXPECT_THAT(outcome.error().message, HasSubstr("signals to any process of this user"));
     EXPECT_THAT(outcome.error().message, HasSubstr("Linux 6.12"));
-    EXPECT_THAT(outcome.error().message, HasSubstr("`signals` in sandbox.accept"));
+    EXPECT_THAT(outcome.error().message, ::testing::AllOf(HasSubstr("`signals`"), HasSubstr("sandbox.accept")));
+}
+
+TEST_F(Sandbox, without_namespaces_no_kernel_holds_metadata_so_that_is_refused_unless_it_is_accepted_by_name) {
+    auto request = command({"true"});
+    request.confinement.namespaces = false;
+    runner_ = make_process_runner(AGENTFORGE_EXEC);
+    auto outcome = run(request);
+    ASSERT_FALSE(outcome.ok());
+    EXPECT_EQ(outcome.error().code, "AF-EXEC-004");
+    EXPECT_THAT(outcome.error().message, HasSubstr("`metadata`: programs could change owner group, permissions and times"));
 }
 
 TEST_F(Sandbox, a_gap_that_is_accepted_by_name_stands_in_the_report) {
     auto request = command({"true"});
     request.confinement.namespaces = false;
     request.confinement.landlock_at_most = 5;
-    runner_ = make_process_runner({AGENTFORGE_EXEC, {"signals"}});
+    runner_ = make_process_runner({AGENTFORGE_EXEC, {"signals", "metadata"}});
     auto outcome = run(request);
     ASSERT_TRUE(outcome.ok()) << outcome.error().to_string();
-    EXPECT_EQ(outcome->confinement.at("open_gaps"), json::value({"signals"}));
+    EXPECT_EQ(outcome->confinement.at("open_gaps"), json::value({"signals", "metadata"}));
     EXPECT_EQ(outcome->confinement.at("mode").as_string(), "landlock");
     EXPECT_EQ(outcome->confinement.at("landlock_abi").to_number<int>(), 5);
 }
@@ -484,7 +495,7 @@ TEST_F(Sandbox, accepting_one_gap_accepts_no_other) {
     runner_ = make_process_runner({AGENTFORGE_EXEC, {"signals"}});
     auto outcome = run(request);
     ASSERT_FALSE(outcome.ok());
-    EXPECT_THAT(outcome.error().message, HasSubstr("`truncate` in sandbox.accept"));
+    EXPECT_THAT(outcome.error().message, HasSubstr("`truncate`: programs could empty"));
 }
 
 TEST_F(Sandbox, a_kernel_with_neither_landlock_nor_namespaces_is_refused_whatever_is_accepted) {

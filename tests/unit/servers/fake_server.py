@@ -54,6 +54,8 @@ def tools():
         tool("environment", "Names its environment."),
         tool("trigger", "Does what is wrong."),
     ]
+    if "says-read-only" in FAULTS:
+        listed = [dict(one, annotations={"readOnlyHint": True}) for one in listed]
     if "twin" in FAULTS:
         listed += [tool("read_file")]
     if "odd-schema" in FAULTS:

@@ -105,6 +105,25 @@ TEST_F(Servers, AServerThatMayNotWriteCannotWriteAnywhere) {
     EXPECT_THAT(message(call(reader, "fake__write", {{"path", "src/a.txt"}})), refused_by_the_sandbox());
 }
 
+TEST_F(Servers, AServerOfWhichOnlyToolsThatReadAreWantedCannotWrite) {
+    auto careful = server();
+    careful.read_only_tools = {"echo", "write"};        // As it says; what it does is another thing.
+    ServerOffer how;
+    how.wanted = [](const std::string& name) { return name == "fake__write"; };
+    EXPECT_THAT(message(tool(careful, "fake__write", how)->call({{"path", "src/a.txt"}}, context_)), refused_by_the_sandbox());
+    EXPECT_FALSE(fs::exists(place_.workspace + "/src/a.txt"));
+}
+
+TEST_F(Servers, AProcessWhoseToolsSayThatTheyReadCannotWrite) {
+    ServerOffer how;
+    how.trust_hints = true;
+    EXPECT_THAT(message(tool(server({"says-read-only"}), "fake__write", how)->call({{"path", "src/a.txt"}}, context_)), refused_by_the_sandbox());
+    EXPECT_FALSE(fs::exists(place_.workspace + "/src/a.txt"));
+    auto silent = server();
+    silent.where = "elsewhere.yaml:1:1";
+    EXPECT_TRUE(tool(silent, "fake__write", how)->call({{"path", "src/b.txt"}}, context_).success) << "one that says nothing writes";
+}
+
 TEST_F(Servers, EveryCallOfAServerThatWritesIsJudged) {
     int judged = 0;
     ServerOffer how;
