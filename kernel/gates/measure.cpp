@@ -179,8 +179,12 @@ Result<std::map<std::string, std::string>> Measure::marked_stubs(const Language&
                                to_be_changed_.contains(file) ? to_be_changed_.at(file) : std::set<std::string>{});
         if (text != *content) { marked.emplace(file, std::move(text)); }
     }
-    if (!command) { return marked; }
-    const json::object input{{"contents", std::move(contents)}, {"marker", language.skeleton_marker}, {"named", std::move(named)}};
+    return command ? marked_by_command(language, {{"contents", std::move(contents)}, {"named", std::move(named)}}, stop) : marked;
+}
+
+Result<std::map<std::string, std::string>> Measure::marked_by_command(const Language& language, json::object input, const Stop& stop) {
+    std::map<std::string, std::string> marked;
+    input["marker"] = language.skeleton_marker;
     AF_TRY(const auto lines, commands_->run_for_lines(language, "stubs", "", input, stop));
     for (const auto& line : lines) {
         if (line.if_contains("path") != nullptr) { marked.emplace(text_of(line, "path"), text_of(line, "content")); }

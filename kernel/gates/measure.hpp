@@ -169,6 +169,8 @@ private:
     [[nodiscard]] Result<void> tell_stubs(const Language& language, const std::string& tree, const std::vector<std::string>& files, TestRun& run, const Stop& stop);
     /// Sources with stubs, as they are for such a run: path and content.
     [[nodiscard]] Result<std::map<std::string, std::string>> marked_stubs(const Language& language, const std::string& tree, const Stop& stop);
+    /// The same by the language's command `stubs`. `input` is what it reads beside the marker.
+    [[nodiscard]] Result<std::map<std::string, std::string>> marked_by_command(const Language& language, json::object input, const Stop& stop);
     /// `run_tests` with a timeout of its own for tests of integration, which are left out unless `integration`; `always` are run whatever they are.
     [[nodiscard]] Result<TestRun> run_suite(const std::string& tree, const std::vector<std::string>& files, bool integration,
                                             const std::vector<std::string>& always, const Stop& stop, std::int64_t number = 1);

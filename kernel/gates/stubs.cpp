@@ -48,16 +48,12 @@ std::vector<CodeFunction> functions_around(const std::vector<CodeFunction>& func
     return result;
 }
 
-}  // namespace
-
-std::string mark_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::set<std::uint64_t>& lines, const std::string& marker) {
+/// The text with these of its functions marked, those left out that cannot end a test.
+std::string marked(std::string_view text, const CodeText& read, const std::vector<CodeFunction>& functions, const StubRules& stubs, const std::string& marker) {
     std::string result(text);
     const RE2 unless(stubs.unless, RE2::Quiet);
-    if (stubs.marked.empty()) { return result; }
-    const auto read = read_code(text, code);
-    const auto chosen = functions_around(functions_of(read, code), lines);
     bool any = false;
-    for (auto each = chosen.rbegin(); each != chosen.rend(); ++each) {
+    for (auto each = functions.rbegin(); each != functions.rend(); ++each) {
         const re2::StringPiece before(read.code.data() + each->begin, each->open - each->begin);
         if (!stubs.unless.empty() && RE2::PartialMatch(before, unless)) { continue; }
         result.insert(each->open + 1, filled_mark(stubs, marker, each->name));
@@ -66,24 +62,25 @@ std::string mark_functions_at(std::string_view text, const CodeRules& code, cons
     return any ? stubs.head + result : result;
 }
 
-std::string mark_stubs(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::string& marker, const std::set<std::string>& named) {
-    std::string result(text);
-    const RE2 body("(?s)\\s*(?:" + stubs.body + ")\\s*", RE2::Quiet);
-    const RE2 unless(stubs.unless, RE2::Quiet);
-    if (stubs.body.empty() || !body.ok()) { return result; }
+}  // namespace
+
+std::string mark_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::set<std::uint64_t>& lines, const std::string& marker) {
+    if (stubs.marked.empty()) { return std::string(text); }
     const auto read = read_code(text, code);
-    const auto functions = functions_of(read, code);
-    bool any = false;
-    for (auto function = functions.rbegin(); function != functions.rend(); ++function) {
-        const re2::StringPiece inside(read.code.data() + function->open + 1, function->close - function->open - 1);
-        const re2::StringPiece before(read.code.data() + function->begin, function->open - function->begin);
-        const bool ends_there = text.substr(function->open, function->close - function->open).find(marker) != std::string_view::npos;
-        const bool marks = (named.contains(function->name) && !ends_there) || RE2::FullMatch(inside, body);
-        if (!marks || (!stubs.unless.empty() && RE2::PartialMatch(before, unless))) { continue; }
-        result.insert(function->open + 1, filled_mark(stubs, marker, function->name));
-        any = true;
-    }
-    return any ? stubs.head + result : result;
+    return marked(text, read, functions_around(functions_of(read, code), lines), stubs, marker);
+}
+
+std::string mark_stubs(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::string& marker, const std::set<std::string>& named) {
+    const RE2 body("(?s)\\s*(?:" + stubs.body + ")\\s*", RE2::Quiet);
+    if (stubs.body.empty() || !body.ok()) { return std::string(text); }
+    const auto read = read_code(text, code);
+    auto functions = functions_of(read, code);
+    std::erase_if(functions, [&](const CodeFunction& function) {
+        const re2::StringPiece inside(read.code.data() + function.open + 1, function.close - function.open - 1);
+        const bool ends_there = text.substr(function.open, function.close - function.open).find(marker) != std::string_view::npos;
+        return !RE2::FullMatch(inside, body) && (!named.contains(function.name) || ends_there);
+    });
+    return marked(text, read, functions, stubs, marker);
 }
 
 std::string stub_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::set<std::uint64_t>& lines, const std::string& marker) {

@@ -5,7 +5,6 @@
 
 #include <re2/re2.h>
 
-#include "base/json_fields.hpp"
 #include "gates/measure.hpp"
 #include "gates/stubs.hpp"
 
@@ -76,13 +75,7 @@ Result<std::map<std::string, std::string>> Measure::without_bodies(const Languag
         auto text = mark_functions_at(*now, language.code, language.stubs, lines, language.skeleton_marker);
         if (text != *now) { marked.emplace(change.path, std::move(text)); }
     }
-    if (contents.empty()) { return marked; }
-    const json::object input{{"contents", std::move(contents)}, {"lines", std::move(numbers)}, {"marker", language.skeleton_marker}};
-    AF_TRY(const auto lines, commands_->run_for_lines(language, "stubs", "", input, stop));
-    for (const auto& line : lines) {
-        if (line.if_contains("path") != nullptr) { marked.emplace(text_of(line, "path"), text_of(line, "content")); }
-    }
-    return marked;
+    return contents.empty() ? marked : marked_by_command(language, {{"contents", std::move(contents)}, {"lines", std::move(numbers)}}, stop);
 }
 
 Result<TestRun> Measure::run_without_bodies(const Language& language, const std::string& red_tree, const std::string& tree, const GreenEvidence& evidence, const Stop& stop) {
