@@ -99,7 +99,10 @@ std::optional<PythonEnvironment> python_environment(const std::filesystem::path&
     PythonEnvironment found{(chosen / "bin/python").string(), {chosen.string()}};
     std::error_code none;
     const fs::path home = made_from(chosen);
-    if (fs::is_directory(home, none) && home != "/usr" && home != "/") { found.folders.push_back(home.string()); }
+    if (home.empty() || home == "/usr" || home == "/") { return found; }
+    for (const char* name : {"bin", "lib", "lib64"}) {      // Not all of it: it may be the user's ~/.local.
+        if (fs::is_directory(home / name, none)) { found.folders.push_back((home / name).string()); }
+    }
     return found;
 }
 

@@ -14,7 +14,7 @@ namespace agentforge::kernel {
 /// A Python environment that its user made in the checkout and nobody committed.
 struct PythonEnvironment {
     std::string interpreter;                ///< Absolute.
-    std::vector<std::string> folders;       ///< What it reads: its own, and the Python that it was made from where that is none of the system's.
+    std::vector<std::string> folders;       ///< What it reads: its own, and programs and libraries of the Python that it was made from, unless that is the system's.
 };
 
 /// `.venv` or `venv`, else what tox or nox made last; one with pytest before others. Nullopt: there is none, or it is committed, and so not its user's word. Reads only.
