@@ -37,7 +37,7 @@ struct CoveredLine {
 [[nodiscard]] std::set<std::uint64_t> changed_line_numbers(std::string_view now, std::string_view old);
 
 /// Files of a run that do not load or build only because what they test does not exist yet: each message is about a missing name that appears in the
-/// specification, or names nothing. Empty if any message says something else.
+/// specification's interfaces, components or files, or names nothing. Empty if any message says something else.
 [[nodiscard]] std::set<std::string> waiting_files(const Language& language, const json::object& specification, const TestRun& run);
 
 /// What mutants of a change are run by.

@@ -22,7 +22,16 @@ std::string missing_name(std::string_view message) {
     return name.substr(name.find_last_of(".:/") + 1);
 }
 
-/// A name that the specification has nowhere is the test's own mistake: a helper or an import that it forgot.
+/// The parts of a specification that name code. Its prose may have any word.
+std::string what_is_to_be_written(const json::object& specification) {
+    std::string text;
+    for (const char* part : {"interfaces", "components", "files_to_create", "files_to_modify"}) {
+        if (const auto* found = specification.if_contains(part)) { text += json::serialize(*found) + "\n"; }
+    }
+    return text;
+}
+
+/// A name that stands nowhere in them is the test's own mistake: a helper or an import that it forgot.
 bool is_specified(const std::string& name, const std::string& specification) {
     return name.empty() || RE2::PartialMatch(specification, R"(\b)" + RE2::QuoteMeta(name) + R"(\b)");
 }
@@ -47,7 +56,7 @@ std::set<std::string> waiting_files(const Language& language, const json::object
     std::set<std::string> files;
     const RE2 undeclared(language.undeclared, RE2::Quiet);
     if (language.undeclared.empty() || !run.believed) { return files; }
-    const auto specified = json::serialize(specification);
+    const auto specified = what_is_to_be_written(specification);
     for (const auto& test : run.tests) {
         if (!is_broken_file(test)) { continue; }
         if (test.message.empty() || !only_misses_what_is_specified(test.message, undeclared, specified)) { return {}; }

@@ -48,8 +48,10 @@ private:
 
 /// Has Python's checks run by the environment that the user made for the project, where no setting names an interpreter.
 void use_python_environment(json::object& gates, const ProjectPlace& place) {
-    json::value& programs = gates.emplace("programs", json::object()).first->value();
-    json::value& readable = gates.emplace("readable", json::array()).first->value();
+    gates.emplace("programs", json::object());
+    gates.emplace("readable", json::array());
+    json::value& programs = gates.at("programs");
+    json::value& readable = gates.at("readable");
     if (!programs.is_object() || !readable.is_array() || programs.get_object().contains("python3")) { return; }
     const auto python = python_environment(place.root);
     if (!python) { return; }

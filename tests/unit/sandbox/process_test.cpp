@@ -108,7 +108,8 @@ protected:
     }
 
     fs::path root_;
-    std::unique_ptr<ProcessRunner> runner_ = make_process_runner(AGENTFORGE_EXEC);
+    const ExecHelper helper_{AGENTFORGE_EXEC, {"metadata"}};       // These tests run where namespaces are forbidden, too.
+    std::unique_ptr<ProcessRunner> runner_ = make_process_runner(helper_);
 };
 
 // ------------------------------------------------------------------------------------ outcomes --
@@ -327,7 +328,7 @@ TEST_F(Sandbox, the_tree_dies_with_a_host_that_is_killed) {
 
 TEST_F(Sandbox, a_program_that_is_talked_to_dies_with_a_host_that_is_killed) {
     expect_death_with([this] {
-        const auto talk = begin_talk(AGENTFORGE_EXEC, python(std::string(daemon_script) + "time.sleep(1000)\n"));
+        const auto talk = begin_talk(helper_, python(std::string(daemon_script) + "time.sleep(1000)\n"));
         while (talk.ok()) { ::pause(); }
         return false;
     });
