@@ -234,6 +234,9 @@ FormatResult parse_go_test_json(const RunOutput& output) {
         }
         go_not_built(name, text.empty() ? std::string(output.err.substr(0, 4096)) : text, events.root, result.tests);
     }
+    // A file without a package clause keeps go from loading anything: it says so on standard error alone.
+    const bool loaded_nothing = events.order.empty() && broken.empty() && events.problem.empty();
+    if (loaded_nothing && output.err.find(".go:") != std::string_view::npos) { go_not_built("(module)", std::string(output.err.substr(0, 4096)), events.root, result.tests); }
     result.problem = std::move(events.problem);
     return result;
 }

@@ -72,6 +72,13 @@ TEST(GoTestJson, each_test_has_its_outcome_with_the_worst_of_its_parts) {
     EXPECT_EQ(result.tests[4].message, "the test began and did not end");
 }
 
+TEST(GoTestJson, a_file_without_a_package_clause_is_code_that_does_not_build) {
+    const auto result = go_result("", "m.go:1:1: expected 'package', found broken\n");
+    EXPECT_EQ(result.problem, "");
+    ASSERT_EQ(result.tests.size(), 1U);
+    EXPECT_THAT(result.tests.front().message, HasSubstr("m.go:1:1: expected 'package', found broken"));
+}
+
 TEST(GoTestJson, a_package_that_does_not_build_names_the_file_and_the_error) {
     const auto old = go_result("FAIL\texample.com/slug/pkg [build failed]\n", "# example.com/slug/pkg [example.com/slug/pkg.test]\npkg/p_test.go:3:28: undefined: missing\n");
     EXPECT_THAT(told_with_places(old), ElementsAre("error pkg/p_test.go pkg/p_test.go"));
