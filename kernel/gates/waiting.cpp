@@ -50,6 +50,21 @@ bool only_misses_what_is_specified(std::string_view message, const RE2& undeclar
 
 bool is_broken_file(const TestOutcome& test) { return test.id == test.file && test.status == TestStatus::error; }
 
+/// A file that came to a function without its body while it was loaded fails with all of its tests.
+void fail_at_loading(TestRun& run, const TestRun& whole, const std::string& marker) {
+    std::set<std::string> files;
+    for (const auto& test : run.tests) {
+        if (is_broken_file(test) && test.message.find(marker) != std::string::npos) { files.insert(test.file); }
+    }
+    std::erase_if(run.tests, [&](const TestOutcome& test) { return files.contains(test.file); });
+    for (auto test : whole.tests) {
+        if (!files.contains(test.file)) { continue; }
+        test.status = TestStatus::failed_skeleton;
+        test.message = "its file does not load without the bodies of the change";
+        run.tests.push_back(std::move(test));
+    }
+}
+
 }  // namespace
 
 std::set<std::string> waiting_files(const Language& language, const json::object& specification, const TestRun& run) {
@@ -100,6 +115,7 @@ Result<TestRun> Measure::run_without_bodies(const Language& language, const std:
     commands_->stand_in(std::move(marked));
     auto run = commands_->run_tests(language, tree, selection, stop);
     commands_->stand_in({});
+    if (run.ok()) { fail_at_loading(*run, evidence.run, language.skeleton_marker); }
     return run;
 }
 

@@ -64,6 +64,15 @@ TEST(GreenGate, tests_that_waited_are_seen_to_fail_without_the_bodies_of_the_cha
     EXPECT_EQ(report.facts.at("new_tests").as_array().size(), 2U);
 }
 
+TEST(GreenGate, tests_that_waited_fail_where_loading_their_file_calls_a_changed_function) {
+    SlugProject project;
+    project.tree("red").erase("slug.py");
+    project.tree("green")["slug.py"] = "def registered(function):\n    \"\"\"Keeps it as it is.\"\"\"\n    return function\n\n\n@registered\n" + std::string(good_implementation);
+    const auto report = project.gate("green", "green");
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    EXPECT_EQ(report.facts.at("new_tests").as_array().size(), 2U);
+}
+
 TEST(GreenGate, a_test_that_waited_and_needs_no_body_of_the_change_is_refused) {
     SlugProject project;
     for (const auto* tree : {"red", "green"}) {
