@@ -65,6 +65,23 @@ std::vector<std::string> unnoticed_functions(const std::vector<TriedMutant>& tri
     return names;
 }
 
+/// Functions whose results mean nothing to the new tests: each one that the specification declares, or, if none of these was tried, all that were.
+std::vector<const TriedMutant*> ignored_results(const std::vector<TriedMutant>& tried) {
+    std::vector<const TriedMutant*> declared;
+    std::vector<const TriedMutant*> others;
+    bool any_declared = false;
+    bool any_noticed = false;
+    for (const auto& mutant : tried) {
+        if (mutant.results_of.empty()) { continue; }
+        any_declared = any_declared || mutant.declared;
+        any_noticed = any_noticed || mutant.noticed != Noticed::not_noticed;
+        if (mutant.noticed == Noticed::not_noticed) { (mutant.declared ? declared : others).push_back(&mutant); }
+    }
+    if (any_declared || any_noticed) { return declared; }
+    others.resize(std::min<std::size_t>(1, others.size()));
+    return others;
+}
+
 }  // namespace
 
 bool is_documentation(const Language& language, std::string_view path) {
@@ -146,6 +163,10 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
                                   (survived.size() == 1 ? "all of them pass" : "all of them pass, as with " + std::to_string(survived.size() - 1) + " more such changes") +
                                   ". They do not test what the change does; the tests must be written anew in RED.");
     }
+    for (const auto* mutant : ignored_results(evidence.tried)) {
+        ruling.blocking.push_back("No new test notices when every result of `" + mutant->results_of + "` is another (" + told(*mutant) + "), so none tests what it returns; " +
+                                  "the tests must be written anew in RED.");
+    }
     // One requirement's tests may speak for lines that were not reached in time; what the others' notice says nothing of them.
     if (evidence.mutated && ruling.blocking.empty() && !evidence.cut_short && evidence.tried.size() >= fewest_mutants) {
         for (const auto& requirement : unproven_requirements(evidence)) {
@@ -203,6 +224,78 @@ Result<std::vector<std::vector<Mutant>>> Measure::mutants(const Language& langua
     return source_changed ? sources : data;
 }
 
+Result<std::vector<Measure::ResultMutant>> Measure::result_mutants(const Language& language, const std::string& before_tree, const std::string& tree) {
+    constexpr std::size_t most_declared = 6;
+    constexpr std::size_t most_others = 3;
+    std::vector<ResultMutant> declared;
+    std::vector<ResultMutant> others;
+    AF_TRY(const auto changes, checkout_->changes(before_tree, tree));
+    for (const auto& change : changes) {
+        if (change.status == 'D' || !language.sources.matches(change.path) || language.belongs_to_tests(change.path)) { continue; }
+        AF_TRY(const auto now, checkout_->file(tree, change.path));
+        AF_TRY(const auto before, checkout_->file(before_tree, change.old_path.empty() ? change.path : change.old_path));
+        if (!now || !is_valid_utf8(*now)) { continue; }
+        const auto code = language.may_hold_tests(change.path) ? split_items(*now, language.inline_begins).lines : *now;
+        for (auto& each : altered_results(change.path, *now, code, changed_line_numbers(*now, before.value_or("")), language.code, language.mutations)) {
+            const auto names = to_be_changed_.find(change.path);
+            const bool is_declared = names != to_be_changed_.end() && names->second.contains(each.function);
+            if (!is_declared && each.function == "main") { continue; }         // Its result is the program's, which few tests look at.
+            (is_declared ? declared : others).push_back({change.path, is_declared, std::move(each)});
+        }
+    }
+    declared.resize(std::min(declared.size(), most_declared));
+    others.resize(std::min(others.size(), most_others));
+    std::move(others.begin(), others.end(), std::back_inserter(declared));
+    return declared;
+}
+
+Result<std::optional<TestRun>> Measure::run_mutant(const Language& language, const std::string& tree, const std::vector<std::string>& files, const Mutant& mutant,
+                                                   MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop) {
+    const auto left = std::chrono::duration_cast<std::chrono::seconds>(request.mutants_until - std::chrono::steady_clock::now());
+    if (request.mutants_until <= std::chrono::steady_clock::now()) { evidence.cut_short = true; }
+    if (evidence.cut_short || is_link(mutant.file)) { return std::optional<TestRun>(); }
+    TestSelection selection;
+    selection.files = files;
+    selection.instead = {{mutant.file, mutant.content}};
+    selection.purpose = purpose_mutants;
+    selection.at_most = std::max(std::chrono::seconds(5), left);
+    AF_TRY(auto run, commands_->run_tests(language, tree, selection, stop));
+    if (!run.believed || run.not_built) { return std::optional<TestRun>(); }
+    for (const auto& test : run.tests) {
+        if (test.status != TestStatus::failed_assertion) { continue; }
+        request.asserting.insert(test.id);
+        evidence.comparing.insert(test.id);
+    }
+    return std::optional<TestRun>(std::move(run));
+}
+
+Result<void> Measure::try_results(const GateCall& call, const Language& language, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop) {
+    AF_TRY(auto possible, result_mutants(language, request.red_tree, call.tree));
+    // Held-out tests may be all that looks at one of these functions.
+    const auto& held = call.baseline->held_out;
+    const auto& tree = held.files.empty() ? call.tree : held.tree;
+    auto files = request.files;
+    files.insert(files.end(), held.files.begin(), held.files.end());
+    bool enough = false;
+    for (auto& each : possible) {
+        if (enough && !each.declared) { break; }
+        for (auto& content : each.altered.contents) {
+            const Mutant mutant{each.file, each.altered.line, "another result", each.altered.before, each.altered.after, std::move(content)};
+            AF_TRY(const auto run, run_mutant(language, tree, files, mutant, request, evidence, stop));
+            if (!run) { continue; }
+            auto asked = evidence.fresh;
+            for (const auto& test : run->tests) {
+                if (std::find(held.files.begin(), held.files.end(), test.file) != held.files.end()) { asked.push_back(test.id); }
+            }
+            const auto noticed = noticed_by(asked, run->tests).value_or(Noticed::by_error);        // None ran: their file no longer loads.
+            evidence.tried.push_back({mutant.file, mutant.line, mutant.before, mutant.after, noticed, false, "", each.altered.function, each.declared});
+            enough = enough || each.declared || noticed != Noticed::not_noticed;
+            break;
+        }
+    }
+    return {};
+}
+
 Result<void> Measure::try_mutants(const GateCall& call, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     const std::size_t most = commands_->settings().mutants;
@@ -216,38 +309,22 @@ Result<void> Measure::try_mutants(const GateCall& call, MeaningRequest& request,
     }
     // Some do not build, and do not count; and where a requirement's tests have noticed none yet, more are tried.
     const auto chosen = choose_mutants(std::move(possible), 3 * most);
-    const auto begun = std::chrono::steady_clock::now();
-    const auto limit = std::max<std::chrono::milliseconds>(std::chrono::seconds(30), request.suite_time);
+    request.mutants_until = std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(std::chrono::seconds(30), request.suite_time);
     AF_CHECK(checkout_->check_out(call.tree));
+    if (!guards_only) { AF_CHECK(try_results(call, *found, request, evidence, stop)); }
     for (const auto& mutant : chosen) {
-        const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begun);
-        if (evidence.tried.size() >= most && unproven_requirements(evidence).empty()) { break; }
-        if (spent >= limit) {
-            evidence.cut_short = true;
-            break;
-        }
-        if (is_link(mutant.file)) { continue; }
-        TestSelection selection;
-        selection.files = request.files;
-        selection.instead = {{mutant.file, mutant.content}};
-        selection.purpose = purpose_mutants;
-        selection.at_most = std::max(std::chrono::seconds(5), std::chrono::duration_cast<std::chrono::seconds>(limit - spent));
-        AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
-        if (!run.believed || run.not_built) { continue; }
-        for (const auto& test : run.tests) {
-            if (test.status != TestStatus::failed_assertion) { continue; }
-            request.asserting.insert(test.id);
-            evidence.comparing.insert(test.id);
-        }
+        if (evidence.cut_short || (evidence.tried.size() >= most && unproven_requirements(evidence).empty())) { break; }
+        AF_TRY(const auto run, run_mutant(*found, call.tree, request.files, mutant, request, evidence, stop));
+        if (!run) { continue; }
         const auto& asked = guards_only ? request.passing : evidence.fresh;
-        const auto noticed = noticed_by(asked, run.tests);
+        const auto noticed = noticed_by(asked, run->tests);
         if (!noticed) { continue; }
-        TriedMutant tried{mutant.file, mutant.line, mutant.before, mutant.after, *noticed, false, ""};
+        TriedMutant tried{mutant.file, mutant.line, mutant.before, mutant.after, *noticed};
         if (guards_only) {
             AF_TRY(const auto old, checkout_->file(before, mutant.file));
             tried.added_function = added_function(old.value_or(""), mutant.content, mutant.line, found->code);
         }
-        tried.by_guard = guards_only && noticed_by(evidence.guards, run.tests) == Noticed::by_assertion;
+        tried.by_guard = guards_only && noticed_by(evidence.guards, run->tests) == Noticed::by_assertion;
         evidence.tried.push_back(std::move(tried));
     }
     evidence.mutated = true;

@@ -24,6 +24,8 @@ struct TriedMutant {
     Noticed noticed = Noticed::not_noticed;
     bool by_guard = false;                          ///< One that RED named is among the tests that failed at an assertion.
     std::string added_function = {};                   ///< The new function that contains the line; empty: none. Set only if there is no new test.
+    std::string results_of = {};                    ///< The function all of whose results are others; empty: only this line is.
+    bool declared = false;                          ///< The specification declares that function.
 };
 
 struct MeaningEvidence {
@@ -53,7 +55,7 @@ struct MeaningEvidence {
 
 /// Blocks if new tests notice no mutant at all, or those of one requirement compare nothing; if code has changed without a new test, unless guards notice
 /// some mutants and each changed file and each new function has a noticed one; if a new test reads the source; if one of RED's tests asserts nothing; if
-/// they pass whatever they expect; if the tests fail without the kernel's recorder; if a declared body was not written; if a removed test would fail at
+/// they pass whatever they expect; if they notice no other result of a function that the specification declares, or of any; if the tests fail without the kernel's recorder; if a declared body was not written; if a removed test would fail at
 /// an assertion.
 /// facts: behaviour (`tested`, `unchanged` or `documentation`), mutants_tried, mutants_noticed, mutants_survived.
 [[nodiscard]] Ruling judge_meaning(const MeaningEvidence& evidence);

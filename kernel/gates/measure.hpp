@@ -47,6 +47,7 @@ struct MeaningRequest {
     std::vector<std::string> passing;       ///< Ids that pass without a mutant.
     std::chrono::milliseconds suite_time{0};        ///< So long, or 30 s, mutants may take.
     std::set<std::string> asserting = {};   ///< Ids that were seen to fail at an assertion; those on mutants are added.
+    std::chrono::steady_clock::time_point mutants_until = {};      ///< No mutant begins later.
 };
 
 /// What tests run of the lines that a task changed.
@@ -117,6 +118,20 @@ private:
     [[nodiscard]] Result<void> prepare();
     /// Mutants by file, of what differs between the trees (of `whole_files`, all lines of these files). Errors: git's own.
     [[nodiscard]] Result<std::vector<std::vector<Mutant>>> mutants(const Language& language, const std::string& before_tree, const std::string& tree, bool whole_files);
+    /// A function that the change touches, with all of its results altered.
+    struct ResultMutant {
+        std::string file;
+        bool declared = false;              ///< By the specification.
+        AlteredResults altered;
+    };
+    /// The first of those that the specification declares, then of the others.
+    [[nodiscard]] Result<std::vector<ResultMutant>> result_mutants(const Language& language, const std::string& before_tree, const std::string& tree);
+    /// Runs the new tests, the held-out ones too, on each declared function's altered results; if none of these builds, on those of other functions until
+    /// a test notices one.
+    [[nodiscard]] Result<void> try_results(const GateCall& call, const Language& language, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop);
+    /// Runs these test files on one mutant. Nothing: it does not build, is behind a link, or time is up (`evidence.cut_short`).
+    [[nodiscard]] Result<std::optional<TestRun>> run_mutant(const Language& language, const std::string& tree, const std::vector<std::string>& files, const Mutant& mutant,
+                                                            MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop);
     /// Runs tests on mutants of the change, as many as settings and time allow. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
     [[nodiscard]] Result<void> try_mutants(const GateCall& call, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop);
     /// Anything but tests, documentation and comments differs from the user's commit.

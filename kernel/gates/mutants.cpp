@@ -178,6 +178,92 @@ std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, s
 
 namespace {
 
+/// A result that is one literal as another one: the ways to another result have a type's neutral value, which may be the same.
+std::optional<std::string> other_literal_result(const Line& line, std::size_t begin, const std::vector<CodeLiteral>& literals) {
+    static const RE2 word(R"(^(\s*return\s+)(true|false|True|False)(\s*;?\s*)$)");
+    std::string before;
+    std::string value;
+    std::string after;
+    if (RE2::FullMatch(re2::StringPiece(line.code.data(), line.code.size()), word, &before, &value, &after)) {
+        static const std::map<std::string, std::string, std::less<>> opposites{{"True", "False"}, {"False", "True"}, {"true", "false"}, {"false", "true"}};
+        return before + opposites.at(value) + after;
+    }
+    for (const auto& literal : literals) {
+        if (literal.begin < begin || literal.end > begin + line.text.size()) { continue; }
+        const auto rest = without_margins(line.text.substr(literal.end - begin));
+        if (without_margins(line.text.substr(0, literal.begin - begin)) != "return" || (!rest.empty() && rest != ";")) { continue; }
+        if (auto other = other_literal(literal, begin, line)) { return std::move(other->text); }
+    }
+    return std::nullopt;
+}
+
+/// A line that gives a function's result, as it is for each kind of value; empty: it gives none.
+std::vector<Alteration> other_results(const std::string& path, const Line& line, std::size_t begin, const CodeText& read, const std::vector<MutationRule>& mutations) {
+    std::vector<Alteration> found;
+    const auto literal = other_literal_result(line, begin, read.literals);
+    for (const auto& rule : mutations) {
+        if (rule.name != "another result" || !(rule.files.empty() || rule.files.matches(path))) { continue; }
+        std::vector<Alteration> by_this;
+        if (literal) {
+            by_this.push_back({rule.name, *literal});
+        } else {
+            by_rule(rule, line, by_this);
+        }
+        found.push_back(by_this.empty() ? Alteration{rule.name, std::string(line.text)} : std::move(by_this.front()));
+    }
+    if (std::all_of(found.begin(), found.end(), [&](const Alteration& each) { return each.text == line.text; })) { found.clear(); }
+    return found;
+}
+
+}  // namespace
+
+std::vector<AlteredResults> altered_results(const std::string& path, std::string_view text, std::string_view code, const std::set<std::uint64_t>& lines,
+                                            const CodeRules& rules, const std::vector<MutationRule>& mutations) {
+    static const RE2 receiver(R"(^\s*(?:return\s+)?(?:\*?this|&?(?:mut )?self|cls)\s*;?\s*$)");
+    std::vector<AlteredResults> result;
+    const auto read = read_code(code, rules);
+    const auto written = split_lines(text);
+    const auto left = split_lines(code);
+    const auto blanked = split_lines(read.code);
+    const auto functions = function_lines(code, rules);
+    std::vector<std::size_t> innermost(blanked.size() + 1, functions.size());
+    for (std::size_t index = 0; index < functions.size(); ++index) {
+        for (auto line = functions[index].first; line <= functions[index].last && line < innermost.size(); ++line) { innermost[line] = index; }
+    }
+    for (std::size_t index = 0; index < functions.size(); ++index) {
+        const auto& function = functions[index];
+        bool touched = false;
+        bool returns_itself = false;
+        std::map<std::uint64_t, std::vector<Alteration>> others;
+        for (auto number = function.first; number <= function.last && number <= std::min(written.size(), blanked.size()); ++number) {
+            const Line line{written[number - 1], blanked[number - 1]};
+            if (innermost[number] != index || line.text != left[number - 1]) { continue; }
+            touched = touched || lines.contains(number);
+            returns_itself = returns_itself || RE2::PartialMatch(re2::StringPiece(line.code.data(), line.code.size()), receiver);
+            auto found = other_results(path, line, static_cast<std::size_t>(left[number - 1].data() - code.data()), read, mutations);
+            if (!found.empty()) { others[number] = std::move(found); }
+        }
+        if (!touched || returns_itself || others.empty()) { continue; }
+        const auto& [first, kinds] = *others.begin();
+        const auto& shown = kinds.front();
+        AlteredResults altered{function.name, first, without_margins(written[first - 1]), shown.told.empty() ? without_margins(shown.text) : shown.told, {}};
+        for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+            std::string content(text);
+            for (auto each = others.rbegin(); each != others.rend(); ++each) {
+                const auto line = written[each->first - 1];
+                content.replace(static_cast<std::size_t>(line.data() - text.data()), line.size(), each->second[kind].text);
+            }
+            if (content != text && std::find(altered.contents.begin(), altered.contents.end(), content) == altered.contents.end()) {
+                altered.contents.push_back(std::move(content));
+            }
+        }
+        result.push_back(std::move(altered));
+    }
+    return result;
+}
+
+namespace {
+
 /// How many brackets are open before a place of the line.
 int depth_at(const Line& line, std::size_t place) { return bracket_balance(line.code.substr(0, place)); }
 
@@ -323,24 +409,8 @@ std::string with_text_as_comment(std::string_view before, std::string_view after
 
 std::string added_function(std::string_view before, std::string_view now, std::uint64_t line, const CodeRules& rules) {
     std::string name;
-    const bool braces = !rules.comment_begins.empty();      // As C has them, and what took its comments from there.
-    if (braces) {
-        for (const auto& function : functions_of(read_code(now, rules), rules)) {
-            if (function.first_line <= line && line <= function.last_line) { name = function.name; }
-        }
-    } else {
-        static const RE2 header(R"(^\s*(?:async\s+)?(?:def|fn|func|function|sub)\s+(\w+))");
-        const auto indentation = [](std::string_view text) { return std::min(text.find_first_not_of(" \t"), text.size()); };
-        const auto lines = split_lines(now);
-        auto at = static_cast<std::size_t>(line);
-        if (at == 0 || at > lines.size()) { return {}; }
-        auto inner = indentation(lines[at - 1]);
-        while (--at > 0 && name.empty()) {
-            const auto text = lines[at - 1];
-            if (indentation(text) >= inner || without_margins(text).empty()) { continue; }
-            inner = indentation(text);
-            RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), header, &name);
-        }
+    for (const auto& function : function_lines(now, rules)) {
+        if (function.first <= line && line <= function.last) { name = function.name; }
     }
     const bool known = !name.empty() && RE2::PartialMatch(re2::StringPiece(before.data(), before.size()), "(?:^|\\W)" + RE2::QuoteMeta(name) + "(?:\\W|$)");
     return known ? std::string() : name;

@@ -39,6 +39,20 @@ struct Mutant {
 [[nodiscard]] std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, std::string_view code, const std::set<std::uint64_t>& lines,
                                              const CodeRules& rules, const std::vector<MutationRule>& mutations);
 
+/// A function every one of whose results is another value.
+struct AlteredResults {
+    std::string function;
+    std::uint64_t line = 0;                 ///< Of the first result.
+    std::string before;                     ///< That line, without its margins.
+    std::string after;                      ///< As shown to people.
+    std::vector<std::string> contents;      ///< The whole file, once for each kind of value; only those that fit the function's type compile.
+};
+
+/// The functions around these lines, with all of their results altered. Functions without a result, and those that return the object they were called on,
+/// are left out. `code` is as for `mutants_of`.
+[[nodiscard]] std::vector<AlteredResults> altered_results(const std::string& path, std::string_view text, std::string_view code, const std::set<std::uint64_t>& lines,
+                                                          const CodeRules& rules, const std::vector<MutationRule>& mutations);
+
 /// A test's text that expects other values: on each line that asserts something, every literal but the first is another (the only one, where there
 /// is one); and on each row of a table of cases the last value. `lines`: only these. Empty: no line is of this kind.
 [[nodiscard]] std::string with_other_expectations(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules);

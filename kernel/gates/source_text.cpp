@@ -258,6 +258,63 @@ std::vector<CodeFunction> functions_of(const CodeText& text, const CodeRules& ru
     return FunctionFinder(text, rules).find();
 }
 
+namespace {
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+    std::vector<std::string_view> lines;
+    while (!text.empty()) {
+        const auto end = text.find('\n');
+        lines.push_back(text.substr(0, end));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+    return lines;
+}
+
+/// Where the code of a line begins; npos: it has none.
+std::size_t indentation(std::string_view line) { return line.find_first_not_of(" \t\r"); }
+
+/// How many more brackets a line opens than it closes.
+int opened(std::string_view line) {
+    int count = 0;
+    for (const char c : line) {
+        if (c == '(' || c == '[' || c == '{') { ++count; }
+        if (c == ')' || c == ']' || c == '}') { --count; }
+    }
+    return count;
+}
+
+std::vector<FunctionLines> indented_functions(std::string_view code) {
+    static const RE2 header(R"(^\s*(?:async\s+)?(?:def|fn|func|function|sub)\s+(\w+))");
+    std::vector<FunctionLines> functions;
+    const auto lines = lines_of(code);
+    for (std::size_t at = 0; at < lines.size(); ++at) {
+        std::string name;
+        if (!RE2::PartialMatch(re2::StringPiece(lines[at].data(), lines[at].size()), header, &name)) { continue; }
+        const auto margin = indentation(lines[at]);
+        auto next = at;
+        for (int open = opened(lines[next]); open > 0 && next + 1 < lines.size();) { open += opened(lines[++next]); }
+        auto last = next;
+        while (++next < lines.size()) {
+            const auto begin = indentation(lines[next]);
+            if (begin == std::string_view::npos) { continue; }
+            if (begin <= margin) { break; }
+            last = next;
+        }
+        functions.push_back({std::move(name), at + 1, last + 1});
+    }
+    return functions;
+}
+
+}  // namespace
+
+std::vector<FunctionLines> function_lines(std::string_view text, const CodeRules& rules) {
+    const auto read = read_code(text, rules);
+    if (rules.comment_begins.empty()) { return indented_functions(read.code); }
+    std::vector<FunctionLines> functions;
+    for (auto& function : functions_of(read, rules)) { functions.push_back({std::move(function.name), function.first_line, function.last_line}); }
+    return functions;
+}
+
 std::set<std::string> telling_literals(const CodeText& text) {
     std::set<std::string> found;
     for (const auto& literal : text.literals) {

@@ -63,6 +63,16 @@ struct CodeFunction {
 /// By their begin. Where braces do not match, what was found before that.
 [[nodiscard]] std::vector<CodeFunction> functions_of(const CodeText& text, const CodeRules& rules);
 
+/// A function by its lines.
+struct FunctionLines {
+    std::string name;
+    std::uint64_t first = 0;                ///< Of its header.
+    std::uint64_t last = 0;
+};
+/// The functions of a text by their first line, found by braces or, in a language without C comments, by indentation. One line of code belongs to the last
+/// one that contains it.
+[[nodiscard]] std::vector<FunctionLines> function_lines(std::string_view text, const CodeRules& rules);
+
 /// Literals that say something about a test.
 [[nodiscard]] std::set<std::string> telling_literals(const CodeText& text);
 

@@ -56,6 +56,43 @@ TEST(Mutants, another_result_is_of_the_same_kind_and_is_told_in_words) {
     EXPECT_THAT(found.front().content, ::testing::AllOf(HasSubstr("it + 1 if"), HasSubstr("lambda: g(a)})")));
 }
 
+std::vector<AlteredResults> with_other_results(const std::string& language_name, const std::string& path, const std::string& text, std::set<std::uint64_t> lines = {}) {
+    const auto language = shipped(language_name);
+    if (lines.empty()) { lines = all_lines(text); }
+    return altered_results(path, text, text, lines, language.code, language.mutations);
+}
+
+TEST(AlteredResults, every_result_of_a_function_is_another_and_the_rest_stays) {
+    const std::string text = "int sign(int a) {\n    if (a < 0) { log(a); }\n    if (a < 0) {\n        return -1;\n    }\n    return 0;\n}\n";
+    const auto found = with_other_results("cpp", "a.cpp", text);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].function, "sign");
+    EXPECT_EQ(found[0].line, 4U);
+    EXPECT_THAT(found[0].contents, ElementsAre("int sign(int a) {\n    if (a < 0) { log(a); }\n    if (a < 0) {\n        return {};\n    }\n    return 1;\n}\n"));
+}
+
+TEST(AlteredResults, each_kind_of_value_is_a_text_of_its_own_because_only_one_fits_the_type) {
+    const auto found = with_other_results("java", "A.java", "class A {\n    int f(int a) {\n        return a;\n    }\n}\n");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_THAT(found[0].contents, ElementsAre(HasSubstr("return null;"), HasSubstr("return 0;"), HasSubstr("return false;")));
+}
+
+TEST(AlteredResults, a_result_that_is_a_literal_becomes_another_literal) {
+    EXPECT_THAT(with_other_results("java", "A.java", "class A {\n    boolean f() {\n        return false;\n    }\n}\n")[0].contents, ElementsAre(HasSubstr("return true;")));
+    EXPECT_THAT(with_other_results("python", "a.py", "def f():\n    return 0\n")[0].contents, ElementsAre("def f():\n    return 1\n"));
+}
+
+TEST(AlteredResults, only_functions_around_the_lines_that_return_a_value_of_their_own_count) {
+    const std::string text = "def a(x):\n    return x\n\n\ndef b(\n    x,\n):\n    \"\"\"Prints.\"\"\"\n    print(x)\n\n\nclass C:\n    def c(self, x):\n        self.x = x\n        return self\n\n"
+                             "    def d(self):\n        def e():\n            return 2\n        return e\n";
+    std::vector<std::string> names;
+    for (const auto& each : with_other_results("python", "a.py", text)) { names.push_back(each.function); }
+    EXPECT_THAT(names, ElementsAre("a", "d", "e"));
+    names.clear();
+    for (const auto& each : with_other_results("python", "a.py", text, {2, 19})) { names.push_back(each.function); }
+    EXPECT_THAT(names, ElementsAre("a", "e")) << "a line belongs to the innermost function";
+}
+
 TEST(Mutants, leave_comments_documentation_and_lines_that_did_not_change_alone) {
     EXPECT_THAT(altered("python", "a.py", "# if a == 3:\n\"\"\"returns 3 == 4\"\"\"\n"), IsEmpty());
     EXPECT_THAT(altered("python", "a.py", "x = 1\ny = 2\n", {2}), ElementsAre("y = 3"));
@@ -147,6 +184,28 @@ TEST(Meaning, new_tests_that_notice_nothing_block_and_survivors_are_named) {
     EXPECT_THAT(ruling.blocking, IsEmpty());
     EXPECT_EQ(ruling.facts.at("mutants_survived").as_array().size(), 1U);
     EXPECT_EQ(ruling.facts.at("behaviour"), "tested");
+}
+
+TriedMutant results_of(const std::string& function, bool declared, TriedMutant::Noticed noticed) {
+    return {"a.py", 2, "return 1", "return 2", noticed, false, "", function, declared};
+}
+
+TEST(Meaning, a_declared_function_whose_result_no_new_test_notices_blocks_whatever_else_they_notice) {
+    auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
+    evidence.tried.push_back(results_of("median", true, TriedMutant::Noticed::not_noticed));
+    evidence.tried.push_back(results_of("mean", true, TriedMutant::Noticed::by_assertion));
+    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("every result of `median` is another (a.py:2: `return 1` made `return 2`)")));
+    evidence.tried[1].noticed = TriedMutant::Noticed::by_error;
+    EXPECT_THAT(judge_meaning(evidence).blocking, IsEmpty());
+}
+
+TEST(Meaning, a_result_of_a_helper_may_go_unnoticed_unless_no_result_of_the_change_is_noticed) {
+    auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
+    evidence.tried.push_back(results_of("helper", false, TriedMutant::Noticed::not_noticed));
+    evidence.tried.push_back(results_of("other", false, TriedMutant::Noticed::not_noticed));
+    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("every result of `helper`")));
+    evidence.tried.push_back(results_of("mean", true, TriedMutant::Noticed::by_assertion));
+    EXPECT_THAT(judge_meaning(evidence).blocking, IsEmpty());
 }
 
 MeaningEvidence with_two_requirements() {
