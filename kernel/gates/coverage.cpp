@@ -13,16 +13,6 @@
 namespace agentforge::kernel {
 namespace {
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-    std::vector<std::string_view> lines;
-    while (!text.empty()) {
-        const auto end = text.find('\n');
-        lines.push_back(text.substr(0, end));
-        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    }
-    return lines;
-}
-
 std::string coverage_text(const json::object& line, const char* key) {
     const auto* found = line.if_contains(key);
     return found != nullptr && found->is_string() ? ellipsis(std::string(found->get_string()), 300) : std::string{};

@@ -144,7 +144,7 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
     }
     if (!evidence.plain_told.empty()) { ruling.facts["plain_run"] = evidence.plain_told; }
     for (const auto& place : evidence.skeletons) {
-        ruling.blocking.push_back(place + " is still the skeleton that was there before GREEN; write what the specification declares.");
+        ruling.blocking.push_back(place + " is still the stub that was there before GREEN; write what the specification declares.");
     }
     for (const auto& test : evidence.removed) {
         if (test.status != TestStatus::failed_assertion) { continue; }
@@ -331,7 +331,44 @@ Result<void> Measure::try_mutants(const GateCall& call, MeaningRequest& request,
     return {};
 }
 
-Result<std::vector<std::string>> Measure::skeletons_left(const GateCall& call) {
+namespace {
+
+/// The functions of these names as they are written, by name.
+std::map<std::string, std::pair<std::uint64_t, std::string>> texts_of_functions(std::string_view text, const std::set<std::string>& names, const CodeRules& rules) {
+    std::map<std::string, std::pair<std::uint64_t, std::string>> result;
+    const auto lines = lines_of(text);
+    for (const auto& function : function_lines(text, rules)) {
+        if (!names.contains(function.name) || function.last > lines.size()) { continue; }
+        std::string written;
+        for (auto line = function.first; line <= function.last; ++line) { written += std::string(lines[line - 1]) + "\n"; }
+        result.insert_or_assign(function.name, std::pair{function.first, std::move(written)});
+    }
+    return result;
+}
+
+}  // namespace
+
+Result<void> Measure::add_unwritten_stubs(const GateCall& call, const Language& language, std::vector<std::string>& places, const Stop& stop) {
+    // Says that nothing is there: an empty body or a constant may be what it is meant to be.
+    static const RE2 unwritten(R"(\.\.\.|\b(?:pass|raise|throw|panic|todo|unimplemented|abort)\b)");
+    for (const auto& [file, names] : to_be_changed_) {
+        AF_TRY(const auto now, checkout_->file(call.tree, file));
+        AF_TRY(const auto before, checkout_->file(call.baseline->base_tree, file));
+        if (!now || !before || !is_valid_utf8(*now)) { continue; }
+        const auto functions = texts_of_functions(*now, names, language.code);
+        const auto old = texts_of_functions(*before, names, language.code);
+        AF_TRY(const auto marked, marked_in(language, {{file, *now}}, {}, stop));
+        for (const auto& [name, written] : functions) {
+            const auto known = old.find(name);
+            const bool same = known != old.end() && known->second.second == written.second && RE2::PartialMatch(written.second, unwritten);
+            const bool is_stub = marked.contains(file) && RE2::PartialMatch(marked.at(file), RE2::QuoteMeta(language.skeleton_marker + " " + name) + R"(\b)");
+            if (same && is_stub) { places.push_back(file + ":" + std::to_string(written.first)); }
+        }
+    }
+    return {};
+}
+
+Result<std::vector<std::string>> Measure::skeletons_left(const GateCall& call, const Stop& stop) {
     std::vector<std::string> places;
     AF_TRY(const auto* found, language(call.tree));
     if (found->skeleton_marker.empty()) { return places; }
@@ -344,6 +381,7 @@ Result<std::vector<std::string>> Measure::skeletons_left(const GateCall& call) {
         if (at == std::string::npos || (before && before->find(found->skeleton_marker) != std::string::npos)) { continue; }
         places.push_back(change.path + ":" + std::to_string(1 + std::count(now->begin(), now->begin() + static_cast<std::ptrdiff_t>(at), '\n')));
     }
+    AF_CHECK(add_unwritten_stubs(call, *found, places, stop));
     return places;
 }
 

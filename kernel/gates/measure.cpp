@@ -159,27 +159,31 @@ Result<TestRun> Measure::run_tests(const std::string& tree, const std::vector<st
 
 Result<std::map<std::string, std::string>> Measure::marked_stubs(const Language& language, const std::string& tree, const Stop& stop) {
     constexpr std::size_t most_files = 5000;
-    std::map<std::string, std::string> marked;
-    const bool command = language.commands.contains("stubs");
-    if (language.stubs.body.empty() && !command) { return marked; }
-    json::object named;
-    for (const auto& [file, names] : to_be_changed_) { named[file] = texts({names.begin(), names.end()}); }
+    std::map<std::string, std::string> contents;
+    if (language.stubs.body.empty() && !language.commands.contains("stubs")) { return contents; }
     AF_TRY(const auto files, checkout_->files(tree));
-    json::object contents;
     std::size_t read = 0;
     for (const auto& file : files) {
         if (!language.sources.matches(file) || language.belongs_to_tests(file) || ++read > most_files) { continue; }
-        AF_TRY(const auto content, checkout_->file(tree, file));
-        if (!content || !is_valid_utf8(*content)) { continue; }
-        if (command) {
-            contents[file] = *content;
-            continue;
-        }
-        auto text = mark_stubs(*content, language.code, language.stubs, language.skeleton_marker,
-                               to_be_changed_.contains(file) ? to_be_changed_.at(file) : std::set<std::string>{});
-        if (text != *content) { marked.emplace(file, std::move(text)); }
+        AF_TRY(auto content, checkout_->file(tree, file));
+        if (content && is_valid_utf8(*content)) { contents.emplace(file, std::move(*content)); }
     }
-    return command ? marked_by_command(language, {{"contents", std::move(contents)}, {"named", std::move(named)}}, stop) : marked;
+    return marked_in(language, contents, to_be_changed_, stop);
+}
+
+Result<std::map<std::string, std::string>> Measure::marked_in(const Language& language, const std::map<std::string, std::string>& contents,
+                                                              const std::map<std::string, std::set<std::string>>& named, const Stop& stop) {
+    if (language.commands.contains("stubs")) {
+        json::object names;
+        for (const auto& [file, some] : named) { names[file] = texts({some.begin(), some.end()}); }
+        return marked_by_command(language, {{"contents", json::value_from(contents)}, {"named", std::move(names)}}, stop);
+    }
+    std::map<std::string, std::string> marked;
+    for (const auto& [file, content] : contents) {
+        auto text = mark_stubs(content, language.code, language.stubs, language.skeleton_marker, named.contains(file) ? named.at(file) : std::set<std::string>{});
+        if (text != content) { marked.emplace(file, std::move(text)); }
+    }
+    return marked;
 }
 
 Result<std::map<std::string, std::string>> Measure::marked_by_command(const Language& language, json::object input, const Stop& stop) {

@@ -140,8 +140,9 @@ private:
     [[nodiscard]] Result<void> run_plainly(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop);
     /// Runs RED's tests once with other values where they expect some. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
     [[nodiscard]] Result<void> expect_otherwise(const GateCall& call, const GreenEvidence& green, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop);
-    /// Bodies of the kernel's that nobody has replaced.
-    [[nodiscard]] Result<std::vector<std::string>> skeletons_left(const GateCall& call);
+    /// Bodies of the kernel's that nobody has replaced, and stubs of the project that the specification declares and nobody has written.
+    [[nodiscard]] Result<std::vector<std::string>> skeletons_left(const GateCall& call, const Stop& stop);
+    [[nodiscard]] Result<void> add_unwritten_stubs(const GateCall& call, const Language& language, std::vector<std::string>& places, const Stop& stop);
     /// Tests that passed before the task and are gone, as they end when their files are put back beside this tree's code.
     [[nodiscard]] Result<std::vector<TestOutcome>> removed_tests(const GateCall& call, const GreenEvidence& green, const Stop& stop);
     /// Runs RED's files on RED's tree again, the change standing there as comments where the language has them.
@@ -184,6 +185,9 @@ private:
     [[nodiscard]] Result<void> tell_stubs(const Language& language, const std::string& tree, const std::vector<std::string>& files, TestRun& run, const Stop& stop);
     /// Sources with stubs, as they are for such a run: path and content.
     [[nodiscard]] Result<std::map<std::string, std::string>> marked_stubs(const Language& language, const std::string& tree, const Stop& stop);
+    /// The same for these contents; functions that are `named` for their file count whatever they do.
+    [[nodiscard]] Result<std::map<std::string, std::string>> marked_in(const Language& language, const std::map<std::string, std::string>& contents,
+                                                                       const std::map<std::string, std::set<std::string>>& named, const Stop& stop);
     /// The same by the language's command `stubs`. `input` is what it reads beside the marker.
     [[nodiscard]] Result<std::map<std::string, std::string>> marked_by_command(const Language& language, json::object input, const Stop& stop);
     /// `run_tests` with a timeout of its own for tests of integration, which are left out unless `integration`; `always` are run whatever they are.

@@ -14,16 +14,6 @@
 namespace agentforge::kernel {
 namespace {
 
-std::vector<std::string_view> split_lines(std::string_view text) {
-    std::vector<std::string_view> lines;
-    while (!text.empty()) {
-        const auto end = text.find('\n');
-        lines.push_back(text.substr(0, end));
-        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    }
-    return lines;
-}
-
 std::string without_margins(std::string_view line) {
     while (!line.empty() && std::isspace(static_cast<unsigned char>(line.front())) != 0) { line.remove_prefix(1); }
     while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) { line.remove_suffix(1); }
@@ -133,9 +123,9 @@ std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, s
                                const std::vector<MutationRule>& mutations) {
     const bool data = mutations.empty();
     const auto read = data ? CodeText{} : read_code(code, rules);
-    const auto written = split_lines(text);
-    const auto left = split_lines(code);
-    const auto blanked = split_lines(data ? code : std::string_view(read.code));
+    const auto written = lines_of(text);
+    const auto left = lines_of(code);
+    const auto blanked = lines_of(data ? code : std::string_view(read.code));
     std::vector<std::vector<Mutant>> by_line;
     for (const auto number : lines) {
         if (number == 0 || number > written.size() || number > left.size() || number > blanked.size()) { continue; }
@@ -222,9 +212,9 @@ std::vector<AlteredResults> altered_results(const std::string& path, std::string
     static const RE2 receiver(R"(^\s*(?:return\s+)?(?:\*?this|&?(?:mut )?self|cls)\s*;?\s*$)");
     std::vector<AlteredResults> result;
     const auto read = read_code(code, rules);
-    const auto written = split_lines(text);
-    const auto left = split_lines(code);
-    const auto blanked = split_lines(read.code);
+    const auto written = lines_of(text);
+    const auto left = lines_of(code);
+    const auto blanked = lines_of(read.code);
     const auto functions = function_lines(code, rules);
     std::vector<std::size_t> innermost(blanked.size() + 1, functions.size());
     for (std::size_t index = 0; index < functions.size(); ++index) {
@@ -305,8 +295,8 @@ std::string with_other_expectations(std::string_view text, const std::set<std::u
     // Names of modules: with another one the file would not load.
     static const RE2 imports(R"(^\s*(?:import|from|export\b.*\bfrom|use|package|#\s*include)\b|=\s*require\()");
     const auto read = read_code(text, rules);
-    const auto blanked = split_lines(read.code);
-    const auto written = split_lines(text);
+    const auto blanked = lines_of(read.code);
+    const auto written = lines_of(text);
     std::string result;
     bool changed = false;
     for (std::size_t index = 0; index < written.size(); ++index) {
@@ -381,7 +371,7 @@ std::string with_text_as_comment(std::string_view before, std::string_view after
     const auto& mark = rules.line_comments.front();
     const auto comment = [&](std::string_view margin) {
         std::string text;
-        for (const auto line : split_lines(after)) {
+        for (const auto line : lines_of(after)) {
             // A backslash at its end would take the next line along (C and C++).
             auto kept = std::string(line);
             while (kept.ends_with('\\') || kept.ends_with('\r')) { kept.pop_back(); }
@@ -391,7 +381,7 @@ std::string with_text_as_comment(std::string_view before, std::string_view after
     };
     std::string result;
     bool placed = false;
-    for (const auto line : split_lines(before)) {
+    for (const auto line : lines_of(before)) {
         if (!marker.empty() && line.find(marker) != std::string_view::npos) {
             const auto margin = line.find_first_not_of(" \t");
             // In a body that stands on the line of its head (`def f(): raise …`) there is no place for it.
@@ -421,7 +411,7 @@ bool same_code(std::string_view before, std::string_view after, const CodeRules&
     const auto essence = [&](std::string_view text) {
         const auto read = read_code(text, rules);
         std::string result;
-        for (const auto line : split_lines(read.code)) {
+        for (const auto line : lines_of(read.code)) {
             auto end = line.size();
             while (end > 0 && std::isspace(static_cast<unsigned char>(line[end - 1])) != 0) { --end; }
             if (end == 0) { continue; }

@@ -258,8 +258,6 @@ std::vector<CodeFunction> functions_of(const CodeText& text, const CodeRules& ru
     return FunctionFinder(text, rules).find();
 }
 
-namespace {
-
 std::vector<std::string_view> lines_of(std::string_view text) {
     std::vector<std::string_view> lines;
     while (!text.empty()) {
@@ -269,6 +267,8 @@ std::vector<std::string_view> lines_of(std::string_view text) {
     }
     return lines;
 }
+
+namespace {
 
 /// Where the code of a line begins; npos: it has none.
 std::size_t indentation(std::string_view line) { return line.find_first_not_of(" \t\r"); }

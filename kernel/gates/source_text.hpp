@@ -101,6 +101,9 @@ struct RepeatedValues {
 /// Returns those of `lines` with two literals from one line of the tests, or with three or more literals that are all from the tests.
 [[nodiscard]] std::vector<RepeatedValues> repeated_values(const CodeText& code, const std::set<std::uint64_t>& lines, const std::vector<TestLine>& tests);
 
+/// The lines of a text, without their line ends.
+[[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
+
 /// Whether a line says anything: braces alone can not be run.
 [[nodiscard]] bool says_something(std::string_view line) noexcept;
 

@@ -261,7 +261,7 @@ TEST(Meaning, without_a_new_test_a_guard_and_each_changed_file_must_be_seen_to_n
 TEST(Meaning, a_body_that_is_still_the_skeleton_blocks) {
     auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
     evidence.skeletons = {"a.py:4"};
-    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("a.py:4 is still the skeleton")));
+    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("a.py:4 is still the stub")));
 }
 
 TEST(Meaning, work_without_a_new_test_blocks_unless_the_request_asks_for_such) {
