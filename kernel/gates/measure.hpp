@@ -152,6 +152,10 @@ private:
     /// calls it. An empty, believed run if one of RED's files does not load here either.
     [[nodiscard]] Result<TestRun> run_without_bodies(const Language& language, const std::string& red_tree, const std::string& tree, const GreenEvidence& evidence,
                                                      const Stop& stop);
+    /// What stands outside functions (constants, fields, expressions) has no body to take out: tests that passed such a run, but fail at an assertion when
+    /// one of these lines is altered, count as failing in it.
+    [[nodiscard]] Result<void> alter_outside_functions(const Language& language, const std::string& red_tree, const std::string& tree, const GreenEvidence& evidence, TestRun& run,
+                                                       const Stop& stop);
     /// The altered sources for such a run.
     [[nodiscard]] Result<std::map<std::string, std::string>> without_bodies(const Language& language, const std::string& red_tree, const std::string& tree,
                                                                             const Stop& stop);

@@ -115,8 +115,45 @@ Result<TestRun> Measure::run_without_bodies(const Language& language, const std:
     commands_->stand_in(std::move(marked));
     auto run = commands_->run_tests(language, tree, selection, stop);
     commands_->stand_in({});
-    if (run.ok()) { fail_at_loading(*run, evidence.run, language.skeleton_marker); }
+    if (!run.ok()) { return run; }
+    fail_at_loading(*run, evidence.run, language.skeleton_marker);
+    AF_CHECK(alter_outside_functions(language, red_tree, tree, evidence, *run, stop));
     return run;
+}
+
+Result<void> Measure::alter_outside_functions(const Language& language, const std::string& red_tree, const std::string& tree, const GreenEvidence& evidence, TestRun& run,
+                                              const Stop& stop) {
+    constexpr std::size_t most = 10;
+    const auto new_tests = red_ids(evidence.declared, run.tests, evidence.base_tests).fresh;
+    std::map<std::string, TestOutcome*> open;
+    for (auto& test : run.tests) {
+        if (test.status == TestStatus::passed && std::find(new_tests.begin(), new_tests.end(), test.id) != new_tests.end()) { open[test.id] = &test; }
+    }
+    if (open.empty()) { return {}; }
+    AF_TRY(auto possible, mutants(language, red_tree, tree, false));
+    for (auto& of_file : possible) {
+        if (of_file.empty()) { continue; }
+        AF_TRY(const auto text, checkout_->file(tree, of_file.front().file));
+        const auto functions = function_lines(text.value_or(""), language.code);
+        std::erase_if(of_file, [&](const Mutant& mutant) {
+            return std::any_of(functions.begin(), functions.end(), [&](const FunctionLines& each) { return each.first <= mutant.line && mutant.line <= each.last; });
+        });
+    }
+    MeaningRequest request{red_tree, evidence.red_files, {}, evidence.run.duration};
+    request.mutants_until = std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(std::chrono::seconds(30), request.suite_time);
+    MeaningEvidence nothing;
+    for (const auto& mutant : choose_mutants(std::move(possible), most)) {
+        if (open.empty()) { break; }
+        AF_TRY(const auto altered, run_mutant(language, tree, request.files, mutant, request, nothing, stop));
+        if (!altered) { continue; }
+        for (const auto& test : altered->tests) {
+            const auto found = open.find(test.id);
+            if (found == open.end() || test.status != TestStatus::failed_assertion) { continue; }
+            *found->second = test;
+            open.erase(found);
+        }
+    }
+    return {};
 }
 
 }  // namespace agentforge::kernel
