@@ -131,6 +131,10 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
         ruling.blocking.push_back(id + " passes where the change stands in comments only, so it tests the text of the source and not what it does; "
                                        "the tests must be written anew in RED.");
     }
+    for (const auto& id : evidence.form_tests) {
+        ruling.blocking.push_back(id + " fails when a statement that does nothing is added to the functions of the change, so it tests how they are written and not what they do; "
+                                       "the tests must be written anew in RED.");
+    }
     for (const auto& id : evidence.without_assertions) {
         ruling.blocking.push_back(id + " passes without a single assertion, so it tests nothing; the tests must be written anew in RED.");
     }

@@ -156,9 +156,17 @@ private:
     /// one of these lines is altered, count as failing in it.
     [[nodiscard]] Result<void> alter_outside_functions(const Language& language, const std::string& red_tree, const std::string& tree, const GreenEvidence& evidence, TestRun& run,
                                                        const Stop& stop);
-    /// The altered sources for such a run.
-    [[nodiscard]] Result<std::map<std::string, std::string>> without_bodies(const Language& language, const std::string& red_tree, const std::string& tree,
-                                                                            const Stop& stop);
+    /// The sources that a change touches: their contents, and the numbers of their changed lines.
+    struct ChangedSources {
+        std::map<std::string, std::string> contents;
+        std::map<std::string, std::set<std::uint64_t>> lines;
+    };
+    [[nodiscard]] Result<ChangedSources> changed_sources(const Language& language, const std::string& red_tree, const std::string& tree);
+    /// The sources of which functions were marked to end any test that calls them; `idle`: with a statement that does nothing instead, by the language's
+    /// command `stubs` only.
+    [[nodiscard]] Result<std::map<std::string, std::string>> marked_changes(const Language& language, const ChangedSources& sources, bool idle, const Stop& stop);
+    /// Runs RED's files on the same code in another form, in a language that shows its code to tests: a test that fails then looks at how it is written.
+    [[nodiscard]] Result<void> run_in_another_form(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop);
     /// RED's sources with the change beside them as comments.
     [[nodiscard]] Result<std::map<std::string, std::string>> change_as_comments(const Language& language, const std::string& red_tree, const std::string& tree);
     /// Of the sources that differ from `base_tree`, by these test files. A command that fails is a `problem`. Errors: cancelled, git's own.

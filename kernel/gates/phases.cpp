@@ -439,7 +439,10 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
             if (test.status == TestStatus::failed_assertion) { request.asserting.insert(test.id); }
         }
         meaning.of_requirements = new_tests_of_requirements(evidence, meaning.fresh);
-        if (!meaning.fresh.empty()) { AF_CHECK(expect_otherwise(call, evidence, request, meaning, stop)); }
+        if (!meaning.fresh.empty()) {
+            AF_CHECK(expect_otherwise(call, evidence, request, meaning, stop));
+            AF_CHECK(run_in_another_form(call, evidence, meaning, stop));
+        }
         if (meaning.code_changed && !request.files.empty()) { AF_CHECK(try_mutants(call, request, meaning, stop)); }
         for (const auto* ids_of_kind : {&meaning.fresh, &meaning.guards}) {
             for (const auto& id : *ids_of_kind) {

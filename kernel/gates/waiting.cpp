@@ -80,26 +80,47 @@ std::set<std::string> waiting_files(const Language& language, const json::object
     return files;
 }
 
-Result<std::map<std::string, std::string>> Measure::without_bodies(const Language& language, const std::string& red_tree, const std::string& tree, const Stop& stop) {
-    std::map<std::string, std::string> marked;
-    json::object contents;
-    json::object numbers;
+Result<Measure::ChangedSources> Measure::changed_sources(const Language& language, const std::string& red_tree, const std::string& tree) {
+    ChangedSources sources;
     AF_TRY(const auto changes, checkout_->changes(red_tree, tree));
     for (const auto& change : changes) {
         if (change.status == 'D' || !language.sources.matches(change.path) || language.belongs_to_tests(change.path)) { continue; }
-        AF_TRY(const auto now, checkout_->file(tree, change.path));
+        AF_TRY(auto now, checkout_->file(tree, change.path));
         AF_TRY(const auto before, checkout_->file(red_tree, change.old_path.empty() ? change.path : change.old_path));
         if (!now) { continue; }
-        const auto lines = changed_line_numbers(*now, before.value_or(""));
-        if (language.commands.contains("stubs")) {
-            contents[change.path] = *now;
-            numbers[change.path] = json::array(lines.begin(), lines.end());
-            continue;
-        }
-        auto text = mark_functions_at(*now, language.code, language.stubs, lines, language.skeleton_marker);
-        if (text != *now) { marked.emplace(change.path, std::move(text)); }
+        sources.lines[change.path] = changed_line_numbers(*now, before.value_or(""));
+        sources.contents[change.path] = std::move(*now);
     }
-    return contents.empty() ? marked : marked_by_command(language, {{"contents", std::move(contents)}, {"lines", std::move(numbers)}}, stop);
+    return sources;
+}
+
+Result<std::map<std::string, std::string>> Measure::marked_changes(const Language& language, const ChangedSources& sources, bool idle, const Stop& stop) {
+    if (language.commands.contains("stubs")) {
+        json::object input{{"contents", json::value_from(sources.contents)}, {"lines", json::value_from(sources.lines)}, {"idle", idle}};
+        return marked_by_command(language, std::move(input), stop);
+    }
+    std::map<std::string, std::string> marked;
+    for (const auto& [path, content] : sources.contents) {
+        auto text = mark_functions_at(content, language.code, language.stubs, sources.lines.at(path), language.skeleton_marker);
+        if (text != content) { marked.emplace(path, std::move(text)); }
+    }
+    return marked;
+}
+
+Result<void> Measure::run_in_another_form(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop) {
+    AF_TRY(const auto* found, language(call.tree));
+    if (!found->commands.contains("stubs")) { return {}; }
+    AF_TRY(const auto sources, changed_sources(*found, call.baseline->red_tree, call.tree));
+    AF_TRY(auto marked, marked_changes(*found, sources, true, stop));
+    if (marked.empty()) { return {}; }
+    TestSelection selection{.files = green.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "another-form"};
+    selection.instead = std::move(marked);
+    AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
+    for (const auto& test : run.tests) {
+        const bool is_new = std::find(evidence.fresh.begin(), evidence.fresh.end(), test.id) != evidence.fresh.end();
+        if (run.believed && is_new && test.status == TestStatus::failed_assertion) { evidence.form_tests.push_back(test.id); }
+    }
+    return {};
 }
 
 Result<TestRun> Measure::run_without_bodies(const Language& language, const std::string& red_tree, const std::string& tree, const GreenEvidence& evidence, const Stop& stop) {
@@ -110,7 +131,8 @@ Result<TestRun> Measure::run_without_bodies(const Language& language, const std:
         return is_broken_file(test) && std::find(files.begin(), files.end(), test.file) != files.end();
     });
     if (!loads) { return nothing; }
-    AF_TRY(auto marked, without_bodies(language, red_tree, tree, stop));
+    AF_TRY(const auto sources, changed_sources(language, red_tree, tree));
+    AF_TRY(auto marked, marked_changes(language, sources, false, stop));
     const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "without-bodies"};
     commands_->stand_in(std::move(marked));
     auto run = commands_->run_tests(language, tree, selection, stop);

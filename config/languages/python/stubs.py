@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds functions that are written and do nothing yet, or are named, and makes each end the test that comes to it.
 
-Input: {"contents": {path: text}, "marker": text, "named": {path: [function]}, "lines": {path: [number]}}. With "lines", the functions are those in which such a line stands. Output, one JSON object a line: {"path", "content"} for each file with such a
+Input: {"contents": {path: text}, "marker": text, "named": {path: [function]}, "lines": {path: [number]}}. With "lines", the functions are those in which such a line stands;
+with "idle" too, a statement that does nothing stands in them instead. Output, one JSON object a line: {"path", "content"} for each file with such a
 function, in which it raises NotImplementedError with the marker and its name before it does what it does, then {"end": true}. Nothing
 of the project is run.
 
@@ -65,8 +66,8 @@ def functions_at(tree, numbers):
     return list(chosen.values())
 
 
-def mark(text, marker, named, numbers):
-    """The text with its stubs and the functions of these names marked, or the functions at these lines."""
+def mark(text, marker, named, numbers, idle=False):
+    """The text with its stubs and the functions of these names marked, or the functions at these lines; `idle`: with a statement that does nothing in them."""
     lines = text.encode().splitlines(keepends=True)
     tree = ast.parse(text)
     if numbers is None:
@@ -75,9 +76,13 @@ def mark(text, marker, named, numbers):
         functions = functions_at(tree, numbers)
     for node in sorted(functions, key=lambda each: (-each.body[0].lineno, -each.body[0].col_offset)):
         first = node.body[0]
+        if idle and ast.get_docstring(node, clean=False) is not None:
+            if len(node.body) == 1:
+                continue
+            first = node.body[1]
         number = min([first.lineno, *(each.lineno for each in getattr(first, "decorator_list", ()))])
         line = lines[number - 1]
-        said = f"raise NotImplementedError({json.dumps(marker + ' ' + node.name)})".encode()
+        said = b"_agentforge_idle = '~', 7" if idle else f"raise NotImplementedError({json.dumps(marker + ' ' + node.name)})".encode()
         before = line[:first.col_offset]
         # What begins a block cannot stand behind a semicolon.
         lines[number - 1] = before + said + b"\n" + line if not before.strip() and hasattr(first, "body") else before + said + b"; " + line[first.col_offset:]
@@ -88,7 +93,7 @@ def main():
     request = json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogateescape"))
     for path, text in request["contents"].items():
         try:
-            marked = mark(text, request["marker"], request.get("named", {}).get(path, ()), request["lines"][path] if "lines" in request else None)
+            marked = mark(text, request["marker"], request.get("named", {}).get(path, ()), request["lines"][path] if "lines" in request else None, request.get("idle", False))
         except (SyntaxError, ValueError, RecursionError, UnicodeError):
             continue            # What does not parse has no function that a test could come to.
         if marked != text:
