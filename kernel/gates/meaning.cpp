@@ -8,6 +8,7 @@
 
 #include <re2/re2.h>
 
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "gates/items.hpp"
 #include "gates/measure.hpp"
@@ -228,21 +229,41 @@ Result<std::vector<std::vector<Mutant>>> Measure::mutants(const Language& langua
     return source_changed ? sources : data;
 }
 
-Result<std::vector<Measure::ResultMutant>> Measure::result_mutants(const Language& language, const std::string& before_tree, const std::string& tree) {
+namespace {
+
+/// Components of a specification by file and the last part of their name: some are functions.
+std::set<std::pair<std::string, std::string>> named_components(const json::object& specification) {
+    std::set<std::pair<std::string, std::string>> named;
+    const auto* components = specification.if_contains("components");
+    if (components == nullptr || !components->is_array()) { return named; }
+    for (const auto& each : components->get_array()) {
+        if (!each.is_object()) { continue; }
+        const auto name = text_of(each.get_object(), "name");
+        named.emplace(text_of(each.get_object(), "path"), name.substr(name.find_last_of(".:#") + 1));
+    }
+    return named;
+}
+
+}  // namespace
+
+Result<std::vector<Measure::ResultMutant>> Measure::result_mutants(const GateCall& call, const Language& language, const std::string& before_tree) {
     constexpr std::size_t most_declared = 6;
     constexpr std::size_t most_others = 3;
     std::vector<ResultMutant> declared;
     std::vector<ResultMutant> others;
-    AF_TRY(const auto changes, checkout_->changes(before_tree, tree));
+    auto named = named_components(call.baseline->specification);
+    for (const auto& [file, names] : to_be_changed_) {
+        for (const auto& name : names) { named.emplace(file, name); }
+    }
+    AF_TRY(const auto changes, checkout_->changes(before_tree, call.tree));
     for (const auto& change : changes) {
         if (change.status == 'D' || !language.sources.matches(change.path) || language.belongs_to_tests(change.path)) { continue; }
-        AF_TRY(const auto now, checkout_->file(tree, change.path));
+        AF_TRY(const auto now, checkout_->file(call.tree, change.path));
         AF_TRY(const auto before, checkout_->file(before_tree, change.old_path.empty() ? change.path : change.old_path));
         if (!now || !is_valid_utf8(*now)) { continue; }
         const auto code = language.may_hold_tests(change.path) ? split_items(*now, language.inline_begins).lines : *now;
         for (auto& each : altered_results(change.path, *now, code, changed_line_numbers(*now, before.value_or("")), language.code, language.mutations)) {
-            const auto names = to_be_changed_.find(change.path);
-            const bool is_declared = names != to_be_changed_.end() && names->second.contains(each.function);
+            const bool is_declared = named.contains({change.path, each.function});
             if (!is_declared && each.function == "main") { continue; }         // Its result is the program's, which few tests look at.
             (is_declared ? declared : others).push_back({change.path, is_declared, std::move(each)});
         }
@@ -274,7 +295,7 @@ Result<std::optional<TestRun>> Measure::run_mutant(const Language& language, con
 }
 
 Result<void> Measure::try_results(const GateCall& call, const Language& language, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop) {
-    AF_TRY(auto possible, result_mutants(language, request.red_tree, call.tree));
+    AF_TRY(auto possible, result_mutants(call, language, request.red_tree));
     // Held-out tests may be all that looks at one of these functions.
     const auto& held = call.baseline->held_out;
     const auto& tree = held.files.empty() ? call.tree : held.tree;

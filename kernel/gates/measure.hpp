@@ -125,7 +125,7 @@ private:
         AlteredResults altered;
     };
     /// The first of those that the specification declares, then of the others.
-    [[nodiscard]] Result<std::vector<ResultMutant>> result_mutants(const Language& language, const std::string& before_tree, const std::string& tree);
+    [[nodiscard]] Result<std::vector<ResultMutant>> result_mutants(const GateCall& call, const Language& language, const std::string& before_tree);
     /// Runs the new tests, the held-out ones too, on each declared function's altered results; if none of these builds, on those of other functions until
     /// a test notices one.
     [[nodiscard]] Result<void> try_results(const GateCall& call, const Language& language, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop);

@@ -30,6 +30,9 @@ int bracket_balance(std::string_view line) {
     return open;
 }
 
+/// Rules of this name are for all results of a function at once.
+constexpr std::string_view another_value = "another value";
+
 struct Line {
     std::string_view text;                  ///< As written.
     std::string_view code;                  ///< The same bytes, texts and comments blank.
@@ -134,7 +137,7 @@ std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, s
         if (line.text != left[number - 1] || line.text.size() != line.code.size() || without_margins(line.code).empty()) { continue; }
         std::vector<Alteration> found;
         for (const auto& rule : mutations) {
-            if (rule.files.empty() || rule.files.matches(path)) { by_rule(rule, line, found); }
+            if (rule.name != another_value && (rule.files.empty() || rule.files.matches(path))) { by_rule(rule, line, found); }
         }
         if (data) {
             if (auto other = other_word(line.text)) { found.push_back(std::move(*other)); }
@@ -187,16 +190,25 @@ std::optional<std::string> other_literal_result(const Line& line, std::size_t be
     return std::nullopt;
 }
 
+/// A result that is its type's neutral value: what stands for another result there is the same.
+bool is_neutral_result(const Line& line) {
+    static const RE2 neutral(R"(^\s*(?:return\s+)?(?:None|nil|null|nullptr|std::nullopt|[\w:]*(?:<.*>)?\{\}|[\w:<>]+::(?:new|default)\(\)|vec!\[\]|std::\w+(?:<.*>)?\(\))\s*;?\s*$)");
+    return RE2::FullMatch(re2::StringPiece(line.code.data(), line.code.size()), neutral);
+}
+
 /// A line that gives a function's result, as it is for each kind of value; empty: it gives none.
 std::vector<Alteration> other_results(const std::string& path, const Line& line, std::size_t begin, const CodeText& read, const std::vector<MutationRule>& mutations) {
     std::vector<Alteration> found;
     const auto literal = other_literal_result(line, begin, read.literals);
+    const bool has_values = std::any_of(mutations.begin(), mutations.end(), [](const MutationRule& rule) { return rule.name == another_value; });
+    const std::string_view wanted = has_values ? another_value : "another result";
     for (const auto& rule : mutations) {
-        if (rule.name != "another result" || !(rule.files.empty() || rule.files.matches(path))) { continue; }
+        if (rule.name != wanted || !(rule.files.empty() || rule.files.matches(path))) { continue; }
         std::vector<Alteration> by_this;
+        const bool computed = !rule.told.empty();       // From the result itself, when it is there.
         if (literal) {
             by_this.push_back({rule.name, *literal});
-        } else {
+        } else if (computed || !is_neutral_result(line)) {
             by_rule(rule, line, by_this);
         }
         found.push_back(by_this.empty() ? Alteration{rule.name, std::string(line.text)} : std::move(by_this.front()));
@@ -235,7 +247,7 @@ std::vector<AlteredResults> altered_results(const std::string& path, std::string
         }
         if (!touched || returns_itself || others.empty()) { continue; }
         const auto& [first, kinds] = *others.begin();
-        const auto& shown = kinds.front();
+        const auto& shown = *std::find_if(kinds.begin(), kinds.end(), [&](const Alteration& each) { return each.text != written[first - 1]; });
         AlteredResults altered{function.name, first, without_margins(written[first - 1]), shown.told.empty() ? without_margins(shown.text) : shown.told, {}};
         for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
             std::string content(text);

@@ -308,10 +308,21 @@ std::vector<FunctionLines> indented_functions(std::string_view code) {
 }  // namespace
 
 std::vector<FunctionLines> function_lines(std::string_view text, const CodeRules& rules) {
+    static const RE2 expression(R"(^\s*(?:export\s+)?(?:(?:const|let|var)\s+)?(\w+)\s*=\s*(?:lambda\b|(?:async\s*)?(?:\([^()]*\)|\w+)\s*=>\s*[^{\s]))");
     const auto read = read_code(text, rules);
-    if (rules.comment_begins.empty()) { return indented_functions(read.code); }
     std::vector<FunctionLines> functions;
-    for (auto& function : functions_of(read, rules)) { functions.push_back({std::move(function.name), function.first_line, function.last_line}); }
+    if (rules.comment_begins.empty()) {
+        functions = indented_functions(read.code);
+    } else {
+        for (auto& function : functions_of(read, rules)) { functions.push_back({std::move(function.name), function.first_line, function.last_line}); }
+    }
+    std::uint64_t number = 0;
+    for (const auto line : lines_of(read.code)) {
+        ++number;
+        std::string name;
+        if (RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), expression, &name)) { functions.push_back({std::move(name), number, number, true}); }
+    }
+    std::stable_sort(functions.begin(), functions.end(), [](const FunctionLines& one, const FunctionLines& other) { return one.first < other.first; });
     return functions;
 }
 

@@ -68,9 +68,10 @@ struct FunctionLines {
     std::string name;
     std::uint64_t first = 0;                ///< Of its header.
     std::uint64_t last = 0;
+    bool expression = false;                ///< Written on one line, without a body: `const f = (a) => a + 1;`, `f = lambda a: a + 1`.
 };
-/// The functions of a text by their first line, found by braces or, in a language without C comments, by indentation. One line of code belongs to the last
-/// one that contains it.
+/// The functions of a text by their first line, found by braces or, in a language without C comments, by indentation; and those that are one expression.
+/// One line of code belongs to the last one that contains it.
 [[nodiscard]] std::vector<FunctionLines> function_lines(std::string_view text, const CodeRules& rules);
 
 /// Literals that say something about a test.

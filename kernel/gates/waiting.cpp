@@ -158,7 +158,8 @@ Result<void> Measure::alter_outside_functions(const Language& language, const st
         AF_TRY(const auto text, checkout_->file(tree, of_file.front().file));
         const auto functions = function_lines(text.value_or(""), language.code);
         std::erase_if(of_file, [&](const Mutant& mutant) {
-            return std::any_of(functions.begin(), functions.end(), [&](const FunctionLines& each) { return each.first <= mutant.line && mutant.line <= each.last; });
+            return std::any_of(functions.begin(), functions.end(),
+                               [&](const FunctionLines& each) { return !each.expression && each.first <= mutant.line && mutant.line <= each.last; });
         });
     }
     MeaningRequest request{red_tree, evidence.red_files, {}, evidence.run.duration};

@@ -82,6 +82,22 @@ TEST(AlteredResults, a_result_that_is_a_literal_becomes_another_literal) {
     EXPECT_THAT(with_other_results("python", "a.py", "def f():\n    return 0\n")[0].contents, ElementsAre("def f():\n    return 1\n"));
 }
 
+TEST(AlteredResults, a_neutral_result_stays_because_what_would_replace_it_is_the_same) {
+    const auto found = with_other_results("rust", "a.rs", "fn f(a: &[u32]) -> Option<u32> {\n    if a.is_empty() {\n        return None;\n    }\n    Some(a[0])\n}\n");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].before, "Some(a[0])");
+    EXPECT_THAT(found[0].contents, ElementsAre(HasSubstr("        return None;\n    }\n    Default::default()\n")));
+    EXPECT_THAT(with_other_results("cpp", "a.cpp", "std::vector<int> f() {\n    return std::vector<int>{};\n}\n"), IsEmpty());
+}
+
+TEST(AlteredResults, a_function_that_is_one_expression_counts) {
+    EXPECT_THAT(with_other_results("python", "a.py", "half = lambda a: a / 2\n")[0].contents[0], ::testing::AllOf(HasSubstr("half = lambda a: (lambda it"), HasSubstr(")(a / 2)")));
+    const auto arrow = with_other_results("javascript", "a.js", "export const half = (a) => a / 2;\n");
+    ASSERT_EQ(arrow.size(), 1U);
+    EXPECT_EQ(arrow[0].function, "half");
+    EXPECT_EQ(arrow[0].after, "=> another value;");
+}
+
 TEST(AlteredResults, only_functions_around_the_lines_that_return_a_value_of_their_own_count) {
     const std::string text = "def a(x):\n    return x\n\n\ndef b(\n    x,\n):\n    \"\"\"Prints.\"\"\"\n    print(x)\n\n\nclass C:\n    def c(self, x):\n        self.x = x\n        return self\n\n"
                              "    def d(self):\n        def e():\n            return 2\n        return e\n";
