@@ -66,6 +66,12 @@ std::vector<std::string> unnoticed_functions(const std::vector<TriedMutant>& tri
     return names;
 }
 
+/// Whether everything was built: Go builds each package apart, and says so of the files of those that do not build.
+bool is_built(const TestRun& run) {
+    const auto is_unbuilt = [](const TestOutcome& test) { return test.id == test.file && test.message.find("does not build") != std::string::npos; };
+    return !run.not_built && std::none_of(run.tests.begin(), run.tests.end(), is_unbuilt);
+}
+
 /// Functions whose results mean nothing to the new tests: each one that the specification declares, or, if none of these was tried, all that were.
 std::vector<const TriedMutant*> ignored_results(const std::vector<TriedMutant>& tried) {
     std::vector<const TriedMutant*> declared;
@@ -285,7 +291,7 @@ Result<std::optional<TestRun>> Measure::run_mutant(const Language& language, con
     selection.purpose = purpose_mutants;
     selection.at_most = std::max(std::chrono::seconds(5), left);
     AF_TRY(auto run, commands_->run_tests(language, tree, selection, stop));
-    if (!run.believed || run.not_built) { return std::optional<TestRun>(); }
+    if (!run.believed || !is_built(run)) { return std::optional<TestRun>(); }
     for (const auto& test : run.tests) {
         if (test.status != TestStatus::failed_assertion) { continue; }
         request.asserting.insert(test.id);
@@ -471,7 +477,7 @@ Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence
     selection.purpose = "other-values";
     selection.at_most = std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(request.suite_time));
     AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
-    if (!run.believed || run.not_built) { return {}; }
+    if (!run.believed || !is_built(run)) { return {}; }
     std::size_t passed = 0;
     std::size_t seen = 0;
     std::set<std::string> fresh;

@@ -240,12 +240,13 @@ std::vector<AlteredResults> altered_results(const std::string& path, std::string
         for (auto number = function.first; number <= function.last && number <= std::min(written.size(), blanked.size()); ++number) {
             const Line line{written[number - 1], blanked[number - 1]};
             if (innermost[number] != index || line.text != left[number - 1]) { continue; }
-            touched = touched || lines.contains(number);
             returns_itself = returns_itself || RE2::PartialMatch(re2::StringPiece(line.code.data(), line.code.size()), receiver);
             auto found = other_results(path, line, static_cast<std::size_t>(left[number - 1].data() - code.data()), read, mutations);
-            if (!found.empty()) { others[number] = std::move(found); }
+            if (found.empty()) { continue; }
+            touched = touched || lines.contains(number);
+            others[number] = std::move(found);
         }
-        if (!touched || returns_itself || others.empty()) { continue; }
+        if (!touched || returns_itself) { continue; }
         const auto& [first, kinds] = *others.begin();
         const auto& shown = *std::find_if(kinds.begin(), kinds.end(), [&](const Alteration& each) { return each.text != written[first - 1]; });
         AlteredResults altered{function.name, first, without_margins(written[first - 1]), shown.told.empty() ? without_margins(shown.text) : shown.told, {}};

@@ -48,7 +48,7 @@ struct AlteredResults {
     std::vector<std::string> contents;      ///< The whole file, once for each kind of value; only those that fit the function's type compile.
 };
 
-/// The functions around these lines, with all of their results altered. Functions without a result, and those that return the object they were called on,
+/// The functions with a result on one of these lines, with all of their results altered. Functions without a result, and those that return the object they were called on,
 /// are left out. `code` is as for `mutants_of`.
 [[nodiscard]] std::vector<AlteredResults> altered_results(const std::string& path, std::string_view text, std::string_view code, const std::set<std::uint64_t>& lines,
                                                           const CodeRules& rules, const std::vector<MutationRule>& mutations);

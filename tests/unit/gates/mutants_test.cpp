@@ -107,6 +107,7 @@ TEST(AlteredResults, only_functions_around_the_lines_that_return_a_value_of_thei
     names.clear();
     for (const auto& each : with_other_results("python", "a.py", text, {2, 19})) { names.push_back(each.function); }
     EXPECT_THAT(names, ElementsAre("a", "e")) << "a line belongs to the innermost function";
+    EXPECT_THAT(with_other_results("python", "a.py", "def f(x):\n    g(x)\n    return x\n", {2}), IsEmpty()) << "its result is as it was";
 }
 
 TEST(Mutants, leave_comments_documentation_and_lines_that_did_not_change_alone) {
