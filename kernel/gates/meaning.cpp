@@ -68,7 +68,8 @@ std::vector<std::string> unnoticed_functions(const std::vector<TriedMutant>& tri
 
 /// Whether everything was built: Go builds each package apart, and says so of the files of those that do not build.
 bool is_built(const TestRun& run) {
-    const auto is_unbuilt = [](const TestOutcome& test) { return test.id == test.file && test.message.find("does not build") != std::string::npos; };
+    static const RE2 said("^(?:the package )?does not build: ");
+    const auto is_unbuilt = [](const TestOutcome& test) { return test.status == TestStatus::error && RE2::PartialMatch(test.message, said); };
     return !run.not_built && std::none_of(run.tests.begin(), run.tests.end(), is_unbuilt);
 }
 
