@@ -23,26 +23,46 @@ std::string missing_name(std::string_view message) {
 }
 
 /// The parts of a specification that name code. Its prose may have any word.
-std::string what_is_to_be_written(const json::object& specification) {
-    std::string text;
-    for (const char* part : {"interfaces", "components", "files_to_create", "files_to_modify"}) {
-        if (const auto* found = specification.if_contains(part)) { text += json::serialize(*found) + "\n"; }
+struct Specified {
+    std::string names;                      ///< Of interfaces and components, with their signatures.
+    std::string files;                      ///< Of these, and those to be created or changed.
+};
+
+Specified what_is_to_be_written(const json::object& specification) {
+    Specified specified;
+    for (const char* part : {"interfaces", "components"}) {
+        const auto* found = specification.if_contains(part);
+        if (found == nullptr || !found->is_array()) { continue; }
+        for (const auto& each : found->get_array()) {
+            if (!each.is_object()) { continue; }
+            for (const auto& field : each.get_object()) {
+                const bool is_file = field.key() == "file" || field.key() == "path";
+                (is_file ? specified.files : specified.names) += json::serialize(field.value()) + "\n";
+            }
+        }
     }
-    return text;
+    for (const char* part : {"files_to_create", "files_to_modify"}) {
+        if (const auto* found = specification.if_contains(part)) { specified.files += json::serialize(*found) + "\n"; }
+    }
+    return specified;
 }
 
-/// A name that stands nowhere in them is the test's own mistake: a helper or an import that it forgot.
-bool is_specified(const std::string& name, const std::string& specification) {
-    return name.empty() || RE2::PartialMatch(specification, R"(\b)" + RE2::QuoteMeta(name) + R"(\b)");
+/// A name that stands nowhere in them is the test's own mistake: a helper or an import that it forgot. A file's name stands for a module only: the
+/// package `errors` that a test forgot to import is not the file `errors.go`.
+bool is_specified(std::string_view message, const std::string& name, const Specified& specified) {
+    static const RE2 of_identifier(R"((?i)undefined|undeclared|not declared|cannot find (?:symbol|value|function|type|macro)|not found in this scope)");
+    const auto stands_in = [&](const std::string& text) { return RE2::PartialMatch(text, R"(\b)" + RE2::QuoteMeta(name) + R"(\b)"); };
+    const bool is_identifier = RE2::PartialMatch(re2::StringPiece(message.data(), message.size()), of_identifier);
+    return name.empty() || stands_in(specified.names) || (!is_identifier && stands_in(specified.files));
 }
 
 /// Each line of what a compiler said misses a name that the specification has.
-bool only_misses_what_is_specified(std::string_view message, const RE2& undeclared, const std::string& specification) {
+bool only_misses_what_is_specified(std::string_view message, const RE2& undeclared, const Specified& specified) {
     while (!message.empty()) {
         const auto end = std::min(message.find('\n'), message.size());
         const auto line = message.substr(0, end);
         const bool says_something = line.find_first_not_of(" \t\r") != std::string_view::npos;
-        if (says_something && (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), undeclared) || !is_specified(missing_name(line), specification))) { return false; }
+        if (says_something && (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), undeclared) || !is_specified(line, missing_name(line), specified))) { return false; }
         message.remove_prefix(std::min(message.size(), end + 1));
     }
     return true;

@@ -198,7 +198,7 @@ class ExerciseModel(ModelServer):
         failing = sorted(set(re.findall(r"([\w./-]+\.\w+::[^\s\"\\,]+)(?: \(line \d+\))? fails", texts)))
         for requirement in self.exercise["spec"]["requirements"]:
             covered = {name.replace(".", "::") for names in red.requirements[red.draft].values() for name, of in names.items() if of.startswith(requirement["id"])}
-            tests = [test for test in failing if any(test.split("::", 1)[1].startswith(name) for name in covered)]
+            tests = [test for test in failing if any(f"::{name}" in test for name in covered)]
             if tests and requirement.get("acceptance_criteria"):
                 return call("complete", summary="A test is wrong", hand_back={
                     "to": "red", "tests": tests, "criterion": requirement["acceptance_criteria"][0], "reason": "The test expects something else than the specification says"})

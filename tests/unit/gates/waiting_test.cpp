@@ -9,14 +9,15 @@
 namespace agentforge::kernel::testing {
 namespace {
 
-/// Whether a file that does not load with this message waits, where the specification has `Quota` and `gather_limited`.
+/// Whether a file that does not load with this message waits, where the specification has `Quota`, `gather_limited` and the files errors.go and meter.py.
 bool waits(const std::string& language, const std::string& message) {
     const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);
     EXPECT_TRUE(loaded.ok()) << loaded.error().to_string();
     TestRun run;
     run.believed = true;
     run.tests = {{"tests/a", "tests/a", "tests/a", 1, TestStatus::error, message}};
-    const json::object specification{{"interfaces", json::array{json::object{{"name", "Quota"}}, json::object{{"name", "gather_limited"}}}}};
+    const json::object specification{{"interfaces", json::array{json::object{{"name", "Quota"}}, json::object{{"name", "gather_limited"}}}},
+                                     {"files_to_create", json::array{"meter/errors.go", "meter.py"}}};
     return waiting_files(*loaded, specification, run).contains("tests/a");
 }
 
@@ -35,6 +36,12 @@ TEST(WaitingFiles, do_not_miss_a_name_of_their_own) {
     EXPECT_FALSE(waits("go", "does not build: a_test.go:4: undefined: helper"));
     EXPECT_FALSE(waits("rust", "does not build: tests/a.rs:4: cannot find function `helper` in this scope"));
     EXPECT_FALSE(waits("python", "cannot be loaded: ModuleNotFoundError: No module named 'requests'"));
+}
+
+TEST(WaitingFiles, may_miss_a_module_by_its_file_and_no_identifier) {
+    EXPECT_TRUE(waits("python", "cannot be loaded: ModuleNotFoundError: No module named 'meter'"));
+    EXPECT_FALSE(waits("go", "does not build: a_test.go:4: undefined: errors"));
+    EXPECT_FALSE(waits("go", "does not build: a_test.go:4: undeclared name: errors"));
 }
 
 TEST(WaitingFiles, have_no_other_fault) {
