@@ -444,7 +444,7 @@ Result<std::vector<Change>> StageHost::write_skeleton(const std::vector<Skeleton
         list.push_back(json::object{{"name", entry.name}, {"file", entry.file}, {"signature", entry.signature}});
     }
     AF_TRY(const json::value value, calls_->durable("write_skeleton", {{"interfaces", std::move(list)}}, [&]() -> Result<json::value> {
-        AF_TRY(const auto files, calls_->workshop().skeleton(calls_->session().state().tree, interfaces, calls_->stop()));
+        AF_TRY(const auto files, calls_->workshop().skeleton(calls_->session().state().base_tree, interfaces, calls_->stop()));
         // The kernel itself writes these, so no role's rules apply; protected places stay closed.
         AF_TRY(RolePaths rules, RolePaths::make("kernel", {}));
         AF_TRY(auto workspace, RoleWorkspace::open(calls_->workshop().root(), std::move(rules), calls_->services().redactor));
