@@ -84,23 +84,39 @@ struct Named {
     const TestOutcome* outcome = nullptr;
 };
 
-/// RED's tests in a run, by id.
+/// What a compiler or a type checker found in a file; null: nothing.
+const Violation* build_fault(const GateReport& report, const std::string& file) {
+    const auto found = std::find_if(report.violations.begin(), report.violations.end(),
+                                    [&](const Violation& each) { return each.contract == "types" && each.severity != "minor" && each.file == file; });
+    return found == report.violations.end() ? nullptr : &*found;
+}
+
+/// RED's tests in a run, by id. Those of a file that does not build stand with the error of the file.
 std::vector<Named> tests_of_red(const json::object& suite, const GateReport& report) {
     std::vector<std::string> problems;
     std::vector<Named> tests;
     for (const DeclaredTest& test : declared_tests(suite, problems)) {
-        for (const TestOutcome* outcome : outcomes_of(test, report.tests)) { tests.push_back({outcome->id, test.requirement, outcome}); }
+        const auto outcomes = outcomes_of(test, report.tests);
+        for (const TestOutcome* outcome : outcomes) { tests.push_back({outcome->id, test.requirement, outcome}); }
+        if (!outcomes.empty()) { continue; }
+        for (const TestOutcome& each : report.tests) {
+            if (each.id == test.file && each.status == TestStatus::error) { tests.push_back({test.file + "::" + test.name, test.requirement, &each}); }
+        }
     }
     return tests;
 }
 
-Result<Named> test_of_red(const std::string& claimed, const std::vector<Named>& tests) {
+/// The tests that are meant: one, by its id or its name, or all of a file.
+Result<std::vector<Named>> tests_of_red(const std::string& claimed, const std::vector<Named>& tests) {
     std::vector<Named> found;
+    std::vector<Named> of_file;
     for (const Named& test : tests) {
-        if (test.id == claimed) { return test; }
+        if (test.id == claimed) { return std::vector{test}; }
         if (test.id.ends_with("::" + claimed)) { found.push_back(test); }
+        if (test.outcome->file == claimed) { of_file.push_back(test); }
     }
-    if (found.size() == 1) { return found.front(); }
+    if (!of_file.empty()) { return of_file; }
+    if (found.size() == 1) { return found; }
     std::string all;
     for (const Named& test : tests) { all += (all.empty() ? "" : ", ") + test.id; }
     return refused("`" + ellipsis(claimed, 200) + "` " + (found.empty() ? "is no test that RED has written for this task" : "is the name of several tests") + "; RED's tests are " + ellipsis(all, 1000));
@@ -108,7 +124,8 @@ Result<Named> test_of_red(const std::string& claimed, const std::vector<Named>& 
 
 bool has_failed(const TestOutcome& test) { return test.status != TestStatus::passed && test.status != TestStatus::skipped; }
 
-Result<void> must_fail(const Named& test) {
+Result<void> must_fail(const Named& test, const GateReport& report) {
+    if (build_fault(report, test.outcome->file) != nullptr) { return {}; }
     switch (test.outcome->status) {
         case TestStatus::failed_assertion:
         case TestStatus::error: return {};
@@ -121,18 +138,33 @@ Result<void> must_fail(const Named& test) {
 }
 
 /// What else fails is the model's to mend first: a test is wrong only beside code that does all the rest.
-Result<void> nothing_else_fails(const GateReport& report, const std::vector<std::string>& named) {
+Result<void> nothing_else_fails(const GateReport& report, const std::vector<Named>& handed_back) {
     const auto before = fact_texts(report.facts, "failed_before");
     const auto flaky = fact_texts(report.facts, "flaky");
+    std::vector<std::string> named;
+    std::vector<std::string> files;         // That do not build.
+    for (const Named& test : handed_back) {
+        named.push_back(test.id);
+        if (build_fault(report, test.outcome->file) != nullptr) { files.push_back(test.outcome->file); }
+    }
+    for (const Violation& each : report.violations) {
+        if (each.contract != "types" || each.severity == "minor" || contains(files, each.file)) { continue; }
+        return refused(each.file + ":" + std::to_string(each.line) + " does not build either: " + ellipsis(first_line(each.message), 200), "mend it, or name its tests as well");
+    }
     for (const TestOutcome& test : report.tests) {
+        if (test.id == test.file && !files.empty()) { continue; }       // One file that does not build takes others along.
         if (!has_failed(test) || contains(named, test.id) || contains(before, test.id) || contains(flaky, test.id)) { continue; }
         return refused(test.id + " fails too: " + ellipsis(first_line(test.message), 200), "make it pass, or name it as well");
     }
     return {};
 }
 
-json::object told(const TestOutcome& test) {
-    return {{"id", test.id}, {"file", test.file}, {"line", test.line}, {"status", to_string(test.status)}, {"message", test.message}};
+json::object told(const Named& test, const GateReport& report) {
+    const TestOutcome& outcome = *test.outcome;
+    if (const Violation* fault = build_fault(report, outcome.file); fault != nullptr) {
+        return {{"id", test.id}, {"file", outcome.file}, {"line", fault->line}, {"status", to_string(TestStatus::error)}, {"message", "does not build: " + fault->message}};
+    }
+    return {{"id", test.id}, {"file", outcome.file}, {"line", outcome.line}, {"status", to_string(outcome.status)}, {"message", outcome.message}};
 }
 
 std::string place_of(const json::object& measured) {
@@ -222,19 +254,24 @@ Result<json::object> judge_hand_back(const json::object& claim, const HandBackGr
     if (ground.green.tests.empty()) { return refused("no test could be run: " + ellipsis(ground.green.summary, 300)); }
     AF_TRY(const Criterion criterion, specified(text_of(claim, "criterion"), ground.specification));
     const std::vector<Named> tests = tests_of_red(ground.suite, ground.green);
+    std::vector<Named> named;
     std::vector<std::string> ids;
     std::vector<std::string> of_others;
     json::array measured;
     for (const std::string& each : texts_of(claim, "tests")) {
-        AF_TRY(const Named test, test_of_red(each, tests));
-        AF_CHECK(must_fail(test));
+        AF_TRY(auto meant, tests_of_red(each, tests));
+        std::move(meant.begin(), meant.end(), std::back_inserter(named));
+    }
+    for (const Named& test : named) {
+        AF_CHECK(must_fail(test, ground.green));
         if (test.requirement != criterion.requirement) { of_others.push_back(test.id + " is of " + test.requirement); }
         ids.push_back(test.id);
-        measured.push_back(told(*test.outcome));
+        measured.push_back(told(test, ground.green));
     }
-    AF_CHECK(nothing_else_fails(ground.green, ids));
+    AF_CHECK(nothing_else_fails(ground.green, named));
+    const bool builds = std::none_of(named.begin(), named.end(), [&](const Named& test) { return build_fault(ground.green, test.outcome->file) != nullptr; });
     const json::value* believed = ground.green.facts.if_contains("believed");
-    if (believed != nullptr && *believed == json::value(false)) { return refused("the run is not believed: " + ellipsis(ground.green.summary, 300)); }
+    if (builds && believed != nullptr && *believed == json::value(false)) { return refused("the run is not believed: " + ellipsis(ground.green.summary, 300)); }
     const std::string to = text_of(claim, "to");
     if (to == "spec" && !of_others.empty()) { return refused("the criterion is of " + criterion.requirement + ", and " + joined(of_others)); }
     return json::object{{"to", to},

@@ -195,10 +195,12 @@ class ExerciseModel(ModelServer):
         red = self.scripts[("red", None)]
         if stage != "green" or not script.is_over() or red.draft == len(red.drafts) - 1:
             return None
+        unbuilt = sorted(path for path in red.requirements[red.draft] if re.search(re.escape(path) + r":\d+: ", texts))
         failing = sorted(set(re.findall(r"([\w./-]+\.\w+::[^\s\"\\,]+)(?: \(line \d+\))? fails", texts)))
         for requirement in self.exercise["spec"]["requirements"]:
             covered = {name.replace(".", "::") for names in red.requirements[red.draft].values() for name, of in names.items() if of.startswith(requirement["id"])}
             tests = [test for test in failing if any(f"::{name}" in test for name in covered)]
+            tests = tests or [path for path in unbuilt if any(of.startswith(requirement["id"]) for of in red.requirements[red.draft][path].values())]
             if tests and requirement.get("acceptance_criteria"):
                 return call("complete", summary="A test is wrong", hand_back={
                     "to": "red", "tests": tests, "criterion": requirement["acceptance_criteria"][0], "reason": "The test expects something else than the specification says"})

@@ -106,6 +106,32 @@ TEST(HandBack, a_run_that_is_not_believed_proves_nothing) {
     EXPECT_THAT(refusal(claim(), GateReport{}), HasSubstr("no test could be run"));
 }
 
+GateReport does_not_build() {
+    GateReport report = one_fails();
+    report.tests = {outcome("tests/test_slug.py", TestStatus::error, "does not build: `words` is not mutable"),
+                    outcome("tests/test_words.py", TestStatus::error, "does not build: could not compile")};
+    report.violations.push_back({"cargo", "types", "critical", "tests/test_slug.py", 9, "cannot borrow `words` as mutable", ""});
+    return report;
+}
+
+TEST(HandBack, a_test_file_that_does_not_build_beside_code_that_does_goes_back_by_its_name) {
+    const auto evidence = judged(with(claim(), "tests", json::array{"tests/test_slug.py"}), does_not_build());
+    ASSERT_TRUE(evidence.ok()) << evidence.error().to_string();
+    EXPECT_EQ(evidence->at("tests"), (json::value{"tests/test_slug.py::test_lower", "tests/test_slug.py::test_spaces"}));
+    EXPECT_EQ(evidence->at("measured").as_array().at(0).at("message"), "does not build: cannot borrow `words` as mutable");
+    EXPECT_EQ(evidence->at("measured").as_array().at(0).at("line"), 9);
+    GateReport report = does_not_build();
+    report.violations.push_back({"cargo", "types", "critical", "slug.py", 3, "mismatched types", ""});
+    EXPECT_THAT(refusal(with(claim(), "tests", json::array{"tests/test_slug.py"}), report), HasSubstr("slug.py:3 does not build either"));
+}
+
+TEST(HandBack, a_test_that_passes_and_has_the_wrong_types_is_wrong) {
+    GateReport report = one_fails();
+    report.tests[1].status = TestStatus::passed;
+    report.violations.push_back({"tsc", "types", "critical", "tests/test_slug.py", 3, "TS2835: Relative import paths need explicit file extensions", ""});
+    EXPECT_TRUE(judged(claim(), report).ok());
+}
+
 TEST(HandBack, a_criterion_goes_back_with_the_tests_that_follow_from_it) {
     EXPECT_TRUE(judged(with(claim(), "to", "spec"), one_fails()).ok());
     const json::object other = with(with(claim(), "to", "spec"), "criterion", "'Hello' becomes 'hello'");
