@@ -172,6 +172,76 @@ TEST_F(TypescriptTask, an_import_by_require_is_an_import) {
     EXPECT_TRUE(green.passed) << joined(green.blocking_issues);
 }
 
+/// A project whose tests import what its compiler writes, and do not find it there: `npm test` builds first.
+class BuiltBeforeItsTests : public TypescriptTask {
+protected:
+    void build_in(const std::string& tsconfig, const std::string& package) {
+        for (const auto* tree : {"base", "red", "green"}) {
+            auto& files = project_.tree(tree);
+            files["package.json"] = package;
+            files["tsconfig.json"] = tsconfig;
+            files["src/index.ts"] = "export { old } from './old';\nexport { Shape } from './slug';\nexport * from './slug';\n";
+            files["src/slug.ts"] = "export interface Shape { sides: number }\n" + (files.count("src/slug.ts") == 0 ? "" : "\n" + files["src/slug.ts"]);
+            files.erase("test/old.test.ts");
+            files["test/old.test.js"] = "const test = require('node:test');\nconst assert = require('node:assert');\nconst { old } = require('../dist');\n"
+                                        "test('old', () => { assert.equal(old(), 1); });\n";
+            if (files.erase("test/slug.test.ts") == 0) { continue; }
+            files["test/slug.test.js"] = "const { it } = require('node:test');\nconst assert = require('node:assert');\nconst { slugify } = require('" + import + "');\n"
+                                         "it('rounds 3.5', () => { assert.equal(slugify('A'), 'a'); });\n";
+        }
+        project_.baseline.test_files = {"test/slug.test.js"};
+        project_.baseline.test_suite = json::parse(R"({"test_files": [{"path": "test/slug.test.js", "tests": [{"name": "rounds 3.5", "requirement_ref": "REQ-001"}]}]})").as_object();
+    }
+    void expect_each_test_passes() {
+        build_in(R"({"compilerOptions": {)" + compiler_ + R"(}, "include": ["src"]})", package_);
+        const auto report = project_.gate("tests", "green");
+        EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+        EXPECT_EQ(status_of(report, "test/slug.test.js::rounds 3.5"), TestStatus::passed);
+    }
+    void expect_red_then_green() {
+        const auto base = project_.gate("tests", "base");
+        EXPECT_TRUE(base.passed) << joined(base.blocking_issues);
+        project_.baseline.base_tests = base.tests;
+        const auto red = project_.gate("red", "red");
+        EXPECT_TRUE(red.passed) << joined(red.blocking_issues);
+        const auto green = project_.gate("green", "green");
+        EXPECT_TRUE(green.passed) << joined(green.blocking_issues);
+        EXPECT_EQ(green.facts.at("fails_without_change"), json::value(true));
+        EXPECT_EQ(green.facts.at("coverage"), json::value("measured"));
+    }
+    const std::string compiler_ = R"("target": "es2022", "module": "commonjs", "strict": true, "outDir": "dist")";
+    const std::string package_ = R"({"name": "@shop/slug", "main": "dist/index.js", "exports": "./dist/index.js", "scripts": {"test": "tsc && node --test"}})";
+    std::string import = "../dist";
+};
+
+TEST_F(BuiltBeforeItsTests, what_the_compiler_writes_stands_for_its_source) {
+    build_in(R"({"compilerOptions": {)" + compiler_ + R"(, "rootDir": "src"}, "include": ["src/**/*.ts"]})", package_);
+    expect_red_then_green();
+}
+
+TEST_F(BuiltBeforeItsTests, the_folder_of_its_sources_is_what_it_includes) {
+    import = "../dist/slug.js";
+    expect_each_test_passes();
+}
+
+TEST_F(BuiltBeforeItsTests, the_package_imports_itself_by_its_name) {
+    import = "@shop/slug";
+    expect_each_test_passes();
+}
+
+TEST_F(BuiltBeforeItsTests, its_folder_stands_for_the_main_file) {
+    import = "..";
+    expect_each_test_passes();
+}
+
+TEST_F(BuiltBeforeItsTests, a_test_that_imports_what_is_built_is_affected_by_its_source) {
+    build_in(R"({"compilerOptions": {)" + compiler_ + R"(}, "include": ["src"]})", package_);
+    project_.baseline.base_tests = project_.gate("tests", "base").tests;
+    const auto edited = project_.gate("tests", "green", {}, {{"scope", "affected"}});
+    EXPECT_TRUE(edited.passed) << joined(edited.blocking_issues);
+    EXPECT_EQ(status_of(edited, "test/old.test.js::old"), TestStatus::passed);
+}
+
 TEST_F(TypescriptTask, code_that_knows_the_tests_inputs_is_shown) {
     project_.tree("green")["src/slug.ts"] = "export function slugify(text: string): string {\n  if (text === 'Hello') return 'hello';\n  return text;\n}\n";
     for (const auto* tree : {"red", "green"}) {
