@@ -465,6 +465,54 @@ describe('slugify', () => {
     EXPECT_EQ(status(report, "spec/slug.spec.js::slugify::other error"), TestStatus::error);
 }
 
+TEST_F(SmallRunners, ava_outcomes_are_told_apart) {
+    has("ava", "test/slug.test.js", R"(const test = require('ava');
+const assert = require('node:assert');
+const { slugify } = require('../src/slug');
+test('skeleton', (t) => { t.is(slugify('A'), 'a'); });
+test('assertion', (t) => { t.is(1, 2); });
+test('assertion of node', (t) => { assert.equal(1, 2); });
+test.skip('skipped', (t) => { t.pass(); });
+test.todo('todo');
+test('passes', async (t) => { await 1; t.pass(); });
+test('asserts nothing', () => {});
+test('other error', () => { throw new TypeError('x'); });
+test('rejected', async () => { throw new TypeError('y'); });
+)");
+    const auto report = project_.gate("tests", "t");
+    const std::string file = "test/slug.test.js::";
+    EXPECT_EQ(status(report, file + "skeleton"), TestStatus::failed_skeleton);
+    EXPECT_EQ(status(report, file + "assertion"), TestStatus::failed_assertion);
+    EXPECT_EQ(status(report, file + "assertion of node"), TestStatus::failed_assertion);
+    EXPECT_EQ(status(report, file + "skipped"), TestStatus::skipped);
+    EXPECT_EQ(status(report, file + "todo"), TestStatus::skipped);
+    EXPECT_EQ(status(report, file + "passes"), TestStatus::passed);
+    EXPECT_EQ(status(report, file + "asserts nothing"), TestStatus::error);
+    EXPECT_EQ(status(report, file + "other error"), TestStatus::error);
+    EXPECT_EQ(status(report, file + "rejected"), TestStatus::error);
+    const auto* failed = find_test(report, file + "assertion");
+    EXPECT_EQ(failed->line, 5U);
+    EXPECT_THAT(failed->message, AllOf(HasSubstr("- 1"), HasSubstr("+ 2")));
+    EXPECT_THAT(find_test(report, file + "rejected")->message, HasSubstr("TypeError: y"));
+}
+
+TEST_F(SmallRunners, ava_runs_es_modules_and_tells_a_file_that_does_not_load) {
+    has("ava", "test/slug.test.mjs", "import test from 'ava';\nimport '../src/slug.js';\ntest('passes', (t) => { t.pass(); });\n",
+        {{"test/broken.test.mjs", "import test from 'ava';\nimport './nothere.mjs';\ntest('one', (t) => { t.pass(); });\n"}});
+    const auto report = project_.gate("tests", "t");
+    EXPECT_EQ(status(report, "test/slug.test.mjs::passes"), TestStatus::passed);
+    EXPECT_EQ(status(report, "test/broken.test.mjs"), TestStatus::error);
+    EXPECT_THAT(find_test(report, "test/broken.test.mjs")->message, HasSubstr("Cannot find module"));
+}
+
+TEST_F(SmallRunners, code_that_patches_ava_is_not_believed) {
+    has("ava", "test/slug.test.js", "const test = require('ava');\n"
+                                    "test('one', (t) => { Object.getPrototypeOf(t).is = () => {}; t.is = () => {}; t.is(1, 2); });\n");
+    const auto report = project_.gate("tests", "t");
+    EXPECT_FALSE(report.passed);
+    for (const auto& test : report.tests) { EXPECT_NE(test.status, TestStatus::passed) << test.id; }
+}
+
 TEST_F(SmallRunners, tape_outcomes_are_told_apart) {
     has("tape", "test/slug.js", R"(const test = require('tape');
 test('assertion', (t) => { t.equal(1, 2); t.end(); });
