@@ -84,12 +84,37 @@ struct Named {
     const TestOutcome* outcome = nullptr;
 };
 
-/// RED's tests in a run, by id.
+/// A file of which no test ran.
+bool is_broken_file(const TestOutcome& test) { return test.id == test.file && test.status == TestStatus::error; }
+
+/// Whether what the compiler says is all about these files: nothing but them keeps the tests from being built.
+bool is_only_about(std::string_view message, const std::vector<std::string>& files) {
+    constexpr std::string_view built = "does not build: ";
+    if (!message.starts_with(built)) { return false; }
+    message.remove_prefix(built.size());
+    while (!message.empty()) {
+        const auto end = std::min(message.find('\n'), message.size());
+        const auto line = message.substr(0, end);
+        const bool about = std::any_of(files.begin(), files.end(), [&](const std::string& file) { return line.starts_with(file + ":"); });
+        if (!line.empty() && !about) { return false; }
+        message.remove_prefix(std::min(message.size(), end + 1));
+    }
+    return true;
+}
+
+/// RED's tests in a run, by id; those of a file that does not build stand for its error.
 std::vector<Named> tests_of_red(const json::object& suite, const GateReport& report) {
     std::vector<std::string> problems;
     std::vector<Named> tests;
     for (const DeclaredTest& test : declared_tests(suite, problems)) {
-        for (const TestOutcome* outcome : outcomes_of(test, report.tests)) { tests.push_back({outcome->id, test.requirement, outcome}); }
+        for (const TestOutcome* outcome : outcomes_of(test, report.tests)) {
+            if (outcome->status != TestStatus::not_collected) { tests.push_back({outcome->id, test.requirement, outcome}); }
+        }
+        for (const TestOutcome& outcome : report.tests) {
+            if (outcome.file == test.file && is_broken_file(outcome) && is_only_about(outcome.message, {test.file})) {
+                tests.push_back({test.file + "::" + test.name, test.requirement, &outcome});
+            }
+        }
     }
     return tests;
 }
@@ -122,10 +147,16 @@ Result<void> must_fail(const Named& test) {
 
 /// What else fails is the model's to mend first: a test is wrong only beside code that does all the rest.
 Result<void> nothing_else_fails(const GateReport& report, const std::vector<std::string>& named) {
+    std::vector<std::string> named_files;
+    for (const std::string& id : named) { named_files.push_back(id.substr(0, id.find("::"))); }
+    std::set<std::string> not_built;            // Files that only a named one keeps from being built.
+    for (const TestOutcome& test : report.tests) {
+        if (is_broken_file(test) && is_only_about(test.message, named_files)) { not_built.insert(test.file); }
+    }
     const auto before = fact_texts(report.facts, "failed_before");
     const auto flaky = fact_texts(report.facts, "flaky");
     for (const TestOutcome& test : report.tests) {
-        if (!has_failed(test) || contains(named, test.id) || contains(before, test.id) || contains(flaky, test.id)) { continue; }
+        if (!has_failed(test) || not_built.contains(test.file) || contains(named, test.id) || contains(before, test.id) || contains(flaky, test.id)) { continue; }
         return refused(test.id + " fails too: " + ellipsis(first_line(test.message), 200), "make it pass, or name it as well");
     }
     return {};
