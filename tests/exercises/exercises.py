@@ -94,6 +94,21 @@ def green(files, summary="It does what the tests say"):
     return [*write(files), call("complete", summary=summary)]
 
 
+def failing_tests(texts):
+    """Ids of tests that a context says fail."""
+    return re.findall(r"([\w./-]+\.\w+::[^\"\\;]+?)(?: \(line \d+\))? fails: ", texts)
+
+
+def unbuilt_files(texts):
+    """Files of which a context says that only they keep the tests from being built."""
+    return sorted({file for file, place in re.findall(r"([\w./-]+\.\w+)(?: \(line \d+\))? could not be loaded: does not build: ([\w./-]+):\d", texts) if file == place})
+
+
+def ids(file, name):
+    """What the gates may call a test that RED's artifact names."""
+    return {f"{file}::{name}", f"{file}::{name.replace(' > ', '::')}", f"{file}::{name.replace('.', '::')}"}
+
+
 class Script:
     """What the model does in one stage: drafts one after the other. The next is begun when the one before was handed in and refused;
     the last is repeated."""
@@ -195,10 +210,12 @@ class ExerciseModel(ModelServer):
         red = self.scripts[("red", None)]
         if stage != "green" or not script.is_over() or red.draft == len(red.drafts) - 1:
             return None
-        failing = sorted(set(re.findall(r"([\w./-]+\.\w+::[^\s\"\\,]+)(?: \(line \d+\))? fails", texts)))
+        declared = red.requirements[red.draft]
+        failing = sorted({test for test in failing_tests(texts) if any(test in ids(file, name) for file, names in declared.items() for name in names)})
+        failing += [f"{file}::{name}" for file in unbuilt_files(texts) for name in declared.get(file, {})]
         for requirement in self.exercise["spec"]["requirements"]:
-            covered = {name.replace(".", "::") for names in red.requirements[red.draft].values() for name, of in names.items() if of.startswith(requirement["id"])}
-            tests = [test for test in failing if any(test.split("::", 1)[1].startswith(name) for name in covered)]
+            covered = {id for file, names in declared.items() for name, of in names.items() if of.startswith(requirement["id"]) for id in ids(file, name)}
+            tests = [test for test in failing if test in covered]
             if tests and requirement.get("acceptance_criteria"):
                 return call("complete", summary="A test is wrong", hand_back={
                     "to": "red", "tests": tests, "criterion": requirement["acceptance_criteria"][0], "reason": "The test expects something else than the specification says"})
