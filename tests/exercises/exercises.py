@@ -36,7 +36,7 @@ MODELS = ("honest", "sloppy", "hopeless")
 TASK_SECONDS = 1200
 FIELDS = {"agentforge_exercise", "shows", "language", "author", "needs", "request", "repository", "settings", "suite", "spec", "tests", "requirements",
           "solution", "hidden", "sloppy", "hopeless"}
-DRAFT_FIELDS = {"spec", "tests", "requirements", "solution"}
+DRAFT_FIELDS = {"spec", "tests", "requirements", "solution", "correction"}
 AUTHORS = ("fresh", "own")
 ANSWER = "Write what the requirements say; the tests are right."
 
@@ -161,8 +161,15 @@ class ExerciseModel(ModelServer):
     def drafts_of_tests(self, model):
         """(tests, requirements), the right ones last."""
         exercise = self.exercise
-        wrong = [draft for draft in self.wrong_drafts(model) if "tests" in draft or "requirements" in draft]
-        return [(draft.get("tests", exercise["tests"]), draft.get("requirements", exercise["requirements"])) for draft in [*wrong, {}]]
+        drafts = []
+        for draft in self.wrong_drafts(model):
+            if "tests" not in draft and "requirements" not in draft:
+                continue
+            requirements = draft.get("requirements", exercise["requirements"])
+            drafts.append((draft.get("tests", exercise["tests"]), requirements))
+            if "correction" in draft:
+                drafts.append((draft["correction"], requirements))
+        return [*drafts, (exercise["tests"], exercise["requirements"])]
 
     def work(self, model):
         """What `model` hands in, draft by draft: (stage, role) -> drafts."""
@@ -212,10 +219,11 @@ class ExerciseModel(ModelServer):
             return None
         declared = red.requirements[red.draft]
         failing = sorted({test for test in failing_tests(texts) if any(test in ids(file, name) for file, names in declared.items() for name in names)})
-        failing += [f"{file}::{name}" for file in unbuilt_files(texts) for name in declared.get(file, {})]
+        unbuilt = [f"{file}::{name}" for file in unbuilt_files(texts) for name in declared.get(file, {})]
+        failing += unbuilt
         for requirement in self.exercise["spec"]["requirements"]:
-            covered = {id for file, names in declared.items() for name, of in names.items() if of.startswith(requirement["id"]) for id in ids(file, name)}
-            tests = [test for test in failing if test in covered]
+            covered = {each for file, names in declared.items() for name, of in names.items() if of.startswith(requirement["id"]) for each in ids(file, name)}
+            tests = unbuilt or [test for test in failing if test in covered]
             if tests and requirement.get("acceptance_criteria"):
                 return call("complete", summary="A test is wrong", hand_back={
                     "to": "red", "tests": tests, "criterion": requirement["acceptance_criteria"][0], "reason": "The test expects something else than the specification says"})
