@@ -140,6 +140,43 @@ Result<bool> Measure::stub_callers(const Language& language, const std::string& 
     return any;
 }
 
+Result<bool> Measure::replaces_lines(const std::string& tree, const DeclaredFiles& files) {
+    for (const auto& [path, text] : files) {
+        AF_TRY(const auto before, checkout_->file(tree, path));
+        if (before && takes_away(*before, text)) { return true; }
+    }
+    return false;
+}
+
+Result<void> Measure::fit_callers(const TypeChecker& checker, const std::string& tree, Declared& result, const Stop& stop) {
+    AF_TRY(const auto* found, language(tree));
+    AF_TRY(auto errors, errors_beside(*found, checker, tree, result.files, stop));
+    if (errors.empty()) { return {}; }
+    AF_TRY(const auto before, errors_beside(*found, checker, tree, {}, stop));
+    std::set<std::string> known;
+    for (const auto& each : before) { known.insert(each.file + "\n" + each.message); }
+    // What did not build before says nothing about the specification where it says the same now; nor do tests that are there already and wait
+    // for what is specified.
+    const auto is_old = [&](const Violation& each) {
+        return known.contains(each.file + "\n" + each.message) || (!each.file.empty() && found->belongs_to_tests(each.file));
+    };
+    std::erase_if(errors, is_old);
+    auto tried = result.files;
+    for (int round = 0; !errors.empty() && round < most_rounds; ++round) {
+        AF_TRY(const bool changed, stub_callers(*found, tree, errors, tried));
+        if (!changed) { break; }
+        AF_TRY(errors, errors_beside(*found, checker, tree, tried, stop));
+        std::erase_if(errors, is_old);
+    }
+    AF_TRY(const bool runs_as_it_is, needs_no_build(tree));
+    if (errors.empty() || runs_as_it_is) {
+        result.files = std::move(tried);
+    } else {
+        result.errors = std::move(errors);
+    }
+    return {};
+}
+
 Result<const Measure::Declared*> Measure::declared(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
     json::array named{tree};
     for (const auto& each : interfaces) { named.push_back(json::array{each.name, each.file, each.signature}); }
@@ -149,32 +186,10 @@ Result<const Measure::Declared*> Measure::declared(const std::string& tree, cons
     Declared result{.files = {written.begin(), written.end()}, .errors = {}};
     AF_TRY(const auto* checker, declared_checker(tree));
     AF_TRY(const bool runs_as_it_is, needs_no_build(tree));
-    if (!result.files.empty() && checker != nullptr && !runs_as_it_is) {        // A type that is not right yet keeps no test from running where nothing is built.
-        AF_TRY(const auto* found, language(tree));
-        AF_TRY(auto errors, errors_beside(*found, *checker, tree, result.files, stop));
-        if (!errors.empty()) {
-            AF_TRY(const auto before, errors_beside(*found, *checker, tree, {}, stop));
-            std::set<std::string> known;
-            for (const auto& each : before) { known.insert(each.file + "\n" + each.message); }
-            // What did not build before says nothing about the specification where it says the same now; nor do tests that are there already and wait
-            // for what is specified.
-            const auto is_old = [&](const Violation& each) {
-                return known.contains(each.file + "\n" + each.message) || (!each.file.empty() && found->belongs_to_tests(each.file));
-            };
-            std::erase_if(errors, is_old);
-            auto tried = result.files;
-            for (int round = 0; !errors.empty() && round < most_rounds; ++round) {
-                AF_TRY(const bool changed, stub_callers(*found, tree, errors, tried));
-                if (!changed) { break; }
-                AF_TRY(errors, errors_beside(*found, *checker, tree, tried, stop));
-                std::erase_if(errors, is_old);
-            }
-            if (errors.empty()) {
-                result.files = std::move(tried);
-            } else {
-                result.errors = std::move(errors);
-            }
-        }
+    AF_TRY(const bool replaces, replaces_lines(tree, result.files));
+    // Where nothing is built, a type that is not right yet keeps no test from running. The body below a changed signature may.
+    if (!result.files.empty() && checker != nullptr && (!runs_as_it_is || replaces)) {
+        AF_CHECK(fit_callers(*checker, tree, result, stop));
     }
     return &declared_.emplace(key, std::move(result)).first->second;
 }
@@ -192,11 +207,7 @@ Result<const TypeChecker*> Measure::declared_checker(const std::string& tree) {
 
 Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
     AF_TRY(auto written, declarations(tree, interfaces, stop));
-    bool changes = false;
-    for (const auto& [path, text] : written) {
-        AF_TRY(const auto before, checkout_->file(tree, path));
-        changes = changes || (before && takes_away(*before, text));
-    }
+    AF_TRY(const bool changes, replaces_lines(tree, {written.begin(), written.end()}));
     if (!changes) { return written; }
     AF_TRY(const auto* known, declared(tree, interfaces, stop));
     return std::vector<std::pair<std::string, std::string>>(known->files.begin(), known->files.end());

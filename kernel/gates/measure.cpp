@@ -100,7 +100,8 @@ Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
     AF_CHECK(prepare());
     commands_->trust(call.baseline == nullptr ? call.tree : call.baseline->base_tree);
     const auto& name = call.request.gate;
-    to_be_changed_ = call.baseline == nullptr ? std::map<std::string, std::set<std::string>>{} : declared_functions(call.baseline->specification);
+    specification_ = call.baseline == nullptr ? json::object{} : call.baseline->specification;
+    to_be_changed_ = declared_functions(specification_);
     judging_ = name == "red" || name == "green" || name == "refactor" || name == "deliver";
     auto upto = Enforcement::every_edit;
     for (const auto& parameter : call.request.parameters) {
@@ -212,7 +213,9 @@ Result<TestRun> Measure::run_red_tests(const std::string& tree, const std::vecto
 Result<void> Measure::tell_stubs(const Language& language, const std::string& tree, const std::vector<std::string>& files, TestRun& run, const Stop& stop) {
     const auto broken = [](const TestOutcome& test) { return test.status == TestStatus::error && test.id != test.file; };
     for (auto& test : run.tests) {
-        if (!run.believed || !broken(test) || language.result_errors.empty() || !RE2::PartialMatch(test.message, language.result_errors)) { continue; }
+        if (!run.believed || !broken(test)) { continue; }
+        const bool by_result = !language.result_errors.empty() && RE2::PartialMatch(test.message, language.result_errors);
+        if (!by_result && !misses_what_is_specified(language, specification_, test.message)) { continue; }
         test.status = TestStatus::failed_skeleton;
         test.message = ellipsis("meets an error in what the code gave it: " + test.message, 500);
     }

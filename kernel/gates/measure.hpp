@@ -36,6 +36,9 @@ struct CoveredLine {
 /// Numbers of the lines of `now` that `old` has not, each as often as it has it.
 [[nodiscard]] std::set<std::uint64_t> changed_line_numbers(std::string_view now, std::string_view old);
 
+/// Whether a message is only about missing names that appear in the specification's interfaces, components or files.
+[[nodiscard]] bool misses_what_is_specified(const Language& language, const json::object& specification, std::string_view message);
+
 /// Files of a run that do not load or build only because what they test does not exist yet: each message is about a missing name that appears in the
 /// specification's interfaces, components or files, or names nothing. Empty if any message says something else.
 [[nodiscard]] std::set<std::string> waiting_files(const Language& language, const json::object& specification, const TestRun& run);
@@ -108,6 +111,10 @@ private:
     /// Only the files of the declarations; compiles nothing. Errors: AF-GATE-030.
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> declarations(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
                                                                                         const Stop& stop);
+    /// Whether what is declared replaces lines of the project's files: a changed signature, below which the body may no longer fit.
+    [[nodiscard]] Result<bool> replaces_lines(const std::string& tree, const DeclaredFiles& files);
+    /// Makes functions that the declarations break stubs, and keeps the errors that remain where they keep tests from running.
+    [[nodiscard]] Result<void> fit_callers(const TypeChecker& checker, const std::string& tree, Declared& result, const Stop& stop);
     /// Makes the project's functions that contain these errors stubs in `files`. Returns whether there were any.
     [[nodiscard]] Result<bool> stub_callers(const Language& language, const std::string& tree, const std::vector<Violation>& errors, DeclaredFiles& files);
     [[nodiscard]] Result<std::vector<Violation>> errors_beside(const Language& language, const TypeChecker& checker, const std::string& tree, const DeclaredFiles& files,
@@ -191,8 +198,8 @@ private:
                                              const std::string& timeout = {});
     /// RED's files on RED's tree, with `tell_stubs`. `again`: run even if a result is remembered.
     [[nodiscard]] Result<TestRun> run_red_tests(const std::string& tree, const std::vector<std::string>& files, bool again, const Stop& stop);
-    /// A test fails as at a skeleton if it ran into an error caused by what the code returned (`result_errors` of the language), or if it ended with an error
-    /// and reaches one of the project's own stubs (`stubs` of the language) or a function there that the specification declares anew. A second run of these files on the tree, once, in which each of
+    /// A test fails as at a skeleton if it ran into an error caused by what the code returned (`result_errors` of the language), if it misses a name that the
+    /// specification has (`undeclared`), or if it ended with an error and reaches one of the project's own stubs (`stubs` of the language) or a function there that the specification declares anew. A second run of these files on the tree, once, in which each of
     /// them ends the test that reaches it, measures the latter.
     [[nodiscard]] Result<void> tell_stubs(const Language& language, const std::string& tree, const std::vector<std::string>& files, TestRun& run, const Stop& stop);
     /// Sources with stubs, as they are for such a run: path and content.
@@ -235,6 +242,7 @@ private:
     std::map<std::string, TestRun, std::less<>> runs_;      ///< By tree and files.
     std::map<std::string, Declared> declared_;              ///< By tree and interfaces.
     std::map<std::string, std::set<std::string>> at_stubs_;     ///< By tree and files: ids of tests that come to a stub.
+    json::object specification_;                                   ///< Of the call.
     std::map<std::string, std::set<std::string>> to_be_changed_;   ///< By file, functions that the specification of the call declares.
     std::map<std::string, LanguageCommands::LinesRun> lines_;   ///< By tree, and files where the command takes some.
     std::map<std::string, std::vector<std::string>> files_; ///< By tree.

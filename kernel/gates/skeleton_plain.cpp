@@ -31,7 +31,7 @@ constexpr PlainKind plain_kinds[] = {
     {"rust", R"((?:pub(?:\([a-z ]+\))?\s+)?(?:const\s+|async\s+|unsafe\s+)*fn\s+(\w+)\s*(?:<[^{};]*>)?\s*\([^{};]*)", R"((\w+)\s*\([^{};]*)", "pub fn ",
      R"((?s)(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z ]+\))?\s+)?(?:struct|enum|union|trait)\s+(\w+)\s*(?:<[^{};]*>)?(?:\s*:[^{};]*)?\s*(?:\([^{}]*\)\s*;?|;|\{.*\})?)",
      R"((?:pub(?:\([a-z ]+\))?\s+)?(?:const|static|type)\s+(\w+)\s*[:=<][^{}]*)",
-     R"((?m)^\s*(?:pub(?:\([a-z ]+\))?\s+)?(?:struct|enum|union|trait|const|static|type)\s+%\b)",
+     R"((?m)^\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z ]+\))?\s+)?(?:struct|enum|union|trait|const|static|type)\s+%\b)",
      R"((?m)^[ \t]*(?:pub(?:\([a-z ]+\))?\s+)?(?:const\s+|async\s+|unsafe\s+)*fn\s+()%\s*(?:<[^{};()]*>)?\s*\()"},
     {"java", R"((?:(?:public|protected|private|static|final|abstract|synchronized)\s+)+(?:<[^{};]*>\s*)?(?:[\w.<>\[\], ?]+\s+)?(\w+)\s*\([^{};]*)",
      R"([\w.<>\[\], ?]+\s+(\w+)\s*\([^{};]*)", "public static ",
@@ -372,7 +372,7 @@ private:
         std::set<std::string> types;
         std::string type;
         re2::StringPiece rest(code);
-        static const RE2 declares(R"((?m)^\s*(?:pub(?:\([a-z ]+\))?\s+)?(?:struct|enum|union)\s+(\w+))");
+        static const RE2 declares(R"((?m)^\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z ]+\))?\s+)?(?:struct|enum|union)\s+(\w+))");
         while (RE2::FindAndConsume(&rest, declares, &type)) { types.insert(type); }
         const RE2 method(R"(\bfn\s+)" + name + R"(\b)");
         re2::StringPiece found;

@@ -14,10 +14,11 @@ namespace {
 /// The name that a message misses, as far as it says one: what stands behind `named`, `undefined:` or javac's `symbol:`, else the first in quotes.
 std::string missing_name(std::string_view message) {
     static const RE2 said(R"((?:\bnamed |\bname |undefined: |undefined reference to |symbol:\s+\w+\s+)(?:‘|'|"|`)?([\w.:$]+))");
+    static const RE2 called(R"(([\w$]+)\)? is not a (?:function|constructor)$)");
     static const RE2 quoted(R"((?:‘|'|"|`)(?:(?:class|struct|const) )*([\w.:$/-]+))");
     const re2::StringPiece text(message.data(), message.size());
     std::string name;
-    if (!RE2::PartialMatch(text, said, &name)) { RE2::PartialMatch(text, quoted, &name); }
+    if (!RE2::PartialMatch(text, said, &name) && !RE2::PartialMatch(text, called, &name)) { RE2::PartialMatch(text, quoted, &name); }
     while (!name.empty() && (name.back() == ':' || name.back() == '.')) { name.pop_back(); }
     return name.substr(name.find_last_of(".:/") + 1);
 }
@@ -87,14 +88,18 @@ void fail_at_loading(TestRun& run, const TestRun& whole, const std::string& mark
 
 }  // namespace
 
+bool misses_what_is_specified(const Language& language, const json::object& specification, std::string_view message) {
+    const RE2 undeclared(language.undeclared, RE2::Quiet);
+    if (language.undeclared.empty() || message.empty()) { return false; }
+    return only_misses_what_is_specified(message, undeclared, what_is_to_be_written(specification));
+}
+
 std::set<std::string> waiting_files(const Language& language, const json::object& specification, const TestRun& run) {
     std::set<std::string> files;
-    const RE2 undeclared(language.undeclared, RE2::Quiet);
-    if (language.undeclared.empty() || !run.believed) { return files; }
-    const auto specified = what_is_to_be_written(specification);
+    if (!run.believed) { return files; }
     for (const auto& test : run.tests) {
         if (!is_broken_file(test)) { continue; }
-        if (test.message.empty() || !only_misses_what_is_specified(test.message, undeclared, specified)) { return {}; }
+        if (!misses_what_is_specified(language, specification, test.message)) { return {}; }
         files.insert(test.file);
     }
     return files;

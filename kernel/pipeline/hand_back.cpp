@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/json_fields.hpp"
@@ -84,11 +85,34 @@ struct Named {
     const TestOutcome* outcome = nullptr;
 };
 
-/// What a compiler or a type checker found in a file; null: nothing.
-const Violation* build_fault(const GateReport& report, const std::string& file) {
-    const auto found = std::find_if(report.violations.begin(), report.violations.end(),
-                                    [&](const Violation& each) { return each.contract == "types" && each.severity != "minor" && each.file == file; });
-    return found == report.violations.end() ? nullptr : &*found;
+/// Whether what the compiler says is all about this file.
+bool is_only_about(std::string_view message, const std::string& file) {
+    constexpr std::string_view built = "does not build: ";
+    if (!message.starts_with(built)) { return false; }
+    message.remove_prefix(built.size());
+    while (!message.empty()) {
+        const auto end = std::min(message.find('\n'), message.size());
+        const auto line = message.substr(0, end);
+        if (!line.empty() && !line.starts_with(file + ":")) { return false; }
+        message.remove_prefix(std::min(message.size(), end + 1));
+    }
+    return true;
+}
+
+struct BuildFault {
+    std::uint64_t line = 0;
+    std::string message;
+};
+
+/// What a compiler or a type checker found in a file, and in no other that the file would follow from.
+std::optional<BuildFault> build_fault(const GateReport& report, const std::string& file) {
+    for (const Violation& each : report.violations) {
+        if (each.contract == "types" && each.severity != "minor" && each.file == file) { return BuildFault{each.line, "does not build: " + each.message}; }
+    }
+    for (const TestOutcome& test : report.tests) {
+        if (test.id == file && test.status == TestStatus::error && is_only_about(test.message, file)) { return BuildFault{test.line, test.message}; }
+    }
+    return std::nullopt;
 }
 
 /// RED's tests in a run, by id. Those of a file that does not build stand with the error of the file.
@@ -96,11 +120,12 @@ std::vector<Named> tests_of_red(const json::object& suite, const GateReport& rep
     std::vector<std::string> problems;
     std::vector<Named> tests;
     for (const DeclaredTest& test : declared_tests(suite, problems)) {
-        const auto outcomes = outcomes_of(test, report.tests);
+        auto outcomes = outcomes_of(test, report.tests);
+        std::erase_if(outcomes, [](const TestOutcome* outcome) { return outcome->status == TestStatus::not_collected; });
         for (const TestOutcome* outcome : outcomes) { tests.push_back({outcome->id, test.requirement, outcome}); }
-        if (!outcomes.empty()) { continue; }
+        if (!outcomes.empty() || !build_fault(report, test.file)) { continue; }
         for (const TestOutcome& each : report.tests) {
-            if (each.id == test.file && each.status == TestStatus::error) { tests.push_back({test.file + "::" + test.name, test.requirement, &each}); }
+            if (each.id == test.file) { tests.push_back({test.file + "::" + test.name, test.requirement, &each}); }
         }
     }
     return tests;
@@ -125,7 +150,7 @@ Result<std::vector<Named>> tests_of_red(const std::string& claimed, const std::v
 bool has_failed(const TestOutcome& test) { return test.status != TestStatus::passed && test.status != TestStatus::skipped; }
 
 Result<void> must_fail(const Named& test, const GateReport& report) {
-    if (build_fault(report, test.outcome->file) != nullptr) { return {}; }
+    if (build_fault(report, test.outcome->file)) { return {}; }
     switch (test.outcome->status) {
         case TestStatus::failed_assertion:
         case TestStatus::error: return {};
@@ -145,14 +170,15 @@ Result<void> nothing_else_fails(const GateReport& report, const std::vector<Name
     std::vector<std::string> files;         // That do not build.
     for (const Named& test : handed_back) {
         named.push_back(test.id);
-        if (build_fault(report, test.outcome->file) != nullptr) { files.push_back(test.outcome->file); }
+        if (build_fault(report, test.outcome->file)) { files.push_back(test.outcome->file); }
     }
     for (const Violation& each : report.violations) {
         if (each.contract != "types" || each.severity == "minor" || contains(files, each.file)) { continue; }
         return refused(each.file + ":" + std::to_string(each.line) + " does not build either: " + ellipsis(first_line(each.message), 200), "mend it, or name its tests as well");
     }
     for (const TestOutcome& test : report.tests) {
-        if (test.id == test.file && !files.empty()) { continue; }       // One file that does not build takes others along.
+        const bool was_not_run = test.id == test.file || test.status == TestStatus::not_collected;
+        if (was_not_run && !files.empty()) { continue; }        // One file that does not build takes others along.
         if (!has_failed(test) || contains(named, test.id) || contains(before, test.id) || contains(flaky, test.id)) { continue; }
         return refused(test.id + " fails too: " + ellipsis(first_line(test.message), 200), "make it pass, or name it as well");
     }
@@ -161,8 +187,8 @@ Result<void> nothing_else_fails(const GateReport& report, const std::vector<Name
 
 json::object told(const Named& test, const GateReport& report) {
     const TestOutcome& outcome = *test.outcome;
-    if (const Violation* fault = build_fault(report, outcome.file); fault != nullptr) {
-        return {{"id", test.id}, {"file", outcome.file}, {"line", fault->line}, {"status", to_string(TestStatus::error)}, {"message", "does not build: " + fault->message}};
+    if (const auto fault = build_fault(report, outcome.file)) {
+        return {{"id", test.id}, {"file", outcome.file}, {"line", fault->line}, {"status", to_string(TestStatus::error)}, {"message", fault->message}};
     }
     return {{"id", test.id}, {"file", outcome.file}, {"line", outcome.line}, {"status", to_string(outcome.status)}, {"message", outcome.message}};
 }
@@ -269,7 +295,7 @@ Result<json::object> judge_hand_back(const json::object& claim, const HandBackGr
         measured.push_back(told(test, ground.green));
     }
     AF_CHECK(nothing_else_fails(ground.green, named));
-    const bool builds = std::none_of(named.begin(), named.end(), [&](const Named& test) { return build_fault(ground.green, test.outcome->file) != nullptr; });
+    const bool builds = std::none_of(named.begin(), named.end(), [&](const Named& test) { return build_fault(ground.green, test.outcome->file).has_value(); });
     const json::value* believed = ground.green.facts.if_contains("believed");
     if (builds && believed != nullptr && *believed == json::value(false)) { return refused("the run is not believed: " + ellipsis(ground.green.summary, 300)); }
     const std::string to = text_of(claim, "to");

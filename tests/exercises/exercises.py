@@ -36,7 +36,7 @@ MODELS = ("honest", "sloppy", "hopeless")
 TASK_SECONDS = 1200
 FIELDS = {"agentforge_exercise", "shows", "language", "author", "needs", "request", "repository", "settings", "suite", "spec", "tests", "requirements",
           "solution", "hidden", "sloppy", "hopeless"}
-DRAFT_FIELDS = {"spec", "tests", "requirements", "solution"}
+DRAFT_FIELDS = {"spec", "tests", "requirements", "solution", "correction"}
 AUTHORS = ("fresh", "own")
 ANSWER = "Write what the requirements say; the tests are right."
 
@@ -94,6 +94,21 @@ def green(files, summary="It does what the tests say"):
     return [*write(files), call("complete", summary=summary)]
 
 
+def failing_tests(texts):
+    """Ids of tests that a context says fail."""
+    return re.findall(r"([\w./-]+\.\w+::[^\"\\;]+?)(?: \(line \d+\))? fails: ", texts)
+
+
+def unbuilt_files(texts):
+    """Files of which a context says that only they keep the tests from being built."""
+    return sorted({file for file, place in re.findall(r"([\w./-]+\.\w+)(?: \(line \d+\))? could not be loaded: does not build: ([\w./-]+):\d", texts) if file == place})
+
+
+def ids(file, name):
+    """What the gates may call a test that RED's artifact names."""
+    return {f"{file}::{name}", f"{file}::{name.replace(' > ', '::')}", f"{file}::{name.replace('.', '::')}"}
+
+
 class Script:
     """What the model does in one stage: drafts one after the other. The next is begun when the one before was handed in and refused;
     the last is repeated."""
@@ -146,8 +161,15 @@ class ExerciseModel(ModelServer):
     def drafts_of_tests(self, model):
         """(tests, requirements), the right ones last."""
         exercise = self.exercise
-        wrong = [draft for draft in self.wrong_drafts(model) if "tests" in draft or "requirements" in draft]
-        return [(draft.get("tests", exercise["tests"]), draft.get("requirements", exercise["requirements"])) for draft in [*wrong, {}]]
+        drafts = []
+        for draft in self.wrong_drafts(model):
+            if "tests" not in draft and "requirements" not in draft:
+                continue
+            requirements = draft.get("requirements", exercise["requirements"])
+            drafts.append((draft.get("tests", exercise["tests"]), requirements))
+            if "correction" in draft:
+                drafts.append((draft["correction"], requirements))
+        return [*drafts, (exercise["tests"], exercise["requirements"])]
 
     def work(self, model):
         """What `model` hands in, draft by draft: (stage, role) -> drafts."""
@@ -195,12 +217,13 @@ class ExerciseModel(ModelServer):
         red = self.scripts[("red", None)]
         if stage != "green" or not script.is_over() or red.draft == len(red.drafts) - 1:
             return None
-        unbuilt = sorted(path for path in red.requirements[red.draft] if re.search(re.escape(path) + r":\d+: ", texts))
-        failing = sorted(set(re.findall(r"([\w./-]+\.\w+::[^\s\"\\,]+)(?: \(line \d+\))? fails", texts)))
+        declared = red.requirements[red.draft]
+        failing = sorted({test for test in failing_tests(texts) if any(test in ids(file, name) for file, names in declared.items() for name in names)})
+        unbuilt = [f"{file}::{name}" for file in unbuilt_files(texts) for name in declared.get(file, {})]
+        failing += unbuilt
         for requirement in self.exercise["spec"]["requirements"]:
-            covered = {name.replace(".", "::") for names in red.requirements[red.draft].values() for name, of in names.items() if of.startswith(requirement["id"])}
-            tests = [test for test in failing if any(f"::{name}" in test for name in covered)]
-            tests = tests or [path for path in unbuilt if any(of.startswith(requirement["id"]) for of in red.requirements[red.draft][path].values())]
+            covered = {each for file, names in declared.items() for name, of in names.items() if of.startswith(requirement["id"]) for each in ids(file, name)}
+            tests = unbuilt or [test for test in failing if test in covered]
             if tests and requirement.get("acceptance_criteria"):
                 return call("complete", summary="A test is wrong", hand_back={
                     "to": "red", "tests": tests, "criterion": requirement["acceptance_criteria"][0], "reason": "The test expects something else than the specification says"})

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the files that import one of the files named as arguments, over any number of steps, and those files themselves; one a
 // line, relative to the working directory. Imports are found in the text, so that a path put together at run time is not seen:
-// a file that imports by an expression counts as importing everything. Nothing of the project is run.
-import { readFileSync, readdirSync } from 'node:fs';
+// a file that imports by an expression, or what is not in the tree, counts as importing everything. Nothing of the project is run.
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 const isSource = /\.([cm]?[jt]s|[jt]sx|vue|svelte|json)$/;
@@ -35,6 +35,8 @@ for (const file of files) {
     const targets = specifier.startsWith('.')
       ? byStem.get(stem(path.posix.normalize(path.posix.join(path.posix.dirname(file), specifier)))) ?? []
       : files.filter((each) => stem(each) === stem(specifier) || stem(each).endsWith(`/${stem(specifier).split('/').slice(1).join('/') || stem(specifier)}`));
+    // What is not in the tree is built from sources of it.
+    if (specifier.startsWith('.') && targets.length === 0 && !existsSync(path.posix.join(path.posix.dirname(file), specifier))) everything.push(file);
     for (const target of targets) importers.set(target, [...(importers.get(target) ?? []), file]);
   }
 }

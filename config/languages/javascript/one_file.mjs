@@ -2,13 +2,13 @@
 // One test file in a process of its own, with a framework whose recorder shares that process: what the frameworks' scripts
 // (run_mocha_file.mjs, run_jasmine_file.mjs, run_tape_file.mjs) have in common. Input and output are those of run_node_file.mjs.
 import { randomBytes } from 'node:crypto';
-import * as nodeModule from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { open } from './channel.mjs';
 import { Outcomes, describe, lineIn } from './outcomes.mjs';
 import { replaced } from './seal.mjs';
+import { readTypescript } from './typescript_require.mjs';
 
 export class OneFile {
   #tell;
@@ -39,9 +39,7 @@ export class OneFile {
 
   /** Lets TypeScript be loaded. */
   readTypescript() {
-    if (this.request.typescript === '') return;
-    nodeModule.register('./typescript_loader.mjs', { parentURL: import.meta.url, data: { root: this.root, typescript: this.request.typescript, marked: [] } });
-    process.setSourceMapsEnabled(true);
+    if (this.request.typescript !== '') readTypescript({ root: this.root, typescript: this.request.typescript });
   }
 
   /** A test begins; what was begun and never told is named where the process dies. */

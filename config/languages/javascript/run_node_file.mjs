@@ -6,7 +6,6 @@
 // Lines on descriptor 3 (channel.mjs): {type: "start", id}, {type: "result", id, name, line, status, message, canary},
 // {type: "tampered", text}, {type: "ran", place: "file:line"}, and at last {type: "end"}.
 import { pathToFileURL, fileURLToPath } from 'node:url';
-import * as nodeModule from 'node:module';
 import path from 'node:path';
 import test from 'node:test';
 
@@ -14,6 +13,7 @@ import { open } from './channel.mjs';
 import { connect } from './node_reporter.mjs';
 import { Outcomes, describe, lineIn } from './outcomes.mjs';
 import { replaced } from './seal.mjs';
+import { readTypescript } from './typescript_require.mjs';
 
 const { request, tell, leave } = open();
 const { root, file, canary, marker } = request;
@@ -114,14 +114,8 @@ await test(opening, () => {});
 const canaryTests = (await import(pathToFileURL(canary).href)).default;
 const { marked = [] } = request;       // Sources that tell which of their lines run (coverage.mjs).
 const ran = new Set();
-if (marked.length > 0) {
-  globalThis.agentforgeRan = (source, line) => { ran.add(`${source}:${line}`); };
-  await import('./marked_require.mjs').then(({ markRequired }) => markRequired(root, request.typescript, marked));
-}
-if (request.typescript !== '') {
-  nodeModule.register('./typescript_loader.mjs', { parentURL: import.meta.url, data: { root, typescript: request.typescript, marked } });
-  process.setSourceMapsEnabled(true);
-}
+if (marked.length > 0) globalThis.agentforgeRan = (source, line) => { ran.add(`${source}:${line}`); };
+if (request.typescript !== '') readTypescript({ root, typescript: request.typescript, marked });
 process.chdir(root);
 process.argv = [process.argv[0], target];
 process.execArgv = [];

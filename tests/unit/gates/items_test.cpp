@@ -182,5 +182,14 @@ TEST(PlainSkeletons, a_signature_that_brings_more_than_itself_is_refused) {
     EXPECT_FALSE(plain("java", {"f", "F.java", "public void f() { work(); } public void g()"}).problems.empty());
 }
 
+TEST(RustSkeleton, leaves_a_type_alone_that_it_declared_with_its_attributes) {
+    const SkeletonInterface error{"LineError", "src/lib.rs", "#[derive(Debug, Clone)] pub enum LineError { Missing(&'static str) }"};
+    const auto first = write_plain_skeletons("rust", {error}, {{"src/lib.rs", "pub fn old() {}\n"}}, {}, "m");
+    ASSERT_EQ(first.files.size(), 1U);
+    const auto again = write_plain_skeletons("rust", {error}, {{"src/lib.rs", first.files.front().second}}, {}, "m");
+    EXPECT_TRUE(again.problems.empty());
+    EXPECT_TRUE(again.files.empty());
+}
+
 }  // namespace
 }  // namespace agentforge::kernel

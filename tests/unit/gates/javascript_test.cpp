@@ -172,6 +172,76 @@ TEST_F(TypescriptTask, an_import_by_require_is_an_import) {
     EXPECT_TRUE(green.passed) << joined(green.blocking_issues);
 }
 
+/// A project whose tests import what its compiler writes, and do not find it there: `npm test` builds first.
+class BuiltBeforeItsTests : public TypescriptTask {
+protected:
+    void build_in(const std::string& tsconfig, const std::string& package) {
+        for (const auto* tree : {"base", "red", "green"}) {
+            auto& files = project_.tree(tree);
+            files["package.json"] = package;
+            files["tsconfig.json"] = tsconfig;
+            files["src/index.ts"] = "export { old } from './old';\nexport { Shape } from './slug';\nexport * from './slug';\n";
+            files["src/slug.ts"] = "export interface Shape { sides: number }\n" + (files.count("src/slug.ts") == 0 ? "" : "\n" + files["src/slug.ts"]);
+            files.erase("test/old.test.ts");
+            files["test/old.test.js"] = "const test = require('node:test');\nconst assert = require('node:assert');\nconst { old } = require('../dist');\n"
+                                        "test('old', () => { assert.equal(old(), 1); });\n";
+            if (files.erase("test/slug.test.ts") == 0) { continue; }
+            files["test/slug.test.js"] = "const { it } = require('node:test');\nconst assert = require('node:assert');\nconst { slugify } = require('" + import + "');\n"
+                                         "it('rounds 3.5', () => { assert.equal(slugify('A'), 'a'); });\n";
+        }
+        project_.baseline.test_files = {"test/slug.test.js"};
+        project_.baseline.test_suite = json::parse(R"({"test_files": [{"path": "test/slug.test.js", "tests": [{"name": "rounds 3.5", "requirement_ref": "REQ-001"}]}]})").as_object();
+    }
+    void expect_each_test_passes() {
+        build_in(R"({"compilerOptions": {)" + compiler_ + R"(}, "include": ["src"]})", package_);
+        const auto report = project_.gate("tests", "green");
+        EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+        EXPECT_EQ(status_of(report, "test/slug.test.js::rounds 3.5"), TestStatus::passed);
+    }
+    void expect_red_then_green() {
+        const auto base = project_.gate("tests", "base");
+        EXPECT_TRUE(base.passed) << joined(base.blocking_issues);
+        project_.baseline.base_tests = base.tests;
+        const auto red = project_.gate("red", "red");
+        EXPECT_TRUE(red.passed) << joined(red.blocking_issues);
+        const auto green = project_.gate("green", "green");
+        EXPECT_TRUE(green.passed) << joined(green.blocking_issues);
+        EXPECT_EQ(green.facts.at("fails_without_change"), json::value(true));
+        EXPECT_EQ(green.facts.at("coverage"), json::value("measured"));
+    }
+    const std::string compiler_ = R"("target": "es2022", "module": "commonjs", "strict": true, "outDir": "dist")";
+    const std::string package_ = R"({"name": "@shop/slug", "main": "dist/index.js", "exports": "./dist/index.js", "scripts": {"test": "tsc && node --test"}})";
+    std::string import = "../dist";
+};
+
+TEST_F(BuiltBeforeItsTests, what_the_compiler_writes_stands_for_its_source) {
+    build_in(R"({"compilerOptions": {)" + compiler_ + R"(, "rootDir": "src"}, "include": ["src/**/*.ts"]})", package_);
+    expect_red_then_green();
+}
+
+TEST_F(BuiltBeforeItsTests, the_folder_of_its_sources_is_what_it_includes) {
+    import = "../dist/slug.js";
+    expect_each_test_passes();
+}
+
+TEST_F(BuiltBeforeItsTests, the_package_imports_itself_by_its_name) {
+    import = "@shop/slug";
+    expect_each_test_passes();
+}
+
+TEST_F(BuiltBeforeItsTests, its_folder_stands_for_the_main_file) {
+    import = "..";
+    expect_each_test_passes();
+}
+
+TEST_F(BuiltBeforeItsTests, a_test_that_imports_what_is_built_is_affected_by_its_source) {
+    build_in(R"({"compilerOptions": {)" + compiler_ + R"(}, "include": ["src"]})", package_);
+    project_.baseline.base_tests = project_.gate("tests", "base").tests;
+    const auto edited = project_.gate("tests", "green", {}, {{"scope", "affected"}});
+    EXPECT_TRUE(edited.passed) << joined(edited.blocking_issues);
+    EXPECT_EQ(status_of(edited, "test/old.test.js::old"), TestStatus::passed);
+}
+
 TEST_F(TypescriptTask, code_that_knows_the_tests_inputs_is_shown) {
     project_.tree("green")["src/slug.ts"] = "export function slugify(text: string): string {\n  if (text === 'Hello') return 'hello';\n  return text;\n}\n";
     for (const auto* tree : {"red", "green"}) {
@@ -393,6 +463,54 @@ describe('slugify', () => {
     EXPECT_EQ(status(report, "spec/slug.spec.js::slugify::passes"), TestStatus::passed);
     EXPECT_NE(status(report, "spec/slug.spec.js::slugify::asserts nothing"), TestStatus::passed);
     EXPECT_EQ(status(report, "spec/slug.spec.js::slugify::other error"), TestStatus::error);
+}
+
+TEST_F(SmallRunners, ava_outcomes_are_told_apart) {
+    has("ava", "test/slug.test.js", R"(const test = require('ava');
+const assert = require('node:assert');
+const { slugify } = require('../src/slug');
+test('skeleton', (t) => { t.is(slugify('A'), 'a'); });
+test('assertion', (t) => { t.is(1, 2); });
+test('assertion of node', (t) => { assert.equal(1, 2); });
+test.skip('skipped', (t) => { t.pass(); });
+test.todo('todo');
+test('passes', async (t) => { await 1; t.pass(); });
+test('asserts nothing', () => {});
+test('other error', () => { throw new TypeError('x'); });
+test('rejected', async () => { throw new TypeError('y'); });
+)");
+    const auto report = project_.gate("tests", "t");
+    const std::string file = "test/slug.test.js::";
+    EXPECT_EQ(status(report, file + "skeleton"), TestStatus::failed_skeleton);
+    EXPECT_EQ(status(report, file + "assertion"), TestStatus::failed_assertion);
+    EXPECT_EQ(status(report, file + "assertion of node"), TestStatus::failed_assertion);
+    EXPECT_EQ(status(report, file + "skipped"), TestStatus::skipped);
+    EXPECT_EQ(status(report, file + "todo"), TestStatus::skipped);
+    EXPECT_EQ(status(report, file + "passes"), TestStatus::passed);
+    EXPECT_EQ(status(report, file + "asserts nothing"), TestStatus::error);
+    EXPECT_EQ(status(report, file + "other error"), TestStatus::error);
+    EXPECT_EQ(status(report, file + "rejected"), TestStatus::error);
+    const auto* failed = find_test(report, file + "assertion");
+    EXPECT_EQ(failed->line, 5U);
+    EXPECT_THAT(failed->message, AllOf(HasSubstr("- 1"), HasSubstr("+ 2")));
+    EXPECT_THAT(find_test(report, file + "rejected")->message, HasSubstr("TypeError: y"));
+}
+
+TEST_F(SmallRunners, ava_runs_es_modules_and_tells_a_file_that_does_not_load) {
+    has("ava", "test/slug.test.mjs", "import test from 'ava';\nimport '../src/slug.js';\ntest('passes', (t) => { t.pass(); });\n",
+        {{"test/broken.test.mjs", "import test from 'ava';\nimport './nothere.mjs';\ntest('one', (t) => { t.pass(); });\n"}});
+    const auto report = project_.gate("tests", "t");
+    EXPECT_EQ(status(report, "test/slug.test.mjs::passes"), TestStatus::passed);
+    EXPECT_EQ(status(report, "test/broken.test.mjs"), TestStatus::error);
+    EXPECT_THAT(find_test(report, "test/broken.test.mjs")->message, HasSubstr("Cannot find module"));
+}
+
+TEST_F(SmallRunners, code_that_patches_ava_is_not_believed) {
+    has("ava", "test/slug.test.js", "const test = require('ava');\n"
+                                    "test('one', (t) => { Object.getPrototypeOf(t).is = () => {}; t.is = () => {}; t.is(1, 2); });\n");
+    const auto report = project_.gate("tests", "t");
+    EXPECT_FALSE(report.passed);
+    for (const auto& test : report.tests) { EXPECT_NE(test.status, TestStatus::passed) << test.id; }
 }
 
 TEST_F(SmallRunners, tape_outcomes_are_told_apart) {

@@ -123,13 +123,13 @@ TEST_F(Readiness, TakesGenericWithItsCommandAndLooksForIt) {
 }
 
 TEST_F(Readiness, NamesATestRunnerThatIsNotSupportedInsteadOfTakingNodes) {
-    project.tree("t") = {{"package.json", R"({"devDependencies": {"ava": "^6.0.0"}})"}, {"a.js", ""}, {"test/a.js", ""}};
+    project.tree("t") = {{"package.json", R"({"devDependencies": {"uvu": "^0.5.0"}})"}, {"a.js", ""}, {"test/a.js", ""}};
     const auto found = look();
     ASSERT_TRUE(found.ok()) << found.error().to_string();
     const auto can = check_can_measure(*found, "ask");
     ASSERT_FALSE(can.ok());
     EXPECT_EQ(can.error().code, "AF-GATE-144");
-    EXPECT_THAT(can.error().message, HasSubstr("run by ava"));
+    EXPECT_THAT(can.error().message, HasSubstr("run by uvu"));
     EXPECT_THAT(can.error().remedy, HasSubstr("gates.command"));
 }
 

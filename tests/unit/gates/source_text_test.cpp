@@ -52,6 +52,20 @@ TEST(SourceText, comments_texts_and_directives_are_no_code) {
     EXPECT_EQ(text.code, "int a;            \nconst char *t = \"        \";\n     \nint one() {\n     \n           \n      \n}\n");
 }
 
+TEST(SourceText, functions_of_javascript_are_called_by_their_own_names) {
+    std::vector<std::string> names;
+    const auto text = R"text(
+export async function one(a) { return a; }
+export default function two<T>(a: T[]): T { return a[0]; }
+const three = async (a) => { return a; };
+module.exports.four = function () { return 4; };
+class Five { async six(a, b) { return a; } get seven() { return 7; } }
+export const eight = <T>(a: T): T => { return a; };
+)text";
+    for (const auto& [name, complexity] : complexities("javascript", text)) { names.push_back(name); }
+    EXPECT_THAT(names, ::testing::ElementsAre("one", "two", "three", "four", "six", "seven", "eight"));
+}
+
 TEST(SourceText, functions_of_cpp_have_their_decisions_and_no_others) {
     const auto text = R"text(
 template <typename T> struct Box {

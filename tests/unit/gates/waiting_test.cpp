@@ -44,6 +44,19 @@ TEST(WaitingFiles, may_miss_a_module_by_its_file_and_no_identifier) {
     EXPECT_FALSE(waits("go", "does not build: a_test.go:4: undeclared name: errors"));
 }
 
+TEST(MissedNames, of_a_test_are_those_that_the_specification_has) {
+    const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "javascript");
+    ASSERT_TRUE(language.ok());
+    const json::object specification{{"interfaces", json::array{json::object{{"name", "slugify"}}, json::object{{"name", "Cart.add"}}}}};
+    for (const auto* message : {"TypeError: slugify is not a function", "TypeError: (0 , index_1.slugify) is not a function", "TypeError: cart.add is not a function",
+                                "TypeError: Cart is not a constructor"}) {
+        EXPECT_TRUE(misses_what_is_specified(*language, specification, message)) << message;
+    }
+    for (const auto* message : {"TypeError: assert.equals is not a function", "ReferenceError: slugfy is not defined", ""}) {
+        EXPECT_FALSE(misses_what_is_specified(*language, specification, message)) << message;
+    }
+}
+
 TEST(WaitingFiles, have_no_other_fault) {
     EXPECT_FALSE(waits("python", "cannot be loaded: SyntaxError: invalid syntax"));
     EXPECT_FALSE(waits("rust", "does not build: tests/a.rs:4: unresolved import `meter::Quota`\ntests/a.rs:9: expected one of `!`, found `)`"));

@@ -71,6 +71,27 @@ TEST(HandBack, a_criterion_is_found_as_agents_are_shown_it) {
     EXPECT_TRUE(judged(with(claim(), "criterion", "REQ-002:  'a b' becomes\n 'a-b'."), one_fails()).ok());
 }
 
+/// A build that fails keeps every file from running.
+GateReport does_not_build(const std::string& message) {
+    GateReport report;
+    report.tests = {outcome("tests/test_slug.py", TestStatus::error, message), outcome(spaces, TestStatus::not_collected), outcome(lower, TestStatus::not_collected),
+                    outcome("tests/test_words.py", TestStatus::error, message)};
+    report.facts = {{"believed", true}};
+    return report;
+}
+
+TEST(HandBack, tests_of_a_file_that_does_not_build_can_be_handed_back) {
+    const auto evidence = judged(claim(), does_not_build("does not build: tests/test_slug.py:9: cannot borrow `quota` as mutable\ntests/test_slug.py:10: the same"));
+    ASSERT_TRUE(evidence.ok()) << evidence.error().to_string();
+    EXPECT_EQ(evidence->at("tests"), json::value(json::array{json::value("tests/test_slug.py::test_spaces")}));
+    EXPECT_THAT(hand_back_words(*evidence), HasSubstr("cannot borrow `quota`"));
+}
+
+TEST(HandBack, a_build_that_the_code_breaks_is_not_handed_back) {
+    EXPECT_THAT(refusal(claim(), does_not_build("does not build: slug.py:9: expected `;`")), HasSubstr("no test that RED has written"));
+    EXPECT_THAT(refusal(claim(), does_not_build("does not build: tests/test_slug.py:9: no method\nslug.py:9: expected `;`")), HasSubstr("no test that RED has written"));
+}
+
 TEST(HandBack, what_nobody_specified_is_no_criterion) {
     EXPECT_THAT(refusal(with(claim(), "criterion", "Spaces stay as they are"), one_fails()), HasSubstr("REQ-002: 'a b' becomes 'a-b'"));
     EXPECT_THAT(refusal(with(claim(), "criterion", "'a b'"), one_fails()), HasSubstr("no criterion of the specification"));
@@ -106,7 +127,7 @@ TEST(HandBack, a_run_that_is_not_believed_proves_nothing) {
     EXPECT_THAT(refusal(claim(), GateReport{}), HasSubstr("no test could be run"));
 }
 
-GateReport does_not_build() {
+GateReport has_an_error_of_the_compiler() {
     GateReport report = one_fails();
     report.tests = {outcome("tests/test_slug.py", TestStatus::error, "does not build: `words` is not mutable"),
                     outcome("tests/test_words.py", TestStatus::error, "does not build: could not compile")};
@@ -115,12 +136,12 @@ GateReport does_not_build() {
 }
 
 TEST(HandBack, a_test_file_that_does_not_build_beside_code_that_does_goes_back_by_its_name) {
-    const auto evidence = judged(with(claim(), "tests", json::array{"tests/test_slug.py"}), does_not_build());
+    const auto evidence = judged(with(claim(), "tests", json::array{"tests/test_slug.py"}), has_an_error_of_the_compiler());
     ASSERT_TRUE(evidence.ok()) << evidence.error().to_string();
     EXPECT_EQ(evidence->at("tests"), (json::value{"tests/test_slug.py::test_lower", "tests/test_slug.py::test_spaces"}));
     EXPECT_EQ(evidence->at("measured").as_array().at(0).at("message"), "does not build: cannot borrow `words` as mutable");
     EXPECT_EQ(evidence->at("measured").as_array().at(0).at("line"), 9);
-    GateReport report = does_not_build();
+    GateReport report = has_an_error_of_the_compiler();
     report.violations.push_back({"cargo", "types", "critical", "slug.py", 3, "mismatched types", ""});
     EXPECT_THAT(refusal(with(claim(), "tests", json::array{"tests/test_slug.py"}), report), HasSubstr("slug.py:3 does not build either"));
 }
