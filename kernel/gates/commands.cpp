@@ -294,7 +294,7 @@ Result<void> LanguageCommands::place(const Language& language, const std::string
     }
     fetched_.clear();
     tried_without_.clear();
-    if (language.setup.empty() || dependencies_.setup == "never") { return {}; }
+    if (language.setup.empty() || dependencies_.setup == "never") { return lay_users_folders(language); }
     if (dependencies_.setup == "always") { AF_CHECK(set_up(language, tree, stop)); }
     AF_TRY(const auto steps, steps_of(language, tree, checkout_, dependencies_.directory, settings_.programs));
     for (const auto& [rule, step] : steps) {
@@ -306,13 +306,27 @@ Result<void> LanguageCommands::place(const Language& language, const std::string
         }
     }
     for (const auto& fetched : fetched_) {
-        for (const auto& [name, target] : fetched.links) {
-            const auto link = checkout_.path() / name;
-            std::error_code failure;
-            if (std::filesystem::exists(std::filesystem::symlink_status(link, failure))) { continue; }      // The tree's own.
-            AF_CHECK(make_directories(link.parent_path()));
-            std::filesystem::create_symlink(target, link, failure);
-            if (failure) { return Error{"AF-GATE-101", "The dependencies cannot be laid beside the tree: " + failure.message() + ".", link.string(), "Check the space and the rights of the folder that AgentForge keeps its state in.", ErrorKind::io}; }
+        for (const auto& [name, target] : fetched.links) { AF_CHECK(lay_beside(name, target)); }
+    }
+    return lay_users_folders(language);
+}
+
+Result<void> LanguageCommands::lay_beside(const std::string& name, const std::string& target) {
+    const auto link = checkout_.path() / name;
+    std::error_code failure;
+    if (std::filesystem::exists(std::filesystem::symlink_status(link, failure))) { return {}; }      // The tree's own, or what was fetched.
+    AF_CHECK(make_directories(link.parent_path()));
+    std::filesystem::create_symlink(target, link, failure);
+    if (failure) { return Error{"AF-GATE-101", "The dependencies cannot be laid beside the tree: " + failure.message() + ".", link.string(), "Check the space and the rights of the folder that AgentForge keeps its state in.", ErrorKind::io}; }
+    return {};
+}
+
+Result<void> LanguageCommands::lay_users_folders(const Language& language) {
+    for (const auto& rule : language.setup) {
+        for (const auto& [name, target] : rule.links) {
+            const auto same_name = [&](const std::string& folder) { return std::filesystem::path(folder).filename() == name; };
+            const auto own = std::find_if(settings_.readable.begin(), settings_.readable.end(), same_name);
+            if (own != settings_.readable.end()) { AF_CHECK(lay_beside(name, *own)); }
         }
     }
     return {};

@@ -81,6 +81,10 @@ public:
 
     /// Checks the tree out and lays what it depends on beside it, for the commands that follow.
     /// Errors: AF-GATE-100 dependencies were not fetched yet and nobody has approved it; AF-GATE-101 they could not be; git's own.
+    /// Lays a link beside the tree unless it has such a file itself. Errors: AF-GATE-101.
+    [[nodiscard]] Result<void> lay_beside(const std::string& name, const std::string& target);
+    /// Lays readable folders beside the tree that are called as what the language would fetch (`node_modules`): the user has fetched it.
+    [[nodiscard]] Result<void> lay_users_folders(const Language& language);
     [[nodiscard]] Result<void> place(const Language& language, const std::string& tree, const Stop& stop);
     /// From now on these files (path and content) stand in each tree that is checked out, in place of its own; none: as trees are.
     void stand_in(std::map<std::string, std::string> files) { stand_in_ = std::move(files); }

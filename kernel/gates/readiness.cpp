@@ -84,6 +84,7 @@ std::vector<ToolState> tools_of(const Language& language, const TestRunner* runn
     std::vector<ToolState> tools;
     for (const auto& tool : declared) {
         if (!tool.runners.empty() && (runner == nullptr || std::find(tool.runners.begin(), tool.runners.end(), runner->name) == tool.runners.end())) { continue; }
+        if (tool.unsupported && tool.runners.empty() && runner != nullptr) { continue; }      // Another runner runs the tests.
         ToolState state{tool.program, tool.program, tool.use, tool.install, tool.version, !tool.optional, false};
         if (const auto own = settings.programs.find(tool.program); own != settings.programs.end()) {
             state.program = own->second;

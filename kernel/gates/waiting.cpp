@@ -5,6 +5,7 @@
 
 #include <re2/re2.h>
 
+#include "base/json_fields.hpp"
 #include "gates/measure.hpp"
 #include "gates/stubs.hpp"
 
@@ -23,7 +24,7 @@ std::string missing_name(std::string_view message) {
     return name.substr(name.find_last_of(".:/") + 1);
 }
 
-/// The parts of a specification that name code. Its prose may have any word.
+/// The parts of a specification that name code. Its prose may have any word, and counts only where no interface names any.
 struct Specified {
     std::string names;                      ///< Of interfaces and components, with their signatures.
     std::string files;                      ///< Of these, and those to be created or changed.
@@ -45,6 +46,8 @@ Specified what_is_to_be_written(const json::object& specification) {
     for (const char* part : {"files_to_create", "files_to_modify"}) {
         if (const auto* found = specification.if_contains(part)) { specified.files += json::serialize(*found) + "\n"; }
     }
+    const auto* prose = specification.if_contains("requirements");
+    if (list_of(specification, "interfaces").empty() && prose != nullptr) { specified.names += json::serialize(*prose) + "\n"; }
     return specified;
 }
 

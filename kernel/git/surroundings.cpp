@@ -85,6 +85,13 @@ fs::path made_from(const fs::path& environment) {
 
 }  // namespace
 
+std::optional<std::string> node_packages(const std::filesystem::path& repository) {
+    const fs::path folder = repository / "node_modules";
+    std::error_code none;
+    if (!fs::is_directory(folder, none) || is_committed(repository, folder)) { return std::nullopt; }
+    return folder.string();
+}
+
 std::optional<PythonEnvironment> python_environment(const std::filesystem::path& repository) {
     std::vector<fs::path> candidates;
     for (const char* name : {".venv", "venv"}) {

@@ -17,6 +17,9 @@ struct PythonEnvironment {
     std::vector<std::string> folders;       ///< What it reads: its own, and programs and libraries of the Python that it was made from, unless that is the system's.
 };
 
+/// `node_modules` of the checkout (absolute), where its user installed it and nobody committed it. Reads only.
+[[nodiscard]] std::optional<std::string> node_packages(const std::filesystem::path& repository);
+
 /// `.venv` or `venv`, else what tox or nox made last; one with pytest before others. Nullopt: there is none, or it is committed, and so not its user's word. Reads only.
 [[nodiscard]] std::optional<PythonEnvironment> python_environment(const std::filesystem::path& repository);
 

@@ -59,6 +59,13 @@ void use_python_environment(json::object& gates, const ProjectPlace& place) {
     for (const std::string& folder : python->folders) { readable.get_array().emplace_back(folder); }
 }
 
+/// Has the checks of JavaScript read the packages that the user has installed in the checkout and not committed.
+void use_node_packages(json::object& gates, const ProjectPlace& place) {
+    json::value& readable = gates.at("readable");
+    const auto folder = node_packages(place.root);
+    if (folder && readable.is_array()) { readable.get_array().emplace_back(*folder); }
+}
+
 /// `gates:` of the settings; programs with a `/` and folders are meant from the project's root.
 json::object gate_settings(const Settings& settings, const ProjectPlace& place) {
     json::object gates = settings.section("gates");
@@ -77,6 +84,7 @@ json::object gate_settings(const Settings& settings, const ProjectPlace& place) 
         }
     }
     use_python_environment(gates, place);
+    use_node_packages(gates, place);
     return gates;
 }
 

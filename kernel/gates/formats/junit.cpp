@@ -59,6 +59,13 @@ void take_java_names(ReportedTest& test) {
     for (auto at = test.suite.find('$'); at != std::string::npos; at = test.suite.find('$', at)) { test.suite.replace(at, 1, "::"); }
 }
 
+/// Meson: `project:suite / name` in the class `project`.
+void take_meson_name(ReportedTest& test) {
+    const auto slash = test.name.find(" / ");
+    if (test.suite.empty() || slash == std::string::npos || !test.name.starts_with(test.suite)) { return; }
+    test.name.erase(0, slash + 3);
+}
+
 class JunitReader final : public Poco::XML::DefaultHandler {
 public:
     explicit JunitReader(FormatResult& result) : result_(result) {}
@@ -81,6 +88,8 @@ public:
         } else if (inside_ && (name == "failure" || name == "error" || name == "skipped")) {
             in_detail_ = true;
             detail(name, attributes);
+        } else if (inside_ && name == "system-err") {
+            in_errors_ = true;
         }
     }
 
@@ -90,6 +99,8 @@ public:
             end_test();
         } else if (name == "failure" || name == "error" || name == "skipped") {
             in_detail_ = false;
+        } else if (name == "system-err") {
+            in_errors_ = false;
         } else if ((name == "testsuite" || name == "testsuites") && !suites_.empty()) {
             const auto suite = suites_.back();
             suites_.pop_back();
@@ -106,8 +117,9 @@ public:
     }
 
     void characters(const Poco::XML::XMLChar text[], int start, int length) override {
-        if (!in_detail_ || test_.message.size() >= max_junit_text) { return; }
-        test_.message.append(text + start, static_cast<std::size_t>(length));
+        if (!in_detail_ && !in_errors_) { return; }
+        auto& kept = in_detail_ ? test_.message : errors_;
+        if (kept.size() < max_junit_text) { kept.append(text + start, static_cast<std::size_t>(length)); }
     }
 
 private:
@@ -116,6 +128,7 @@ private:
     void begin_test(const Poco::XML::Attributes& attributes) {
         inside_ = true;
         test_ = {};
+        errors_.clear();
         test_.status = TestStatus::passed;
         test_.name = attributes.getValue("name");
         test_.suite = attributes.getValue("classname");
@@ -140,6 +153,7 @@ private:
             }
         }
         take_java_names(test_);
+        take_meson_name(test_);
         // CTest and GoogleTest say it in an attribute.
         const auto status = attributes.getValue("status");
         if (status == "notrun" || status == "disabled") { test_.status = TestStatus::skipped; }
@@ -168,7 +182,9 @@ private:
             return;
         }
         if (test_.name == test_.file && test_.status == TestStatus::failed_assertion) { test_.status = TestStatus::error; }
-        test_.message = failure_text(test_.message);
+        // Meson says nothing of a failure but what the program wrote.
+        const bool unexplained = test_.message.empty() && (test_.status == TestStatus::failed_assertion || test_.status == TestStatus::error);
+        test_.message = failure_text(unexplained ? errors_ : test_.message);
         if (!suites_.empty()) {
             ++suites_.back().seen;
             const bool bad = test_.status == TestStatus::failed_assertion || test_.status == TestStatus::error;
@@ -180,9 +196,11 @@ private:
     FormatResult& result_;
     std::vector<Suite> suites_;
     ReportedTest test_;
+    std::string errors_;            ///< What the test wrote on standard error.
     std::size_t depth_ = 0;
     bool inside_ = false;
     bool in_detail_ = false;
+    bool in_errors_ = false;
 };
 
 }  // namespace

@@ -133,6 +133,21 @@ class TestSuiteBeforeTheTask(ProgramTest):
                 self.assertIn(f"{folder}/bin/python", self.run_program("doctor", "--json").out)
                 shutil.rmtree(self.repository / folder.split("/")[0])
 
+    def test_the_packages_that_the_user_installed_are_found(self):
+        self.make_repository("one")
+        self.git("rm", "-q", "-r", ".")
+        (self.repository / ".gitignore").write_text("node_modules/\n")
+        (self.repository / "package.json").write_text('{"devDependencies": {"answer": "1"}}')
+        (self.repository / "answer.test.mjs").write_text("import test from 'node:test';\nimport 'answer';\ntest('answer', () => {});\n")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "a package")
+        self.assertIn("1 failing", self.verdict()["detail"])
+        package = self.repository / "node_modules/answer"
+        package.mkdir(parents=True)
+        package.joinpath("index.js").write_text("module.exports = 42;\n")
+        package.joinpath("package.json").write_text('{"name": "answer"}')
+        self.assertRegex(self.verdict()["detail"], r"^1 tests?, none failing$")
+
     def test_an_environment_that_is_committed_is_not_the_users(self):
         self.suite("test_more.py", "def test_more():\n    assert True\n")
         (self.repository / ".venv/bin").mkdir(parents=True)

@@ -279,6 +279,19 @@ TEST_F(TypescriptTask, configuration_and_tests_are_locked_after_red) {
     }
 }
 
+TEST(JavascriptGates, packages_that_the_user_installed_are_found) {
+    Project project;
+    const auto folder = project.folder() / "users" / "node_modules";
+    std::filesystem::create_directories(folder / "answer");
+    std::ofstream(folder / "answer/index.js") << "module.exports = 42;\n";
+    std::ofstream(folder / "answer/package.json") << R"({"name": "answer"})";
+    project.configure({{"readable", json::array{json::string(folder.string())}}});
+    project.tree("t") = {{"package.json", R"({"devDependencies": {"answer": "1"}})"},
+                         {"test/a.test.mjs", "import assert from 'node:assert';\nimport test from 'node:test';\nimport answer from 'answer';\ntest('a', () => { assert.equal(answer, 42); });\n"}};
+    const auto report = project.gate("tests", "t");
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+}
+
 /// Vitest and Jest as published, installed by `scripts/test --runners` into the folder that AGENTFORGE_NODE_MODULES names. node finds
 /// packages in `node_modules` beside the file and above; here it stands above the checked-out tree.
 class NpmRunners : public ::testing::Test {

@@ -133,6 +133,26 @@ TEST_F(Readiness, NamesATestRunnerThatIsNotSupportedInsteadOfTakingNodes) {
     EXPECT_THAT(can.error().remedy, HasSubstr("gates.command"));
 }
 
+TEST_F(Readiness, NamesMesonMakeAndGradleAndSaysHowTheyAreMeasured) {
+    const std::vector<std::tuple<std::string, std::string, std::string>> cases{
+        {"meson.build", "project('a', 'c')\n", "Meson"}, {"Makefile", "check: a\n\t./a\n", "Make"}, {"build.gradle", "plugins { id 'java' }\n", "Gradle"}};
+    for (const auto& [file, content, name] : cases) {
+        const std::string source = name == "Gradle" ? "src/main/java/A.java" : "a.c";
+        project.tree("t") = {{file, content}, {source, ""}};
+        const auto found = look();
+        ASSERT_TRUE(found.ok()) << found.error().to_string();
+        const auto can = check_can_measure(*found, "ask");
+        ASSERT_FALSE(can.ok()) << name;
+        EXPECT_EQ(can.error().code, "AF-GATE-144");
+        EXPECT_THAT(can.error().message, HasSubstr("run by " + name));
+        EXPECT_THAT(can.error().remedy, HasSubstr("AGENTFORGE_RESULTS"));
+        project.tree("t")[name == "Gradle" ? "pom.xml" : "CMakeLists.txt"] = name == "Gradle" ? "<project/>" : "enable_testing()\n";
+        const auto beside = look();
+        ASSERT_TRUE(beside.ok());
+        for (const auto& tool : beside->scopes.front().tools) { EXPECT_NE(tool.name, name); }
+    }
+}
+
 TEST_F(Readiness, NamesPytestWhereTheProjectConfiguresItAndTheInterpreterHasItNot) {
     const fs::path python = project.folder() / "python3";
     std::ofstream(python) << "#!/bin/sh\n[ \"$2\" != 'import pytest' ]\n";

@@ -190,6 +190,34 @@ TEST(JunitXml, the_class_is_the_suite) {
                                                 "error  com.example.SlugTest::breaks"));
 }
 
+// Written by Meson 1.0.1.
+TEST(JunitXml, a_recorded_report_of_meson_names_tests_and_says_what_they_wrote) {
+    const auto result = junit(R"(<?xml version='1.0' encoding='utf-8'?>
+<testsuites tests="2" errors="0" failures="1"><testsuite name="a" tests="2" errors="0" failures="1" skipped="0" time="0.08"><testcase name="a:unit / sums" classname="a" time="0.08" /><testcase name="a / fails" classname="a" time="0.07"><failure /><system-err>u: ../tests/test_b.c:3: main: Assertion `1 == 2' failed.</system-err></testcase></testsuite></testsuites>)");
+    EXPECT_EQ(result.problem, "");
+    EXPECT_THAT(lines_of(result), ElementsAre("passed  a::sums", "failed_assertion  a::fails"));
+    EXPECT_THAT(result.tests.at(1).message, HasSubstr("tests/test_b.c:3: main: Assertion `1 == 2' failed."));
+}
+
+// As Gradle 8 writes it, of JUnit 5.
+TEST(JunitXml, a_report_in_the_form_of_gradle_names_tests_and_tells_assertions) {
+    const auto result = junit(R"xml(<?xml version="1.0" encoding="UTF-8"?>
+<testsuite name="com.example.SlugTest" tests="2" skipped="0" failures="1" errors="0" timestamp="2024-01-01T00:00:00" hostname="host" time="0.02">
+  <properties/>
+  <testcase name="lowers()" classname="com.example.SlugTest" time="0.01"/>
+  <testcase name="joins()" classname="com.example.SlugTest" time="0.01">
+    <failure message="org.opentest4j.AssertionFailedError: expected: &lt;a-b&gt; but was: &lt;a_b&gt;" type="org.opentest4j.AssertionFailedError">org.opentest4j.AssertionFailedError: expected: &lt;a-b&gt; but was: &lt;a_b&gt;
+	at app//com.example.SlugTest.joins(SlugTest.java:14)
+</failure>
+  </testcase>
+  <system-out><![CDATA[]]></system-out>
+  <system-err><![CDATA[]]></system-err>
+</testsuite>)xml");
+    EXPECT_EQ(result.problem, "");
+    EXPECT_THAT(lines_of(result), ElementsAre("passed  com.example.SlugTest::lowers", "failed_assertion  com.example.SlugTest::joins"));
+    EXPECT_THAT(result.tests.at(1).message, HasSubstr("SlugTest.java:14"));
+}
+
 // Surefire 2.22.3 (braces) and 3.2.5 (parentheses) with JUnit 5: classes in classes, methods with arguments, cases in brackets.
 TEST(JunitXml, nested_classes_and_methods_with_arguments_have_the_names_that_stand_in_the_source) {
     const auto result = junit(R"xml(<testsuite name="com.example.ManyTest" tests="8" errors="0" skipped="0" failures="1">

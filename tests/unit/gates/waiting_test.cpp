@@ -57,6 +57,16 @@ TEST(MissedNames, of_a_test_are_those_that_the_specification_has) {
     }
 }
 
+TEST(MissedNames, stand_in_the_requirements_where_no_interface_is_specified) {
+    const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "javascript");
+    ASSERT_TRUE(language.ok());
+    json::object specification{{"requirements", json::array{json::object{{"description", "keys gives the sorted names"}}}}, {"interfaces", json::array{}}};
+    EXPECT_TRUE(misses_what_is_specified(*language, specification, "TypeError: ini.keys is not a function"));
+    EXPECT_FALSE(misses_what_is_specified(*language, specification, "TypeError: ini.kyes is not a function"));
+    specification["interfaces"] = json::array{json::object{{"name", "parse"}}};
+    EXPECT_FALSE(misses_what_is_specified(*language, specification, "TypeError: ini.keys is not a function"));
+}
+
 TEST(WaitingFiles, have_no_other_fault) {
     EXPECT_FALSE(waits("python", "cannot be loaded: SyntaxError: invalid syntax"));
     EXPECT_FALSE(waits("rust", "does not build: tests/a.rs:4: unresolved import `meter::Quota`\ntests/a.rs:9: expected one of `!`, found `)`"));
