@@ -521,18 +521,23 @@ Result<void> ScopedGates::set_up(const std::string& tree, const Stop& stop) {
     return {};
 }
 
-Result<void> ScopedGates::probe(std::vector<ToolState>& tools) {
+Result<void> ScopedGates::probe(const std::vector<std::string>& readable, std::vector<ToolState>& tools) {
     for (ToolState& tool : tools) {
         if (!tool.found || tool.probe.empty()) { continue; }
         ProcessRequest request;
         request.argv = {tool.program};
         request.argv.insert(request.argv.end(), tool.probe.begin(), tool.probe.end());
         request.directory = "/";
-        request.environment = options_.environment;
+        request.environment = base_environment(options_.environment);
+        request.environment["HOME"] = "/";      // As for the gates, the user's own packages are not there.
         request.timeout = std::chrono::seconds(30);
-        request.confinement.enabled = false;        // The user's own program with our arguments: it meets nothing of the project.
-        AF_TRY(const auto outcome, processes_.run(request, Stop{}));
-        tool.found = outcome.exit_code == 0;
+        request.confinement.readable = program_folders(options_.environment);
+        request.confinement.readable.insert(request.confinement.readable.end(), readable.begin(), readable.end());
+        if (tool.program.starts_with('/')) { request.confinement.readable.push_back(tool.program); }
+        const auto outcome = processes_.run(request, Stop{});
+        if (!outcome.ok() && outcome.error().code == "AF-EXEC-004") { return {}; }     // Said wherever a program is started.
+        if (!outcome.ok()) { return outcome.error(); }
+        tool.found = outcome->exit_code == 0;
     }
     return {};
 }
@@ -585,7 +590,7 @@ Result<GateReadiness> ScopedGates::readiness(const std::string& tree) {
         }
         part.tools = tools_of(here, runner, settings, fetched, options_.environment);
         // What is fetched later may be there then.
-        if (std::all_of(part.setup.begin(), part.setup.end(), [](const auto& step) { return step.ready; })) { AF_CHECK(probe(part.tools)); }
+        if (std::all_of(part.setup.begin(), part.setup.end(), [](const auto& step) { return step.ready; })) { AF_CHECK(probe(settings.readable, part.tools)); }
         used.emplace_back(language, runner);
         // Of what lies beside all projects only the globs are used.
         if (!scope.has_project && part.source_files + part.test_files == 0) { continue; }

@@ -52,7 +52,7 @@ private:
 
     std::unique_ptr<TreeCheckout> whole_;
     /// Has each tool that says how asked whether it is there.
-    [[nodiscard]] Result<void> probe(std::vector<ToolState>& tools);
+    [[nodiscard]] Result<void> probe(const std::vector<std::string>& readable, std::vector<ToolState>& tools);
 
     ProcessRunner& processes_;
     GateRunner::Options options_;

@@ -54,7 +54,7 @@ sigset_t heard_signals() {
     return heard;
 }
 
-[[noreturn]] void be_first_process(const Policy& policy, char** argv, Ids ids, Shared& shared) {
+[[noreturn]] void be_first_process(const Policy& policy, Cgroup& cgroup, char** argv, Ids ids, Shared& shared) {
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);     // The maps of ids are this process's own files.
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     const char* wrong = ids.map_own();
@@ -67,51 +67,57 @@ sigset_t heard_signals() {
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);     // The program may not look into this process.
     const pid_t program = fork_with_report();
     if (program < 0) { fail("fork"); }
-    if (program == 0) { become_program(policy, argv, Mode::full); }
+    if (program == 0) { become_program(policy, cgroup, argv, Mode::full); }
     drop_capabilities();
-    shared.status = supervise(policy, program, heard_signals(), Tree::of_namespace, true);
+    shared.status = supervise(policy, cgroup, program, heard_signals(), Tree::of_namespace, true);
     shared.ended = true;
     _exit(0);
 }
 
 /// The program's wait status; without one, `shared.missing` says why there is no full mode.
-int run_in_namespaces(const Policy& policy, char** argv, Shared& shared) {
+int run_in_namespaces(const Policy& policy, Cgroup& cgroup, char** argv, Shared& shared) {
     Ids ids;
     const int kinds = namespaces_of_full_mode | (policy.network ? 0 : namespace_of_network);
     const pid_t first = static_cast<pid_t>(syscall(SYS_clone, kinds | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
-    if (first == 0) { be_first_process(policy, argv, ids, shared); }
+    if (first == 0) { be_first_process(policy, cgroup, argv, ids, shared); }
     if (first < 0) {
         snprintf(shared.missing, sizeof shared.missing, "namespaces cannot be made (%s)", strerror(errno));
         return 0;
     }
     ids.map_of(first);
-    const int status = supervise(policy, first, heard_signals(), Tree::of_descendants, false);
+    const int status = supervise(policy, cgroup, first, heard_signals(), Tree::of_descendants, false);
     return shared.ended ? shared.status : status;
 }
 
-int run_as_child(const Policy& policy, char** argv, Mode mode) {
+int run_as_child(const Policy& policy, Cgroup& cgroup, char** argv, Mode mode) {
     const pid_t program = fork_with_report();
     if (program < 0) { fail("fork"); }
-    if (program == 0) { become_program(policy, argv, mode); }
-    return supervise(policy, program, heard_signals(), Tree::of_descendants, mode != Mode::unconfined);
+    if (program == 0) { become_program(policy, cgroup, argv, mode); }
+    return supervise(policy, cgroup, program, heard_signals(), Tree::of_descendants, mode != Mode::unconfined);
 }
 
 int run_confined(const Policy& policy, char** argv) {
     auto* const shared = static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     if (shared == MAP_FAILED) { fail("memory"); }
+    Cgroup cgroup;
     if (policy.namespaces) {
-        const int status = run_in_namespaces(policy, argv, *shared);
+        cgroup.make(policy);
+        const int status = run_in_namespaces(policy, cgroup, argv, *shared);
+        cgroup.remove();
         if (shared->missing[0] == '\0') { return status; }
     } else {
         strcpy(shared->missing, "not asked for");
     }
     report_gaps(policy, shared->missing);
-    return run_as_child(policy, argv, Mode::landlock);
+    cgroup.make(policy);
+    const int status = run_as_child(policy, cgroup, argv, Mode::landlock);
+    cgroup.remove();
+    return status;
 }
 
 int run(const Policy& policy, char** argv) {
-    if (policy.confine) { return run_confined(policy, argv); }
-    return run_as_child(policy, argv, Mode::unconfined);
+    Cgroup none;
+    return policy.confine ? run_confined(policy, argv) : run_as_child(policy, none, argv, Mode::unconfined);
 }
 
 }  // namespace

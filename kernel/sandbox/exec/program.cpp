@@ -62,7 +62,6 @@ bool counts_by_namespace() {
 void limit_processes(const Policy& policy, Mode mode) {
     if (policy.processes == 0) { return; }
     report("processes %" PRIu64, policy.processes);
-    report("cgroup not used");
     report("processes_by %s", geteuid() == 0 ? "watch" : "kernel");
     if (geteuid() == 0) { return; }
     const std::uint64_t now = mode == Mode::full && counts_by_namespace() ? 1 : tasks_of_user();
@@ -125,8 +124,10 @@ void drop_capabilities() {
     if (syscall(SYS_capset, &header, sets) != 0) { fail("capabilities"); }
 }
 
-void become_program(const Policy& policy, char** argv, Mode mode) {
+void become_program(const Policy& policy, const Cgroup& cgroup, char** argv, Mode mode) {
     const pid_t parent = getppid();
+    if (!cgroup.join()) { fail("the cgroup cannot be joined"); }
+    if (mode != Mode::unconfined) { report("cgroup %s", cgroup.made() ? "used" : "not used"); }
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     close_range(report_descriptor + 1, ~0U, 0);
     fcntl(report_descriptor, F_SETFD, FD_CLOEXEC);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "cgroup.hpp"
 #include "policy.hpp"
 
 namespace agentforge::exec {
@@ -17,7 +18,7 @@ void set_limits(const Policy& policy, Mode mode);
 /// further than what was granted.
 void drop_capabilities();
 
-/// Becomes the program. Dies with its current parent.
-[[noreturn]] void become_program(const Policy& policy, char** argv, Mode mode);
+/// Joins the cgroup and becomes the program. Dies with its current parent.
+[[noreturn]] void become_program(const Policy& policy, const Cgroup& cgroup, char** argv, Mode mode);
 
 }  // namespace agentforge::exec

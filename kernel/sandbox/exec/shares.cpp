@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <optional>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,7 +63,8 @@ public:
         const SystemUsage system = usage_of_system();
         const bool more_tasks = system.tasks > at_start_.tasks + policy_.processes / 2;
         const bool less_memory = system.available_bytes + policy_.memory / 4 < at_start_.available_bytes;
-        if (!more_tasks && !less_memory && begin - last_whole_look_ < whole_look_interval_ns) { return nullptr; }
+        const bool less_disk = free_bytes() + policy_.file_bytes / 2 < free_at_start_;
+        if (!more_tasks && !less_memory && !less_disk && begin - last_whole_look_ < whole_look_interval_ns) { return nullptr; }
         const char* const name = look_at_tree(system);
         last_whole_look_ = now_ns();
         cost_ns_ = last_whole_look_ - begin;
@@ -116,18 +118,26 @@ private:
     /// Of the file systems that may be written, each once.
     [[nodiscard]] std::uint64_t free_bytes() const {
         std::uint64_t bytes = 0;
-        unsigned long seen[8] = {};
-        size_t count = 0;
         for_each(policy_, "write", [&](const char* path) {
             struct statvfs about {};
-            bool known = statvfs(path, &about) != 0;
-            for (size_t i = 0; i < count; ++i) { known = known || seen[i] == about.f_fsid; }
-            if (known) { return Step::next; }
-            seen[count++] = about.f_fsid;
+            struct stat folder {};
+            if (statvfs(path, &about) != 0 || stat(path, &folder) != 0 || named_before(path, folder.st_dev)) { return Step::next; }
             bytes += static_cast<std::uint64_t>(about.f_bfree) * about.f_frsize;
-            return count == sizeof seen / sizeof *seen ? Step::stop : Step::next;
+            return Step::next;
         });
         return bytes;
+    }
+
+    /// Whether a writable path that the policy names before `path` lies on the file system `device`.
+    [[nodiscard]] bool named_before(const char* path, dev_t device) const {
+        bool found = false;
+        for_each(policy_, "write", [&](const char* earlier) {
+            struct stat about {};
+            if (earlier == path) { return Step::stop; }
+            found = found || (stat(earlier, &about) == 0 && about.st_dev == device);
+            return found ? Step::stop : Step::next;
+        });
+        return found;
     }
 
     const Policy& policy_;
@@ -170,25 +180,30 @@ void end_descendants(const sigset_t& heard) {
 
 }  // namespace
 
-int supervise(const Policy& policy, pid_t program, const sigset_t& heard, Tree of, bool watched) {
+int supervise(const Policy& policy, Cgroup& cgroup, pid_t program, const sigset_t& heard, Tree of, bool watched) {
     std::optional<Shares> shares;
     if (watched) { shares.emplace(policy, of); }
     int result = 0;
+    const char* beyond = nullptr;
     while (!reap(program, result)) {
         const std::int64_t wait = shares ? shares->interval_ns() : whole_look_interval_ns;
         const timespec interval{wait / 1'000'000'000, wait % 1'000'000'000};
         const int signal = sigtimedwait(&heard, nullptr, shares ? &interval : nullptr);
         if (signal == host_died) {
             kill_tree(of);
+            if (of == Tree::of_descendants) { cgroup.remove(); }
             _exit(128 + SIGKILL);
         }
-        const char* const beyond = shares && shares->due() ? shares->exceeded() : nullptr;
-        if (beyond != nullptr) {
+        if (!shares || !shares->due()) { continue; }
+        const char* const now_beyond = cgroup.exceeded() != nullptr ? cgroup.exceeded() : shares->exceeded();
+        if (now_beyond != nullptr) {
+            beyond = now_beyond;
             report("limit %s", beyond);
             flush_report();
             kill_tree(of);
         }
     }
+    if (watched && beyond == nullptr && cgroup.exceeded() != nullptr) { report("limit %s", cgroup.exceeded()); }
     if (of == Tree::of_descendants) { end_descendants(heard); }
     return result;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits for a program and everything it starts, and ends them if together they exceed a limit.
 //
-// Checks every 50 ms, or less often if a check takes long: first the figures of the whole system and, if these moved far enough or a
-// second has passed, each process of the tree.
+// Checks every 50 ms, or less often if a check takes long: first the figures of the whole system (tasks, memory, free disk) and, if these
+// moved far enough or a second has passed, each process of the tree. A cgroup (cgroup.hpp) holds memory and processes besides.
 //
 //   memory       their private pages, their part of shared pages, and their shared memory, mapped or not
 //   processes    threads and zombies
@@ -12,6 +12,7 @@
 
 #include <csignal>
 
+#include "cgroup.hpp"
 #include "policy.hpp"
 
 namespace agentforge::exec {
@@ -23,6 +24,6 @@ enum class Tree : unsigned char { of_namespace = 1, of_descendants };
 
 /// Returns the wait status of `program` once it has ended. Anything it left behind is then dead (if this is a subreaper) or dies with
 /// this process. `heard` holds SIGCHLD and host_died, which ends this process too. Reports `limit NAME` when a limit is exceeded.
-int supervise(const Policy& policy, pid_t program, const sigset_t& heard, Tree tree, bool watched);
+int supervise(const Policy& policy, Cgroup& cgroup, pid_t program, const sigset_t& heard, Tree tree, bool watched);
 
 }  // namespace agentforge::exec

@@ -167,6 +167,15 @@ TEST_F(Readiness, NamesPytestWhereTheProjectConfiguresItAndTheInterpreterHasItNo
     EXPECT_THAT(can.error().remedy, HasSubstr("apt-get install python3-pytest"));
 }
 
+TEST_F(Readiness, AsksAnInterpreterForPytestInsideTheSandbox) {
+    const fs::path python = project.folder() / "python3";
+    std::ofstream(python) << "#!/bin/sh\ntouch '" << (project.folder() / "planted").string() << "'\nexit 0\n";
+    fs::permissions(python, fs::perms::owner_all);
+    project.tree("t") = {{"pyproject.toml", "[tool.pytest.ini_options]\n"}, {"a.py", ""}, {"tests/test_a.py", ""}};
+    EXPECT_TRUE(check_can_measure(*look({{"programs", {{"python3", python.string()}}}}), "ask").ok());
+    EXPECT_FALSE(fs::exists(project.folder() / "planted"));
+}
+
 TEST_F(Readiness, AsksForPytestOnlyWhereTheProjectConfiguresIt) {
     const fs::path python = project.folder() / "python3";
     std::ofstream(python) << "#!/bin/sh\n[ \"$2\" != 'import pytest' ]\n";
