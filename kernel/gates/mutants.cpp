@@ -300,6 +300,15 @@ std::optional<std::string> other_row(std::string_view line) {
     return before + (quoted ? value.substr(0, 1) + "~" + value.substr(1) : std::to_string(std::stoll(value) + 1)) + after;
 }
 
+/// Whether a call is given these literals and nothing else, `Equal("a", "b")`: they are what the code is given, and its answer is compared with none.
+bool are_all_arguments(std::string_view text, const std::vector<const CodeLiteral*>& literals) {
+    static const RE2 parted(R"(\s*,\s*)");
+    for (std::size_t at = 1; at < literals.size(); ++at) {
+        if (!RE2::FullMatch(text.substr(literals[at - 1]->end, literals[at]->begin - literals[at - 1]->end), parted)) { return false; }
+    }
+    return text.substr(0, literals.front()->begin).ends_with('(') && text.substr(literals.back()->end).starts_with(')');
+}
+
 }  // namespace
 
 std::string with_other_expectations(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules) {
@@ -325,6 +334,7 @@ std::string with_other_expectations(std::string_view text, const std::set<std::u
         // What is expected is the last on the line, or before it where only commas part them: elements of a list, or a message behind the value. One
         // alone, since an input and its result that change alike may still fit.
         const bool arguments = literals.size() > 1 && depth_at(line, literals.front()->begin - static_cast<std::size_t>(line.text.data() - text.data())) == 1;
+        if (arguments && are_all_arguments(text, literals)) { literals.clear(); }
         if (literals.size() > 1 && !arguments) {
             static const RE2 parted(R"(\s*,\s*)");
             std::size_t expected = literals.size() - 1;

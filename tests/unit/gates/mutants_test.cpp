@@ -131,6 +131,14 @@ TEST(Mutants, of_data_change_its_last_word) {
     EXPECT_EQ(found[0].after, "{\"limit\": 11}");
 }
 
+TEST(Expectations, what_a_predicate_is_given_is_not_expected) {
+    const auto go = shipped("go");
+    EXPECT_EQ(with_other_expectations("\tif !Equal(\"a\", \"a\") {\n", {1}, go.code), "");
+    EXPECT_EQ(with_other_expectations("\tif Equal(\"a\", \"b\") {\n", {1}, go.code), "");
+    EXPECT_THAT(with_other_expectations("\tif !reflect.DeepEqual(got, []string{\"a\"}) {\n", {1}, go.code), HasSubstr("\"~a\""));
+    EXPECT_THAT(with_other_expectations("\tif add(1, 2) != 3 {\n", {1}, go.code), HasSubstr("!= 4"));
+}
+
 TEST(Mutants, a_tests_expectations_become_others_and_its_inputs_stay) {
     const auto python = shipped("python");
     EXPECT_EQ(with_other_expectations("x = 'a'\nassert f('a') == 'bc'\n", {1, 2}, python.code), "x = 'a'\nassert f('a') == '~bc'\n");

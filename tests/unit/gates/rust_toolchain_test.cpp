@@ -46,6 +46,19 @@ TEST(RustTests, outcomes_are_told_apart_and_found_in_their_files) {
     EXPECT_EQ(single.tests.size(), 1U);
 }
 
+TEST(RustTests, crates_that_no_lockfile_names_are_asked_for_once_a_build_misses_them) {
+    AGENTFORGE_NEEDS_RUST()
+    Project project;
+    project.options().dependencies_directory = (project.folder() / "dependencies").string();
+    project.configure({});
+    project.tree("t") = {{"Cargo.toml", rust_manifest + "[dev-dependencies]\nnot-fetched-yet = \"1\"\n"}, {"src/lib.rs", rust_skeleton + rust_tests}};
+    const auto report = project.try_gate("tests", "t");
+    ASSERT_FALSE(report.ok()) << report->summary;
+    EXPECT_EQ(report.error().code, "AF-GATE-100");
+    EXPECT_THAT(report.error().message, HasSubstr("Cargo.toml"));
+    EXPECT_THAT(report.error().message, HasSubstr("cargo fetch"));
+}
+
 TEST(RustTests, a_shim_of_rustup_finds_its_toolchain) {
     AGENTFORGE_NEEDS_RUST()
     namespace fs = std::filesystem;
