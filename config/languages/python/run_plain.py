@@ -1,19 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs tests as their user would: pytest or unittest by itself, in the order of the arguments.
+"""Runs tests as their user would: pytest or unittest by itself, in the order of the arguments. If they pass, outside_tests.py looks whether the code does
+the same elsewhere.
 
 usage: python3 run_plain.py ID...     as `file::Class::test`, relative to the working directory
-Nothing of this file is left in the process that runs the tests.
+Nothing of this file is in the process that runs the tests.
 """
 import importlib.util
 import os
+import subprocess
 import sys
+import time
+
+
+def beside(name):
+    """A module of this folder."""
+    spec = importlib.util.spec_from_file_location(name, os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def main():
-    here = os.path.dirname(os.path.abspath(__file__))
-    spec = importlib.util.spec_from_file_location("run_tests", os.path.join(here, "run_tests.py"))
-    runner = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(runner)
+    runner = beside("run_tests")
     root, ids = os.getcwd(), sys.argv[1:]
     files = sorted({each.split("::")[0] for each in ids})
     with_pytest = runner.configured_for_pytest(root) is not None or runner.written_for_pytest(root, files)
@@ -36,9 +44,15 @@ def main():
         if len({name.rsplit(".", 2)[0] for name in names}) != len(files):
             sys.exit("agentforge: not measured: two test files have one module's name")
         arguments = ["-m", "unittest", "-q"] + names
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONHASHSEED"}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(folder for folder in folders if os.path.isdir(folder)))
-    os.execve(sys.executable, [sys.executable, "-B"] + arguments, environment)
+    began = time.monotonic()
+    code = subprocess.run([sys.executable, "-B"] + arguments, env=environment, check=False).returncode
+    if code != 0:
+        sys.exit(code if code > 0 else 1)
+    other = beside("outside_tests").difference(root, files, arguments[1:], environment, time.monotonic() - began)
+    if other:
+        sys.exit(other)
 
 
 if __name__ == "__main__":

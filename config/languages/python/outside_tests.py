@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looks for code that gives other results in tests than elsewhere.
+
+The tests are run once more while calls of the project's functions by tests are written down: those whose arguments and results are literals. The same
+calls are then made in two fresh processes, in a test and in a plain program. A call whose result in the test is what was written down, and another one
+in the program, is told. Mocks, state and chance differ between the first two already and are left alone, and so is an error in the program: it may lack
+what tests set up.
+"""
+import ast
+import functools
+import importlib.machinery
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import types
+
+MOST_CALLS = 200
+MOST_SECONDS = 5            # Of a run of the tests that may be repeated.
+
+IN_A_TEST = """import importlib
+import json
+import unittest
+
+
+class TestCalls(unittest.TestCase):
+    def test_calls(self):
+        calls = json.load(open({calls!r}))
+        results = []
+        for name, function, arguments, named in calls:
+            try:
+                results.append(repr(getattr(importlib.import_module(name), function)(*eval(arguments), **eval(named))))
+            except Exception as error:
+                results.append("raises " + type(error).__name__)
+        json.dump(results, open({results!r}, "w"))
+"""
+IN_A_PROGRAM = """import importlib
+import json
+
+
+def main():
+    calls = json.load(open({calls!r}))
+    results = []
+    for name, function, arguments, named in calls:
+        try:
+            results.append(repr(getattr(importlib.import_module(name), function)(*eval(arguments), **eval(named))))
+        except Exception as error:
+            results.append("raises " + type(error).__name__)
+    json.dump(results, open({results!r}, "w"))
+
+
+main()
+"""
+
+
+def literal(value):
+    """Its text, if that means the same value anywhere; None otherwise."""
+    text = repr(value)
+    try:
+        return text if len(text) < 10000 and repr(ast.literal_eval(text)) == text else None
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+
+
+class Recorder:
+    """Writes calls down, of the outermost functions only."""
+
+    def __init__(self):
+        self.calls = []
+        self.depth = threading.local()
+
+    def wrapped(self, module, name, function):
+        @functools.wraps(function)
+        def call(*arguments, **named):
+            depth = getattr(self.depth, "value", 0)
+            before = (literal(arguments), literal(named)) if depth == 0 and len(self.calls) < MOST_CALLS else (None, None)
+            self.depth.value = depth + 1
+            told = None
+            try:
+                result = function(*arguments, **named)
+                told = literal(result)
+                return result
+            except Exception as error:
+                told = "raises " + type(error).__name__
+                raise
+            finally:
+                self.depth.value = depth
+                if None not in before and told is not None:
+                    self.calls.append([module, name, *before, told])
+        return call
+
+    def watch(self, module):
+        for name, value in list(vars(module).items()):
+            if type(value) is types.FunctionType and value.__module__ == module.__name__ and value.__name__ == name:
+                setattr(module, name, self.wrapped(module.__name__, name, value))
+
+
+class Watching:
+    """A loader that has the functions of each module watched once it is loaded."""
+
+    def __init__(self, loader, recorder):
+        self.loader = loader
+        self.recorder = recorder
+
+    def __getattr__(self, name):
+        return getattr(self.loader, name)
+
+    def exec_module(self, module):
+        self.loader.exec_module(module)
+        self.recorder.watch(module)
+
+
+class Finder:
+    def __init__(self, root, tests, recorder):
+        self.root = os.path.realpath(root) + os.sep
+        self.tests = tests
+        self.recorder = recorder
+
+    def find_spec(self, name, path, target=None):
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        file = os.path.realpath(spec.origin) if spec is not None and spec.origin and spec.has_location else ""
+        if not file.startswith(self.root) or file in self.tests or not isinstance(spec.loader, importlib.machinery.SourceFileLoader):
+            return None
+        spec.loader = Watching(spec.loader, self.recorder)
+        return spec
+
+
+def record(root, tests, out, arguments):
+    """Runs in a process of its own: `arguments` are those of `python3 -m`."""
+    recorder = Recorder()
+    sys.meta_path.insert(0, Finder(root, {os.path.realpath(os.path.join(root, each)) for each in tests}, recorder))
+    sys.path[0] = root
+    code = 1
+    try:
+        if arguments[0] == "pytest":
+            import pytest
+            code = int(pytest.main(arguments[1:]))
+        else:
+            import unittest
+            code = 0 if unittest.main(module=None, argv=["unittest", *arguments[1:]], exit=False).result.wasSuccessful() else 1
+    finally:
+        with open(out, "w", encoding="utf-8") as file:
+            json.dump({"calls": recorder.calls, "path": [each for each in sys.path if each.startswith(os.path.realpath(root)) or each.startswith(root)]}, file)
+    return code
+
+
+def run(arguments, environment, seconds):
+    try:
+        return subprocess.run([sys.executable, "-B", *arguments], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              timeout=seconds, check=False).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def read(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
+
+
+def difference(root, tests, arguments, environment, seconds):
+    """The first call whose result a test alone gets, in words; empty: there is none, or it could not be found out. `seconds`: what the tests took."""
+    if seconds > MOST_SECONDS:
+        return ""
+    limit = 2 * seconds + 2
+    with tempfile.TemporaryDirectory() as scratch:
+        written = os.path.join(scratch, "written.json")
+        if not run([os.path.abspath(__file__), root, written, json.dumps(tests), *arguments], environment, limit):
+            return ""
+        recorded = read(written)
+        if not recorded or not recorded["calls"]:
+            return ""
+        calls, results = os.path.join(scratch, "calls.json"), os.path.join(scratch, "results.json")
+        with open(calls, "w", encoding="utf-8") as file:
+            json.dump([each[:4] for each in recorded["calls"]], file)
+        environment = {**environment, "PYTHONPATH": os.pathsep.join(dict.fromkeys([*recorded["path"], *environment.get("PYTHONPATH", "").split(os.pathsep)]))}
+        folder = os.path.join(root, os.path.dirname(tests[0]))
+        test = os.path.join(folder, f"test_calls_{os.getpid()}.py")
+        with open(test, "w", encoding="utf-8") as file:
+            file.write(IN_A_TEST.format(calls=calls, results=results))
+        try:
+            started = ["-m", "pytest", "-q", "-p", "no:cacheprovider", test] if arguments[0] == "pytest" else ["-m", "unittest", "-q", test]
+            if arguments[0] != "pytest":
+                environment["PYTHONPATH"] += os.pathsep + folder
+                started[-1] = os.path.basename(test)[:-3]
+            in_a_test = read(results) if run(started, environment, limit) else None
+        finally:
+            os.remove(test)
+        if in_a_test is None:
+            return ""
+        os.remove(results)
+        program = os.path.join(root, f"app_{os.getpid()}.py")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(IN_A_PROGRAM.format(calls=calls, results=results))
+        try:
+            in_a_program = read(results) if run([os.path.basename(program)], environment, limit) else None
+        finally:
+            os.remove(program)
+        if in_a_program is None:
+            return ""
+        for (module, function, arguments_text, named, told), one, other in zip(recorded["calls"], in_a_test, in_a_program):
+            if told == one and one != other and not other.startswith("raises "):
+                words = arguments_text[1:-1].rstrip(",") + "".join(f", {name}={value!r}" for name, value in ast.literal_eval(named).items())
+                return f"{module}.{function}({words[:200]}) is {one[:100]} in a test and {other[:100]} in a plain program"
+    return ""
+
+
+if __name__ == "__main__":
+    sys.exit(record(sys.argv[1], json.loads(sys.argv[3]), sys.argv[2], sys.argv[4:]))
