@@ -7,6 +7,8 @@ if(agentforge_seen)
   return()
 endif()
 set_property(GLOBAL PROPERTY agentforge_seen 1)
+cmake_policy(PUSH)
+cmake_policy(VERSION 3.19)       # Ours, whatever the project asks for: functions keep what held where they were written.
 set_property(GLOBAL PROPERTY agentforge_folder "${CMAKE_CURRENT_LIST_DIR}")
 # For coverage.cmake: counters in everything that is built from here on, and who builds it.
 if(AGENTFORGE_COVERAGE)
@@ -228,3 +230,4 @@ function(agentforge_everything)
 endfunction()
 
 cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL agentforge_everything)
+cmake_policy(POP)

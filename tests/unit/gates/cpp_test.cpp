@@ -93,6 +93,14 @@ TEST(CppTests, a_new_file_is_seen_by_a_list_that_is_a_glob) {
     EXPECT_EQ(project.gate("tests", "one").tests.size(), 1U);
 }
 
+TEST(CppTests, a_project_for_an_old_cmake_is_measured) {
+    Project project;
+    project.tree("t") = {{"CMakeLists.txt", "cmake_minimum_required(VERSION 3.0)\nproject(small C)\nenable_testing()\nadd_executable(one tests/one_test.c)\nadd_test(NAME one COMMAND one)\n"},
+                         {"tests/one_test.c", "int main(void) { return 0; }\n"}};
+    const auto report = project.gate("tests", "t");
+    EXPECT_TRUE(report.passed) << report.summary << joined(report.blocking_issues);
+}
+
 TEST(CppTests, a_test_that_no_list_names_may_stand_beside_the_sources) {
     Project project;
     project.tree("t") = {{"CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(small C)\nenable_testing()\nadd_library(one one.c)\n"},
