@@ -95,6 +95,7 @@ struct Memory {
     std::vector<std::string> gates_run;
     std::int64_t baseline_runs = 1;
     bool holds_out_tests = false;
+    std::vector<std::string> skeleton_trees;                                ///< On which skeletons were written.
     unsigned scratch_cleared = 0;
     std::string inputs;
     std::vector<std::pair<std::string, std::string>> scaffold;
@@ -180,8 +181,9 @@ public:
         ++memory_.scratch_cleared;
         return {};
     }
-    [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(const std::string&, const std::vector<SkeletonInterface>& interfaces,
+    [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
                                                                                    const Stop&) override {
+        memory_.skeleton_trees.push_back(tree);
         std::vector<std::pair<std::string, std::string>> files;
         for (const SkeletonInterface& one : interfaces) { files.emplace_back(one.file, one.signature + ": ...\n"); }
         return files;

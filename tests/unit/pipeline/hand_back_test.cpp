@@ -227,6 +227,7 @@ protected:
             seen_by_red = context.input().previous_errors;
             const bool again = context.workspace().exists("tests/test_slug.py");
             EXPECT_FALSE(context.workspace().exists("slug.py")) << "tests are written before the code";
+            EXPECT_TRUE(context.write_skeleton({{"slugify", "words.py", "def slugify(text)"}}).ok());
             EXPECT_TRUE(context.workspace().create("tests/test_slug.py", (again && mends) || seen_by_spec.size() > 1 ? "right\n" : "wrong\n", true).ok());
             return measured(context, "red", suite);
         });
@@ -293,6 +294,13 @@ TEST_F(HandBackTask, red_corrects_the_test_on_its_own_tree_and_green_goes_on_wit
     EXPECT_THAT(seen_by_red, ElementsAre(HasSubstr("'a-b' != 'a_b'")));
     EXPECT_EQ(bench.memory.trees.at(bench.state(result.task_id).tree).at("slug.py"), "the code\n");
     EXPECT_FALSE(bench.state(result.task_id).hand_back) << "GREEN is done";
+}
+
+TEST_F(HandBackTask, the_skeleton_is_made_from_the_users_commit_each_time_red_works) {
+    const auto result = start();
+    ASSERT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
+    const std::string base = bench.state(result.task_id).base_tree;
+    EXPECT_THAT(bench.memory.skeleton_trees, ElementsAre(base, base));
 }
 
 TEST_F(HandBackTask, spec_corrects_its_requirement_and_red_begins_anew_while_the_work_is_kept) {
