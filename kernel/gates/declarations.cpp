@@ -187,7 +187,7 @@ Result<const Measure::Declared*> Measure::declared(const std::string& tree, cons
     AF_TRY(const auto* checker, declared_checker(tree));
     AF_TRY(const bool runs_as_it_is, needs_no_build(tree));
     AF_TRY(const bool replaces, replaces_lines(tree, result.files));
-    // Where nothing is built, a type that is not right yet keeps no test from running. The body below a changed signature may.
+    // Without a build step, a type error does not keep tests from running. A body that no longer fits its changed signature may.
     if (!result.files.empty() && checker != nullptr && (!runs_as_it_is || replaces)) {
         AF_CHECK(fit_callers(*checker, tree, result, stop));
     }

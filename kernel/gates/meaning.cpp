@@ -66,14 +66,14 @@ std::vector<std::string> unnoticed_functions(const std::vector<TriedMutant>& tri
     return names;
 }
 
-/// Whether everything was built: Go builds each package apart, and says so of the files of those that do not build.
+/// Whether everything was built. Go builds each package by itself and reports those that do not build as errors.
 bool is_built(const TestRun& run) {
     static const RE2 said("^(?:the package )?does not build: ");
     const auto is_unbuilt = [](const TestOutcome& test) { return test.status == TestStatus::error && RE2::PartialMatch(test.message, said); };
     return !run.not_built && std::none_of(run.tests.begin(), run.tests.end(), is_unbuilt);
 }
 
-/// Functions whose results mean nothing to the new tests: each one that the specification declares, or, if none of these was tried, all that were.
+/// The functions whose altered results no new test noticed: those that the specification declares or, if none of these was tried, the first of the others.
 std::vector<const TriedMutant*> ignored_results(const std::vector<TriedMutant>& tried) {
     std::vector<const TriedMutant*> declared;
     std::vector<const TriedMutant*> others;
@@ -238,7 +238,7 @@ Result<std::vector<std::vector<Mutant>>> Measure::mutants(const Language& langua
 
 namespace {
 
-/// Components of a specification by file and the last part of their name: some are functions.
+/// The specification's components, each as its file and the last part of its name. Some of them are functions.
 std::set<std::pair<std::string, std::string>> named_components(const json::object& specification) {
     std::set<std::pair<std::string, std::string>> named;
     const auto* components = specification.if_contains("components");
@@ -365,7 +365,7 @@ Result<void> Measure::try_mutants(const GateCall& call, MeaningRequest& request,
 
 namespace {
 
-/// The functions of these names as they are written, by name.
+/// The text of each function with one of these names, and its first line.
 std::map<std::string, std::pair<std::uint64_t, std::string>> texts_of_functions(std::string_view text, const std::set<std::string>& names, const CodeRules& rules) {
     std::map<std::string, std::pair<std::uint64_t, std::string>> result;
     const auto lines = lines_of(text);
@@ -381,7 +381,7 @@ std::map<std::string, std::pair<std::uint64_t, std::string>> texts_of_functions(
 }  // namespace
 
 Result<void> Measure::add_unwritten_stubs(const GateCall& call, const Language& language, std::vector<std::string>& places, const Stop& stop) {
-    // Says that nothing is there: an empty body or a constant may be what it is meant to be.
+    // Only bodies that say so are unwritten: an empty body or a constant may be intended.
     static const RE2 unwritten(R"(\.\.\.|\b(?:pass|raise|throw|panic|todo|unimplemented|abort)\b)");
     for (const auto& [file, names] : to_be_changed_) {
         AF_TRY(const auto now, checkout_->file(call.tree, file));

@@ -24,7 +24,7 @@ struct TriedMutant {
     Noticed noticed = Noticed::not_noticed;
     bool by_guard = false;                          ///< One that RED named is among the tests that failed at an assertion.
     std::string added_function = {};                   ///< The new function that contains the line; empty: none. Set only if there is no new test.
-    std::string results_of = {};                    ///< The function all of whose results are others; empty: only this line is.
+    std::string results_of = {};                    ///< The function whose results were all altered; empty if only this line was.
     bool declared = false;                          ///< The specification declares that function.
 };
 
@@ -37,7 +37,7 @@ struct MeaningEvidence {
     std::vector<TriedMutant> tried;                 ///< Those that could be built and run.
     bool cut_short = false;                         ///< Time ran out before all of them were tried.
     std::vector<std::string> text_tests;            ///< New tests that pass where the change stands in comments only.
-    std::vector<std::string> form_tests;            ///< New tests that fail where the change has a statement more that does nothing.
+    std::vector<std::string> form_tests;            ///< New tests that fail when a statement without effect is added to the change.
     std::vector<std::string> without_assertions;    ///< Tests of RED's in which none ran, and which were never seen to fail at one.
     std::vector<std::string> skeletons;             ///< Places of bodies that are still the kernel's: `file:line`.
     std::map<std::string, std::vector<std::string>> of_requirements;    ///< Requirement → its new tests.
@@ -56,7 +56,7 @@ struct MeaningEvidence {
 
 /// Blocks if new tests notice no mutant at all, or those of one requirement compare nothing; if code has changed without a new test, unless guards notice
 /// some mutants and each changed file and each new function has a noticed one; if a new test reads the source or the byte code; if one of RED's tests asserts nothing; if
-/// they pass whatever they expect; if they notice no other result of a function that the specification declares, or of any; if the tests fail without the kernel's recorder; if a declared body was not written; if a removed test would fail at
+/// they pass whatever they expect; if they do not notice altered results of a function that the specification declares, or of any function; if the tests fail without the kernel's recorder; if a declared body was not written; if a removed test would fail at
 /// an assertion.
 /// facts: behaviour (`tested`, `unchanged` or `documentation`), mutants_tried, mutants_noticed, mutants_survived.
 [[nodiscard]] Ruling judge_meaning(const MeaningEvidence& evidence);

@@ -131,12 +131,12 @@ private:
         bool declared = false;              ///< By the specification.
         AlteredResults altered;
     };
-    /// The first of those that the specification declares, then of the others.
+    /// A few functions that the specification declares, followed by a few others.
     [[nodiscard]] Result<std::vector<ResultMutant>> result_mutants(const GateCall& call, const Language& language, const std::string& before_tree);
-    /// Runs the new tests, the held-out ones too, on each declared function's altered results; if none of these builds, on those of other functions until
-    /// a test notices one.
+    /// Runs the new and the held-out tests with the results of each declared function altered. If none of these builds, it tries other functions until a
+    /// test notices one.
     [[nodiscard]] Result<void> try_results(const GateCall& call, const Language& language, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop);
-    /// Runs these test files on one mutant. Nothing: it does not build, is behind a link, or time is up (`evidence.cut_short`).
+    /// Runs these test files on one mutant. Returns nothing if the mutant does not build or its file is a link, or if time is up (`evidence.cut_short`).
     [[nodiscard]] Result<std::optional<TestRun>> run_mutant(const Language& language, const std::string& tree, const std::vector<std::string>& files, const Mutant& mutant,
                                                             MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop);
     /// Runs tests on mutants of the change, as many as settings and time allow. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
@@ -147,7 +147,7 @@ private:
     [[nodiscard]] Result<void> run_plainly(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop);
     /// Runs RED's tests once with other values where they expect some. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
     [[nodiscard]] Result<void> expect_otherwise(const GateCall& call, const GreenEvidence& green, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop);
-    /// Bodies of the kernel's that nobody has replaced, and stubs of the project that the specification declares and nobody has written.
+    /// Places of skeletons that were not replaced, and of the project's own stubs that the specification declares and GREEN did not implement.
     [[nodiscard]] Result<std::vector<std::string>> skeletons_left(const GateCall& call, const Stop& stop);
     [[nodiscard]] Result<void> add_unwritten_stubs(const GateCall& call, const Language& language, std::vector<std::string>& places, const Stop& stop);
     /// Tests that passed before the task and are gone, as they end when their files are put back beside this tree's code.
@@ -159,20 +159,20 @@ private:
     /// calls it. An empty, believed run if one of RED's files does not load here either.
     [[nodiscard]] Result<TestRun> run_without_bodies(const Language& language, const std::string& red_tree, const std::string& tree, const GreenEvidence& evidence,
                                                      const Stop& stop);
-    /// What stands outside functions (constants, fields, expressions) has no body to take out: tests that passed such a run, but fail at an assertion when
-    /// one of these lines is altered, count as failing in it.
+    /// Constants, fields and expressions outside functions have no body to take out. A test that passed without the bodies counts as failing if it fails at
+    /// an assertion when one of these lines is altered.
     [[nodiscard]] Result<void> alter_outside_functions(const Language& language, const std::string& red_tree, const std::string& tree, const GreenEvidence& evidence, TestRun& run,
                                                        const Stop& stop);
-    /// The sources that a change touches: their contents, and the numbers of their changed lines.
+    /// The contents of the changed sources and the numbers of their changed lines.
     struct ChangedSources {
         std::map<std::string, std::string> contents;
         std::map<std::string, std::set<std::uint64_t>> lines;
     };
     [[nodiscard]] Result<ChangedSources> changed_sources(const Language& language, const std::string& red_tree, const std::string& tree);
-    /// The sources of which functions were marked to end any test that calls them; `idle`: with a statement that does nothing instead, by the language's
-    /// command `stubs` only.
+    /// Marks the changed functions, so that each ends any test that calls it. With `idle` it inserts a statement without effect instead, which only the
+    /// language's command `stubs` can do. Returns the files that it altered.
     [[nodiscard]] Result<std::map<std::string, std::string>> marked_changes(const Language& language, const ChangedSources& sources, bool idle, const Stop& stop);
-    /// Runs RED's files on the same code in another form, in a language that shows its code to tests: a test that fails then looks at how it is written.
+    /// Runs RED's files on the same code with a statement added that has no effect. A test that fails then depends on how the code is written, not on what it does.
     [[nodiscard]] Result<void> run_in_another_form(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop);
     /// RED's sources with the change beside them as comments.
     [[nodiscard]] Result<std::map<std::string, std::string>> change_as_comments(const Language& language, const std::string& red_tree, const std::string& tree);

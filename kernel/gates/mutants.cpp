@@ -20,17 +20,7 @@ std::string without_margins(std::string_view line) {
     return std::string(line);
 }
 
-/// How many brackets are open at the end of a line, more or less than at its begin: a mutant that changes it builds nowhere.
-int bracket_balance(std::string_view line) {
-    int open = 0;
-    for (const char c : line) {
-        if (c == '(' || c == '[' || c == '{') { ++open; }
-        if (c == ')' || c == ']' || c == '}') { --open; }
-    }
-    return open;
-}
-
-/// Rules of this name are for all results of a function at once.
+/// Rules with this name apply only when all results of a function are altered at once.
 constexpr std::string_view another_value = "another value";
 
 struct Line {
@@ -171,7 +161,7 @@ std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, s
 
 namespace {
 
-/// A result that is one literal as another one: the ways to another result have a type's neutral value, which may be the same.
+/// Replaces a result that is a single literal with another literal. The other rules return a neutral value, which may equal this literal.
 std::optional<std::string> other_literal_result(const Line& line, std::size_t begin, const std::vector<CodeLiteral>& literals) {
     static const RE2 word(R"(^(\s*return\s+)(true|false|True|False)(\s*;?\s*)$)");
     std::string before;
@@ -190,13 +180,13 @@ std::optional<std::string> other_literal_result(const Line& line, std::size_t be
     return std::nullopt;
 }
 
-/// A result that is its type's neutral value: what stands for another result there is the same.
+/// Whether the result already is the neutral value that the rules would replace it with.
 bool is_neutral_result(const Line& line) {
     static const RE2 neutral(R"(^\s*(?:return\s+)?(?:None|nil|null|nullptr|std::nullopt|[\w:]*(?:<.*>)?\{\}|[\w:<>]+::(?:new|default)\(\)|vec!\[\]|std::\w+(?:<.*>)?\(\))\s*;?\s*$)");
     return RE2::FullMatch(re2::StringPiece(line.code.data(), line.code.size()), neutral);
 }
 
-/// A line that gives a function's result, as it is for each kind of value; empty: it gives none.
+/// A line that returns a result, altered once for each kind of value. Empty if the line returns none.
 std::vector<Alteration> other_results(const std::string& path, const Line& line, std::size_t begin, const CodeText& read, const std::vector<MutationRule>& mutations) {
     std::vector<Alteration> found;
     const auto literal = other_literal_result(line, begin, read.literals);

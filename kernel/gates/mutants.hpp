@@ -39,17 +39,17 @@ struct Mutant {
 [[nodiscard]] std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, std::string_view code, const std::set<std::uint64_t>& lines,
                                              const CodeRules& rules, const std::vector<MutationRule>& mutations);
 
-/// A function every one of whose results is another value.
+/// A function with all of its results altered.
 struct AlteredResults {
     std::string function;
     std::uint64_t line = 0;                 ///< Of the first result.
     std::string before;                     ///< That line, without its margins.
     std::string after;                      ///< As shown to people.
-    std::vector<std::string> contents;      ///< The whole file, once for each kind of value; only those that fit the function's type compile.
+    std::vector<std::string> contents;      ///< The whole file, once for each kind of value. Only the kind that fits the return type compiles.
 };
 
-/// The functions with a result on one of these lines, with all of their results altered. Functions without a result, and those that return the object they were called on,
-/// are left out. `code` is as for `mutants_of`.
+/// Alters all results of each function that has a result on one of these lines. Functions that return nothing, or the object they were called on, are left
+/// out. `code` is as for `mutants_of`.
 [[nodiscard]] std::vector<AlteredResults> altered_results(const std::string& path, std::string_view text, std::string_view code, const std::set<std::uint64_t>& lines,
                                                           const CodeRules& rules, const std::vector<MutationRule>& mutations);
 

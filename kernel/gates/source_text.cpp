@@ -268,20 +268,19 @@ std::vector<std::string_view> lines_of(std::string_view text) {
     return lines;
 }
 
+int bracket_balance(std::string_view line) {
+    int open = 0;
+    for (const char c : line) {
+        if (c == '(' || c == '[' || c == '{') { ++open; }
+        if (c == ')' || c == ']' || c == '}') { --open; }
+    }
+    return open;
+}
+
 namespace {
 
-/// Where the code of a line begins; npos: it has none.
+/// The column where the code of a line starts; npos if it has no code.
 std::size_t indentation(std::string_view line) { return line.find_first_not_of(" \t\r"); }
-
-/// How many more brackets a line opens than it closes.
-int opened(std::string_view line) {
-    int count = 0;
-    for (const char c : line) {
-        if (c == '(' || c == '[' || c == '{') { ++count; }
-        if (c == ')' || c == ']' || c == '}') { --count; }
-    }
-    return count;
-}
 
 std::vector<FunctionLines> indented_functions(std::string_view code) {
     static const RE2 header(R"(^\s*(?:async\s+)?(?:def|fn|func|function|sub)\s+(\w+))");
@@ -292,7 +291,7 @@ std::vector<FunctionLines> indented_functions(std::string_view code) {
         if (!RE2::PartialMatch(re2::StringPiece(lines[at].data(), lines[at].size()), header, &name)) { continue; }
         const auto margin = indentation(lines[at]);
         auto next = at;
-        for (int open = opened(lines[next]); open > 0 && next + 1 < lines.size();) { open += opened(lines[++next]); }
+        for (int open = bracket_balance(lines[next]); open > 0 && next + 1 < lines.size();) { open += bracket_balance(lines[++next]); }
         auto last = next;
         while (++next < lines.size()) {
             const auto begin = indentation(lines[next]);

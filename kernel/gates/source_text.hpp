@@ -70,8 +70,8 @@ struct FunctionLines {
     std::uint64_t last = 0;
     bool expression = false;                ///< Written on one line, without a body: `const f = (a) => a + 1;`, `f = lambda a: a + 1`.
 };
-/// The functions of a text by their first line, found by braces or, in a language without C comments, by indentation; and those that are one expression.
-/// One line of code belongs to the last one that contains it.
+/// The functions of a text in the order of their first lines. They are found by their braces, or by indentation in a language without C comments; functions
+/// that are a single expression count too. A line belongs to the last function that contains it.
 [[nodiscard]] std::vector<FunctionLines> function_lines(std::string_view text, const CodeRules& rules);
 
 /// Literals that say something about a test.
@@ -104,6 +104,9 @@ struct RepeatedValues {
 
 /// The lines of a text, without their line ends.
 [[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
+
+/// How many more brackets a line opens than it closes.
+[[nodiscard]] int bracket_balance(std::string_view line);
 
 /// Whether a line says anything: braces alone can not be run.
 [[nodiscard]] bool says_something(std::string_view line) noexcept;

@@ -51,8 +51,8 @@ Specified what_is_to_be_written(const json::object& specification) {
     return specified;
 }
 
-/// A name that stands nowhere in them is the test's own mistake: a helper or an import that it forgot. A file's name stands for a module only: the
-/// package `errors` that a test forgot to import is not the file `errors.go`.
+/// A name that the specification does not mention is the test's own mistake, such as a missing helper or import. A file name counts only where a module is
+/// missing: a test that forgot to import the package `errors` does not mean the file `errors.go`.
 bool is_specified(std::string_view message, const std::string& name, const Specified& specified) {
     static const RE2 of_identifier(R"((?i)undefined|undeclared|not declared|cannot find (?:symbol|value|function|type|macro)|not found in this scope)");
     const auto stands_in = [&](const std::string& text) { return RE2::PartialMatch(text, R"(\b)" + RE2::QuoteMeta(name) + R"(\b)"); };

@@ -104,7 +104,7 @@ struct BuildFault {
     std::string message;
 };
 
-/// What a compiler or a type checker found in a file, and in no other that the file would follow from.
+/// The error that a compiler or type checker reported for a file, if the file itself causes it.
 std::optional<BuildFault> build_fault(const GateReport& report, const std::string& file) {
     for (const Violation& each : report.violations) {
         if (each.contract == "types" && each.severity != "minor" && each.file == file) { return BuildFault{each.line, "does not build: " + each.message}; }
@@ -115,7 +115,7 @@ std::optional<BuildFault> build_fault(const GateReport& report, const std::strin
     return std::nullopt;
 }
 
-/// RED's tests in a run, by id. Those of a file that does not build stand with the error of the file.
+/// RED's tests in a run, by id. Tests of a file that does not build have the error of that file.
 std::vector<Named> tests_of_red(const json::object& suite, const GateReport& report) {
     std::vector<std::string> problems;
     std::vector<Named> tests;
@@ -131,7 +131,7 @@ std::vector<Named> tests_of_red(const json::object& suite, const GateReport& rep
     return tests;
 }
 
-/// The tests that are meant: one, by its id or its name, or all of a file.
+/// Resolves a claim: an id or a name means one test, a path means all tests of that file.
 Result<std::vector<Named>> tests_of_red(const std::string& claimed, const std::vector<Named>& tests) {
     std::vector<Named> found;
     std::vector<Named> of_file;

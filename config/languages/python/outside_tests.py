@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looks for code that gives other results in tests than elsewhere.
+"""Finds code that returns one thing in a test and another in a plain program.
 
-The tests are run once more while calls of the project's functions by tests are written down: those whose arguments and results are literals. The same
-calls are then made in two fresh processes, in a test and in a plain program. A call whose result in the test is what was written down, and another one
-in the program, is told. Mocks, state and chance differ between the first two already and are left alone, and so is an error in the program: it may lack
-what tests set up.
+The tests run once more, and the calls that they make to the project's functions are recorded, if arguments and result are literals. Two fresh processes
+then repeat these calls, one in a test and one in a plain program. A call is reported if the test repeats the recorded result and the program does not.
+Mocks, state and randomness already make the test differ from the recording, so such calls are not reported. An error in the program is not reported
+either: the program may lack what the tests set up.
 """
 import ast
 import functools
@@ -14,50 +14,30 @@ import os
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
-import time
 import types
 
 MOST_CALLS = 200
-MOST_SECONDS = 5            # Of a run of the tests that may be repeated.
+MOST_SECONDS = 5            # Slower tests are not repeated.
 
-IN_A_TEST = """import importlib
-import json
-import unittest
-
-
-class TestCalls(unittest.TestCase):
-    def test_calls(self):
-        calls = json.load(open({calls!r}))
-        results = []
-        for name, function, arguments, named in calls:
-            try:
-                results.append(repr(getattr(importlib.import_module(name), function)(*eval(arguments), **eval(named))))
-            except Exception as error:
-                results.append("raises " + type(error).__name__)
-        json.dump(results, open({results!r}, "w"))
+# Stands in the test itself and in the program's main, since the code under test can see who calls it.
+REPEAT = """calls = json.load(open({calls!r}))
+results = []
+for name, function, arguments, named in calls:
+    try:
+        results.append(repr(getattr(importlib.import_module(name), function)(*eval(arguments), **eval(named))))
+    except Exception as error:
+        results.append("raises " + type(error).__name__)
+json.dump(results, open({results!r}, "w"))
 """
-IN_A_PROGRAM = """import importlib
-import json
-
-
-def main():
-    calls = json.load(open({calls!r}))
-    results = []
-    for name, function, arguments, named in calls:
-        try:
-            results.append(repr(getattr(importlib.import_module(name), function)(*eval(arguments), **eval(named))))
-        except Exception as error:
-            results.append("raises " + type(error).__name__)
-    json.dump(results, open({results!r}, "w"))
-
-
-main()
-"""
+IMPORTS = "import importlib\nimport json\n"
+IN_A_TEST = IMPORTS + "import unittest\n\n\nclass TestCalls(unittest.TestCase):\n    def test_calls(self):\n" + textwrap.indent(REPEAT, 8 * " ")
+IN_A_PROGRAM = IMPORTS + "\n\ndef main():\n" + textwrap.indent(REPEAT, 4 * " ") + "\n\nmain()\n"
 
 
 def literal(value):
-    """Its text, if that means the same value anywhere; None otherwise."""
+    """The value's repr if it is a literal, else None."""
     text = repr(value)
     try:
         return text if len(text) < 10000 and repr(ast.literal_eval(text)) == text else None
@@ -66,7 +46,7 @@ def literal(value):
 
 
 class Recorder:
-    """Writes calls down, of the outermost functions only."""
+    """Records the calls that tests make. Calls between the project's own functions are left out."""
 
     def __init__(self):
         self.calls = []
@@ -99,7 +79,7 @@ class Recorder:
 
 
 class Watching:
-    """A loader that has the functions of each module watched once it is loaded."""
+    """A loader that wraps the functions of a module after loading it."""
 
     def __init__(self, loader, recorder):
         self.loader = loader
@@ -164,7 +144,7 @@ def read(path):
 
 
 def difference(root, tests, arguments, environment, seconds):
-    """The first call whose result a test alone gets, in words; empty: there is none, or it could not be found out. `seconds`: what the tests took."""
+    """Describes the first call with a different result outside of a test. Empty if there is none or if it cannot be measured. `seconds` is how long the tests took."""
     if seconds > MOST_SECONDS:
         return ""
     limit = 2 * seconds + 2

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs tests as their user would: pytest or unittest by itself, in the order of the arguments. If they pass, outside_tests.py looks whether the code does
-the same elsewhere.
+"""Runs tests as their user would: pytest or unittest by itself, in the order of the arguments. If they pass, outside_tests.py checks that
+the code does the same in a plain program.
 
 usage: python3 run_plain.py ID...     as `file::Class::test`, relative to the working directory
 Nothing of this file is in the process that runs the tests.
