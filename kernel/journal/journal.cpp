@@ -336,6 +336,17 @@ bool Journal::ends_with(const fs::path& path, std::string_view hash) {
 
 bool is_storable(const json::value& value) { return is_storable_at(value, 1); }
 
+Result<void> Journal::prepare(json::object& body) const {
+    for (const std::string_view reserved : {"seq", "prev", "hash"}) {
+        if (body.contains(reserved)) { return bad_body("the field '" + std::string(reserved) + "' is the journal's own", state_->path); }
+    }
+    if (const auto* type = body.if_contains("type"); type == nullptr || !type->is_string() || type->get_string().empty()) {
+        return bad_body("it has no type", state_->path);
+    }
+    if (auto problem = make_storable(body, 1); !problem.empty()) { return bad_body(problem, state_->path); }
+    return {};
+}
+
 Result<Record> Journal::append(json::object body) {
     State& state = *state_;
     if (state.poisoned) {
@@ -344,13 +355,7 @@ Result<Record> Journal::append(json::object body) {
     }
     Record record;
     record.seq = state.head.seq + 1;
-    for (const std::string_view reserved : {"seq", "prev", "hash"}) {
-        if (body.contains(reserved)) { return bad_body("the field '" + std::string(reserved) + "' is the journal's own", state.path); }
-    }
-    if (const auto* type = body.if_contains("type"); type == nullptr || !type->is_string() || type->get_string().empty()) {
-        return bad_body("it has no type", state.path);
-    }
-    if (auto problem = make_storable(body, 1); !problem.empty()) { return bad_body(problem, state.path); }
+    AF_CHECK(prepare(body));
     record.body.reserve(body.size() + 3);
     record.body.emplace("seq", static_cast<std::int64_t>(record.seq));
     for (auto& field : body) { record.body.emplace(field.key(), std::move(field.value())); }

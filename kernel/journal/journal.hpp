@@ -94,6 +94,8 @@ public:
     /// of the fields seq, prev, hash, a key of more than 1,000 bytes (no YAML reader takes it), or
     /// deeper than 60 levels.
     [[nodiscard]] Result<Record> append(json::object body);
+    /// Makes a body what `append` will write, without writing it. Errors: AF-JRNL-005, as there.
+    [[nodiscard]] Result<void> prepare(json::object& body) const;
     [[nodiscard]] const JournalHead& head() const noexcept;
     [[nodiscard]] const std::vector<Record>& records() const noexcept;     ///< All, in order; grows with append.
     [[nodiscard]] const json::object& header() const noexcept;

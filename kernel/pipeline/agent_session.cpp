@@ -28,9 +28,10 @@ std::string text_field(const json::object& body, std::string_view key) {
     return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
-std::uint64_t number_field(const json::object& body, std::string_view key) {
-    const json::value* value = body.if_contains(key);
-    return value != nullptr && value->is_number() ? value->to_number<std::uint64_t>() : 0;
+template <class Map, class Key>
+const typename Map::mapped_type* find(const Map& map, const Key& key) {
+    const auto found = map.find(key);
+    return found == map.end() ? nullptr : &found->second;
 }
 
 std::vector<std::string> paths_of(const std::vector<Change>& changes) {
@@ -95,7 +96,7 @@ Result<std::vector<Change>> settle_writes(TaskSession& session, Workshop& worksh
     AF_TRY(const std::string after, workshop.snapshot({}));
     AF_TRY(const auto changes, workshop.diff(tree, after));
     if (now != nullptr) { *now = after; }
-    json::array forbidden;
+    std::vector<std::string> forbidden;
     for (std::string& path : workshop.unrecordable()) { forbidden.emplace_back(std::move(path)); }
     std::vector<Change> kept;
     for (const TreeChange& change : changes) {
@@ -112,15 +113,15 @@ Result<std::vector<Change>> settle_writes(TaskSession& session, Workshop& worksh
         AF_TRY(const std::string file, file_with_new_placeholder(workshop, tree, after));
         if (!file.empty()) {
             AF_CHECK(workshop.restore(tree));
-            AF_CHECK(session.record("violation", {{"stage", session.state().stage().name}, {"paths", json::array{json::value(file)}}}, &who));
+            AF_CHECK(session.record(records::Violation{session.state().stage().name, std::vector<std::string>{file}}, &who));
             return Error{"AF-SEC-007", "the program wrote the placeholder of a secret into '" + file + "'; it does not know the secret behind it", file,
                          "all it wrote was taken back; edit such lines with the product's own tools, which put secrets back", ErrorKind::denied};
         }
     }
     if (!forbidden.empty()) {
         AF_CHECK(workshop.restore(tree));
-        AF_CHECK(session.record("violation", {{"stage", session.state().stage().name}, {"paths", forbidden}}, &who));
-        return Error{"AF-ORCH-026", "the program wrote where role `" + who.role + "` may not: " + json::serialize(forbidden), "",
+        AF_CHECK(session.record(records::Violation{session.state().stage().name, forbidden}, &who));
+        return Error{"AF-ORCH-026", "the program wrote where role `" + who.role + "` may not: " + json::serialize(json::array(forbidden.begin(), forbidden.end())), "",
                      "all it wrote was taken back; let it write only where the role may", ErrorKind::denied};
     }
     return kept;
@@ -216,9 +217,9 @@ public:
 
     [[nodiscard]] std::vector<StepRecord> finished_steps() override {
         std::vector<StepRecord> steps;
-        for (const Record& record : session_.records()) {
-            if (record.type() != "step" || !is_mine(record.body)) { continue; }
-            auto body = session_.get(text_field(record.body, "record_blob"));
+        const RunState* const mine = my_run();
+        for (const std::string& blob : mine == nullptr ? std::vector<std::string>() : mine->steps) {
+            auto body = session_.get(blob);
             if (!body.ok() || !body->is_object()) {
                 broken_ = body.ok() ? Error{"AF-ORCH-022", "a recorded step is not a map", "", "report this", ErrorKind::corrupt} : body.error();
                 return {};
@@ -229,20 +230,17 @@ public:
     }
 
     [[nodiscard]] std::optional<Completion> pending_answer(unsigned step) override {
-        for (auto record = session_.records().rbegin(); record != session_.records().rend(); ++record) {
-            // Before the newest step of this run there is nothing that a later one waits for: a long run is not read again at every step.
-            if (record->type() == "step" && is_mine(record->body)) { return std::nullopt; }
-            if (record->type() != "answer" || !is_mine(record->body) || number_field(record->body, "run_step") != step) { continue; }
-            const auto body = session_.kept(record->body, "answer");
-            if (!body.ok() || !body->is_object()) { return std::nullopt; }
-            Completion completion = completion_from_json(body->get_object());
-            // What the command of an agentic call did to the files belongs to its answer.
-            if (const std::string tree = text_field(completion.diagnostics, "workspace_tree"); !tree.empty()) {
-                if (auto adopted = adopt(tree); !adopted.ok()) { broken_ = adopted.error(); }
-            }
-            return completion;
+        const RunState* const mine = my_run();
+        const auto answer = mine == nullptr ? nullptr : find(mine->answers, step);
+        if (answer == nullptr) { return std::nullopt; }
+        const auto body = session_.kept(*answer);
+        if (!body.ok() || !body->is_object()) { return std::nullopt; }
+        Completion completion = completion_from_json(body->get_object());
+        // What the command of an agentic call did to the files belongs to its answer.
+        if (const std::string tree = text_field(completion.diagnostics, "workspace_tree"); !tree.empty()) {
+            if (auto adopted = adopt(tree); !adopted.ok()) { broken_ = adopted.error(); }
         }
-        return std::nullopt;
+        return completion;
     }
 
     [[nodiscard]] Result<void> before_call(unsigned step, const CompletionRequest& request) override {
@@ -271,47 +269,44 @@ public:
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> call_deadline() override { return end_of_time(session_.state(), services_); }
 
     [[nodiscard]] Result<void> answer_received(unsigned step, const CompletionRequest& request, const Completion& completion) override {
-        json::object fields{{"phase", session_.state().stage().name},
-                            {"visit", visit_},
-                            {"run", number_},
-                            {"run_step", step},
-                            {"frame_hash", request.frame_hash},
-                            {"context_hash", request.context_hash},
-                            {"usage", usage_of(completion, model_, services_.prices).to_json()}};
-        AF_CHECK(session_.keep(fields, "answer", to_json(completion)));
-        return session_.record("answer", std::move(fields), &who_);
+        AF_TRY(const records::Kept answer, session_.keep(to_json(completion)));
+        return session_.record(records::Answer{.phase = session_.state().stage().name,
+                                               .visit = visit_,
+                                               .run = number_,
+                                               .run_step = step,
+                                               .frame_hash = request.frame_hash,
+                                               .context_hash = request.context_hash,
+                                               .usage = usage_of(completion, model_, services_.prices).to_json(),
+                                               .answer = answer},
+                               &who_);
     }
 
     void step_ended() override { static_cast<void>(services_.cancel.step_ended()); }
 
     [[nodiscard]] SpentAttempts spent_attempts(unsigned step) override {
         SpentAttempts spent;
-        std::int64_t halves = 0;
-        for (const Record& record : session_.records()) {
-            if (record.type() == "task_paused") {       // Who resumes a task that paused has looked at it: all begins anew.
-                spent = {};
-                halves = 0;
-            } else if (record.type() == "answer") {
-                halves = std::max<std::int64_t>(0, halves - 1);
-            } else if (record.type() == "attempt_failed") {
-                halves += 2;
-                if (!is_mine(record.body) || number_field(record.body, "run_step") != step) { continue; }
-                ++spent.here;
-                spent.last = Error{text_field(record.body, "code"), text_field(record.body, "message"), text_field(record.body, "where"),
-                                   "It was tried before the process died; resume.", ErrorKind::transient};
-            }
-        }
-        spent.of_task = static_cast<unsigned>(halves / 2);
+        spent.of_task = static_cast<unsigned>(session_.state().resumption.failed_attempts_halves / 2);
+        const RunState* const mine = my_run();
+        const auto here = mine == nullptr ? nullptr : find(mine->attempts, step);
+        if (here == nullptr) { return spent; }
+        spent.here = here->count;
+        spent.last = Error{here->code, here->message, here->where, "It was tried before the process died; resume.", ErrorKind::transient};
         return spent;
     }
 
     [[nodiscard]] Result<void> attempt_failed(unsigned step, unsigned attempt, const Error& error) override {
-        json::object fields{{"phase", session_.state().stage().name}, {"visit", visit_}, {"run", number_}, {"run_step", step},
-                            {"attempt", attempt}, {"code", error.code}, {"message", error.message}, {"where", error.where}};
+        records::AttemptFailed failed{.phase = session_.state().stage().name,
+                                      .visit = visit_,
+                                      .run = number_,
+                                      .run_step = step,
+                                      .attempt = attempt,
+                                      .code = error.code,
+                                      .message = error.message,
+                                      .where = error.where};
         // The model may have begun, and what it did is paid for.
-        if (may_have_cost(error)) { fields["usage"] = asked_.to_json(); }
+        if (may_have_cost(error)) { failed.usage = asked_.to_json(); }
         attempts_recorded_ = true;
-        return session_.record("attempt_failed", std::move(fields), &who_);
+        return session_.record(failed, &who_);
     }
 
     /// What a person is shown is hashed, and the decision found by that hash: it stands for this action at this step and no other.
@@ -322,21 +317,25 @@ public:
                            {"run", number_}, {"step", step}, {"tool", action.name}, {"arguments", action.arguments}};
         services_.redactor.redact(shown);       // As the journal has it, before and after a crash.
         const std::string hash = hash_of(shown);
-        for (auto record = session_.records().rbegin(); record != session_.records().rend(); ++record) {
-            if (record->type() == "step" && is_mine(record->body)) { break; }
-            if (record->type() != "action_decided" || text_field(record->body, "action_hash") != hash) { continue; }
-            const std::string decision = text_field(record->body, "decision");
-            verdict.kind = decision == "approved" ? ActionVerdict::Kind::go : decision == "edited" ? ActionVerdict::Kind::edited : ActionVerdict::Kind::rejected;
-            verdict.feedback = text_field(record->body, "feedback");
+        if (const Resumption::Decision* const decided = find(session_.state().resumption.decisions, hash)) {
+            verdict.kind = decided->decision == "approved" ? ActionVerdict::Kind::go : decided->edited ? ActionVerdict::Kind::edited : ActionVerdict::Kind::rejected;
+            verdict.feedback = decided->feedback;
             if (verdict.kind == ActionVerdict::Kind::edited) {
-                AF_TRY(const json::value edited, session_.kept(record->body, "edited"));
+                AF_TRY(const json::value edited, session_.kept(*decided->edited));
                 verdict.edited = ToolCall{std::string(edited.at("tool").as_string()), edited.at("arguments").as_object()};
             }
             return verdict;
         }
         AF_TRY(const std::string blob, session_.put(shown));
-        AF_CHECK(session_.record("action_proposed", {{"phase", session_.state().stage().name}, {"visit", visit_}, {"run", number_}, {"run_step", step},
-                                                     {"tool", action.name}, {"action_hash", hash}, {"action_blob", blob}, {"duration_ms", clock_.elapsed().count()}}, &who_));
+        AF_CHECK(session_.record(records::ActionProposed{.phase = session_.state().stage().name,
+                                                         .visit = visit_,
+                                                         .run = number_,
+                                                         .run_step = step,
+                                                         .tool = action.name,
+                                                         .action_hash = hash,
+                                                         .action_blob = blob,
+                                                         .duration_ms = static_cast<std::uint64_t>(clock_.elapsed().count())},
+                                 &who_));
         return Error{"AF-ESC-031", "the action `" + action.name + "` waits for a person", "stage " + session_.state().stage().name + ", step " + std::to_string(step),
                      "decide on it with `agentforge approve` or `agentforge reject`", ErrorKind::unavailable};
     }
@@ -396,35 +395,34 @@ public:
         AF_TRY(const std::string system_blob, session_.put_text(record.system));
         AF_TRY(const std::string record_blob, session_.put(to_json(record)));
         AF_TRY(const std::string arguments_blob, session_.put(record.arguments));
-        json::object result{{"status", record.success ? "success" : "failure"}, {"summary", record.summary}};
-        if (!record.error.empty()) { result["error"] = record.error; }
+        records::ActionResult result{record.success ? "success" : "failure", record.summary};
+        if (!record.error.empty()) { result.error = record.error; }
         json::object call{{"model", record.completion.model},
                           {"prompt_tokens", record.completion.usage.input_tokens},
                           {"completion_tokens", record.completion.usage.output_tokens}};
         if (const CallUsage usage = usage_of(record.completion, model_, services_.prices); usage.cost_microusd && usage.input_tokens + usage.output_tokens > 0) {
             call["cost_microusd"] = *usage.cost_microusd;
         }
-        json::object fields{{"step", step},
-                            {"phase", session_.state().stage().name},
-                            {"visit", visit_},
-                            {"run", number_},
-                            {"run_step", record.step},
-                            {"action", {{"type", record.tool}, {"arguments_blob", arguments_blob}}},
-                            {"result", std::move(result)},
-                            {"llm_call", std::move(call)},
-                            {"input_tokens", record.completion.usage.input_tokens},
-                            {"output_tokens", record.completion.usage.output_tokens},
-                            {"section_tokens", record.section_tokens},
-                            {"context_blob", context_blob},
-                            {"system_blob", system_blob},
-                            {"record_blob", record_blob},
-                            {"tree", record.tree}};
-        if (!record.changes.empty()) { fields["changes"] = to_json(record.changes); }
-        if (!patch_file.empty()) { fields["patch"] = patch_file; }
+        records::Step taken{.phase = session_.state().stage().name,
+                            .visit = visit_,
+                            .run = number_,
+                            .run_step = record.step,
+                            .action = records::ActionTaken{record.tool, arguments_blob},
+                            .result = result,
+                            .llm_call = call,
+                            .input_tokens = record.completion.usage.input_tokens,
+                            .output_tokens = record.completion.usage.output_tokens,
+                            .section_tokens = record.section_tokens,
+                            .context_blob = context_blob,
+                            .system_blob = system_blob,
+                            .record_blob = record_blob,
+                            .tree = record.tree};
+        if (!record.changes.empty()) { taken.changes = to_json(record.changes); }
+        if (!patch_file.empty()) { taken.patch = patch_file; }
         json::array files;
         if (services_.agentic && services_.agentic(agent_)) { files = told_files(record.changes); }
-        if (!files.empty()) { fields["files"] = files; }
-        AF_CHECK(session_.record("step", std::move(fields), &who_));
+        if (!files.empty()) { taken.files = files; }
+        AF_CHECK(session_.record(taken, &who_));
         AF_TRY(const bool shown, show_failed(session_, workshop_));
         tree_ = shown ? session_.state().tree : record.tree;
         const Spend spend = session_.state().ledger.total();
@@ -595,34 +593,27 @@ public:
 
     /// The first time that a task sees a tool, its description and schema are recorded; from then on they must be these.
     [[nodiscard]] Result<std::optional<std::string>> pin(const std::string& name, const ListedTool& tool) {
-        for (auto record = session_.records().rbegin(); record != session_.records().rend(); ++record) {
-            if (record->type() != "server_tool" || text_field(record->body, "tool") != name) { continue; }
-            std::string pinned = text_field(record->body, "tool_hash");
-            return pinned == tool.hash ? std::optional<std::string>() : std::optional(std::move(pinned));
+        if (const std::string* const pinned = find(session_.state().resumption.pinned_tools, name)) {
+            return *pinned == tool.hash ? std::optional<std::string>() : std::optional(*pinned);
         }
         AF_TRY(const std::string blob, session_.put(tool.as_listed));
-        AF_CHECK(session_.record("server_tool", {{"tool", name}, {"stage", session_.state().stage().name}, {"tool_hash", tool.hash}, {"definition_blob", blob}}, &who_));
+        AF_CHECK(session_.record(records::ServerTool{name, session_.state().stage().name, tool.hash, blob}, &who_));
         return std::optional<std::string>();
     }
 
     /// What this task's finished runs with the same model found about its counting, so that a run need not find it again at the cost of a
     /// context over the budget. The records before this run's own do not change, so a resumed run begins with the same.
     [[nodiscard]] unsigned calibration(const ModelClient* model) {
-        std::map<std::string, bool, std::less<>> same_model;
+        const Resumption& resumption = session_.state().resumption;
         unsigned most = 1000;
-        for (const Record& record : session_.records()) {
-            if (record.type() != "step" || is_mine(record.body)) { continue; }
-            const json::value* agent = record.body.if_contains("agent");
-            const json::value* sections = record.body.if_contains("section_tokens");
-            if (agent == nullptr || !agent->is_object() || sections == nullptr || !sections->is_object()) { continue; }
-            const std::string role = text_field(agent->get_object(), "role");
-            auto known = same_model.find(role);
-            if (known == same_model.end()) {
-                const auto other = services_.agents.get(role);
-                const auto answers = other.ok() ? services_.model(*other) : Result<ModelClient*>(other.error());
-                known = same_model.emplace(role, answers.ok() && *answers == model).first;
-            }
-            if (known->second) { most = std::max(most, calibration_of(number_field(record.body, "input_tokens"), number_field(sections->get_object(), "total"))); }
+        const auto consider = [&](const std::string& role, const TokenEstimate& tokens) {
+            const auto other = services_.agents.get(role);
+            const auto answers = other.ok() ? services_.model(*other) : Result<ModelClient*>(other.error());
+            if (answers.ok() && *answers == model) { most = std::max(most, calibration_of(tokens.reported, tokens.estimated)); }
+        };
+        for (const auto& [role, tokens] : resumption.calibration) { consider(role, tokens); }
+        for (const auto& [place, run] : resumption.runs) {
+            if (&run != my_run()) { consider(place.role, run.tokens); }
         }
         return most;
     }
@@ -663,22 +654,19 @@ private:
     [[nodiscard]] Stop stop() const { return Stop{&services_.cancel, std::nullopt}; }
 
     Result<void> lose(unsigned step, const NextCall& call, const CompletionRequest& request, std::string_view reason) {
-        return session_.record("call_lost", {{"phase", session_.state().stage().name},
-                                             {"visit", visit_},
-                                             {"run", number_},
-                                             {"run_step", step},
-                                             {"reason", reason},
-                                             {"usage", usage_of(call, answering_model(session_.state(), agent_.role, model_), request, services_.prices).to_json()}}, &who_);
+        return session_.record(records::CallLost{.phase = session_.state().stage().name,
+                                                 .visit = visit_,
+                                                 .run = number_,
+                                                 .run_step = step,
+                                                 .reason = std::string(reason),
+                                                 .usage = usage_of(call, answering_model(session_.state(), agent_.role, model_), request, services_.prices).to_json()},
+                               &who_);
     }
 
-    [[nodiscard]] bool is_mine(const json::object& body) const {
-        if (text_field(body, "phase") != session_.state().stage().name || number_field(body, "visit") != visit_ ||
-            number_field(body, "run") != number_) {
-            return false;
-        }
-        const json::value* agent = body.if_contains("agent");
-        return agent != nullptr && agent->is_object() && text_field(agent->get_object(), "role") == who_.role &&
-               text_field(agent->get_object(), "mode") == who_.mode;
+    /// This run as the journal has it; null before its first record.
+    [[nodiscard]] const RunState* my_run() const {
+        if (visit_ != session_.state().stage().visits) { return nullptr; }
+        return find(session_.state().resumption.runs, RunPlace{number_, who_.role, who_.mode});
     }
 
     static std::string joined(const std::vector<std::string>& messages) {
@@ -810,24 +798,6 @@ RunSpec frame_of(const TaskServices& services, const AgentDefinition& agent, con
     return spec;
 }
 
-/// What a person said last when the task went on, for every step of the stage whose model heard it first: steps remember nothing.
-std::string guidance_in_force(const TaskSession& session) {
-    std::string guidance;
-    bool heard = false;
-    for (const Record& record : session.records()) {
-        const std::string_view type = record.type();
-        if (std::string said = text_field(record.body, "guidance"); (type == "task_resumed" || type == "task_started") && !said.empty()) {
-            guidance = std::move(said);
-            heard = false;
-        } else if (type == "step") {
-            heard = true;
-        } else if (heard && (type == "stage_completed" || type == "cycle_started")) {
-            guidance.clear();
-        }
-    }
-    return guidance;
-}
-
 /// The AGENTS.md of the commit that the task started from: what an agent writes into the file does not change what agents are told.
 Result<std::string> agents_md_of(const TaskServices& services, Workshop& workshop, const TaskState& state) {
     constexpr std::size_t most_bytes = 256UL << 10U;
@@ -941,7 +911,8 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     spec.run = run;
     spec.run.role = role;
     spec.place = RequestPlace{state.task_id, stage.name, role, host.visit(), number, 1};
-    if (std::string guidance = guidance_in_force(session); !guidance.empty()) { spec.run.state["guidance"] = std::move(guidance); }
+    // Said by a person when the task went on; every step of the stage whose model heard it first is told, as steps remember nothing.
+    if (const std::string& guidance = session.state().resumption.guidance; !guidance.empty()) { spec.run.state["guidance"] = guidance; }
     AF_TRY(std::string handed_back, hand_back_note(session, workshop));
     if (!handed_back.empty() && !review) { spec.run.state["handed_back"] = std::move(handed_back); }
     AF_TRY(spec.agents_md, agents_md_of(services, workshop, state));

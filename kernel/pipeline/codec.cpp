@@ -30,10 +30,8 @@ json::value optional_value(const std::optional<T>& value, Convert convert) {
 
 }  // namespace
 
-json::object to_json(const Error& error) {
-    return {{"code", error.code},       {"message", error.message}, {"where", error.where},
-            {"remedy", error.remedy},   {"kind", static_cast<std::uint64_t>(error.kind)}};
-}
+records::RecordedError recorded(const Error& error) { return {error.code, error.message, error.where, error.remedy, static_cast<std::uint64_t>(error.kind)}; }
+json::object to_json(const Error& error) { return records::to_fields(recorded(error)); }
 Error error_from_json(const json::object& value) {
     return Error{text(value, "code"), text(value, "message"), text(value, "where"), text(value, "remedy"),
                  static_cast<ErrorKind>(number(value, "kind"))};

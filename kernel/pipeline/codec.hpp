@@ -5,12 +5,14 @@
 #include <agentforge/stage.hpp>
 
 #include "agent/runner.hpp"
+#include "records/records.hpp"
 #include "sandbox/process.hpp"
 
 namespace agentforge::kernel {
 
 [[nodiscard]] json::object to_json(const Error& error);
 [[nodiscard]] Error error_from_json(const json::object& value);
+[[nodiscard]] records::RecordedError recorded(const Error& error);
 [[nodiscard]] json::object to_json(const Change& change);
 [[nodiscard]] Change change_from_json(const json::object& value);
 [[nodiscard]] json::array to_json(const std::vector<Change>& changes);

@@ -197,12 +197,12 @@ public:
         AF_CHECK(settle_plugins());
         while (true) {
             if (asked_to_abort()) {
-                AF_CHECK(session_->record("task_aborted", {{"reason", "asked to by another agentforge command"}}));
+                AF_CHECK(session_->record(records::TaskAborted{"asked to by another agentforge command"}));
             } else if (const auto reason = asked_to_pause()) {
-                AF_CHECK(session_->record("task_paused", {{"reason", *reason}}));
+                AF_CHECK(session_->record(records::TaskPaused{*reason}));
                 break;
             } else if (services_.cancel.step_ended() && !is_terminal(session_->state().status)) {
-                AF_CHECK(session_->record("task_paused", {{"reason", "interrupted"}}));
+                AF_CHECK(session_->record(records::TaskPaused{"interrupted"}));
                 break;
             }
             const Effect effect = next(session_->state());
@@ -279,11 +279,9 @@ private:
         std::filesystem::remove(pause_request_file(session_->paths()), ignored);      // Of a process that ended before it was heard.
         if (state().status == TaskStatus::completed || state().status == TaskStatus::aborted) { return {}; }
         if (state().status == TaskStatus::pending) {
-            AF_CHECK(session_->record("task_started", guided({})));
+            AF_CHECK(session_->record(records::TaskStarted{guidance()}));
         } else {
-            json::object fields{{"reason", "resumed"}};
-            if (ended_in_) { fields["ended_in"] = *ended_in_; }
-            AF_CHECK(session_->record("task_resumed", guided(std::move(fields))));
+            AF_CHECK(session_->record(records::TaskResumed{.reason = "resumed", .ended_in = ended_in_, .guidance = guidance()}));
         }
         if (ended_in_) {
             warn(Error{"AF-PLUG-023", "The process that ran this task before ended without a word in " + *ended_in_, "task " + state().task_id,
@@ -304,32 +302,26 @@ private:
         return {};
     }
 
-    [[nodiscard]] json::object guided(json::object fields) const {
-        if (!guidance_.empty()) { fields["guidance"] = guidance_; }
-        return fields;
-    }
+    [[nodiscard]] std::optional<std::string> guidance() const { return guidance_.empty() ? std::optional<std::string>() : guidance_; }
 
     /// The limits and prices in force are part of the task's history.
     Result<void> settle_costing() {
         if (is_terminal(state().status)) { return {}; }
         json::object in_force = costing_in_force(state(), services_);
         if (in_force == state().costing) { return {}; }
-        return session_->record("costing", {{"in_force", std::move(in_force)}});
+        return session_->record(records::Costing{std::move(in_force)});
     }
 
     /// Which plugins the task is run with, by id, version and hash, is part of its history too.
     Result<void> settle_plugins() {
         if (!services_.plugins_of || is_terminal(state().status)) { return {}; }
         json::array in_use = services_.plugins_of(state().pipeline);
-        for (auto record = session_->records().rbegin(); record != session_->records().rend(); ++record) {
-            if (record->type() != "plugins") { continue; }
-            const auto before = session_->kept(record->body, "in_use");
+        if (const records::Kept& known = state().resumption.plugins; !known.empty()) {
+            const auto before = session_->kept(known);
             if (before.ok() && *before == json::value(in_use)) { return {}; }
-            break;
         }
-        json::object fields;
-        AF_CHECK(session_->keep(fields, "in_use", std::move(in_use)));
-        return session_->record("plugins", std::move(fields));
+        AF_TRY(const records::Kept kept, session_->keep(std::move(in_use)));
+        return session_->record(records::Plugins{kept});
     }
 
     Result<void> open_workshop() {
@@ -357,11 +349,11 @@ private:
     // ------------------------------------------------------------------------------- effects --
 
     Step apply(const effect::StartStage&) {
-        AF_CHECK(session_->record("stage_started", {{"stage", stage_name()},
-                                                    {"attempt", state().stage().attempts + 1},
-                                                    {"visit", state().stage().visits + 1},
-                                                    {"iteration", state().stage().iterations},
-                                                    {"cycle", state().stage().cycles}}));
+        AF_CHECK(session_->record(records::StageStarted{.stage = stage_name(),
+                                                        .attempt = state().stage().attempts + 1,
+                                                        .visit = state().stage().visits + 1,
+                                                        .iteration = state().stage().iterations,
+                                                        .cycle = state().stage().cycles}));
         services_.events.event("stage_started", {{"stage", stage_name()},
                                                  {"index", state().stage_index},
                                                  {"of", state().stages.size()},
@@ -391,7 +383,7 @@ private:
     Step apply(const effect::SkipStage& skip) {
         const std::string skipped = stage_name();
         const std::size_t index = state().stage_index;
-        AF_CHECK(session_->record("stage_skipped", {{"stage", skipped}, {"reason", skip.reason}}));
+        AF_CHECK(session_->record(records::StageSkipped{skipped, skip.reason}));
         services_.events.event("stage_skipped", {{"stage", skipped}, {"index", index}, {"of", state().stages.size()}, {"reason", skip.reason}});
         return true;
     }
@@ -420,7 +412,7 @@ private:
     Step apply(const effect::StartCycle& cycle) {
         const std::string from = stage_name();
         const std::string tree = state().tree;
-        AF_CHECK(session_->record("cycle_started", {{"stage", from}, {"to", cycle.to}, {"reason", cycle.reason}}));
+        AF_CHECK(session_->record(records::CycleStarted{from, cycle.to, cycle.reason}));
         if (workshop_ && state().tree != tree) { AF_CHECK(workshop_->restore(state().tree)); }
         services_.events.event("cycle", {{"from", from}, {"to", cycle.to}, {"reason", cycle.reason}, {"count", state().stage().cycles}});
         return true;
@@ -434,7 +426,7 @@ private:
         request.stage = stage_name();
         request.artifact = artifact ? *artifact : json::object();
         request.artifact_hash = state().stage().artifact_hash;
-        request.created_at = time_of_last("artifact_accepted");     // The same again when this is repeated after a crash.
+        request.created_at = state().resumption.accepted_at;     // The same again when this is repeated after a crash.
         request.directory = setup_.escalations.directory().string();
         return request;
     }
@@ -443,7 +435,9 @@ private:
         AF_TRY(const ApprovalRequest request, shown_artifact(EscalationStore::approval_id(state().task_id, stage_name(), state().stage().visits)));
         const AnswerBy by = answer_by(request.id, request.created_at, {}, true);
         AF_CHECK(setup_.escalations.record(request, by));
-        AF_CHECK(session_->record("approval_requested", with_deadline({{"stage", stage_name()}, {"approval_id", request.id}, {"artifact_hash", request.artifact_hash}}, by)));
+        records::ApprovalRequested requested{stage_name(), request.id, request.artifact_hash};
+        set_deadline(requested, by);
+        AF_CHECK(session_->record(requested));
         services_.events.event("approval_requested", {{"stage", stage_name()}, {"id", request.id}, {"artifact", state().stage().artifact}});
         return notify([request](EscalationHandler& handler, CallContext& context) { return handler.notify_approval(request, context); });
     }
@@ -451,7 +445,7 @@ private:
     /// An agent's action waits for a person: whatever its stage made of that, the visit is entered again once it is decided.
     Step leave_for_person(const std::optional<Error>& error) {
         if (!hung_) { return true; }
-        AF_CHECK(session_->record("task_paused", {{"reason", error ? error->message : "a plugin was given up"}, {"given_up", true}}));
+        AF_CHECK(session_->record(records::TaskPaused{error ? error->message : "a plugin was given up", true}));
         paused_by_ = error;
         return false;
     }
@@ -464,7 +458,7 @@ private:
         request.stage = stage_name();
         request.artifact = shown.is_object() ? shown.get_object() : json::object();
         request.artifact_hash = state().action->hash;
-        request.created_at = time_of_last("action_proposed");       // The same again when this is repeated after a crash.
+        request.created_at = state().resumption.proposed_at;       // The same again when this is repeated after a crash.
         request.directory = setup_.escalations.directory().string();
         return request;
     }
@@ -472,7 +466,7 @@ private:
     Step apply(const effect::AskAction&) {
         AF_TRY(const ApprovalRequest request, shown_action(EscalationStore::action_id(state().task_id, stage_name(), state().actions_asked + 1)));
         AF_CHECK(setup_.escalations.record(request));
-        AF_CHECK(session_->record("action_asked", {{"stage", stage_name()}, {"approval_id", request.id}, {"action_hash", request.artifact_hash}}));
+        AF_CHECK(session_->record(records::ActionAsked{stage_name(), request.id, request.artifact_hash}));
         services_.events.event("approval_requested", {{"stage", stage_name()}, {"id", request.id}, {"action", action_line(request.artifact)}, {"hash", request.artifact_hash}});
         return setup_.present ? Step(true) : tell_of_action();
     }
@@ -496,7 +490,7 @@ private:
             AF_TRY(const json::value context, session_->get(open.context_blob));
             if (context.is_object()) { escalation.context = context.get_object(); }
         }
-        escalation.created_at = time_of_last("stage_escalated");
+        escalation.created_at = state().resumption.escalated_at;
         escalation.directory = setup_.escalations.directory().string();
         return escalation;
     }
@@ -505,7 +499,9 @@ private:
         AF_TRY(const Escalation escalation, asked_question(EscalationStore::escalation_id(state().task_id, stage_name(), state().stage().escalations + 1)));
         const AnswerBy by = answer_by(escalation.id, escalation.created_at, escalation.options, false);
         AF_CHECK(setup_.escalations.record(escalation, by));
-        AF_CHECK(session_->record("escalation_raised", with_deadline({{"stage", stage_name()}, {"escalation_id", escalation.id}}, by)));
+        records::EscalationRaised raised{stage_name(), escalation.id};
+        set_deadline(raised, by);
+        AF_CHECK(session_->record(raised));
         services_.events.event("escalation", {{"stage", stage_name()},
                                               {"id", escalation.id},
                                               {"reason", escalation.issue},
@@ -550,7 +546,7 @@ private:
         if (*anew) { return true; }
         const std::string stage = stage_name();
         if (state().stage().versions > 0) { AF_CHECK(save_version("final")); }
-        AF_CHECK(session_->record("stage_completed", {{"stage", stage}, {"artifact_hash", state().stage().artifact_hash}}));
+        AF_CHECK(session_->record(records::StageCompleted{stage, state().stage().artifact_hash}));
         const auto index = state().pipeline.index_of(stage);
         const StageState& done = state().stages[*index];
         services_.events.event("stage_completed", {{"stage", stage},
@@ -571,13 +567,13 @@ private:
 
     Step apply(const effect::CompleteTask& complete) {
         AF_CHECK(end_with_all_tests());
-        AF_CHECK(session_->record("task_completed", {{"exit_stage", complete.exit_stage}, {"exit_type", complete.exit_type}}));
+        AF_CHECK(session_->record(records::TaskCompleted{complete.exit_stage, complete.exit_type}));
         return true;
     }
 
     Step apply(const effect::FailTask& failure) {
         AF_CHECK(end_with_all_tests());
-        AF_CHECK(session_->record("task_failed", {{"code", failure.code}, {"message", failure.message}}));
+        AF_CHECK(session_->record(records::TaskFailed{failure.code, failure.message}));
         return true;
     }
 
@@ -610,20 +606,8 @@ private:
     /// What the failed stage's own error said to do: the task's error has its message only.
     [[nodiscard]] std::string remedy_of_last_failure() const {
         if (state().status != TaskStatus::failed) { return {}; }
-        for (auto record = session_->records().rbegin(); record != session_->records().rend(); ++record) {
-            if (record->type() != "stage_failed") { continue; }
-            const json::value* error = record->body.if_contains("error");
-            const json::value* remedy = error != nullptr && error->is_object() ? error->get_object().if_contains("remedy") : nullptr;
-            return remedy != nullptr && remedy->is_string() && !remedy->get_string().empty() ? std::string(remedy->get_string()) + "; " : "";
-        }
-        return {};
-    }
-
-    [[nodiscard]] std::string time_of_last(std::string_view type) const {
-        for (auto record = session_->records().rbegin(); record != session_->records().rend(); ++record) {
-            if (record->type() == type) { return std::string(record->body.at("timestamp").as_string()); }
-        }
-        return state().created_at;
+        const std::string& remedy = state().resumption.remedy;
+        return remedy.empty() ? "" : remedy + "; ";
     }
 
     /// Whether the thread that makes these calls is to be given up: its own deadline has passed, or that of the model call it is in.
@@ -761,20 +745,19 @@ private:
     }
 
     Step request_cycle(const StageResult& result, std::uint64_t spent) {
-        json::object fields{{"stage", stage_name()}, {"to", result.cycle_to}, {"reason", result.cycle_reason}, {"duration_ms", spent}};
+        records::CycleRequested requested{stage_name(), result.cycle_to, result.cycle_reason, spent};
         if (const json::object* claim = result.artifact ? hand_back_of(*result.artifact) : nullptr) {
             // Whoever says so, the stage or its agent: what is not shown by what was measured is not handed back.
             auto evidence = hand_back_evidence(*session_, *workshop_, *claim, state().tree);
             if (!evidence.ok()) { return fail_stage(evidence.error(), spent); }
             AF_TRY(const std::string patch, save_handed_back());
-            fields["reason"] = hand_back_words(*evidence);
-            (*evidence)["red_tree"] = state().red_tree;
-            (*evidence)["work_tree"] = state().tree;
-            (*evidence)["patch"] = patch;
-            services_.redactor.redact(*evidence);
-            fields["hand_back"] = std::move(*evidence);
+            requested.reason = hand_back_words(*evidence);
+            evidence->red_tree = state().red_tree;
+            evidence->work_tree = state().tree;
+            evidence->patch = patch;
+            requested.hand_back = std::move(*evidence);
         }
-        AF_CHECK(session_->record("cycle_requested", std::move(fields)));
+        AF_CHECK(session_->record(requested));
         return true;
     }
 
@@ -788,14 +771,14 @@ private:
     }
 
     Step fail_stage(const Error& error, std::uint64_t spent) {
-        AF_CHECK(session_->record("stage_failed", {{"stage", stage_name()}, {"error", to_json(error)}, {"duration_ms", spent}}));
+        AF_CHECK(session_->record(records::StageFailed{stage_name(), recorded(error), spent}));
         services_.events.event("stage_failed", {{"stage", stage_name()},
                                                 {"attempt", state().stage().attempts},
                                                 {"code", error.code},
                                                 {"error", error.message}});
         if (hung_) {
             // The abandoned thread may still hold the plugin's locks: no further work in this process.
-            AF_CHECK(session_->record("task_paused", {{"reason", error.message}, {"given_up", true}}));
+            AF_CHECK(session_->record(records::TaskPaused{error.message, true}));
             paused_by_ = error;
             return false;
         }
@@ -817,9 +800,9 @@ private:
             services_.cancel.request();
             return true;
         }
-        json::object fields{{"reason", error.to_string()}};
-        if (hung_) { fields["given_up"] = true; }
-        AF_CHECK(session_->record("task_paused", std::move(fields)));
+        records::TaskPaused paused{error.to_string()};
+        if (hung_) { paused.given_up = true; }
+        AF_CHECK(session_->record(paused));
         paused_by_ = error;
         return false;
     }
@@ -842,22 +825,21 @@ private:
         if (errors.empty()) { AF_CHECK(add_gate_errors(stage, errors)); }
         if (!errors.empty()) {
             AF_TRY(const std::string blob, session_->put(artifact));
-            AF_CHECK(session_->record("artifact_rejected",
-                                      {{"stage", stage.name}, {"errors", texts(errors)}, {"artifact_blob", blob}, {"duration_ms", spent}}));
+            AF_CHECK(session_->record(records::ArtifactRejected{stage.name, errors, blob, spent}));
             services_.events.event("artifact_rejected", {{"stage", stage.name}, {"errors", texts(errors)}});
             return true;
         }
         AF_TRY(const std::string path, save(stage, contract, artifact));
         AF_TRY(const std::string hash, session_->put(artifact));
         const bool asks = services_.ask_about_suspicions && !array_field(facts, "to_look_at").empty();
-        AF_CHECK(session_->record("artifact_accepted", {{"stage", stage.name},
-                                                        {"contract", contract.name()},
-                                                        {"contract_version", contract.version()},
-                                                        {"artifact", path},
-                                                        {"artifact_hash", hash},
-                                                        {"conditions", texts(conditions_of(contract.name(), artifact, artifacts))},
-                                                        {"asks", asks},
-                                                        {"duration_ms", spent}}));
+        AF_CHECK(session_->record(records::ArtifactAccepted{.stage = stage.name,
+                                                            .contract = contract.name(),
+                                                            .contract_version = contract.version(),
+                                                            .artifact = path,
+                                                            .artifact_hash = hash,
+                                                            .conditions = conditions_of(contract.name(), artifact, artifacts),
+                                                            .asks = asks,
+                                                            .duration_ms = spent}));
         return true;
     }
 
@@ -923,16 +905,15 @@ private:
         for (const json::value& issue : array_field(review, "blocking_issues")) { issues.push_back(issue_text(issue.as_object())); }
         const std::size_t advisory = array_field(review, "advisory_issues").size();
         const RecordAgent who{reviewer, version, "review"};
-        AF_CHECK(session_->record("review_finished",
-                                  {{"stage", stage_name()},
-                                   {"reviewer", reviewer},
-                                   {"blocking", issues.size()},
-                                   {"advisory", advisory},
-                                   {"issues", texts(issues)},
-                                   {"review", path},
-                                   {"review_blob", review_blob},
-                                   {"artifact_blob", state().stage().artifact_hash},
-                                   {"duration_ms", spent}},
+        AF_CHECK(session_->record(records::ReviewFinished{.stage = stage_name(),
+                                                          .reviewer = reviewer,
+                                                          .blocking = issues.size(),
+                                                          .advisory = advisory,
+                                                          .issues = issues,
+                                                          .review = path,
+                                                          .review_blob = review_blob,
+                                                          .artifact_blob = state().stage().artifact_hash,
+                                                          .duration_ms = spent},
                                   &who));
         services_.events.event("review", {{"stage", stage_name()}, {"reviewer", reviewer}, {"blocking", issues.size()}, {"advisory", advisory}});
         return true;
@@ -942,7 +923,6 @@ private:
 
     /// What the kernel itself knows of where the task stands: who is asked need not believe whoever asks.
     [[nodiscard]] json::object evidence() const {
-        constexpr std::size_t last_steps = 3;
         json::object known{{"attempt", state().stage().attempts}, {"steps", state().stage().steps}, {"tree", state().tree}};
         json::array gates;
         for (const auto& [name, gate] : state().gates) {
@@ -950,11 +930,9 @@ private:
         }
         if (!gates.empty()) { known["gates"] = std::move(gates); }
         json::array steps;
-        for (auto record = session_->records().rbegin(); record != session_->records().rend() && steps.size() < last_steps; ++record) {
-            if (record->type() != "step") { continue; }
-            const json::object& action = record->body.at("action").as_object();
-            const json::object& result = record->body.at("result").as_object();
-            steps.push_back(json::object{{"step", record->body.at("step")}, {"tool", action.at("type")}, {"status", result.at("status")}, {"summary", result.at("summary")}});
+        const auto& last_steps = state().resumption.last_steps;
+        for (auto step = last_steps.rbegin(); step != last_steps.rend(); ++step) {
+            steps.push_back(json::object{{"step", step->step}, {"tool", step->tool}, {"status", step->status}, {"summary", step->summary}});
         }
         if (!steps.empty()) { known["last_steps"] = std::move(steps); }
         return known;
@@ -966,15 +944,14 @@ private:
         if (!state().previous_errors.empty()) { context["errors"] = texts(state().previous_errors); }
         if (!context.contains("evidence")) { context["evidence"] = evidence(); }
         AF_TRY(const std::string context_blob, session_->put(context));
-        AF_CHECK(session_->record("stage_escalated",
-                                  {{"stage", stage_name()},
-                                   {"cause", name_of(cause)},
-                                   {"reason", reason},
-                                   {"question", request.question.empty() ? "How should the task go on? " + reason : request.question},
-                                   {"options", texts(request.options)},
-                                   {"context_blob", context_blob},
-                                   {"partial_blob", partial},
-                                   {"duration_ms", spent}}));
+        AF_CHECK(session_->record(records::StageEscalated{.stage = stage_name(),
+                                                          .cause = std::string(name_of(cause)),
+                                                          .reason = reason,
+                                                          .question = request.question.empty() ? "How should the task go on? " + reason : request.question,
+                                                          .options = request.options,
+                                                          .context_blob = context_blob,
+                                                          .partial_blob = partial,
+                                                          .duration_ms = spent}));
         return true;
     }
 
@@ -1054,20 +1031,14 @@ private:
     AnswerBy answer_by(const std::string& id, const std::string& created_at, const std::vector<std::string>& options, bool approval) {
         if (auto there = setup_.escalations.answer_by(id); there.ok()) { return *there; }
         AnswerRule rule = setup_.answer_rule;
-        for (const Record& record : session_->records()) {
-            const auto text = [&](std::string_view key) {
-                const json::value* value = record.body.if_contains(key);
-                return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-            };
-            if (text(approval ? "approval_id" : "escalation_id") != id || (record.type() != "approval_requested" && record.type() != "escalation_raised")) { continue; }
-            if (text("deadline").empty()) { return {}; }
-            rule.within = std::max(rule.within, std::chrono::seconds(1));
-            rule.then = text("at_deadline");
-            AnswerBy by = rule.of(created_at, options, approval);
-            by.deadline = text("deadline");
-            return by;
-        }
-        return rule.of(created_at, options, approval);
+        const Resumption::Deadline& asked = state().resumption.deadline;
+        if (asked.id != id) { return rule.of(created_at, options, approval); }
+        if (asked.time.empty()) { return {}; }
+        rule.within = std::max(rule.within, std::chrono::seconds(1));
+        rule.then = asked.then;
+        AnswerBy by = rule.of(created_at, options, approval);
+        by.deadline = asked.time;
+        return by;
     }
 
     /// Who removed the file of what waits, or the artifact that it shows, finds both again as they were asked for: the journal has all of it.
@@ -1094,11 +1065,11 @@ private:
         return setup_.escalations.record(request, answer_by(id, request.created_at, {}, true));
     }
 
-    static json::object with_deadline(json::object fields, const AnswerBy& by) {
-        if (by.deadline.empty()) { return fields; }
-        fields["deadline"] = by.deadline;
-        fields["at_deadline"] = by.then;
-        return fields;
+    template <class Question>
+    static void set_deadline(Question& question, const AnswerBy& by) {
+        if (by.deadline.empty()) { return; }
+        question.deadline = by.deadline;
+        question.at_deadline = by.then;
     }
 
     /// What became due while no process ran: a telling that failed, a reminder, a deadline.
@@ -1236,11 +1207,11 @@ private:
             answer["resolved_at"] = format_time(services_.clock.now());
             if (resuming) { AF_CHECK(begin_or_resume()); }
             AF_TRY(const std::string blob, session_->put(answer));
-            AF_CHECK(session_->record("escalation_resolved", {{"stage", stage_name()},
-                                                              {"escalation_id", id},
-                                                              {"abort", resolution->abort},
-                                                              {"resolved_by", resolution->resolved_by},
-                                                              {"resolution_blob", blob}}));
+            AF_CHECK(session_->record(records::EscalationResolved{.stage = stage_name(),
+                                                                  .escalation_id = id,
+                                                                  .abort = resolution->abort,
+                                                                  .resolved_by = resolution->resolved_by,
+                                                                  .resolution_blob = blob}));
             services_.events.event("resolved", {{"id", id}, {"abort", resolution->abort}, {"by", resolution->resolved_by}});
         } else if (state().waiting_for() == "approval") {
             const OpenApproval open = *state().approval;
@@ -1250,13 +1221,13 @@ private:
             if (resuming) { AF_CHECK(begin_or_resume()); }
             const std::string feedback = approval->feedback.value_or("");
             if (!approval->approved && !feedback.empty()) { AF_CHECK(keep_feedback(feedback)); }
-            AF_CHECK(session_->record("approval_decided", {{"stage", stage_name()},
-                                                           {"approval_id", open.id},
-                                                           {"approved", approval->approved},
-                                                           {"artifact_hash", approval->artifact_hash},
-                                                           {"feedback", feedback},
-                                                           {"artifact_blob", state().stage().artifact_hash},
-                                                           {"decided_by", approval->decided_by}}));
+            AF_CHECK(session_->record(records::ApprovalDecided{.stage = stage_name(),
+                                                               .approval_id = open.id,
+                                                               .approved = approval->approved,
+                                                               .artifact_hash = approval->artifact_hash,
+                                                               .feedback = feedback,
+                                                               .artifact_blob = state().stage().artifact_hash,
+                                                               .decided_by = approval->decided_by}));
             services_.events.event("decided", {{"id", open.id}, {"approved", approval->approved}, {"by", approval->decided_by}});
         } else if (state().waiting_for() == "action") {
             const OpenAction open = *state().action;
@@ -1265,10 +1236,14 @@ private:
             if (decision->approved) { AF_CHECK(check_shown(setup_, state())); }
             if (resuming) { AF_CHECK(begin_or_resume()); }
             const std::string word = !decision->approved ? "rejected" : decision->edited ? "edited" : "approved";
-            json::object fields{{"stage", stage_name()}, {"approval_id", open.id}, {"decision", word}, {"action_hash", decision->action_hash}, {"feedback", decision->feedback},
-                                {"decided_by", decision->decided_by}};
-            if (decision->edited) { AF_CHECK(session_->keep(fields, "edited", *decision->edited)); }
-            AF_CHECK(session_->record("action_decided", std::move(fields)));
+            records::ActionDecided decided{.stage = stage_name(),
+                                           .approval_id = open.id,
+                                           .decision = word,
+                                           .action_hash = decision->action_hash,
+                                           .feedback = decision->feedback,
+                                           .decided_by = decision->decided_by};
+            if (decision->edited) { AF_TRY(decided.edited, session_->keep(*decision->edited)); }
+            AF_CHECK(session_->record(decided));
             services_.events.event("decided", {{"id", open.id}, {"approved", decision->approved}, {"decision", word}, {"by", decision->decided_by}});
         }
         return {};
@@ -1416,19 +1391,18 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
                             {"base_commit", base.first},
                             {"codebase_hash", base.second},
                             {"configuration", std::move(configuration)}};
-    std::vector<std::string> approve(options.approve_stages.begin(), options.approve_stages.end());
-    json::object created{{"task_id", task_id},
-                         {"request", request},
-                         {"goal_type", options.pipeline.goal_type},
-                         {"pipeline", options.pipeline.to_json()},
-                         {"base_commit", base.first},
-                         {"base_tree", base.second},
-                         {"base_branch", setup_.workshops.base_branch()},
-                         {"supervised", options.supervised || options.pipeline.supervised},
-                         {"approve_stages", texts(approve)},
-                         {"interactive", options.interactive}};
-    if (options.exit_after) { created["exit_after"] = *options.exit_after; }
-    AF_TRY(auto session, TaskSession::create(setup_.store, task, std::move(created), setup_.services.clock, setup_.command, setup_.services.redactor));
+    const records::TaskCreated created{.task_id = task_id,
+                                       .request = std::string(request),
+                                       .goal_type = options.pipeline.goal_type,
+                                       .pipeline = options.pipeline.to_json(),
+                                       .base_commit = base.first,
+                                       .base_tree = base.second,
+                                       .base_branch = setup_.workshops.base_branch(),
+                                       .supervised = options.supervised || options.pipeline.supervised,
+                                       .approve_stages = {options.approve_stages.begin(), options.approve_stages.end()},
+                                       .interactive = options.interactive,
+                                       .exit_after = options.exit_after};
+    AF_TRY(auto session, TaskSession::create(setup_.store, task, created, setup_.services.clock, setup_.command, setup_.services.redactor));
     return Run(*this, std::move(session)).drive();
 }
 
@@ -1452,7 +1426,7 @@ Result<AbortOutcome> PipelineController::abort(std::string_view task_id, std::st
                            "nothing is to be done", ErrorKind::conflict);
     }
     // What follows the record may be cut off by the process's end: every step of it can be done again.
-    if (status != TaskStatus::aborted) { AF_CHECK((*session)->record("task_aborted", {{"reason", reason}})); }
+    if (status != TaskStatus::aborted) { AF_CHECK((*session)->record(records::TaskAborted{std::string(reason)})); }
     keep_in_repository(**session);
     AF_CHECK(Run(*this, std::move(*session)).close());
     return status == TaskStatus::aborted ? AbortOutcome::finished : AbortOutcome::aborted;

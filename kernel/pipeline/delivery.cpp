@@ -148,11 +148,9 @@ private:
     }
 
     Result<void> record_gate(const GateReport& report) {
-        json::object fields{{"stage", state().stage().name}, {"gate", report.gate}, {"tree", report.tree}, {"passed", report.passed}, {"partial", false},
-                            {"summary", report.summary}, {"duration_ms", report.duration.count()}};
-        AF_CHECK(session_.keep(fields, "report", to_json(report)));
-        if (const json::value* confinement = report.facts.if_contains("confinement")) { fields["confinement"] = *confinement; }
-        AF_CHECK(session_.record("gate", std::move(fields)));
+        records::Gate gate = gate_record(session_, report, report.gate);
+        AF_TRY(gate.report, session_.keep(to_json(report)));
+        AF_CHECK(session_.record(gate));
         services_.events.event("gate", {{"gate", report.gate}, {"stage", state().stage().name}, {"passed", report.passed}, {"summary", report.summary}});
         return {};
     }
@@ -194,13 +192,11 @@ private:
 
     Result<void> record_commit(const std::string& branch, const MadeCommit& commit) {
         AF_CHECK(workshop_.keep("delivered", tree_));
-        json::object fields = common_fields();
-        fields["branch"] = branch;
-        fields["commit"] = commit.id;
-        fields["signed"] = commit.is_signed;
-        fields["commit_hooks"] = hooks_.empty() ? "none" : hooks_;
-        AF_CHECK(add_drift(fields));
-        return session_.record("delivered", std::move(fields));
+        records::Delivered delivered = delivered_record(hooks_.empty() ? "none" : hooks_);
+        delivered.branch = branch;
+        delivered.commit = commit.id;
+        delivered.signed_ = commit.is_signed;
+        return record_with_drift(std::move(delivered));
     }
 
     Result<void> write_patch() {
@@ -209,24 +205,29 @@ private:
         AF_CHECK(make_directories(file.parent_path()));
         AF_CHECK(write_file_atomic(file, patch, Durability::synced));
         AF_CHECK(workshop_.keep("delivered", tree_));
-        json::object fields = common_fields();
-        fields["branch"] = "";
-        fields["commit"] = "";
-        fields["patch_file"] = patch_place;
-        fields["patch_sha256"] = sha256(patch);
-        fields["commit_hooks"] = "not run: no commit is made";
-        AF_CHECK(add_drift(fields));
-        return session_.record("delivered", std::move(fields));
+        records::Delivered delivered = delivered_record("not run: no commit is made");
+        delivered.patch_file = patch_place;
+        delivered.patch_sha256 = sha256(patch);
+        return record_with_drift(std::move(delivered));
     }
 
-    [[nodiscard]] json::object common_fields() const {
-        return {{"stage", state().stage().name}, {"deliverable_type", settings().type}, {"tree", tree_}, {"workspace_tree", state().tree}, {"base_commit", state().base_commit}, {"base_tree", state().base_tree}};
+    /// Without branch and commit: files have none.
+    [[nodiscard]] records::Delivered delivered_record(const std::string& hooks) const {
+        return {.stage = state().stage().name,
+                .deliverable_type = settings().type,
+                .tree = tree_,
+                .workspace_tree = state().tree,
+                .base_commit = state().base_commit,
+                .base_tree = state().base_tree,
+                .branch = "",
+                .commit = "",
+                .commit_hooks = hooks};
     }
 
-    Result<void> add_drift(json::object& fields) {
+    Result<void> record_with_drift(records::Delivered delivered) {
         AF_TRY(const BaseDrift drift, workshop_.drift(state(), tree_));
-        if (drift.moved()) { fields["drift"] = to_json(drift); }
-        return {};
+        if (drift.moved()) { delivered.drift = to_json(drift); }
+        return session_.record(delivered);
     }
 
     Result<void> publish() {
@@ -240,8 +241,11 @@ private:
         order.body = body_of(request_) + (look_at.empty() ? "" : "\n\n" + look_at) + "\n\nAgentForge-Task: " + state().task_id;
         services_.events.event("message", {{"stage", state().stage().name}, {"text", "pushing " + order.branch + " to " + order.remote}});
         AF_TRY(const Published published, workshop_.publish(order, stop_));
-        return session_.record("published", {{"stage", state().stage().name}, {"remote", published.remote}, {"pr_url", published.url},
-                                             {"published_by", published.by}, {"publish_note", published.note}});
+        return session_.record(records::Published{.stage = state().stage().name,
+                                                  .remote = published.remote,
+                                                  .pr_url = published.url,
+                                                  .published_by = published.by,
+                                                  .publish_note = published.note});
     }
 
     TaskSession& session_;

@@ -29,8 +29,6 @@ std::vector<std::string> texts_of(const json::object& object, std::string_view k
     return texts;
 }
 
-json::array to_array(const std::vector<std::string>& texts) { return json::array(texts.begin(), texts.end()); }
-
 bool contains(const std::vector<std::string>& texts, const std::string& text) { return std::find(texts.begin(), texts.end(), text) != texts.end(); }
 
 std::string joined(const std::vector<std::string>& texts) {
@@ -274,7 +272,7 @@ const json::object* hand_back_of(const json::object& artifact) {
     return claim == nullptr ? nullptr : claim->if_object();
 }
 
-Result<json::object> judge_hand_back(const json::object& claim, const HandBackGround& ground) {
+Result<records::HandBackEvidence> judge_hand_back(const json::object& claim, const HandBackGround& ground) {
     if (ground.green.passed) { return refused("every test passes", "hand in the work without hand_back"); }
     if (ground.changed.empty()) { return refused("nothing was implemented; a test is wrong only where code does all the rest", "write the code first"); }
     if (ground.green.tests.empty()) { return refused("no test could be run: " + ellipsis(ground.green.summary, 300)); }
@@ -300,16 +298,19 @@ Result<json::object> judge_hand_back(const json::object& claim, const HandBackGr
     if (builds && believed != nullptr && *believed == json::value(false)) { return refused("the run is not believed: " + ellipsis(ground.green.summary, 300)); }
     const std::string to = text_of(claim, "to");
     if (to == "spec" && !of_others.empty()) { return refused("the criterion is of " + criterion.requirement + ", and " + joined(of_others)); }
-    return json::object{{"to", to},
-                        {"tests", to_array(ids)},
-                        {"requirement", criterion.requirement},
-                        {"criterion", criterion.text},
-                        {"reason", text_of(claim, "reason")},
-                        {"measured", std::move(measured)},
-                        {"changed", to_array(ground.changed)}};
+    return records::HandBackEvidence{.to = to,
+                                     .tests = ids,
+                                     .requirement = criterion.requirement,
+                                     .criterion = criterion.text,
+                                     .reason = text_of(claim, "reason"),
+                                     .measured = std::move(measured),
+                                     .changed = ground.changed,
+                                     .red_tree = "",        // The controller adds the trees and the patch.
+                                     .work_tree = "",
+                                     .patch = ""};
 }
 
-Result<json::object> hand_back_evidence(const TaskSession& session, Workshop& workshop, const json::object& claim, const std::string& tree) {
+Result<records::HandBackEvidence> hand_back_evidence(const TaskSession& session, Workshop& workshop, const json::object& claim, const std::string& tree) {
     const TaskState& state = session.state();
     const std::string to = text_of(claim, "to");
     const auto target = state.pipeline.index_of(to);
@@ -328,11 +329,11 @@ Result<json::object> hand_back_evidence(const TaskSession& session, Workshop& wo
     return judge_hand_back(claim, ground);
 }
 
-std::string hand_back_words(const json::object& evidence) {
-    std::string words = ended(text_of(evidence, "reason"));
-    words += " Specified (" + text_of(evidence, "requirement") + "): " + text_of(evidence, "criterion") + ".";
+std::string hand_back_words(const records::HandBackEvidence& evidence) {
+    std::string words = ended(*evidence.reason);
+    words += " Specified (" + evidence.requirement + "): " + *evidence.criterion + ".";
     words += " Measured on an implementation that passes all other tests:";
-    for (const json::value& each : list_of(evidence, "measured")) {
+    for (const json::value& each : *evidence.measured) {
         if (!each.is_object()) { continue; }
         words += " " + place_of(each.get_object()) + ": " + ellipsis(text_of(each.get_object(), "message"), 500) + ";";
     }
@@ -360,11 +361,11 @@ Result<void> put_work_back(TaskSession& session, Workshop& workshop) {
     const bool fits = merged.conflicts.empty();
     const std::string tree = fits ? merged.tree : state.tree;
     AF_CHECK(workshop.keep("seq-" + std::to_string(state.seq + 1), tree));
-    AF_CHECK(session.record("snapshot", {{"stage", state.stage().name},
-                                         {"tree", tree},
-                                         {"reason", fits ? "the work from before is put back" : "the work from before does not fit what was corrected"},
-                                         {"put_back", fits},
-                                         {"conflicts", to_array(merged.conflicts)}}));
+    AF_CHECK(session.record(records::Snapshot{.stage = state.stage().name,
+                                              .tree = tree,
+                                              .reason = fits ? "the work from before is put back" : "the work from before does not fit what was corrected",
+                                              .put_back = fits,
+                                              .conflicts = merged.conflicts}));
     return workshop.restore(tree);
 }
 
@@ -389,16 +390,12 @@ Result<std::string> hand_back_note(const TaskSession& session, Workshop& worksho
 
 Result<std::vector<std::string>> hand_backs_told(const TaskSession& session, Workshop& workshop) {
     std::vector<std::string> lines;
-    for (const Record& record : session.records()) {
-        const json::value* evidence = record.type() == "cycle_requested" ? record.body.if_contains("hand_back") : nullptr;
-        if (evidence == nullptr || !evidence->is_object()) { continue; }
-        const json::object& fields = evidence->get_object();
-        const std::string before = text_of(fields, "red_tree");
-        AF_TRY(const auto changes, workshop.diff(before, session.state().red_tree));
-        std::string to = text_of(record.body, "to");
+    for (const auto& [stage, evidence] : session.state().resumption.hand_backs) {
+        AF_TRY(const auto changes, workshop.diff(*evidence.red_tree, session.state().red_tree));
+        std::string to = stage;
         std::transform(to.begin(), to.end(), to.begin(), [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
-        const std::string what = to == "SPEC" ? text_of(fields, "requirement") + " (" + joined(texts_of(fields, "tests")) + ")" : joined(texts_of(fields, "tests"));
-        lines.push_back("GREEN handed " + what + " back to " + to + ": " + ended(ellipsis(text_of(fields, "reason"), 200)) + " " +
+        const std::string what = to == "SPEC" ? evidence.requirement + " (" + joined(evidence.tests) + ")" : joined(evidence.tests);
+        lines.push_back("GREEN handed " + what + " back to " + to + ": " + ended(ellipsis(*evidence.reason, 200)) + " " +
                         (changes.empty() ? "The tests stayed as they were." : "Changed since: " + changes_between(changes) + "."));
     }
     return lines;

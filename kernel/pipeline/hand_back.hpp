@@ -27,13 +27,13 @@ struct HandBackGround {
 
 /// The evidence, as the journal keeps it: `to`, `tests` (ids), `requirement`, `criterion`, `reason`, `measured`, `changed`.
 /// Errors: AF-ORCH-033 with what was measured instead.
-[[nodiscard]] Result<json::object> judge_hand_back(const json::object& claim, const HandBackGround& ground);
+[[nodiscard]] Result<records::HandBackEvidence> judge_hand_back(const json::object& claim, const HandBackGround& ground);
 
 /// The same for a task whose current stage hands back on `tree`. The gate `green` must have been measured there.
-[[nodiscard]] Result<json::object> hand_back_evidence(const TaskSession& session, Workshop& workshop, const json::object& claim, const std::string& tree);
+[[nodiscard]] Result<records::HandBackEvidence> hand_back_evidence(const TaskSession& session, Workshop& workshop, const json::object& claim, const std::string& tree);
 
 /// The text shown to the stage that the work goes back to.
-[[nodiscard]] std::string hand_back_words(const json::object& evidence);
+[[nodiscard]] std::string hand_back_words(const records::HandBackEvidence& evidence);
 
 /// The faults in an artifact that corrects what was handed back; empty if there are none, or nothing was handed back.
 [[nodiscard]] std::vector<std::string> faults_of_correction(const HandBack& hand_back, const json::object& before, const json::object& after);

@@ -12,8 +12,6 @@ namespace {
 
 using FileEdits = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
-json::array texts(const std::vector<std::string>& list) { return json::array(list.begin(), list.end()); }
-
 /// Whether the current stage works without them: all that come after RED, up to the delivery.
 bool works_without(const TaskState& state) {
     const auto red = state.pipeline.index_of("red");
@@ -21,13 +19,7 @@ bool works_without(const TaskState& state) {
 }
 
 /// Whether the stage has asked its host for something in this visit: then what it was given stays as it is.
-bool visit_has_begun(const TaskSession& session) {
-    for (auto record = session.records().rbegin(); record != session.records().rend(); ++record) {
-        if (record->type() == "stage_started") { return false; }
-        if (record->type() == "call_started") { return true; }
-    }
-    return false;
-}
+bool visit_has_begun(const TaskSession& session) { return !session.state().resumption.calls.empty(); }
 
 Result<std::string> tree_with(const TaskState& state, Workshop& workshop, const std::string& tree, const std::vector<std::string>& files) {
     FileEdits edits;
@@ -49,8 +41,13 @@ Result<void> put(TaskSession& session, Workshop& workshop, const HeldOutTests& h
     const TaskState& state = session.state();
     const bool moves = tree != state.tree;
     if (moves) { AF_CHECK(workshop.keep("seq-" + std::to_string(state.seq + 1), tree)); }
-    AF_CHECK(session.record("held_out", {{"stage", state.stage().name}, {"red_tree", held.red_tree}, {"files", texts(held.files)}, {"shown", texts(held.shown)},
-                                         {"hidden", held.hidden}, {"reason", held.reason}, {"tree", tree}}));
+    AF_CHECK(session.record(records::HeldOut{.stage = state.stage().name,
+                                             .red_tree = held.red_tree,
+                                             .files = held.files,
+                                             .shown = held.shown,
+                                             .hidden = held.hidden,
+                                             .reason = held.reason,
+                                             .tree = tree}));
     return moves ? workshop.restore(tree) : Result<void>();
 }
 

@@ -42,40 +42,40 @@ std::string fingerprint(const std::set<std::string>& complaints) {
     return sha256(all).substr(0, 16);
 }
 
+void tell(EventSink& events, const records::Gate& gate) {
+    json::object told{{"gate", gate.gate}, {"stage", *gate.stage}, {"passed", gate.passed}, {"summary", gate.summary}};
+    if (gate.tests) {       // Who looks at the task later wants the same figures as who watches it.
+        told["tests"] = *gate.tests;
+        told["tests_passed"] = *gate.tests_passed;
+    }
+    if (gate.conformance) { told["conformance"] = *gate.conformance; }
+    events.event("gate", told);
+}
+
 /// Journals what was measured under `name` and tells it.
 Result<void> keep_report(TaskSession& session, Workshop& workshop, EventSink& events, std::string_view name, bool partial, const std::string& inputs, GateReport& report) {
     if (json::value told = to_json(report); session.redactor().finds(told)) {
         session.redactor().redact(told);
         AF_TRY(report, gate_report_from_json(told.get_object()));
     }
-    json::object fields{{"stage", session.state().stage().name},
-                        {"gate", name},
-                        {"tree", report.tree},
-                        {"passed", report.passed},
-                        {"partial", partial},
-                        {"summary", report.summary},
-                        {"duration_ms", report.duration.count()}};
+    records::Gate gate = gate_record(session, report, name);
+    gate.partial = partial;
     if (!report.passed) {
         const auto failing = complaints(report);
-        fields["failing"] = fingerprint(failing);
-        fields["failures"] = std::max<std::size_t>(1, failing.size());
+        gate.failing = fingerprint(failing);
+        gate.failures = std::max<std::size_t>(1, failing.size());
     }
-    if (const json::value* held_out = report.facts.if_contains("held_out_failing"); held_out != nullptr && !held_out->as_array().empty()) { fields["held_out_failing"] = *held_out; }
-    if (!inputs.empty()) { fields["inputs"] = inputs; }
-    if (const auto commands = workshop.take_gate_commands(); !commands.empty()) { fields["commands"] = to_json(commands); }
-    AF_CHECK(session.keep(fields, "report", to_json(report)));
-    // What confined the commands is part of what was measured.
-    if (const json::value* confinement = report.facts.if_contains("confinement")) { fields["confinement"] = *confinement; }
-    json::object told{{"gate", name}, {"stage", session.state().stage().name}, {"passed", report.passed}, {"summary", report.summary}};
-    for (json::object* where : {&fields, &told}) {      // Who looks at the task later wants the same figures as who watches it.
-        if (!report.tests.empty()) {
-            (*where)["tests"] = report.tests.size();
-            (*where)["tests_passed"] = static_cast<std::uint64_t>(std::ranges::count(report.tests, TestStatus::passed, &TestOutcome::status));
-        }
-        if (const json::value* conformance = report.facts.if_contains("conformance_passing")) { (*where)["conformance"] = *conformance; }
+    if (auto held_out = fact_texts(report.facts, "held_out_failing"); !held_out.empty()) { gate.held_out_failing = std::move(held_out); }
+    if (!inputs.empty()) { gate.inputs = inputs; }
+    if (const auto commands = workshop.take_gate_commands(); !commands.empty()) { gate.commands = to_json(commands); }
+    if (!report.tests.empty()) {
+        gate.tests = report.tests.size();
+        gate.tests_passed = static_cast<std::uint64_t>(std::ranges::count(report.tests, TestStatus::passed, &TestOutcome::status));
     }
-    AF_CHECK(session.record("gate", std::move(fields)));
-    events.event("gate", told);
+    if (const json::value* conformance = report.facts.if_contains("conformance_passing")) { gate.conformance = *conformance; }
+    AF_TRY(gate.report, session.keep(to_json(report)));
+    AF_CHECK(session.record(gate));
+    tell(events, gate);
     return {};
 }
 
@@ -234,11 +234,24 @@ Result<void> ensure_baseline(TaskSession& session, Workshop& workshop, EventSink
     return check_suite_was_measured(report);
 }
 
+records::Gate gate_record(const TaskSession& session, const GateReport& report, std::string_view name) {
+    records::Gate gate{.stage = session.state().stage().name,
+                       .gate = std::string(name),
+                       .tree = report.tree,
+                       .passed = report.passed,
+                       .partial = false,
+                       .summary = report.summary,
+                       .duration_ms = static_cast<std::uint64_t>(report.duration.count()),
+                       .report = {}};
+    // What confined the commands is part of what was measured.
+    if (const json::value* confinement = report.facts.if_contains("confinement")) { gate.confinement = *confinement; }
+    return gate;
+}
+
 bool measured_with(const TaskSession& session, std::string_view gate, const std::string& inputs) {
-    const auto found = session.state().gates.find(gate);
-    if (found == session.state().gates.end() || found->second.seq == 0 || found->second.seq > session.records().size()) { return false; }
-    const json::value* then = session.records()[found->second.seq - 1].body.if_contains("inputs");
-    return (then != nullptr && then->is_string() ? std::string(then->get_string()) : std::string()) == inputs;
+    const auto& reports = session.state().resumption.reports;
+    const auto found = reports.find(gate);
+    return session.state().gates.contains(gate) && found != reports.end() && found->second.inputs == inputs;
 }
 
 Result<std::vector<std::string>> begin_suite(TaskSession& session, Workshop& workshop, const Redactor& redactor) {
@@ -254,15 +267,13 @@ Result<std::vector<std::string>> begin_suite(TaskSession& session, Workshop& wor
     AF_TRY(RolePaths rules, RolePaths::make("kernel", {}));
     AF_TRY(auto workspace, RoleWorkspace::open(workshop.root(), std::move(rules), redactor));
     workspace->pin(workshop.submodules());
-    json::array written;
     for (const auto& [path, content] : files) {
         AF_CHECK(workspace->create(path, content, true));
         paths.push_back(path);
-        written.emplace_back(path);
     }
     AF_TRY(const std::string tree, workshop.snapshot(paths));
     AF_CHECK(workshop.keep("seq-" + std::to_string(state.seq + 1), tree));
-    AF_CHECK(session.record("snapshot", {{"stage", state.stage().name}, {"tree", tree}, {"reason", "a test suite was begun"}, {"paths", std::move(written)}}));
+    AF_CHECK(session.record(records::Snapshot{.stage = state.stage().name, .tree = tree, .reason = "a test suite was begun", .paths = paths}));
     return paths;
 }
 
@@ -281,10 +292,7 @@ Result<std::optional<GateReport>> newest_report(const TaskSession& session, std:
     const auto found = session.state().gates.find(gate);
     if (found == session.state().gates.end()) { return std::optional<GateReport>(); }
     const Sequence seq = found->second.seq;
-    if (seq == 0 || seq > session.records().size()) {
-        return Error{"AF-ORCH-021", "the record of gate " + std::string(gate) + " is missing", "record " + std::to_string(seq), "report this", ErrorKind::corrupt};
-    }
-    AF_TRY(const json::value value, session.kept(session.records()[seq - 1].body, "report"));
+    AF_TRY(const json::value value, session.kept(session.state().resumption.reports.find(gate)->second.report));
     if (!value.is_object()) {
         return Error{"AF-ORCH-021", "the report of gate " + std::string(gate) + " is not a map", "record " + std::to_string(seq), "report this",
                      ErrorKind::corrupt};

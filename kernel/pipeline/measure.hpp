@@ -37,6 +37,9 @@ namespace agentforge::kernel {
 /// Errors: AF-GATE-…; AF-GATE-107 nothing could be measured (check_suite_was_measured); cancelled.
 [[nodiscard]] Result<void> ensure_baseline(TaskSession& session, Workshop& workshop, EventSink& events, const Stop& stop);
 
+/// The record of a report under a gate's name, without the report itself.
+[[nodiscard]] records::Gate gate_record(const TaskSession& session, const GateReport& report, std::string_view name);
+
 /// The newest report of a gate, if it was measured.
 [[nodiscard]] Result<std::optional<GateReport>> newest_report(const TaskSession& session, std::string_view gate);
 

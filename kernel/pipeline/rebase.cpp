@@ -39,10 +39,20 @@ public:
         if (!red_tree_.empty()) { AF_CHECK(workshop_.keep("rebased-red", red_tree_)); }
         AF_CHECK(measure_there(head.tree));
         AF_CHECK(commit());
-        json::object fields{{"commit", result_.commit}, {"branch", result_.branch}, {"tree", tree_}, {"base_commit", result_.drift.head}, {"base_tree", head.tree}, {"red_tree", red_tree_},
-                            {"replaces", result_.replaced}, {"gate_passed", true}, {"summary", result_.summary}, {"commit_hooks", result_.hooks}, {"signed", signed_}, {"drift", nullptr}};
-        AF_CHECK(session_.keep(fields, "report", to_json(report_)));
-        AF_CHECK(session_.record("rebased", std::move(fields)));
+        AF_TRY(const records::Kept report, session_.keep(to_json(report_)));
+        AF_CHECK(session_.record(records::Rebased{.commit = result_.commit,
+                                                  .branch = result_.branch,
+                                                  .tree = tree_,
+                                                  .base_commit = result_.drift.head,
+                                                  .base_tree = head.tree,
+                                                  .red_tree = red_tree_,
+                                                  .replaces = result_.replaced,
+                                                  .gate_passed = true,
+                                                  .summary = result_.summary,
+                                                  .commit_hooks = result_.hooks,
+                                                  .signed_ = signed_,
+                                                  .drift = json::value(nullptr),
+                                                  .report = report}));
         result_.done = true;
         result_.pushed_before = state().delivery.contains("pr_url");
         return result_;
@@ -62,9 +72,8 @@ private:
 
     /// Fails with a record of what was measured: the task's history says that it was tried.
     Result<void> refuse(const std::string& message, const GateReport& report) {
-        json::object fields{{"message", message}, {"tree", tree_}};
-        AF_CHECK(session_.keep(fields, "report", to_json(report)));
-        return session_.record("note", std::move(fields));
+        AF_TRY(const records::Kept kept, session_.keep(to_json(report)));
+        return session_.record(records::Note{message, tree_, kept});
     }
 
     Result<void> measure_there(const std::string& head_tree) {

@@ -49,7 +49,7 @@ TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLo
     : store_(store), paths_(std::move(paths)), lock_(std::move(lock)), journal_(std::move(journal)), blobs_(paths_.blobs()), clock_(clock),
       redactor_(redactor) {}
 
-Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const json::object& given, json::object created, Clock& clock,
+Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const json::object& given, const records::TaskCreated& created, Clock& clock,
                                                          std::string_view command, const Redactor& redactor) {
     json::object task = given;
     redactor.redact(task);
@@ -63,7 +63,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const
                                   {"pipeline", task.at("pipeline")}};
         AF_TRY(Journal journal, Journal::create(paths.journal(), header));
         std::unique_ptr<TaskSession> session(new TaskSession(store, paths, std::move(lock), std::move(journal), clock, redactor));
-        AF_CHECK(session->record("task_created", std::move(created)));
+        AF_CHECK(session->record(created));
         return session;
     };
     auto session = begin();
@@ -93,41 +93,38 @@ Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::st
     if (session->state_.task_id.empty()) { return no_records(task_id, session->paths_); }
     AF_CHECK(check_names(task_id, session->state_.task_id, session->paths_.journal()));
     if (const Recovery& recovery = session->journal_.recovery(); recovery.torn_tail) {
-        AF_CHECK(session->record("recovered", {{"torn_file", recovery.torn_file}, {"torn_bytes", recovery.torn_bytes}}));
+        AF_CHECK(session->record(records::Recovered{recovery.torn_file, recovery.torn_bytes}));
     }
     return session;
 }
 
-Result<void> TaskSession::record(std::string_view type, json::object fields, const RecordAgent* agent) {
-    json::object body;
-    body["step"] = fields.contains("step") ? fields.at("step") : json::value(state_.steps);
-    body["type"] = type;
-    body["timestamp"] = format_time(clock_.now());
-    if (agent != nullptr) {
-        json::object who{{"role", agent->role}, {"version", agent->version}};
-        if (!agent->mode.empty()) { who["mode"] = agent->mode; }
-        body["agent"] = std::move(who);
-    }
+Result<void> TaskSession::record(const records::Body& record, const RecordAgent* agent) {
+    json::object fields = records::to_fields(record);
     redactor_.redact(fields);
-    for (auto& [key, value] : fields) { body[key] = std::move(value); }
     const std::lock_guard guard(writing_);
     if (given_up_) {
         return Error{"AF-ORCH-007", "the task goes on without this thread, which was given up at its deadline", "task " + state_.task_id,
                      "nothing is to be done", ErrorKind::cancelled};
     }
     AF_CHECK(std::exchange(projection_failure_, {}));
+    json::object body = records::to_fields(envelope_of(record, agent));
+    for (auto& [key, value] : fields) { body[key] = std::move(value); }
+    AF_CHECK(journal_.prepare(body));
     const TaskStatus status = state_.status;
-    TaskState ahead = state_;       // What the state would refuse is not written.
-    AF_CHECK(fold(ahead, body));
-    AF_CHECK(blobs_.sync());        // A record names only what is on disk.
-    AF_TRY(const Record written, journal_.append(std::move(body)));
     RecordObserver* const observer = store_.observer();
     std::optional<StageState> left;
     if (observer != nullptr && !state_.stages.empty()) { left = state_.stage(); }
-    AF_CHECK(fold(state_, written.body));   // In place: references into the pipeline stay good.
-    if (observer != nullptr) { observer->recorded(state_, left ? &*left : nullptr, written.body); }
-    remember_item(written);
-    if (!is_shown(type)) { return {}; }
+    AF_CHECK(fold(state_, body));       // What the state refuses is not written.
+    auto written = write(std::move(body));
+    if (!written.ok()) {
+        AF_CHECK(fold_again());
+        return written.error();
+    }
+    state_.seq = written->seq;
+    state_.hash = written->hash;
+    if (observer != nullptr) { observer->recorded(state_, left ? &*left : nullptr, written->body); }
+    remember_item(*written);
+    if (!is_shown(records::type_of(record))) { return {}; }
     const auto now = clock_.steady();
     if (state_.status != status || now - projected_at_ >= projection_interval) { return project(); }
     if (!projection_due_) {
@@ -135,6 +132,30 @@ Result<void> TaskSession::record(std::string_view type, json::object fields, con
         projection_due_ = true;
         projector_wakes_.notify_one();
     }
+    return {};
+}
+
+records::Envelope TaskSession::envelope_of(const records::Body& record, const RecordAgent* agent) const {
+    records::Envelope envelope;
+    envelope.step = state_.steps + (std::holds_alternative<records::Step>(record) ? 1 : 0);
+    envelope.type = records::type_of(record);
+    envelope.timestamp = format_time(clock_.now());
+    if (agent == nullptr) { return envelope; }
+    envelope.agent = records::Agent{agent->role, agent->version};
+    if (!agent->mode.empty()) { envelope.agent->mode = agent->mode; }
+    return envelope;
+}
+
+Result<Record> TaskSession::write(json::object body) {
+    AF_CHECK(blobs_.sync());        // A record names only what is on disk.
+    return journal_.append(std::move(body));
+}
+
+/// After a record that was folded and could not be written. The pipeline stays where it is: others hold references into it.
+Result<void> TaskSession::fold_again() {
+    AF_TRY(TaskState before, fold_all(journal_.records()));
+    std::swap(before.pipeline, state_.pipeline);
+    state_ = std::move(before);
     return {};
 }
 
@@ -222,24 +243,20 @@ Result<json::value> TaskSession::get(std::string_view blob) const {
     return parse_json(text, "blob " + std::string(blob));
 }
 
-Result<void> TaskSession::keep(json::object& fields, std::string_view key, json::value value) {
+Result<records::Kept> TaskSession::keep(json::value value) {
     redactor_.redact(value);
     std::string text = json::serialize(value);
-    if (text.size() <= largest_inside && is_storable(value)) {
-        fields[key] = std::move(value);
-        return {};
-    }
-    AF_TRY(fields[std::string(key) + "_blob"], blobs_.put(text));
-    return {};
+    if (text.size() <= largest_inside && is_storable(value)) { return records::Kept{std::move(value), {}}; }
+    AF_TRY(std::string blob, blobs_.put(text));
+    return records::Kept{std::nullopt, std::move(blob)};
 }
 
-Result<json::value> TaskSession::kept(const json::object& record, std::string_view key) const {
-    if (const json::value* inside = record.if_contains(key)) { return *inside; }
-    const json::value* blob = record.if_contains(std::string(key) + "_blob");
-    if (blob == nullptr || !blob->is_string()) {
-        return Error{"AF-ORCH-020", "a record holds no `" + std::string(key) + "`", paths_.journal().string(), "report this", ErrorKind::corrupt};
+Result<json::value> TaskSession::kept(const records::Kept& kept) const {
+    if (kept.value) { return *kept.value; }
+    if (kept.blob.empty()) {
+        return Error{"AF-ORCH-020", "a record lacks a value that it should hold", paths_.journal().string(), "report this", ErrorKind::corrupt};
     }
-    return get(blob->get_string());
+    return get(kept.blob);
 }
 
 Result<std::optional<json::object>> TaskSession::artifact(std::string_view stage) const {

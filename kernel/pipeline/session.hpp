@@ -40,7 +40,7 @@ public:
     ~TaskSession();
 
     /// Creates the task's folder and journal and records `task_created`; all of it or nothing. Errors: AF-TASK-001, AF-TASK-003, `io`.
-    [[nodiscard]] static Result<std::unique_ptr<TaskSession>> create(TaskStore& store, const json::object& task, json::object created,
+    [[nodiscard]] static Result<std::unique_ptr<TaskSession>> create(TaskStore& store, const json::object& task, const records::TaskCreated& created,
                                                                      Clock& clock, std::string_view command, const Redactor& redactor = nothing_hidden());
     /// Takes the lock, opens the journal (recovering a torn tail, which is recorded) and folds it.
     /// Errors: AF-TASK-002 no such task, AF-TASK-003 another process owns it, AF-JRNL-002 the journal does not verify.
@@ -55,10 +55,10 @@ public:
     [[nodiscard]] Clock& clock() noexcept { return clock_; }
     [[nodiscard]] const Redactor& redactor() const noexcept { return redactor_; }
 
-    /// Appends a record (type, time, agent, fields) and folds it in. The projections show it when this returns where the task's status changed, else
+    /// Appends a record and folds it in. The projections show it when this returns where the task's status changed, else
     /// within 100 ms. A record that the state refuses is not written. Errors: AF-TASK-010…, AF-JRNL-…, and what hindered a projection since the call
     /// before; after an `io` error the session is of no more use.
-    [[nodiscard]] Result<void> record(std::string_view type, json::object fields, const RecordAgent* agent = nullptr);
+    [[nodiscard]] Result<void> record(const records::Body& record, const RecordAgent* agent = nullptr);
 
     /// For when the thread that uses this session is given up in the middle of a call: from now on `record` here fails, and
     /// the session that is returned goes on with the same task. This one must live on as long as that thread does; it keeps
@@ -69,10 +69,10 @@ public:
     [[nodiscard]] Result<std::string> put(const json::value& value);
     [[nodiscard]] Result<std::string> put_text(std::string_view text);
     [[nodiscard]] Result<json::value> get(std::string_view blob) const;
-    /// Puts a value into the fields of a record to be: as `key` where it is small and a record can hold it, else as a blob whose hash is `<key>_blob`.
-    [[nodiscard]] Result<void> keep(json::object& fields, std::string_view key, json::value value);
-    /// What `keep` put there. Errors: AF-ORCH-020 nothing, AF-JRNL-011, AF-JRNL-012.
-    [[nodiscard]] Result<json::value> kept(const json::object& record, std::string_view key) const;
+    /// Makes a value part of a record to be: inside it where it is small and a record can hold it, else as a blob.
+    [[nodiscard]] Result<records::Kept> keep(json::value value);
+    /// What `keep` kept. Errors: AF-ORCH-020 nothing, AF-JRNL-011, AF-JRNL-012.
+    [[nodiscard]] Result<json::value> kept(const records::Kept& kept) const;
 
     /// An accepted artifact of a stage, without its envelope; empty where there is none.
     [[nodiscard]] Result<std::optional<json::object>> artifact(std::string_view stage) const;
@@ -81,6 +81,9 @@ public:
 
 private:
     TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock, const Redactor& redactor);
+    [[nodiscard]] records::Envelope envelope_of(const records::Body& record, const RecordAgent* agent) const;
+    [[nodiscard]] Result<Record> write(json::object body);
+    [[nodiscard]] Result<void> fold_again();
     void remember_item(const Record& record);
     void remember_items();
     /// Guarded by `writing_`, but for the destructor.

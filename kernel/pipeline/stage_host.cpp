@@ -41,7 +41,7 @@ public:
     Result<void> open() {
         AF_TRY(const auto recorded, parse_time(session_.state().stage().started_at));
         context_ = std::make_unique<KernelCallContext>(services_, clock_, stage_, recorded);
-        AF_CHECK(read_journal());
+        known_ = session_.state().resumption.calls;      // As they were before the interruption: this visit adds its own.
         AF_CHECK(read_input());
         const StageTemplate& stage = session_.state().stage_template();
         if (!stage.agent.empty()) {
@@ -66,7 +66,7 @@ public:
             if (known->second.name != name || known->second.input_hash != hash) { return remember(mismatch(call, name, hash, known->second)); }
             if (known->second.finished) { return answer(known->second); }
         } else {
-            AF_CHECK(keep(session_.record("call_started", {{"stage", stage_}, {"visit", visit_}, {"call", call}, {"name", name}, {"input_hash", hash}})));
+            AF_CHECK(keep(session_.record(records::CallStarted{stage_, visit_, call, std::string(name), hash})));
         }
         written_.reset();
         Result<json::value> result = run();
@@ -79,18 +79,19 @@ public:
         if (abandoned_) { return cancelled_error(name); }
         if (!result.ok() && result.error().kind == ErrorKind::timeout && clock_.expired()) { return remember(expired_error()); }
         if (!result.ok() && ends_the_visit(result.error())) { return remember(result.error()); }
-        json::object finished{{"stage", stage_},
-                              {"visit", visit_},
-                              {"call", call},
-                              {"name", name},
-                              {"input_hash", hash},
-                              {"outcome", result.ok() ? "ok" : "error"}};
-        AF_CHECK(keep(session_.keep(finished, "result", result.ok() ? *result : json::value(to_json(result.error())))));
+        AF_TRY(const records::Kept kept, keep(session_.keep(result.ok() ? *result : json::value(to_json(result.error())))));
+        records::CallFinished finished{.stage = stage_,
+                                       .visit = visit_,
+                                       .call = call,
+                                       .name = std::string(name),
+                                       .input_hash = hash,
+                                       .outcome = result.ok() ? "ok" : "error",
+                                       .result = kept};
         if (written_) {
-            finished["tree"] = written_->first;
-            finished["changes"] = std::move(written_->second);
+            finished.tree = written_->first;
+            finished.changes = std::move(written_->second);
         }
-        AF_CHECK(keep(session_.record("call_finished", std::move(finished))));
+        AF_CHECK(keep(session_.record(finished)));
         if (!result.ok()) { return remember(result.error()); }
         return result;
     }
@@ -111,13 +112,13 @@ public:
         const std::string tree = session_.state().tree;
         const auto done = [&]() -> Result<void> {
             AF_TRY(const std::string now, workshop_.snapshot({}));
-            json::array paths;
+            std::vector<std::string> paths;
             for (std::string& path : workshop_.unrecordable()) { paths.emplace_back(std::move(path)); }
             if (now == tree && paths.empty()) { return {}; }
             AF_TRY(const auto changes, workshop_.diff(tree, now));
             for (const TreeChange& change : changes) { paths.emplace_back(change.path); }
             AF_CHECK(workshop_.restore(tree));
-            return session_.record("violation", {{"stage", stage_}, {"paths", std::move(paths)}});
+            return session_.record(records::Violation{stage_, std::move(paths)});
         }();
         static_cast<void>(keep(done));
     }
@@ -149,31 +150,7 @@ public:
     std::optional<Error> fatal() const { return fatal_; }
 
 private:
-    struct Known {
-        std::string name;
-        std::string input_hash;
-        bool finished = false;
-        bool ok = false;
-        Sequence record = 0;        ///< Of the answer.
-    };
-
-    Result<void> read_journal() {
-        for (const Record& record : session_.records()) {
-            const std::string_view type = record.type();
-            if (type != "call_started" && type != "call_finished") { continue; }
-            const json::object& body = record.body;
-            if (body.at("stage").as_string() != stage_ || body.at("visit").to_number<unsigned>() != visit_) { continue; }
-            Known& known = known_[body.at("call").to_number<unsigned>()];
-            known.name = std::string(body.at("name").as_string());
-            known.input_hash = std::string(body.at("input_hash").as_string());
-            if (type == "call_finished") {
-                known.finished = true;
-                known.ok = body.at("outcome").as_string() == "ok";
-                known.record = record.seq;
-            }
-        }
-        return {};
-    }
+    using Known = Resumption::HostCall;
 
     Result<void> read_input() {
         const TaskState& state = session_.state();
@@ -214,7 +191,7 @@ private:
     }
 
     Result<json::value> answer(const Known& known) {
-        AF_TRY(json::value value, keep(session_.kept(session_.records().at(known.record - 1).body, "result")));
+        AF_TRY(json::value value, keep(session_.kept(known.result)));
         if (known.ok) { return value; }
         return remember(error_from_json(value.as_object()));
     }

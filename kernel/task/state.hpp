@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,6 +22,7 @@
 #include "config/pipelines.hpp"
 #include "cost/ledger.hpp"
 #include "journal/journal.hpp"
+#include "records/records.hpp"
 
 namespace agentforge::kernel {
 
@@ -46,6 +48,7 @@ enum class StageProgress : unsigned char {
 /// Why a person is asked; decides the exit code and what happens when there is no answer.
 enum class EscalationCause : unsigned char { stage = 1, healing, review, cycle_limit, iteration_limit, attempts };
 [[nodiscard]] std::string_view name_of(EscalationCause cause) noexcept;
+[[nodiscard]] std::optional<EscalationCause> escalation_cause(std::string_view name);
 
 /// The progress of a stage over all its attempts since a person was last asked.
 struct Effort {
@@ -156,6 +159,69 @@ struct HeldOutTests {
     bool operator==(const HeldOutTests&) const = default;
 };
 
+/// Tokens of a step's context.
+struct TokenEstimate {
+    std::uint64_t reported = 0;     ///< As the model counted them.
+    std::uint64_t estimated = 0;
+
+    bool operator==(const TokenEstimate&) const = default;
+};
+
+/// The place of an agent run within a visit.
+struct RunPlace {
+    unsigned run = 0;
+    std::string role;
+    std::string mode;
+
+    auto operator<=>(const RunPlace&) const = default;
+};
+
+/// What an agent run has done so far.
+struct RunState {
+    /// A model call that failed and may be repeated.
+    struct Attempts { unsigned count = 0; std::string code; std::string message; std::string where; bool operator==(const Attempts&) const = default; };
+    std::vector<std::string> steps;                 ///< Blobs of its finished steps.
+    std::map<unsigned, records::Kept> answers;      ///< By step; of those that no finished step has used.
+    std::map<unsigned, Attempts> attempts;          ///< By step; since the task was paused last.
+    TokenEstimate tokens;                           ///< Of the step whose context exceeded its estimate most.
+
+    bool operator==(const RunState&) const = default;
+};
+
+/// What a process needs to go on where another ended. Folded like the rest of the state; only the journal holds it, not `state.yaml`.
+struct Resumption {
+    struct HostCall { std::string name; std::string input_hash; bool finished = false; bool ok = false; records::Kept result; bool operator==(const HostCall&) const = default; };
+    struct Decision { std::string decision; std::string feedback; std::optional<records::Kept> edited; bool operator==(const Decision&) const = default; };
+    struct Evidence { std::string inputs; records::Kept report; bool operator==(const Evidence&) const = default; };
+    struct PastStep { std::uint64_t step = 0; std::string tool; std::string status; std::string summary; bool operator==(const PastStep&) const = default; };
+    struct Deadline { std::string id; std::string time; std::string then; bool operator==(const Deadline&) const = default; };
+    struct PastHandBack { std::string to; records::HandBackEvidence evidence; bool operator==(const PastHandBack&) const = default; };
+
+    // Of the current visit.
+    std::map<unsigned, HostCall> calls;
+    std::map<RunPlace, RunState> runs;
+    std::map<std::string, Decision, std::less<>> decisions;         ///< On proposed actions, by hash; until the next step.
+
+    // Of the whole task.
+    std::map<std::string, TokenEstimate, std::less<>> calibration;  ///< By role: of the step of an earlier visit whose context exceeded its estimate most.
+    std::map<std::string, std::string, std::less<>> pinned_tools;   ///< A server's tool and the hash of its definition.
+    std::map<std::string, Evidence, std::less<>> reports;           ///< Gate and its newest report.
+    std::vector<PastHandBack> hand_backs;
+    records::Kept plugins;
+    std::int64_t failed_attempts_halves = 0;                        ///< Failed attempts, twice; each answer takes one off.
+    std::string guidance;                                           ///< What a person said when the task went on last.
+    bool guidance_heard = false;                                    ///< A step was made with it.
+    std::deque<PastStep> last_steps;                                ///< At most `kept_last_steps`, the newest last.
+    std::string remedy;                                             ///< Of the stage's newest failure.
+    std::string accepted_at;                                        ///< Times of the newest records of these kinds.
+    std::string proposed_at;
+    std::string escalated_at;
+    Deadline deadline;                                              ///< Of the question asked last.
+
+    static constexpr std::size_t kept_last_steps = 3;
+    bool operator==(const Resumption&) const = default;
+};
+
 struct TaskState {
     // What was asked; set by `task_created` and never changed.
     std::string task_id;
@@ -217,6 +283,8 @@ struct TaskState {
     Sequence seq = 0;                               ///< Of the last record folded in.
     std::string hash;
 
+    Resumption resumption;
+
     bool operator==(const TaskState&) const = default;
     [[nodiscard]] const StageTemplate& stage_template() const { return pipeline.stages.at(stage_index); }
     [[nodiscard]] StageState& stage() { return stages.at(stage_index); }
@@ -251,7 +319,7 @@ struct DeliveryBase { std::string commit; std::string tree; std::string red_tree
 [[nodiscard]] Result<void> fold(TaskState& state, const json::object& record);
 [[nodiscard]] Result<TaskState> fold_all(const std::vector<Record>& records);
 
-/// The projection `state.yaml`. from_json(to_json(s)) is s.
+/// The projection `state.yaml`. from_json(to_json(s)) is s without its resumption.
 [[nodiscard]] json::object to_json(const TaskState& state);
 /// The same without `pipeline_template`, which is its last field, the same for a task's whole life and most of its bytes.
 [[nodiscard]] json::object to_json_without_template(const TaskState& state);

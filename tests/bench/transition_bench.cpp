@@ -16,30 +16,33 @@ std::unique_ptr<TaskSession> new_session(TaskStore& store, const PipelineTemplat
     char id[64];
     std::snprintf(id, sizeof id, "task-20260102-bench-%08x", static_cast<unsigned>(number));
     const json::object task{{"task_id", id}, {"request", "Add a slugify function"}, {"pipeline", pipeline.name}};
-    json::object created{{"task_id", id},
-                         {"request", "Add a slugify function"},
-                         {"goal_type", pipeline.goal_type},
-                         {"pipeline", pipeline.to_json()},
-                         {"base_commit", std::string(40, 'a')},
-                         {"base_tree", std::string(40, 'b')},
-                         {"supervised", false},
-                         {"approve_stages", json::array()}};
-    auto session = must(TaskSession::create(store, task, std::move(created), clock, "bench"));
-    must(session->record("task_started", {}));
+    const records::TaskCreated created{.task_id = id,
+                                       .request = "Add a slugify function",
+                                       .goal_type = pipeline.goal_type,
+                                       .pipeline = pipeline.to_json(),
+                                       .base_commit = std::string(40, 'a'),
+                                       .base_tree = std::string(40, 'b'),
+                                       .base_branch = "",
+                                       .supervised = false,
+                                       .approve_stages = {},
+                                       .interactive = false};
+    auto session = must(TaskSession::create(store, task, created, clock, "bench"));
+    must(session->record(records::TaskStarted{}));
     return session;
 }
 
 void pass_stage(TaskSession& session) {
     const std::string stage = session.state().stage().name;
-    must(session.record("stage_started", {{"stage", stage}, {"attempt", 1}, {"visit", 1}, {"iteration", 0}, {"cycle", 0}}));
-    must(session.record("artifact_accepted", {{"stage", stage},
-                                              {"contract", "intake_record"},
-                                              {"contract_version", "1.0.0"},
-                                              {"artifact", "artifacts/phases/" + stage + "/" + stage + ".yaml"},
-                                              {"artifact_hash", std::string(64, 'c')},
-                                              {"conditions", json::array()},
-                                              {"duration_ms", 12}}));
-    must(session.record("stage_completed", {{"stage", stage}, {"artifact_hash", std::string(64, 'c')}}));
+    must(session.record(records::StageStarted{.stage = stage, .attempt = 1, .visit = 1, .iteration = 0, .cycle = 0}));
+    must(session.record(records::ArtifactAccepted{.stage = stage,
+                                                  .contract = "intake_record",
+                                                  .contract_version = "1.0.0",
+                                                  .artifact = "artifacts/phases/" + stage + "/" + stage + ".yaml",
+                                                  .artifact_hash = std::string(64, 'c'),
+                                                  .conditions = {},
+                                                  .asks = false,
+                                                  .duration_ms = 12}));
+    must(session.record(records::StageCompleted{stage, std::string(64, 'c')}));
 }
 
 void stage_transition(benchmark::State& state) {

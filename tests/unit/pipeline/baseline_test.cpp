@@ -30,7 +30,7 @@ protected:
         for (const Record& record : bench.records(task)) {
             if (record.type() != "gate" || record.body.at("gate").as_string() != "baseline") { continue; }
             const auto session = TaskSession::open(bench.store, task, bench.clock, "test", nothing_hidden());
-            return gate_report_from_json((*session)->kept(record.body, "report")->as_object()).value();
+            return gate_report_from_json((*session)->kept(*records::as<records::Gate>(record)->report)->as_object()).value();
         }
         ADD_FAILURE() << "no baseline";
         return {};

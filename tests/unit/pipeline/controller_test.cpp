@@ -176,7 +176,7 @@ TEST_F(TestPipelineController, an_abort_that_was_killed_is_finished_by_the_next)
     {
         auto session = TaskSession::open(bench.store, result.task_id, bench.clock, "abort", bench.services.redactor);
         ASSERT_TRUE(session.ok()) << session.error().to_string();
-        ASSERT_TRUE((*session)->record("task_aborted", {{"reason", "killed after this record"}}).ok());
+        ASSERT_TRUE((*session)->record(records::TaskAborted{"killed after this record"}).ok());
     }
     const unsigned closed = bench.memory.closed;
     const auto again = bench.controller().abort(result.task_id, "again");

@@ -40,7 +40,7 @@ json::object claim() {
     return parsed(R"({"to": "red", "tests": ["test_spaces"], "criterion": "'a b' becomes 'a-b'", "reason": "An underscore is expected"})");
 }
 
-Result<json::object> judged(const json::object& what, const GateReport& report, std::vector<std::string> changed = {"slug.py"}) {
+Result<records::HandBackEvidence> judged(const json::object& what, const GateReport& report, std::vector<std::string> changed = {"slug.py"}) {
     return judge_hand_back(what, HandBackGround{specification, suite, report, std::move(changed)});
 }
 
@@ -60,9 +60,9 @@ json::object with(json::object what, std::string_view key, json::value value) {
 TEST(HandBack, evidence_is_what_was_measured_and_specified) {
     const auto evidence = judged(claim(), one_fails());
     ASSERT_TRUE(evidence.ok()) << evidence.error().to_string();
-    EXPECT_EQ(evidence->at("tests"), json::value(json::array{json::value(spaces)}));
-    EXPECT_EQ(evidence->at("requirement"), "REQ-002");
-    EXPECT_EQ(evidence->at("measured").as_array().at(0).at("message"), "'a-b' != 'a_b'");
+    EXPECT_EQ(evidence->tests, std::vector<std::string>{spaces});
+    EXPECT_EQ(evidence->requirement, "REQ-002");
+    EXPECT_EQ((*evidence->measured).at(0).at("message"), "'a-b' != 'a_b'");
     EXPECT_THAT(hand_back_words(*evidence), HasSubstr("Specified (REQ-002): 'a b' becomes 'a-b'"));
     EXPECT_THAT(hand_back_words(*evidence), HasSubstr("'a-b' != 'a_b'"));
 }
@@ -83,7 +83,7 @@ GateReport does_not_build(const std::string& message) {
 TEST(HandBack, tests_of_a_file_that_does_not_build_can_be_handed_back) {
     const auto evidence = judged(claim(), does_not_build("does not build: tests/test_slug.py:9: cannot borrow `quota` as mutable\ntests/test_slug.py:10: the same"));
     ASSERT_TRUE(evidence.ok()) << evidence.error().to_string();
-    EXPECT_EQ(evidence->at("tests"), json::value(json::array{json::value("tests/test_slug.py::test_spaces")}));
+    EXPECT_EQ(evidence->tests, std::vector<std::string>{"tests/test_slug.py::test_spaces"});
     EXPECT_THAT(hand_back_words(*evidence), HasSubstr("cannot borrow `quota`"));
 }
 
@@ -138,9 +138,9 @@ GateReport has_an_error_of_the_compiler() {
 TEST(HandBack, a_test_file_that_does_not_build_beside_code_that_does_goes_back_by_its_name) {
     const auto evidence = judged(with(claim(), "tests", json::array{"tests/test_slug.py"}), has_an_error_of_the_compiler());
     ASSERT_TRUE(evidence.ok()) << evidence.error().to_string();
-    EXPECT_EQ(evidence->at("tests"), (json::value{"tests/test_slug.py::test_lower", "tests/test_slug.py::test_spaces"}));
-    EXPECT_EQ(evidence->at("measured").as_array().at(0).at("message"), "does not build: cannot borrow `words` as mutable");
-    EXPECT_EQ(evidence->at("measured").as_array().at(0).at("line"), 9);
+    EXPECT_EQ(evidence->tests, (std::vector<std::string>{"tests/test_slug.py::test_lower", "tests/test_slug.py::test_spaces"}));
+    EXPECT_EQ((*evidence->measured).at(0).at("message"), "does not build: cannot borrow `words` as mutable");
+    EXPECT_EQ((*evidence->measured).at(0).at("line"), 9);
     GateReport report = has_an_error_of_the_compiler();
     report.violations.push_back({"cargo", "types", "critical", "slug.py", 3, "mismatched types", ""});
     EXPECT_THAT(refusal(with(claim(), "tests", json::array{"tests/test_slug.py"}), report), HasSubstr("slug.py:3 does not build either"));

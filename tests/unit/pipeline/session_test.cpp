@@ -15,6 +15,8 @@ namespace {
 
 constexpr const char* id = "task-20260102-kept-1f2e3d4c";
 
+const records::StageStarted intake_started{.stage = "intake", .attempt = 1, .visit = 1, .iteration = 0, .cycle = 0};
+
 class SessionTest : public ::testing::Test {
 protected:
     SessionTest() {
@@ -25,14 +27,16 @@ protected:
         stage.name = "intake";
         parsed.stages.push_back(stage);
         session_ = TaskSession::create(store_, {{"task_id", id}, {"request", "r"}, {"pipeline", "short"}},
-                                       {{"task_id", id},
-                                        {"request", "r"},
-                                        {"goal_type", "implement"},
-                                        {"pipeline", parsed.to_json()},
-                                        {"base_commit", std::string(40, 'a')},
-                                        {"base_tree", std::string(40, 'b')},
-                                        {"supervised", false},
-                                        {"approve_stages", json::array()}},
+                                       records::TaskCreated{.task_id = id,
+                                                            .request = "r",
+                                                            .goal_type = "implement",
+                                                            .pipeline = parsed.to_json(),
+                                                            .base_commit = std::string(40, 'a'),
+                                                            .base_tree = std::string(40, 'b'),
+                                                            .base_branch = "",
+                                                            .supervised = false,
+                                                            .approve_stages = {},
+                                                            .interactive = false},
                                        clock_, "test", redactor_)
                        .value();
     }
@@ -47,20 +51,21 @@ protected:
 };
 
 TEST_F(SessionTest, a_small_value_stands_in_the_record) {
-    json::object fields;
-    ASSERT_TRUE(session_->keep(fields, "answer", {{"text", "yes"}}).ok());
-    EXPECT_EQ(fields, (json::object{{"answer", {{"text", "yes"}}}}));
-    EXPECT_EQ(session_->kept(fields, "answer").value(), (json::value{{"text", "yes"}}));
+    const auto kept = session_->keep({{"text", "yes"}});
+    ASSERT_TRUE(kept.ok());
+    EXPECT_EQ(kept->value, (json::value{{"text", "yes"}}));
+    EXPECT_EQ(session_->kept(*kept).value(), (json::value{{"text", "yes"}}));
 }
 
 TEST_F(SessionTest, no_secret_comes_into_the_tasks_files) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
-    json::object fields{{"text", secret}};
-    ASSERT_TRUE(session_->keep(fields, "small", {{"a", secret}}).ok());
-    ASSERT_TRUE(session_->keep(fields, "large", {{"a", std::string(10'000, 'x') + secret}}).ok());
+    const auto small = session_->keep({{"a", secret}});
+    const auto large = session_->keep({{"a", std::string(10'000, 'x') + secret}});
+    ASSERT_TRUE(small.ok() && large.ok());
     ASSERT_TRUE(session_->put(json::array{secret}).ok());
     ASSERT_TRUE(session_->put_text("a " + secret).ok());
-    ASSERT_TRUE(session_->record("note", std::move(fields)).ok());
+    ASSERT_TRUE(session_->record(records::Note{secret, "", *small}).ok());
+    ASSERT_TRUE(session_->record(records::Note{"", "", *large}).ok());
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path())) {
         if (!entry.is_regular_file()) { continue; }
         EXPECT_EQ(read_file(entry.path()).value().find(secret), std::string::npos) << entry.path();
@@ -68,27 +73,27 @@ TEST_F(SessionTest, no_secret_comes_into_the_tasks_files) {
 }
 
 TEST_F(SessionTest, a_journal_with_placeholders_verifies) {
-    ASSERT_TRUE(session_->record("note", {{"text", "Zx8Cv5Bn2Mq1We4Rt7"}}).ok());
+    ASSERT_TRUE(session_->record(records::Note{"Zx8Cv5Bn2Mq1We4Rt7", "", {}}).ok());
     EXPECT_TRUE(Journal::read(session_->paths().journal()).ok());
 }
 
 TEST_F(SessionTest, a_large_value_becomes_a_blob) {
     const json::value large{{"text", std::string(10'000, 'x')}};
-    json::object fields;
-    ASSERT_TRUE(session_->keep(fields, "answer", large).ok());
-    EXPECT_FALSE(fields.contains("answer"));
-    EXPECT_EQ(session_->kept(fields, "answer").value(), large);
+    const auto kept = session_->keep(large);
+    ASSERT_TRUE(kept.ok());
+    EXPECT_FALSE(kept->value);
+    EXPECT_EQ(session_->kept(*kept).value(), large);
 }
 
 TEST_F(SessionTest, a_value_that_a_record_cannot_hold_becomes_a_blob) {
     const json::value fraction{{"confidence", 0.5}};
-    json::object fields;
-    ASSERT_TRUE(session_->keep(fields, "answer", fraction).ok());
-    EXPECT_FALSE(fields.contains("answer"));
-    EXPECT_EQ(session_->kept(fields, "answer").value(), fraction);
+    const auto kept = session_->keep(fraction);
+    ASSERT_TRUE(kept.ok());
+    EXPECT_FALSE(kept->value);
+    EXPECT_EQ(session_->kept(*kept).value(), fraction);
 }
 
-TEST_F(SessionTest, what_was_never_kept_is_an_error) { EXPECT_EQ(session_->kept({}, "answer").error().code, "AF-ORCH-020"); }
+TEST_F(SessionTest, what_was_never_kept_is_an_error) { EXPECT_EQ(session_->kept({}).error().code, "AF-ORCH-020"); }
 
 TEST_F(SessionTest, a_journal_that_was_cut_before_its_first_record_is_no_task) {
     const std::filesystem::path journal = session_->paths().journal();
@@ -146,8 +151,8 @@ TEST_F(SessionTest, a_task_file_that_names_no_task_is_refused) {
 }
 
 TEST_F(SessionTest, a_state_that_was_not_written_is_written_by_the_next_listing) {
-    ASSERT_TRUE(session_->record("task_started", {}).ok());
-    ASSERT_TRUE(session_->record("task_aborted", {{"reason", "enough"}}).ok());
+    ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
+    ASSERT_TRUE(session_->record(records::TaskAborted{"enough"}).ok());
     const json::value last = shown();
     session_.reset();
     std::filesystem::remove(store_.paths(id).state());
@@ -159,19 +164,19 @@ TEST_F(SessionTest, a_state_that_was_not_written_is_written_by_the_next_listing)
 }
 
 TEST_F(SessionTest, the_projection_is_the_state_whole) {
-    ASSERT_TRUE(session_->record("task_started", {}).ok());
+    ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
     EXPECT_EQ(shown(), json::value(to_json(session_->state())));
 }
 
 TEST_F(SessionTest, a_change_of_status_is_shown_when_record_returns) {
-    ASSERT_TRUE(session_->record("task_started", {}).ok());
-    ASSERT_TRUE(session_->record("task_paused", {{"reason", "asked to"}}).ok());
+    ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
+    ASSERT_TRUE(session_->record(records::TaskPaused{"asked to"}).ok());
     EXPECT_EQ(shown(), json::value(to_json(session_->state())));
 }
 
 TEST_F(SessionTest, records_close_to_one_another_are_shown_without_a_further_one) {
-    ASSERT_TRUE(session_->record("task_started", {}).ok());
-    ASSERT_TRUE(session_->record("stage_started", {{"stage", "intake"}, {"attempt", 1}, {"visit", 1}, {"iteration", 0}, {"cycle", 0}}).ok());
+    ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
+    ASSERT_TRUE(session_->record(intake_started).ok());
     const json::value expected = to_json(session_->state());
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (shown() != expected && std::chrono::steady_clock::now() < until) { std::this_thread::yield(); }
@@ -180,27 +185,31 @@ TEST_F(SessionTest, records_close_to_one_another_are_shown_without_a_further_one
 
 TEST_F(SessionTest, records_close_to_one_another_are_shown_at_once_where_the_machine_has_no_thread_left) {
     const NoThreads none;
-    ASSERT_TRUE(session_->record("task_started", {}).ok());
-    ASSERT_TRUE(session_->record("stage_started", {{"stage", "intake"}, {"attempt", 1}, {"visit", 1}, {"iteration", 0}, {"cycle", 0}}).ok());
+    ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
+    ASSERT_TRUE(session_->record(intake_started).ok());
     EXPECT_EQ(shown(), json::value(to_json(session_->state())));
 }
 
 TEST_F(SessionTest, a_session_that_ends_leaves_the_projection_whole) {
-    ASSERT_TRUE(session_->record("task_started", {}).ok());
-    ASSERT_TRUE(session_->record("stage_started", {{"stage", "intake"}, {"attempt", 1}, {"visit", 1}, {"iteration", 0}, {"cycle", 0}}).ok());
+    ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
+    ASSERT_TRUE(session_->record(intake_started).ok());
     const json::value expected = to_json(session_->state());
     const auto file = session_->paths().state();
     session_.reset();
     EXPECT_EQ(parse_json(read_file(file, 1U << 20U).value(), "state.yaml").value(), expected);
 }
 
+records::Gate passed_gate(std::string summary) {
+    return {.stage = "intake", .gate = "tests", .tree = "t", .passed = true, .partial = false, .summary = std::move(summary), .duration_ms = 1, .report = {}};
+}
+
 TEST_F(SessionTest, the_working_memory_holds_the_last_twenty_items) {
-    ASSERT_TRUE(session_->record("task_started", {}).ok());
-    ASSERT_TRUE(session_->record("stage_started", {{"stage", "intake"}, {"attempt", 1}, {"visit", 1}, {"iteration", 0}, {"cycle", 0}}).ok());
+    ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
+    ASSERT_TRUE(session_->record(intake_started).ok());
     for (int number = 0; number < 25; ++number) {
-        ASSERT_TRUE(session_->record("gate", {{"stage", "intake"}, {"gate", "tests"}, {"tree", "t"}, {"passed", true}, {"partial", false}, {"summary", std::to_string(number)}}).ok());
+        ASSERT_TRUE(session_->record(passed_gate(std::to_string(number))).ok());
     }
-    ASSERT_TRUE(session_->record("stage_failed", {{"stage", "intake"}, {"error", {{"code", "AF-X-001"}, {"message", "no"}}}}).ok());
+    ASSERT_TRUE(session_->record(records::StageFailed{"intake", {"AF-X-001", "no", "", "", 0}, 0}).ok());
     const auto file = session_->paths().working_memory();
     session_.reset();
     const auto document = load_yaml(file.string(), YamlLimits{}).value();
@@ -208,6 +217,27 @@ TEST_F(SessionTest, the_working_memory_holds_the_last_twenty_items) {
     ASSERT_EQ(items.size(), 20U);
     EXPECT_EQ(items.front().at("summary"), "6");
     EXPECT_EQ(items.back().at("type"), "stage_failed");
+}
+
+TEST_F(SessionTest, a_record_that_could_not_be_written_is_not_in_the_state) {
+    ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
+    const TaskState before = session_->state();
+    std::filesystem::remove(session_->paths().journal());
+    EXPECT_EQ(session_->record(intake_started).error().code, "AF-JRNL-006");
+    EXPECT_TRUE(session_->state() == before);
+}
+
+TEST_F(SessionTest, a_record_that_is_refused_is_not_written) {
+    const auto journal = session_->paths().journal();
+    const std::string before = read_file(journal).value();
+    EXPECT_EQ(session_->record(intake_started).error().code, "AF-TASK-010");
+    EXPECT_EQ(read_file(journal).value(), before);
+}
+
+TEST_F(SessionTest, a_text_that_is_not_utf8_is_in_the_state_as_the_journal_has_it) {
+    ASSERT_TRUE(session_->record(records::TaskPaused{"a\xff"}).ok());
+    EXPECT_EQ(session_->state().pause_reason, "a\xEF\xBF\xBD");
+    EXPECT_TRUE(read_task_state(store_, id).value() == session_->state());
 }
 
 }  // namespace

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "records/records.hpp"
+
+#include <functional>
+#include <map>
+
+namespace agentforge::kernel::records {
+
+bool Reader::given(std::string_view key) const {
+    const json::value* value = object_->if_contains(key);
+    return value != nullptr && !value->is_null();
+}
+
+void Reader::miss(std::string_view key, std::string_view wanted) {
+    if (problem_.empty()) { problem_ = "field `" + std::string(key) + "` must be " + std::string(wanted); }
+}
+
+void Reader::field(std::string_view key, Kept& out) {
+    if (const json::value* value = object_->if_contains(key)) {
+        out.value = *value;
+        return;
+    }
+    const std::string blob = std::string(key) + "_blob";
+    if (given(blob)) { field(blob, out.blob); }
+}
+
+void Reader::field(std::string_view key, std::string& out) {
+    const json::value* value = object_->if_contains(key);
+    if (value == nullptr || !value->is_string()) { return miss(key, "a text"); }
+    out = value->get_string();
+}
+
+void Reader::field(std::string_view key, bool& out) {
+    const json::value* value = object_->if_contains(key);
+    if (value == nullptr || !value->is_bool()) { return miss(key, "true or false"); }
+    out = value->get_bool();
+}
+
+void Reader::field(std::string_view key, std::uint64_t& out) {
+    constexpr std::string_view wanted = "a whole number that is not negative";
+    const json::value* value = object_->if_contains(key);
+    if (value == nullptr) { return miss(key, wanted); }
+    if (value->is_uint64()) {
+        out = value->get_uint64();
+    } else if (value->is_int64() && value->get_int64() >= 0) {
+        out = static_cast<std::uint64_t>(value->get_int64());
+    } else {
+        miss(key, wanted);
+    }
+}
+
+void Reader::field(std::string_view key, unsigned& out) {
+    std::uint64_t number = 0;
+    field(key, number);
+    if (number > std::numeric_limits<unsigned>::max()) { return miss(key, "a whole number below 2^32"); }
+    out = static_cast<unsigned>(number);
+}
+
+void Reader::field(std::string_view key, std::vector<std::string>& out) {
+    const json::value* value = object_->if_contains(key);
+    if (value == nullptr || !value->is_array()) { return miss(key, "a list of texts"); }
+    for (const json::value& item : value->get_array()) {
+        if (!item.is_string()) { return miss(key, "a list of texts"); }
+        out.emplace_back(item.get_string());
+    }
+}
+
+void Reader::field(std::string_view key, json::object& out) {
+    const json::value* value = object_->if_contains(key);
+    if (value == nullptr || !value->is_object()) { return miss(key, "a map"); }
+    out = value->get_object();
+}
+
+void Reader::field(std::string_view key, json::array& out) {
+    const json::value* value = object_->if_contains(key);
+    if (value == nullptr || !value->is_array()) { return miss(key, "a list"); }
+    out = value->get_array();
+}
+
+void Reader::field(std::string_view key, json::value& out) {
+    const json::value* value = object_->if_contains(key);
+    if (value == nullptr) { return miss(key, "there"); }
+    out = *value;
+}
+
+void write_field(json::object& out, std::string_view key, const Kept& value) {
+    if (value.value) {
+        out[key] = *value.value;
+    } else if (!value.blob.empty()) {
+        out[std::string(key) + "_blob"] = value.blob;
+    }
+}
+
+void write_field(json::object& out, std::string_view key, const std::vector<std::string>& value) { out[key] = json::array(value.begin(), value.end()); }
+
+namespace {
+
+template <class T>
+Body read_body(Reader& reader) {
+    return reader.read<T>();
+}
+
+using ReadBody = Body (*)(Reader&);
+
+template <class... T>
+std::map<std::string_view, ReadBody> readers(const std::variant<T...>*) {
+    return {{T::type, &read_body<T>}...};
+}
+
+Error incomplete(const json::object& record, const std::string& problem) {
+    return Error{"AF-TASK-012", "a journal record is incomplete: " + problem, place_of(record), "it was written by another version of agentforge, or changed since; use that version",
+                 ErrorKind::corrupt};
+}
+
+}  // namespace
+
+std::string_view type_of(const Body& body) noexcept {
+    return std::visit([](const auto& one) { return std::remove_cvref_t<decltype(one)>::type; }, body);
+}
+
+json::object to_fields(const Body& body) {
+    return std::visit([](const auto& one) { return to_fields(one); }, body);
+}
+
+Result<AnyRecord> read_record(const json::object& record) {
+    static const std::map<std::string_view, ReadBody> of_type = readers(static_cast<const Body*>(nullptr));
+    Reader reader(record);
+    AnyRecord read{reader.read<Envelope>(), TaskStarted{}};
+    if (!reader.complete()) { return incomplete(record, reader.problem()); }
+    const auto known = of_type.find(read.envelope.type);
+    if (known == of_type.end()) {
+        return Error{"AF-TASK-011", "the journal holds a record of the unknown type `" + read.envelope.type + "`", place_of(record),
+                     "it was probably written by a newer version of agentforge; use that version", ErrorKind::corrupt};
+    }
+    read.body = known->second(reader);
+    if (!reader.complete()) { return incomplete(record, reader.problem()); }
+    return read;
+}
+
+bool is_of_every_record(std::string_view key) noexcept {
+    bool found = false;
+    boost::mp11::mp_for_each<boost::describe::describe_members<Envelope, boost::describe::mod_public>>([&](auto member) { found = found || key == key_of(member.name); });
+    return found;
+}
+
+std::string place_of(const json::object& record) {
+    std::string text = "actions.yaml";
+    if (const json::value* seq = record.if_contains("seq"); seq != nullptr && seq->is_number()) { text += ", record " + json::serialize(*seq); }
+    if (const json::value* type = record.if_contains("type"); type != nullptr && type->is_string()) { text += ", type " + std::string(type->get_string()); }
+    return text;
+}
+
+}  // namespace agentforge::kernel::records

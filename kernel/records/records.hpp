@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: Apache-2.0
+// The records of a task's journal: one struct for each type, and one variant of all.
+//
+// A struct's comment, its members and their comments are what docs/journal.md says of the type; scripts/make-journal-page makes that page from this file.
+// A member's type says whether its key may be absent (records/fields.hpp). Times are RFC 3339 in UTC, trees and commits are git object ids,
+// a `…_blob` is the hash of a file in the task's `blobs/`, and `phase` and `stage` name the stage that the record is about.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <agentforge/json.hpp>
+#include <agentforge/result.hpp>
+
+#include "journal/journal.hpp"
+#include "records/fields.hpp"
+
+namespace agentforge::kernel::records {
+
+// ------------------------------------------------------------------------------------------------ parts of records --
+
+/// An error as a record holds it.
+struct RecordedError {
+    std::string code;
+    std::string message;
+    Added<std::string> where;
+    Added<std::string> remedy;
+    Added<std::uint64_t> kind;                      ///< An ErrorKind.
+};
+BOOST_DESCRIBE_STRUCT(RecordedError, (), (code, message, where, remedy, kind))
+
+/// The action of a step.
+struct ActionTaken {
+    Added<std::string> type;                        ///< The tool's name.
+    Added<std::string> arguments_blob;
+};
+BOOST_DESCRIBE_STRUCT(ActionTaken, (), (type, arguments_blob))
+
+/// What an action led to.
+struct ActionResult {
+    Added<std::string> status;                      ///< `success` or `failure`.
+    Added<std::string> summary;
+    std::optional<std::string> error = {};
+};
+BOOST_DESCRIBE_STRUCT(ActionResult, (), (status, summary, error))
+
+/// The evidence for handing an earlier stage's work back to it.
+struct HandBackEvidence {
+    Added<std::string> to;                          ///< The earlier stage.
+    std::vector<std::string> tests;                 ///< Ids of the tests that are said to be wrong.
+    std::string requirement;
+    Added<std::string> criterion;
+    Added<std::string> reason;                      ///< In the agent's words.
+    Added<json::array> measured;                    ///< What the kernel measured of these tests.
+    Added<std::vector<std::string>> changed;        ///< Files of the implementation.
+    Added<std::string> red_tree;
+    Added<std::string> work_tree;
+    Added<std::string> patch;                       ///< A file below the task's folder: the work so far.
+    bool operator==(const HandBackEvidence&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(HandBackEvidence, (), (to, tests, requirement, criterion, reason, measured, changed, red_tree, work_tree, patch))
+
+// ------------------------------------------------------------------------------------------------------------ task --
+
+/// The first record: what was asked.
+struct TaskCreated {
+    static constexpr std::string_view type = "task_created";
+    std::string task_id;
+    std::string request;
+    std::string goal_type;
+    json::object pipeline;                          ///< The whole template.
+    std::string base_commit;
+    std::string base_tree;
+    Added<std::string> base_branch;                 ///< Empty: HEAD was detached.
+    bool supervised;
+    std::vector<std::string> approve_stages;
+    Added<bool> interactive;
+    std::optional<std::string> exit_after = {};
+};
+BOOST_DESCRIBE_STRUCT(TaskCreated, (), (task_id, request, goal_type, pipeline, base_commit, base_tree, base_branch, supervised, approve_stages, interactive, exit_after))
+
+/// The task begins to run.
+struct TaskStarted {
+    static constexpr std::string_view type = "task_started";
+    std::optional<std::string> guidance = {};       ///< What a person said to the model.
+};
+BOOST_DESCRIBE_STRUCT(TaskStarted, (), (guidance))
+
+/// The task goes on, in this process or after another one ended.
+struct TaskResumed {
+    static constexpr std::string_view type = "task_resumed";
+    Added<std::string> reason;
+    std::optional<std::string> ended_in = {};       ///< The plugin call in which the process before ended.
+    std::optional<std::string> guidance = {};       ///< What a person said to the model.
+};
+BOOST_DESCRIBE_STRUCT(TaskResumed, (), (reason, ended_in, guidance))
+
+/// The task rests.
+struct TaskPaused {
+    static constexpr std::string_view type = "task_paused";
+    std::string reason;
+    std::optional<bool> given_up = {};              ///< A plugin was given up and may still be at work.
+};
+BOOST_DESCRIBE_STRUCT(TaskPaused, (), (reason, given_up))
+
+/// A person ended the task.
+struct TaskAborted {
+    static constexpr std::string_view type = "task_aborted";
+    std::string reason;
+};
+BOOST_DESCRIBE_STRUCT(TaskAborted, (), (reason))
+
+/// The task cannot go on.
+struct TaskFailed {
+    static constexpr std::string_view type = "task_failed";
+    std::string code;
+    std::string message;
+};
+BOOST_DESCRIBE_STRUCT(TaskFailed, (), (code, message))
+
+/// The pipeline has ended.
+struct TaskCompleted {
+    static constexpr std::string_view type = "task_completed";
+    std::string exit_stage;
+    Added<std::string> exit_type;
+};
+BOOST_DESCRIBE_STRUCT(TaskCompleted, (), (exit_stage, exit_type))
+
+// ----------------------------------------------------------------------------------------------------------- stages --
+
+/// A visit of a stage begins.
+struct StageStarted {
+    static constexpr std::string_view type = "stage_started";
+    std::string stage;
+    Added<unsigned> attempt;
+    Added<unsigned> visit;
+    Added<unsigned> iteration;
+    Added<unsigned> cycle;
+};
+BOOST_DESCRIBE_STRUCT(StageStarted, (), (stage, attempt, visit, iteration, cycle))
+
+/// The visit failed; the stage is tried again or given up.
+struct StageFailed {
+    static constexpr std::string_view type = "stage_failed";
+    std::string stage;
+    RecordedError error;
+    Added<std::uint64_t> duration_ms;
+};
+BOOST_DESCRIBE_STRUCT(StageFailed, (), (stage, error, duration_ms))
+
+/// The stage is left out.
+struct StageSkipped {
+    static constexpr std::string_view type = "stage_skipped";
+    std::string stage;
+    std::string reason;                             ///< The word of `skip_if` that holds.
+};
+BOOST_DESCRIBE_STRUCT(StageSkipped, (), (stage, reason))
+
+/// The stage's artifact counts, and the task goes on to the next stage.
+struct StageCompleted {
+    static constexpr std::string_view type = "stage_completed";
+    std::string stage;
+    Added<std::string> artifact_hash;
+};
+BOOST_DESCRIBE_STRUCT(StageCompleted, (), (stage, artifact_hash))
+
+/// The artifact satisfies its contract and its gate; reviews and approval come next.
+struct ArtifactAccepted {
+    static constexpr std::string_view type = "artifact_accepted";
+    std::string stage;
+    Added<std::string> contract;
+    Added<std::string> contract_version;
+    std::string artifact;                           ///< A file below the task's folder.
+    std::string artifact_hash;                      ///< Its blob.
+    std::vector<std::string> conditions;            ///< Words of `skip_if` that it makes true.
+    Added<bool> asks;                               ///< A person must look at it (`gates.unattended: strict`).
+    Added<std::uint64_t> duration_ms;
+};
+BOOST_DESCRIBE_STRUCT(ArtifactAccepted, (), (stage, contract, contract_version, artifact, artifact_hash, conditions, asks, duration_ms))
+
+/// The artifact was refused; the stage is told why.
+struct ArtifactRejected {
+    static constexpr std::string_view type = "artifact_rejected";
+    std::string stage;
+    std::vector<std::string> errors;
+    Added<std::string> artifact_blob;
+    Added<std::uint64_t> duration_ms;
+};
+BOOST_DESCRIBE_STRUCT(ArtifactRejected, (), (stage, errors, artifact_blob, duration_ms))
+
+/// A reviewer is done with the accepted artifact.
+struct ReviewFinished {
+    static constexpr std::string_view type = "review_finished";
+    std::string stage;
+    std::string reviewer;
+    std::uint64_t blocking;                         ///< Issues that block.
+    Added<std::uint64_t> advisory;                  ///< Issues that do not.
+    std::vector<std::string> issues;                ///< Those that block, in words.
+    Added<std::string> review;                      ///< A file below the task's folder.
+    Added<std::string> review_blob;
+    Added<std::string> artifact_blob;               ///< What was reviewed.
+    Added<std::uint64_t> duration_ms;
+};
+BOOST_DESCRIBE_STRUCT(ReviewFinished, (), (stage, reviewer, blocking, advisory, issues, review, review_blob, artifact_blob, duration_ms))
+
+// ----------------------------------------------------------------------------------------------------------- people --
+
+/// The stage needs a person; the question is not asked yet.
+struct StageEscalated {
+    static constexpr std::string_view type = "stage_escalated";
+    std::string stage;
+    std::string cause;                              ///< `stage`, `healing`, `review`, `cycle_limit`, `iteration_limit` or `attempts`.
+    std::string reason;
+    std::string question;
+    std::vector<std::string> options;
+    Added<std::string> context_blob;
+    Added<std::string> partial_blob;                ///< The artifact as far as it came; empty: none.
+    Added<std::uint64_t> duration_ms;
+};
+BOOST_DESCRIBE_STRUCT(StageEscalated, (), (stage, cause, reason, question, options, context_blob, partial_blob, duration_ms))
+
+/// The question is asked.
+struct EscalationRaised {
+    static constexpr std::string_view type = "escalation_raised";
+    std::string stage;
+    std::string escalation_id;
+    std::optional<std::string> deadline = {};
+    std::optional<std::string> at_deadline = {};    ///< What happens then.
+};
+BOOST_DESCRIBE_STRUCT(EscalationRaised, (), (stage, escalation_id, deadline, at_deadline))
+
+/// A person has answered.
+struct EscalationResolved {
+    static constexpr std::string_view type = "escalation_resolved";
+    Added<std::string> stage;
+    std::string escalation_id;
+    bool abort;                                     ///< The answer ends the task.
+    Added<std::string> resolved_by;
+    std::string resolution_blob;
+};
+BOOST_DESCRIBE_STRUCT(EscalationResolved, (), (stage, escalation_id, abort, resolved_by, resolution_blob))
+
+/// A person is asked to approve the accepted artifact.
+struct ApprovalRequested {
+    static constexpr std::string_view type = "approval_requested";
+    std::string stage;
+    std::string approval_id;
+    std::string artifact_hash;
+    std::optional<std::string> deadline = {};
+    std::optional<std::string> at_deadline = {};    ///< What happens then.
+};
+BOOST_DESCRIBE_STRUCT(ApprovalRequested, (), (stage, approval_id, artifact_hash, deadline, at_deadline))
+
+/// A person has decided on the artifact that was shown.
+struct ApprovalDecided {
+    static constexpr std::string_view type = "approval_decided";
+    Added<std::string> stage;
+    std::string approval_id;
+    bool approved;
+    std::string artifact_hash;
+    Added<std::string> feedback;                    ///< Empty and not approved: the task ends.
+    Added<std::string> artifact_blob;
+    Added<std::string> decided_by;
+};
+BOOST_DESCRIBE_STRUCT(ApprovalDecided, (), (stage, approval_id, approved, artifact_hash, feedback, artifact_blob, decided_by))
+
+/// An agent of an interactive task proposes an action, which waits for a person.
+struct ActionProposed {
+    static constexpr std::string_view type = "action_proposed";
+    std::string phase;
+    Added<unsigned> visit;
+    Added<unsigned> run;
+    Added<unsigned> run_step;
+    std::string tool;
+    std::string action_hash;                        ///< Of what is shown.
+    std::string action_blob;                        ///< What is shown: place, tool and arguments.
+    Added<std::uint64_t> duration_ms;
+};
+BOOST_DESCRIBE_STRUCT(ActionProposed, (), (phase, visit, run, run_step, tool, action_hash, action_blob, duration_ms))
+
+/// The action is shown to a person.
+struct ActionAsked {
+    static constexpr std::string_view type = "action_asked";
+    std::string stage;
+    std::string approval_id;
+    std::string action_hash;
+};
+BOOST_DESCRIBE_STRUCT(ActionAsked, (), (stage, approval_id, action_hash))
+
+/// A person has decided on the action.
+struct ActionDecided {
+    static constexpr std::string_view type = "action_decided";
+    Added<std::string> stage;
+    std::string approval_id;
+    std::string decision;                           ///< `approved`, `edited` or `rejected`.
+    std::string action_hash;
+    Added<std::string> feedback;
+    Added<std::string> decided_by;
+    std::optional<Kept> edited = {};                ///< What it was changed to.
+};
+BOOST_DESCRIBE_STRUCT(ActionDecided, (), (stage, approval_id, decision, action_hash, feedback, decided_by, edited))
+
+// ----------------------------------------------------------------------------------------------------------- cycles --
+
+/// The stage wants the task to go back to an earlier stage.
+struct CycleRequested {
+    static constexpr std::string_view type = "cycle_requested";
+    std::string stage;
+    std::string to;
+    std::string reason;
+    Added<std::uint64_t> duration_ms;
+    std::optional<HandBackEvidence> hand_back = {};
+};
+BOOST_DESCRIBE_STRUCT(CycleRequested, (), (stage, to, reason, duration_ms, hand_back))
+
+/// The task goes back; what was made and measured after that stage counts no more.
+struct CycleStarted {
+    static constexpr std::string_view type = "cycle_started";
+    Added<std::string> stage;                       ///< It goes back from here.
+    Added<std::string> to;
+    Added<std::string> reason;
+};
+BOOST_DESCRIBE_STRUCT(CycleStarted, (), (stage, to, reason))
+
+// ------------------------------------------------------------------------------------------------------------ steps --
+
+/// One step of an agent: a model's answer and the action that it led to. Its number is the record's `step`.
+struct Step {
+    static constexpr std::string_view type = "step";
+    std::string phase;
+    Added<unsigned> visit;
+    Added<unsigned> run;                            ///< Of the visit's agent runs.
+    Added<unsigned> run_step;
+    Added<ActionTaken> action;
+    Added<ActionResult> result;
+    Added<json::object> llm_call;                   ///< model, prompt_tokens, completion_tokens and, where known, cost_microusd.
+    Added<std::uint64_t> input_tokens;
+    Added<std::uint64_t> output_tokens;
+    Added<json::object> section_tokens;             ///< Tokens of each section of the context, and their `total`, as estimated.
+    Added<std::string> context_blob;                ///< What the model saw, byte for byte.
+    Added<std::string> system_blob;
+    Added<std::string> record_blob;                 ///< The whole step; a resumed run goes on from it.
+    Added<std::string> tree;                        ///< The workspace after the step.
+    std::optional<json::array> changes = {};
+    std::optional<std::string> patch = {};          ///< A file below the task's folder.
+    std::optional<json::array> files = {};
+};
+BOOST_DESCRIBE_STRUCT(Step, (), (phase, visit, run, run_step, action, result, llm_call, input_tokens, output_tokens, section_tokens, context_blob, system_blob, record_blob, tree,
+                                 changes, patch, files))
+
+/// A model has answered; the step that uses the answer follows.
+struct Answer {
+    static constexpr std::string_view type = "answer";
+    std::string phase;
+    Added<unsigned> visit;
+    Added<unsigned> run;
+    Added<unsigned> run_step;
+    Added<std::string> frame_hash;
+    Added<std::string> context_hash;
+    std::optional<json::object> usage = {};         ///< A CallUsage (cost/ledger.hpp).
+    Added<Kept> answer;
+};
+BOOST_DESCRIBE_STRUCT(Answer, (), (phase, visit, run, run_step, frame_hash, context_hash, usage, answer))
+
+/// A model call may have been made and was never answered: it is counted at the most it can have used.
+struct CallLost {
+    static constexpr std::string_view type = "call_lost";
+    std::string phase;
+    Added<unsigned> visit;
+    Added<unsigned> run;
+    Added<unsigned> run_step;
+    Added<std::string> reason;
+    json::object usage;                             ///< A CallUsage (cost/ledger.hpp).
+};
+BOOST_DESCRIBE_STRUCT(CallLost, (), (phase, visit, run, run_step, reason, usage))
+
+/// One attempt at a model call failed; it is made again.
+struct AttemptFailed {
+    static constexpr std::string_view type = "attempt_failed";
+    std::string phase;
+    Added<unsigned> visit;
+    Added<unsigned> run;
+    Added<unsigned> run_step;
+    Added<unsigned> attempt;
+    Added<std::string> code;
+    Added<std::string> message;
+    Added<std::string> where;
+    std::optional<json::object> usage = {};         ///< A CallUsage, where the model may have begun.
+};
+BOOST_DESCRIBE_STRUCT(AttemptFailed, (), (phase, visit, run, run_step, attempt, code, message, where, usage))
+
+/// A tool of a server as it was listed when the task first saw it; it must stay so.
+struct ServerTool {
+    static constexpr std::string_view type = "server_tool";
+    Added<std::string> tool;
+    Added<std::string> stage;
+    Added<std::string> tool_hash;
+    Added<std::string> definition_blob;
+};
+BOOST_DESCRIBE_STRUCT(ServerTool, (), (tool, stage, tool_hash, definition_blob))
+
+/// A program wrote where it may not; all of it was taken back.
+struct Violation {
+    static constexpr std::string_view type = "violation";
+    Added<std::string> stage;
+    Added<std::vector<std::string>> paths;
+};
+BOOST_DESCRIBE_STRUCT(Violation, (), (stage, paths))
+
+// ------------------------------------------------------------------------------------------------------- host calls --
+
+/// A stage has called its host; `call` counts the calls of its visit.
+struct CallStarted {
+    static constexpr std::string_view type = "call_started";
+    Added<std::string> stage;
+    Added<unsigned> visit;
+    Added<unsigned> call;
+    Added<std::string> name;
+    Added<std::string> input_hash;
+};
+BOOST_DESCRIBE_STRUCT(CallStarted, (), (stage, visit, call, name, input_hash))
+
+/// The host has answered, and what the stage wrote with this call is in the workspace.
+struct CallFinished {
+    static constexpr std::string_view type = "call_finished";
+    Added<std::string> stage;
+    Added<unsigned> visit;
+    Added<unsigned> call;
+    Added<std::string> name;
+    Added<std::string> input_hash;
+    Added<std::string> outcome;                     ///< `ok` or `error`.
+    Added<Kept> result;                             ///< The answer, or the error.
+    std::optional<std::string> tree = {};           ///< The workspace, where the stage wrote.
+    std::optional<json::array> changes = {};
+};
+BOOST_DESCRIBE_STRUCT(CallFinished, (), (stage, visit, call, name, input_hash, outcome, result, tree, changes))
+
+// ------------------------------------------------------------------------------------------------------ measurements --
+
+/// What a gate measured.
+struct Gate {
+    static constexpr std::string_view type = "gate";
+    Added<std::string> stage;
+    std::string gate;
+    std::string tree;
+    bool passed;
+    Added<bool> partial;                            ///< Only some paths were looked at.
+    std::string summary;
+    Added<std::uint64_t> duration_ms;
+    std::optional<std::string> failing = {};        ///< A fingerprint of what failed.
+    std::optional<std::uint64_t> failures = {};
+    std::optional<std::vector<std::string>> held_out_failing = {};
+    std::optional<std::string> inputs = {};         ///< A hash of the settings and rules that it was measured with.
+    std::optional<json::array> commands = {};       ///< What was run, and how long each took.
+    Added<Kept> report;
+    std::optional<json::value> confinement = {};    ///< What confined the commands.
+    std::optional<std::uint64_t> tests = {};
+    std::optional<std::uint64_t> tests_passed = {};
+    std::optional<json::value> conformance = {};
+};
+BOOST_DESCRIBE_STRUCT(Gate, (), (stage, gate, tree, passed, partial, summary, duration_ms, failing, failures, held_out_failing, inputs, commands, report, confinement, tests, tests_passed,
+                                 conformance))
+
+/// The kernel changed the workspace itself.
+struct Snapshot {
+    static constexpr std::string_view type = "snapshot";
+    Added<std::string> stage;
+    std::string tree;
+    Added<std::string> reason;
+    std::optional<bool> put_back = {};              ///< Whether the work from before a hand-back was put back.
+    std::optional<std::vector<std::string>> conflicts = {};
+    std::optional<std::vector<std::string>> paths = {};
+};
+BOOST_DESCRIBE_STRUCT(Snapshot, (), (stage, tree, reason, put_back, conflicts, paths))
+
+/// Which tests are held out from now on.
+struct HeldOut {
+    static constexpr std::string_view type = "held_out";
+    Added<std::string> stage;
+    std::string red_tree;                           ///< They were chosen from this tree.
+    std::vector<std::string> files;
+    std::vector<std::string> shown;                 ///< Formerly held out.
+    bool hidden;                                    ///< The workspace lacks them now.
+    std::string reason;
+    std::string tree;                               ///< The workspace.
+};
+BOOST_DESCRIBE_STRUCT(HeldOut, (), (stage, red_tree, files, shown, hidden, reason, tree))
+
+// --------------------------------------------------------------------------------------------------------- delivery --
+
+/// The change is committed, or written as a patch.
+struct Delivered {
+    static constexpr std::string_view type = "delivered";
+    std::string stage;
+    Added<std::string> deliverable_type;            ///< `commit`, `branch`, `pr` or `files`.
+    std::string tree;
+    Added<std::string> workspace_tree;              ///< Commit hooks may have made another tree of it.
+    Added<std::string> base_commit;
+    Added<std::string> base_tree;
+    std::string branch;                             ///< Empty for files.
+    std::string commit;                             ///< Empty for files.
+    std::optional<std::string> patch_file = {};     ///< Below the task's folder.
+    std::optional<std::string> patch_sha256 = {};
+    std::optional<bool> signed_ = {};
+    Added<std::string> commit_hooks;                ///< What ran, or why nothing did.
+    std::optional<json::value> drift = {};          ///< How far the base has moved on.
+};
+BOOST_DESCRIBE_STRUCT(Delivered, (), (stage, deliverable_type, tree, workspace_tree, base_commit, base_tree, branch, commit, patch_file, patch_sha256, signed_, commit_hooks, drift))
+
+/// The delivered branch is on a remote.
+struct Published {
+    static constexpr std::string_view type = "published";
+    std::string stage;
+    std::string remote;
+    std::string pr_url;
+    Added<std::string> published_by;
+    Added<std::string> publish_note;
+};
+BOOST_DESCRIBE_STRUCT(Published, (), (stage, remote, pr_url, published_by, publish_note))
+
+/// After the task's end the delivered change was put on a newer base.
+struct Rebased {
+    static constexpr std::string_view type = "rebased";
+    std::string commit;
+    Added<std::string> branch;
+    std::string tree;
+    std::string base_commit;
+    Added<std::string> base_tree;
+    Added<std::string> red_tree;
+    std::string replaces;                           ///< The commit from before.
+    bool gate_passed;
+    Added<std::string> summary;
+    Added<std::string> commit_hooks;
+    Added<bool> signed_;
+    Added<json::value> drift;
+    Added<Kept> report;
+};
+BOOST_DESCRIBE_STRUCT(Rebased, (), (commit, branch, tree, base_commit, base_tree, red_tree, replaces, gate_passed, summary, commit_hooks, signed_, drift, report))
+
+// ------------------------------------------------------------------------------------------------------ what is used --
+
+/// Limits and prices in force from now on.
+struct Costing {
+    static constexpr std::string_view type = "costing";
+    json::object in_force;
+};
+BOOST_DESCRIBE_STRUCT(Costing, (), (in_force))
+
+/// The plugins that the task is run with from now on.
+struct Plugins {
+    static constexpr std::string_view type = "plugins";
+    Added<Kept> in_use;                             ///< Id, version and hash of each.
+};
+BOOST_DESCRIBE_STRUCT(Plugins, (), (in_use))
+
+/// Opening the journal found a last line that was not whole.
+struct Recovered {
+    static constexpr std::string_view type = "recovered";
+    Added<std::string> torn_file;                   ///< Its bytes.
+    Added<std::uint64_t> torn_bytes;
+};
+BOOST_DESCRIBE_STRUCT(Recovered, (), (torn_file, torn_bytes))
+
+/// A rebase was tried and refused.
+struct Note {
+    static constexpr std::string_view type = "note";
+    Added<std::string> message;
+    Added<std::string> tree;
+    Added<Kept> report;
+};
+BOOST_DESCRIBE_STRUCT(Note, (), (message, tree, report))
+
+// ---------------------------------------------------------------------------------------------------------- any one --
+
+using Body = std::variant<TaskCreated, TaskStarted, TaskResumed, TaskPaused, TaskAborted, TaskFailed, TaskCompleted, StageStarted, StageFailed, StageSkipped, StageCompleted,
+                          ArtifactAccepted, ArtifactRejected, ReviewFinished, StageEscalated, EscalationRaised, EscalationResolved, ApprovalRequested, ApprovalDecided, ActionProposed,
+                          ActionAsked, ActionDecided, CycleRequested, CycleStarted, Step, Answer, CallLost, AttemptFailed, ServerTool, Violation, CallStarted, CallFinished, Gate,
+                          Snapshot, HeldOut, Delivered, Published, Rebased, Costing, Plugins, Recovered, Note>;
+
+/// Who did what a record tells; shown in North Star 12.9's form.
+struct Agent {
+    Added<std::string> role;
+    Added<std::string> version;
+    std::optional<std::string> mode = {};           ///< `review`.
+};
+BOOST_DESCRIBE_STRUCT(Agent, (), (role, version, mode))
+
+/// What every record has beside the fields of its type.
+struct Envelope {
+    std::optional<Sequence> seq = {};               ///< Its number, from 1; given by the journal.
+    std::optional<std::uint64_t> step = {};         ///< Agent steps of the task so far.
+    std::string type;
+    std::optional<std::string> timestamp = {};
+    std::optional<Agent> agent = {};
+    std::optional<std::string> prev = {};           ///< The hash of the record before.
+    std::optional<std::string> hash = {};           ///< Of all of it but this field (docs/operations.md).
+};
+BOOST_DESCRIBE_STRUCT(Envelope, (), (seq, step, type, timestamp, agent, prev, hash))
+
+struct AnyRecord {
+    Envelope envelope;
+    Body body;
+};
+
+[[nodiscard]] std::string_view type_of(const Body& body) noexcept;
+/// The fields of the type alone.
+[[nodiscard]] json::object to_fields(const Body& body);
+/// Errors: `corrupt` AF-TASK-011 an unknown type (a newer format), AF-TASK-012 a field is missing or of another type.
+[[nodiscard]] Result<AnyRecord> read_record(const json::object& record);
+/// Whether the key is one that every record has.
+[[nodiscard]] bool is_of_every_record(std::string_view key) noexcept;
+/// "actions.yaml, record 7, type gate": where an error is.
+[[nodiscard]] std::string place_of(const json::object& record);
+/// The record where it is of this type; its fields as far as they can be read.
+template <class T>
+[[nodiscard]] std::optional<T> as(const Record& record) {
+    if (record.type() != T::type) { return std::nullopt; }
+    return Reader(record.body).read<T>();
+}
+
+}  // namespace agentforge::kernel::records

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task/fold.hpp"
+
+#include <utility>
+
+#include "base/clock.hpp"
+
+namespace agentforge::kernel {
+
+Result<void> Fold::apply() {
+    AF_TRY(records::AnyRecord read, records::read_record(record_));
+    envelope_ = std::move(read.envelope);
+    const Sequence seq = envelope_.seq.value_or(state_.seq + 1);
+    if (state_.seq != 0 && seq != state_.seq + 1) { return refuse("record " + std::to_string(seq) + " follows record " + std::to_string(state_.seq)); }
+    if (state_.task_id.empty() && !std::holds_alternative<records::TaskCreated>(read.body)) { return refuse("`" + envelope_.type + "` comes before `task_created`"); }
+    time_ = envelope_.timestamp.value_or(state_.updated_at);
+    const bool nothing_ran = std::holds_alternative<records::TaskResumed>(read.body) || std::holds_alternative<records::Recovered>(read.body) ||
+                             std::holds_alternative<records::Costing>(read.body);
+    const std::uint64_t ran = nothing_ran ? 0 : time_since_last();
+    const std::size_t stage = state_.stage_index;
+    AF_CHECK(std::visit([this](const auto& body) { return on(body); }, read.body));
+    if (ran != 0 && stage < state_.stages.size()) { state_.stages[stage].wall_ms += ran; }
+    state_.seq = seq;
+    state_.hash = envelope_.hash.value_or("");
+    state_.updated_at = time_;
+    return {};
+}
+
+// ---------------------------------------------------------------------------------------------------------- the task --
+
+Result<void> Fold::on(const records::TaskCreated& created) {
+    if (!state_.task_id.empty()) { return refuse("the task is created twice"); }
+    TaskState fresh;
+    fresh.task_id = created.task_id;
+    fresh.request = created.request;
+    fresh.goal_type = created.goal_type;
+    fresh.base_commit = created.base_commit;
+    fresh.base_tree = created.base_tree;
+    fresh.base_branch = *created.base_branch;
+    fresh.supervised = created.supervised;
+    fresh.interactive = *created.interactive;
+    AF_TRY(fresh.pipeline, PipelineTemplate::from_json(created.pipeline));
+    if (fresh.pipeline.stages.empty()) { return refuse("its pipeline has no stage"); }
+    if (created.exit_after && !created.exit_after->empty()) {
+        if (!fresh.pipeline.index_of(*created.exit_after)) { return refuse("its pipeline has no stage `" + *created.exit_after + "` to exit after"); }
+        fresh.exit_after = created.exit_after;
+    }
+    fresh.approve_stages = {created.approve_stages.begin(), created.approve_stages.end()};
+    fresh.created_at = time_;
+    fresh.tree = fresh.base_tree;
+    for (const StageTemplate& stage : fresh.pipeline.stages) {
+        StageState entry;
+        entry.name = stage.name;
+        fresh.stages.push_back(std::move(entry));
+    }
+    state_ = std::move(fresh);
+    return {};
+}
+
+Result<void> Fold::on(const records::TaskStarted& started) {
+    if (state_.status != TaskStatus::pending) { return refuse("the task was started before"); }
+    state_.status = TaskStatus::running;
+    hear(started.guidance);
+    return {};
+}
+
+Result<void> Fold::on(const records::TaskResumed& resumed) {
+    if (state_.status == TaskStatus::completed || state_.status == TaskStatus::aborted) { return refuse_ended(); }
+    if (state_.status == TaskStatus::failed && state_.progress != StageProgress::not_started) {
+        // The person has looked at it: whatever the stage stood at, it gets a new round.
+        start_new_round();
+        state_.stage().heals = 0;
+        state_.stage().reviews = 0;
+    }
+    if (state_.status == TaskStatus::running) { state_.died_running = true; }
+    const bool waits = state_.progress == StageProgress::escalated || state_.progress == StageProgress::approving || (state_.action && !state_.action->id.empty());
+    if (!waits) { state_.status = TaskStatus::running; }
+    state_.pause_reason.clear();
+    state_.error.clear();
+    state_.error_code.clear();
+    state_.completed_at.clear();
+    hear(resumed.guidance);
+    return {};
+}
+
+void Fold::hear(const std::optional<std::string>& guidance) {
+    if (!guidance || guidance->empty()) { return; }
+    state_.resumption.guidance = *guidance;
+    state_.resumption.guidance_heard = false;
+}
+
+void Fold::forget_guidance() {
+    if (state_.resumption.guidance_heard) { state_.resumption.guidance.clear(); }
+}
+
+Result<void> Fold::on(const records::TaskPaused& paused) {
+    AF_CHECK(require_alive());
+    if (state_.status == TaskStatus::running || state_.status == TaskStatus::pending) { state_.status = TaskStatus::paused; }
+    // A call that was given up may still be under way, as with a process that died.
+    if (paused.given_up.value_or(false)) { state_.died_running = true; }
+    state_.pause_reason = paused.reason;
+    // Whoever resumes a paused task has looked at it: attempts are counted anew.
+    state_.resumption.failed_attempts_halves = 0;
+    for (auto& [place, run] : state_.resumption.runs) { run.attempts.clear(); }
+    return {};
+}
+
+Result<void> Fold::on(const records::TaskAborted& aborted) {
+    if (state_.status == TaskStatus::completed || state_.status == TaskStatus::aborted) { return refuse_ended(); }
+    end(TaskStatus::aborted);
+    state_.error = aborted.reason;
+    return {};
+}
+
+Result<void> Fold::on(const records::TaskFailed& failed) {
+    AF_CHECK(require_alive());
+    end(TaskStatus::failed);
+    state_.error_code = failed.code;
+    state_.error = failed.message;
+    return {};
+}
+
+Result<void> Fold::on(const records::TaskCompleted& completed) {
+    AF_CHECK(require_running());
+    const std::string& stage = completed.exit_stage;
+    if (stage != state_.stage().name || !is_last(state_)) { return refuse("the pipeline does not end with stage `" + stage + "` now"); }
+    if (!stage_is_done()) { return refuse("stage `" + stage + "` is not completed, so the task cannot be"); }
+    end(TaskStatus::completed);
+    state_.exit_stage = stage;
+    return {};
+}
+
+void Fold::end(TaskStatus status) {
+    state_.status = status;
+    state_.completed_at = time_;
+    state_.escalation.reset();
+    state_.approval.reset();
+    state_.action.reset();
+    state_.cycle_to.clear();
+    state_.cycle_reason.clear();
+    if (state_.stage().status == StageStatus::running) { state_.stage().status = StageStatus::failed; }
+    if (state_.progress != StageProgress::not_started) { state_.progress = StageProgress::failed; }
+}
+
+// ---------------------------------------------------------------------------------------------- what a record needs --
+
+Result<void> Fold::require_alive() const {
+    if (is_terminal(state_.status)) { return refuse_ended(); }
+    return {};
+}
+
+Result<void> Fold::require_running() const {
+    AF_CHECK(require_alive());
+    if (state_.status != TaskStatus::running) { return refuse("the task is " + std::string(to_string(state_.status)) + " and not running"); }
+    if (state_.action) { return refuse("a person has not decided on the action of tool `" + state_.action->tool + "` yet"); }
+    return {};
+}
+
+Result<void> Fold::require_current_stage(const std::string& name) const {
+    if (name == state_.stage().name) { return {}; }
+    return refuse("it is about stage `" + name + "` while `" + state_.stage().name + "` is the current one");
+}
+
+Result<void> Fold::require_running_stage(const std::string& name) const {
+    AF_CHECK(require_running());
+    return require_current_stage(name);
+}
+
+Result<void> Fold::require_executing(const std::string& name) const {
+    AF_CHECK(require_running_stage(name));
+    if (state_.progress != StageProgress::executing) { return refuse("stage `" + state_.stage().name + "` is not executing"); }
+    return {};
+}
+
+/// Nothing but a stage at work writes: what was accepted stays what was measured and reviewed.
+Result<void> Fold::require_writer() const {
+    if (state_.progress != StageProgress::executing) { return refuse("the workspace changes while stage `" + state_.stage().name + "` is not executing"); }
+    return {};
+}
+
+Result<void> Fold::require_reviews() const {
+    for (const std::string& reviewer : state_.stage_template().reviewers) {
+        if (!state_.reviewed_by.contains(reviewer)) { return refuse("reviewer `" + reviewer + "` has not passed it"); }
+    }
+    return {};
+}
+
+Result<void> Fold::require_exit_gate() const {
+    const std::string gate = exit_gate(state_.stage_template());
+    if (gate.empty()) { return {}; }
+    const auto measured = state_.gates.find(gate);
+    if (measured == state_.gates.end()) { return refuse("its gate `" + gate + "` was not measured"); }
+    if (!measured->second.passed) { return refuse("its gate `" + gate + "` did not pass"); }
+    if (measured->second.partial) { return refuse("its gate `" + gate + "` looked at a part of the tree only"); }
+    if (measured->second.tree != state_.tree) { return refuse("its gate `" + gate + "` was measured on another tree"); }
+    return {};
+}
+
+bool Fold::stage_is_done() const { return state_.stage().status == StageStatus::completed || state_.stage().status == StageStatus::skipped; }
+
+std::string Fold::role() const { return envelope_.agent ? *envelope_.agent->role : std::string(); }
+
+/// Since the record before this one, where the task has been running in between.
+std::uint64_t Fold::time_since_last() const {
+    if (state_.status != TaskStatus::running || time_ == state_.updated_at) { return 0; }
+    const auto before = parse_time(state_.updated_at);
+    const auto now = parse_time(time_);
+    if (!before.ok() || !now.ok() || *now <= *before) { return 0; }
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(*now - *before).count());
+}
+
+Error Fold::refuse(const std::string& why) const {
+    return Error{"AF-TASK-010", "a journal record cannot follow what went before: " + why, records::place_of(record_),
+                 "the journal was changed by something else than agentforge, or this is a defect; keep the file and report it", ErrorKind::corrupt};
+}
+
+Error Fold::refuse_ended() const { return refuse("the task has ended (" + std::string(to_string(state_.status)) + ")"); }
+
+Result<void> fold(TaskState& state, const json::object& record) { return Fold(state, record).apply(); }
+
+Result<TaskState> fold_all(const std::vector<Record>& records) {
+    TaskState state;
+    for (const Record& record : records) { AF_CHECK(fold(state, record.body)); }
+    return state;
+}
+
+}  // namespace agentforge::kernel

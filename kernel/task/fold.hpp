@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// One record applied to a task's state. Used by task/fold*.cpp alone; everyone else calls `fold` (task/state.hpp).
+//
+// The states of a task, and the records that lead from one to the next:
+//
+//   pending ──task_started──▶ running ◀──task_resumed── paused, failed
+//   running ──task_paused, escalation_raised──▶ paused          paused ──escalation_resolved──▶ running
+//   running ──approval_requested, action_asked──▶ awaiting_approval ──approval_decided, action_decided──▶ running
+//   running ──task_completed──▶ completed       any ──task_failed──▶ failed       any but completed ──task_aborted──▶ aborted
+//
+// The current stage while the task runs (StageProgress):
+//
+//   not_started, failed ──stage_started──▶ executing ──artifact_accepted──▶ accepted ──stage_completed──▶ not_started, of the next stage
+//   not_started ──stage_skipped──▶ not_started, of the next stage
+//   executing ──stage_failed, artifact_rejected──▶ failed       accepted ──review_finished that blocks, gate that fails──▶ failed
+//   executing ──cycle_requested──▶ cycling ──cycle_started──▶ not_started, of an earlier stage
+//   accepted ──approval_requested──▶ approving ──approval_decided──▶ accepted, or not_started with feedback
+//   any ──stage_escalated──▶ asking ──escalation_raised──▶ escalated ──escalation_resolved──▶ not_started
+//
+// Invariants, after every record; the random test checks each by its number (tests/unit/pipeline/machine_test.cpp):
+//   1. At most one stage is running, and it is the current one.
+//   2. A stage with an exit gate is completed only if that gate passed, whole, on the tree that was handed in.
+//   3. A stage is completed only after all its reviewers passed its artifact, and a person approved it where one must.
+//   4. Nothing is recorded after a completed or aborted task but what happens to its delivered commit.
+//   5. Only an executing stage changes the workspace.
+//   6. A commit is delivered only from a tree on which the deliver gate passed.
+//   7. No stage is gone back to more often than its `max_cycles`.
+//   8. A record that is refused changes nothing.
+#pragma once
+
+#include <string>
+
+#include "task/state.hpp"
+
+namespace agentforge::kernel {
+
+class Fold {
+public:
+    Fold(TaskState& state, const json::object& record) : state_(state), record_(record) {}
+    [[nodiscard]] Result<void> apply();
+
+private:
+    // The task (fold.cpp).
+    Result<void> on(const records::TaskCreated& created);
+    Result<void> on(const records::TaskStarted& started);
+    Result<void> on(const records::TaskResumed& resumed);
+    Result<void> on(const records::TaskPaused& paused);
+    Result<void> on(const records::TaskAborted& aborted);
+    Result<void> on(const records::TaskFailed& failed);
+    Result<void> on(const records::TaskCompleted& completed);
+
+    // Stages and their artifacts (fold_stages.cpp).
+    Result<void> on(const records::StageStarted& started);
+    Result<void> on(const records::StageFailed& failed);
+    Result<void> on(const records::StageSkipped& skipped);
+    Result<void> on(const records::StageCompleted& completed);
+    Result<void> on(const records::ArtifactAccepted& accepted);
+    Result<void> on(const records::ArtifactRejected& rejected);
+    Result<void> on(const records::ReviewFinished& review);
+    Result<void> on(const records::CycleRequested& requested);
+    Result<void> on(const records::CycleStarted& started);
+
+    // People (fold_people.cpp).
+    Result<void> on(const records::StageEscalated& escalated);
+    Result<void> on(const records::EscalationRaised& raised);
+    Result<void> on(const records::EscalationResolved& resolved);
+    Result<void> on(const records::ApprovalRequested& requested);
+    Result<void> on(const records::ApprovalDecided& decided);
+    Result<void> on(const records::ActionProposed& proposed);
+    Result<void> on(const records::ActionAsked& asked);
+    Result<void> on(const records::ActionDecided& decided);
+
+    // Work: steps, calls, measurements, delivery, cost (fold_work.cpp).
+    Result<void> on(const records::Step& step);
+    Result<void> on(const records::Answer& answer);
+    Result<void> on(const records::CallLost& lost);
+    Result<void> on(const records::AttemptFailed& failed);
+    Result<void> on(const records::ServerTool& tool);
+    Result<void> on(const records::CallStarted& started);
+    Result<void> on(const records::CallFinished& finished);
+    Result<void> on(const records::Gate& gate);
+    Result<void> on(const records::Snapshot& snapshot);
+    Result<void> on(const records::HeldOut& held_out);
+    Result<void> on(const records::Delivered& delivered);
+    Result<void> on(const records::Published& published);
+    Result<void> on(const records::Rebased& rebased);
+    Result<void> on(const records::Costing& costing);
+    Result<void> on(const records::Plugins& plugins);
+    Result<void> on(const records::Violation&) { return {}; }
+    Result<void> on(const records::Recovered&) { return {}; }
+    Result<void> on(const records::Note&) { return {}; }
+
+    // What several records do.
+    void end(TaskStatus status);
+    void hear(const std::optional<std::string>& guidance);
+    void forget_guidance();
+    void advance();
+    void send_back(std::string why);
+    void start_new_round();
+    void begin_effort(StageState& stage);
+    void made_progress();
+    void count_effort(const std::string& gate, const GateState& measured, const std::string& failing, std::uint64_t failures);
+    void take_delivery();
+    void count_call(const std::string& stage, const json::object& usage, bool lost);
+    void begin_visit();
+    void remember(const records::Step& step, std::uint64_t number);
+    void undo_stage(std::size_t index);
+    static void exceed(TokenEstimate& most, const TokenEstimate& other);
+    /// The run that a record is of; null where it is not of the current visit.
+    [[nodiscard]] RunState* run_of(const std::string& stage, unsigned visit, unsigned run);
+
+    // What a record needs.
+    [[nodiscard]] Result<void> require_alive() const;
+    [[nodiscard]] Result<void> require_running() const;
+    [[nodiscard]] Result<void> require_current_stage(const std::string& name) const;
+    [[nodiscard]] Result<void> require_running_stage(const std::string& name) const;
+    [[nodiscard]] Result<void> require_executing(const std::string& name) const;
+    [[nodiscard]] Result<void> require_writer() const;
+    [[nodiscard]] Result<void> require_reviews() const;
+    [[nodiscard]] Result<void> require_exit_gate() const;
+
+    [[nodiscard]] bool stage_is_done() const;
+    [[nodiscard]] std::string role() const;
+    [[nodiscard]] std::uint64_t time_since_last() const;
+    [[nodiscard]] Error refuse(const std::string& why) const;
+    [[nodiscard]] Error refuse_ended() const;
+
+    TaskState& state_;
+    const json::object& record_;
+    records::Envelope envelope_;
+    std::string time_;
+};
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "task/fold.hpp"
+
+namespace agentforge::kernel {
+
+// ------------------------------------------------------------------------------------------------------- escalations --
+
+Result<void> Fold::on(const records::StageEscalated& escalated) {
+    AF_CHECK(require_running_stage(escalated.stage));
+    const auto cause = escalation_cause(escalated.cause);
+    if (!cause) { return refuse("its cause is unknown"); }
+    if (state_.progress == StageProgress::asking || state_.progress == StageProgress::escalated || state_.progress == StageProgress::approving) {
+        return refuse("a question is open already");
+    }
+    if (stage_is_done()) { return refuse("stage `" + state_.stage().name + "` is done already"); }
+    state_.escalation = OpenEscalation{"", *cause, escalated.reason, escalated.question, escalated.options, *escalated.context_blob};
+    if (state_.progress == StageProgress::cycling) { state_.hand_back.reset(); }
+    state_.cycle_to.clear();
+    state_.cycle_reason.clear();
+    state_.progress = StageProgress::asking;
+    state_.stage().duration_ms += *escalated.duration_ms;
+    state_.stage().status = StageStatus::pending;
+    if (!escalated.partial_blob->empty()) { state_.previous_artifact_blob = *escalated.partial_blob; }
+    state_.resumption.escalated_at = time_;
+    return {};
+}
+
+Result<void> Fold::on(const records::EscalationRaised& raised) {
+    AF_CHECK(require_running_stage(raised.stage));
+    if (state_.progress != StageProgress::asking || !state_.escalation) { return refuse("there is no question to raise"); }
+    state_.escalation->id = raised.escalation_id;
+    state_.stage().escalations += 1;
+    state_.progress = StageProgress::escalated;
+    state_.status = TaskStatus::paused;
+    state_.resumption.deadline = {raised.escalation_id, raised.deadline.value_or(""), raised.at_deadline.value_or("")};
+    return {};
+}
+
+Result<void> Fold::on(const records::EscalationResolved& resolved) {
+    AF_CHECK(require_alive());
+    const std::string& id = resolved.escalation_id;
+    if (state_.progress != StageProgress::escalated || !state_.escalation || state_.escalation->id != id) { return refuse("escalation `" + id + "` is not open"); }
+    if (resolved.abort) {
+        end(TaskStatus::aborted);
+        state_.error = "aborted after escalation " + id;
+        return {};
+    }
+    state_.resolution_blob = resolved.resolution_blob;
+    state_.escalation.reset();
+    state_.status = TaskStatus::running;
+    start_new_round();
+    state_.stage().heals = 0;
+    state_.stage().reviews = 0;
+    state_.stage().iterations = 0;
+    return {};
+}
+
+// --------------------------------------------------------------------------------------------------------- approvals --
+
+Result<void> Fold::on(const records::ApprovalRequested& requested) {
+    AF_CHECK(require_running_stage(requested.stage));
+    if (state_.progress != StageProgress::accepted) { return refuse("there is no accepted artifact to approve"); }
+    AF_CHECK(require_reviews());
+    if (requested.artifact_hash != state_.stage().artifact_hash) { return refuse("approval is asked for another artifact"); }
+    state_.approval = OpenApproval{requested.approval_id, requested.artifact_hash};
+    state_.progress = StageProgress::approving;
+    state_.status = TaskStatus::awaiting_approval;
+    state_.resumption.deadline = {requested.approval_id, requested.deadline.value_or(""), requested.at_deadline.value_or("")};
+    return {};
+}
+
+Result<void> Fold::on(const records::ApprovalDecided& decided) {
+    const std::string& id = decided.approval_id;
+    if (state_.progress != StageProgress::approving || !state_.approval || state_.approval->id != id) { return refuse("approval `" + id + "` is not open"); }
+    if (decided.artifact_hash != state_.approval->artifact_hash) { return refuse("the decision is about another artifact than the one shown"); }
+    state_.approval.reset();
+    state_.status = TaskStatus::running;
+    if (decided.approved) {
+        state_.progress = StageProgress::accepted;
+        state_.stage().approved_hash = decided.artifact_hash;
+        return {};
+    }
+    if (decided.feedback->empty()) {
+        end(TaskStatus::aborted);
+        state_.error = "the output of stage " + state_.stage().name + " was rejected";
+        return {};
+    }
+    state_.stage().iterations += 1;
+    state_.stage().versions += 1;
+    state_.feedback = *decided.feedback;
+    state_.previous_artifact_blob = *decided.artifact_blob;
+    start_new_round();
+    return {};
+}
+
+// ----------------------------------------------------------------------------------------------------------- actions --
+
+/// By a stage at work or by a reviewer of what it handed in.
+Result<void> Fold::on(const records::ActionProposed& proposed) {
+    AF_CHECK(require_running());
+    if (!state_.interactive) { return refuse("the task is not interactive"); }
+    if (proposed.phase != state_.stage().name) { return refuse("stage `" + proposed.phase + "` is not the current one"); }
+    if (state_.progress != StageProgress::executing && state_.progress != StageProgress::accepted) { return refuse("no agent is at work"); }
+    state_.action = OpenAction{"", proposed.action_hash, proposed.action_blob, proposed.tool};
+    state_.stage().duration_ms += *proposed.duration_ms;
+    state_.resumption.proposed_at = time_;
+    return {};
+}
+
+Result<void> Fold::on(const records::ActionAsked& asked) {
+    AF_CHECK(require_alive());
+    AF_CHECK(require_current_stage(asked.stage));
+    if (state_.status != TaskStatus::running || !state_.action || !state_.action->id.empty()) { return refuse("no action waits to be shown"); }
+    if (asked.action_hash != state_.action->hash) { return refuse("approval is asked for another action"); }
+    state_.action->id = asked.approval_id;
+    state_.actions_asked += 1;
+    state_.status = TaskStatus::awaiting_approval;
+    return {};
+}
+
+/// What was decided is the run's to carry out: it finds the decision by the hash.
+Result<void> Fold::on(const records::ActionDecided& decided) {
+    AF_CHECK(require_alive());
+    const std::string& id = decided.approval_id;
+    const std::string& decision = decided.decision;
+    if (!state_.action || state_.action->id.empty() || state_.action->id != id) { return refuse("action `" + id + "` is not open"); }
+    if (decided.action_hash != state_.action->hash) { return refuse("the decision is about another action than the one shown"); }
+    if (decision != "approved" && decision != "edited" && decision != "rejected") { return refuse("an action is approved, edited or rejected, not `" + decision + "`"); }
+    if (decision == "edited" && !decided.edited) { return refuse("it does not say what the action was changed to"); }
+    state_.action.reset();
+    state_.status = TaskStatus::running;
+    state_.resumption.decisions[decided.action_hash] = {decision, *decided.feedback, decided.edited};
+    return {};
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "task/fold.hpp"
+
+namespace agentforge::kernel {
+
+Result<void> Fold::on(const records::StageStarted& started) {
+    AF_CHECK(require_running_stage(started.stage));
+    if (state_.progress != StageProgress::not_started && state_.progress != StageProgress::failed) { return refuse("stage `" + state_.stage().name + "` is at work already"); }
+    if (stage_is_done()) { return refuse("stage `" + state_.stage().name + "` is done already"); }
+    for (const StageState& other : state_.stages) {
+        if (other.status == StageStatus::running) { return refuse("stage `" + other.name + "` still runs"); }
+    }
+    StageState& stage = state_.stage();
+    stage.status = StageStatus::running;
+    stage.visits += 1;
+    stage.attempts += 1;
+    stage.started_at = time_;
+    stage.error.clear();
+    if (stage.name == "red" && state_.before_red.empty()) { state_.before_red = state_.tree; }
+    state_.progress = StageProgress::executing;
+    state_.reviewed_by.clear();
+    begin_visit();
+    return {};
+}
+
+Result<void> Fold::on(const records::StageFailed& failed) {
+    AF_CHECK(require_executing(failed.stage));
+    StageState& stage = state_.stage();
+    stage.status = StageStatus::failed;
+    stage.error = failed.error.message;
+    stage.duration_ms += *failed.duration_ms;
+    state_.error_code = failed.error.code;
+    state_.previous_errors = {failed.error.message};
+    state_.progress = StageProgress::failed;
+    state_.resumption.remedy = *failed.error.remedy;
+    return {};
+}
+
+Result<void> Fold::on(const records::StageSkipped& skipped) {
+    AF_CHECK(require_running_stage(skipped.stage));
+    if (state_.progress != StageProgress::not_started || stage_is_done()) { return refuse("a stage that was started cannot be skipped"); }
+    if (skipped.reason.empty() || skipped.reason != skip_reason(state_)) { return refuse("nothing says that the stage may be skipped for `" + skipped.reason + "`"); }
+    state_.stage().status = StageStatus::skipped;
+    state_.stage().skip_reason = skipped.reason;
+    state_.stage().completed_at = time_;
+    advance();
+    return {};
+}
+
+Result<void> Fold::on(const records::StageCompleted& completed) {
+    AF_CHECK(require_running_stage(completed.stage));
+    if (state_.progress != StageProgress::accepted) { return refuse("its artifact was not accepted"); }
+    AF_CHECK(require_reviews());
+    AF_CHECK(require_exit_gate());
+    if (wants_approval(state_)) { return refuse("nobody has approved its artifact"); }
+    state_.stage().status = StageStatus::completed;
+    state_.stage().completed_at = time_;
+    if (state_.hand_back && state_.hand_back->from == state_.stage().name) { state_.hand_back.reset(); }
+    forget_guidance();
+    advance();
+    return {};
+}
+
+Result<void> Fold::on(const records::ArtifactAccepted& accepted) {
+    AF_CHECK(require_executing(accepted.stage));
+    AF_CHECK(require_exit_gate());
+    StageState& stage = state_.stage();
+    stage.artifact = accepted.artifact;
+    stage.artifact_hash = accepted.artifact_hash;
+    stage.duration_ms += *accepted.duration_ms;
+    stage.heals = 0;
+    made_progress();
+    stage.conditions = {accepted.conditions.begin(), accepted.conditions.end()};
+    stage.asks = *accepted.asks;
+    state_.progress = StageProgress::accepted;
+    state_.reviewed_by.clear();
+    if (stage.name == "red") { state_.red_tree = state_.tree; }
+    state_.resumption.accepted_at = time_;
+    return {};
+}
+
+Result<void> Fold::on(const records::ArtifactRejected& rejected) {
+    AF_CHECK(require_executing(rejected.stage));
+    StageState& stage = state_.stage();
+    stage.heals += 1;
+    stage.attempts = 0;
+    stage.status = StageStatus::failed;
+    stage.duration_ms += *rejected.duration_ms;
+    stage.error = rejected.errors.empty() ? "the artifact was refused" : rejected.errors.front();
+    state_.previous_errors = rejected.errors;
+    state_.previous_artifact_blob = *rejected.artifact_blob;
+    state_.progress = StageProgress::failed;
+    return {};
+}
+
+Result<void> Fold::on(const records::ReviewFinished& review) {
+    AF_CHECK(require_running_stage(review.stage));
+    if (state_.progress != StageProgress::accepted) { return refuse("there is no accepted artifact to review"); }
+    const auto& reviewers = state_.stage_template().reviewers;
+    if (std::find(reviewers.begin(), reviewers.end(), review.reviewer) == reviewers.end()) { return refuse("`" + review.reviewer + "` does not review this stage"); }
+    if (review.blocking == 0 || !state_.stage_template().review_blocking) {
+        state_.reviewed_by.insert(review.reviewer);
+        return {};
+    }
+    StageState& stage = state_.stage();
+    stage.reviews += 1;
+    stage.attempts = 0;
+    stage.status = StageStatus::failed;
+    stage.error = "reviewer `" + review.reviewer + "` found " + std::to_string(review.blocking) + " blocking issue(s)";
+    state_.previous_errors = review.issues;
+    state_.previous_artifact_blob = *review.artifact_blob;
+    state_.progress = StageProgress::failed;
+    return {};
+}
+
+// ------------------------------------------------------------------------------------------------------------ cycles --
+
+Result<void> Fold::on(const records::CycleRequested& requested) {
+    AF_CHECK(require_executing(requested.stage));
+    const auto index = state_.pipeline.index_of(requested.to);
+    if (!index || *index >= state_.stage_index) { return refuse("`" + requested.to + "` is not an earlier stage"); }
+    state_.hand_back.reset();
+    if (const auto& evidence = requested.hand_back) {
+        state_.hand_back = HandBack{state_.stage().name, requested.to, evidence->tests, evidence->requirement, state_.red_tree, state_.tree, ""};
+        state_.resumption.hand_backs.push_back({requested.to, *evidence});
+    }
+    state_.cycle_to = requested.to;
+    state_.cycle_reason = requested.reason;
+    state_.stage().duration_ms += *requested.duration_ms;
+    state_.stage().status = StageStatus::pending;
+    state_.progress = StageProgress::cycling;
+    return {};
+}
+
+Result<void> Fold::on(const records::CycleStarted&) {
+    AF_CHECK(require_running());
+    if (state_.progress != StageProgress::cycling) { return refuse("no stage asked for a cycle"); }
+    const auto target = state_.pipeline.index_of(state_.cycle_to);
+    if (state_.stages[*target].cycles >= state_.pipeline.stages[*target].max_cycles) { return refuse("stage `" + state_.cycle_to + "` has reached its cycle limit"); }
+    // Any rework invalidates what was made and measured after it.
+    const std::string reworked = state_.stages[*target].artifact_hash;
+    for (std::size_t index = *target; index <= state_.stage_index; ++index) { undo_stage(index); }
+    if (state_.hand_back) { state_.hand_back->artifact_blob = reworked; }
+    state_.gates.erase("deliver");
+    // What the later stage was told is not meant for this one.
+    state_.feedback.reset();
+    state_.resolution_blob.clear();
+    state_.previous_artifact_blob = reworked;
+    state_.reviewed_by.clear();
+    state_.stages[*target].cycles += 1;
+    state_.stage_index = *target;
+    state_.previous_errors = {state_.cycle_reason};
+    state_.cycle_to.clear();
+    state_.cycle_reason.clear();
+    state_.progress = StageProgress::not_started;
+    forget_guidance();
+    return {};
+}
+
+void Fold::undo_stage(std::size_t index) {
+    StageState& stage = state_.stages[index];
+    stage.status = StageStatus::pending;
+    stage.attempts = 0;
+    stage.heals = 0;
+    stage.reviews = 0;
+    stage.artifact.clear();
+    stage.artifact_hash.clear();
+    stage.approved_hash.clear();
+    stage.conditions.clear();
+    stage.skip_reason.clear();
+    stage.completed_at.clear();
+    if (const std::string gate = exit_gate(state_.pipeline.stages[index]); !gate.empty()) { state_.gates.erase(gate); }
+    begin_effort(stage);
+    if (stage.name != "red" || state_.before_red.empty()) { return; }
+    // Tests are written before the code: what was written for the old ones goes with them. Tests that were handed back are corrected.
+    const bool corrected = state_.hand_back && state_.hand_back->to == stage.name;
+    state_.tree = corrected ? state_.red_tree : std::exchange(state_.before_red, {});
+    state_.red_tree.clear();
+    state_.held_out = {};
+}
+
+// ------------------------------------------------------------------------------------------------ what several records do --
+
+void Fold::advance() {
+    state_.feedback.reset();
+    state_.resolution_blob.clear();
+    state_.previous_artifact_blob.clear();
+    state_.previous_errors.clear();
+    state_.reviewed_by.clear();
+    state_.error_code.clear();
+    state_.progress = StageProgress::not_started;
+    if (!is_last(state_)) { state_.stage_index += 1; }
+}
+
+void Fold::send_back(std::string why) {
+    StageState& stage = state_.stage();
+    stage.heals += 1;
+    stage.attempts = 0;
+    stage.status = StageStatus::failed;
+    stage.error = why;
+    state_.previous_artifact_blob = stage.artifact_hash;
+    state_.previous_errors = {std::move(why)};
+    state_.progress = StageProgress::failed;
+}
+
+void Fold::start_new_round() {
+    state_.stage().attempts = 0;
+    begin_effort(state_.stage());
+    state_.stage().status = StageStatus::pending;
+    state_.progress = StageProgress::not_started;
+    state_.cycle_to.clear();
+    state_.cycle_reason.clear();
+}
+
+void Fold::begin_effort(StageState& stage) {
+    stage.effort = {};
+    stage.effort.steps_before = stage.steps;
+}
+
+void Fold::made_progress() {
+    Effort& effort = state_.stage().effort;
+    effort.refusals = 0;
+    effort.edits = 0;
+    effort.steps_before = state_.stage().steps;
+}
+
+/// What a later visit needs of the runs before it is how far their token estimates were off.
+void Fold::begin_visit() {
+    Resumption& resumption = state_.resumption;
+    for (const auto& [place, run] : resumption.runs) { exceed(resumption.calibration[place.role], run.tokens); }
+    resumption.runs.clear();
+    resumption.calls.clear();
+    resumption.decisions.clear();
+}
+
+void Fold::exceed(TokenEstimate& most, const TokenEstimate& other) {
+    // reported / estimated, without division; the pages of a context hold far fewer tokens than 2^32.
+    if (other.estimated != 0 && other.reported * std::max<std::uint64_t>(1, most.estimated) > most.reported * other.estimated) { most = other; }
+}
+
+}  // namespace agentforge::kernel

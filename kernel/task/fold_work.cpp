@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "task/fold.hpp"
+
+namespace agentforge::kernel {
+
+// ------------------------------------------------------------------------------------------------------------- steps --
+
+Result<void> Fold::on(const records::Step& step) {
+    AF_CHECK(require_running());
+    const auto index = state_.pipeline.index_of(step.phase);
+    if (!index || *index != state_.stage_index) { return refuse("stage `" + step.phase + "` is not the current one"); }
+    const std::uint64_t number = envelope_.step.value_or(0);
+    if (number != state_.steps + 1) { return refuse("step " + std::to_string(number) + " follows step " + std::to_string(state_.steps)); }
+    if (!step.tree->empty() && *step.tree != state_.tree) { AF_CHECK(require_writer()); }
+    StageState& stage = state_.stages[*index];
+    stage.steps += 1;
+    stage.input_tokens += *step.input_tokens;
+    stage.output_tokens += *step.output_tokens;
+    state_.steps = number;
+    if (!state_.answer_counted && *step.input_tokens + *step.output_tokens > 0) {
+        // The journal of an older version, whose answers do not say what they used.
+        CallUsage call = CallUsage::from_json(*step.llm_call);
+        call.input_tokens = *step.input_tokens;
+        call.output_tokens = *step.output_tokens;
+        call.by_backend = call.cost_microusd.has_value();
+        state_.ledger.add(step.phase, role(), call);
+    }
+    state_.answer_counted = false;
+    state_.died_running = false;
+    if (!step.tree->empty()) { state_.tree = *step.tree; }
+    remember(step, number);
+    return {};
+}
+
+void Fold::remember(const records::Step& step, std::uint64_t number) {
+    Resumption& resumption = state_.resumption;
+    const json::value* estimated = step.section_tokens->if_contains("total");
+    const TokenEstimate tokens{*step.input_tokens, estimated != nullptr && estimated->is_number() ? estimated->to_number<std::uint64_t>() : 0};
+    if (RunState* const run = run_of(step.phase, *step.visit, *step.run)) {
+        run->steps.push_back(*step.record_blob);
+        run->answers.clear();
+        exceed(run->tokens, tokens);
+    } else {
+        exceed(resumption.calibration[role()], tokens);
+    }
+    resumption.decisions.clear();
+    resumption.guidance_heard = true;
+    resumption.last_steps.push_back({number, *step.action->type, *step.result->status, *step.result->summary});
+    if (resumption.last_steps.size() > Resumption::kept_last_steps) { resumption.last_steps.pop_front(); }
+}
+
+RunState* Fold::run_of(const std::string& stage, unsigned visit, unsigned run) {
+    if (stage != state_.stage().name || visit != state_.stage().visits || !envelope_.agent) { return nullptr; }
+    return &state_.resumption.runs[{run, *envelope_.agent->role, envelope_.agent->mode.value_or("")}];
+}
+
+/// What a call used is counted with its answer, not with its step: a crash between the two loses nothing and counts nothing twice.
+Result<void> Fold::on(const records::Answer& answer) {
+    if (answer.usage) { count_call(answer.phase, *answer.usage, false); }
+    std::int64_t& halves = state_.resumption.failed_attempts_halves;
+    halves = std::max<std::int64_t>(0, halves - 1);
+    if (RunState* const run = run_of(answer.phase, *answer.visit, *answer.run)) { run->answers[*answer.run_step] = *answer.answer; }
+    return {};
+}
+
+/// An attempt that was refused before the model began says nothing of usage.
+Result<void> Fold::on(const records::AttemptFailed& failed) {
+    if (failed.usage) { count_call(failed.phase, *failed.usage, true); }
+    state_.resumption.failed_attempts_halves += 2;
+    if (RunState* const run = run_of(failed.phase, *failed.visit, *failed.run)) {
+        RunState::Attempts& attempts = run->attempts[*failed.run_step];
+        attempts = {attempts.count + 1, *failed.code, *failed.message, *failed.where};
+    }
+    return {};
+}
+
+Result<void> Fold::on(const records::CallLost& lost) {
+    count_call(lost.phase, lost.usage, true);
+    return {};
+}
+
+void Fold::count_call(const std::string& stage, const json::object& usage, bool lost) {
+    state_.ledger.add(stage, role(), CallUsage::from_json(usage), lost);
+    state_.answer_counted = state_.answer_counted || !lost;
+    state_.died_running = false;
+}
+
+Result<void> Fold::on(const records::ServerTool& tool) {
+    state_.resumption.pinned_tools[*tool.tool] = *tool.tool_hash;
+    return {};
+}
+
+Result<void> Fold::on(const records::Costing& costing) {
+    state_.costing = costing.in_force;
+    return {};
+}
+
+Result<void> Fold::on(const records::Plugins& plugins) {
+    state_.resumption.plugins = *plugins.in_use;
+    return {};
+}
+
+// -------------------------------------------------------------------------------------------------------- host calls --
+
+Result<void> Fold::on(const records::CallStarted& started) {
+    if (*started.stage != state_.stage().name || *started.visit != state_.stage().visits) { return {}; }
+    state_.resumption.calls[*started.call] = {*started.name, *started.input_hash, false, false, {}};
+    return {};
+}
+
+/// A stage's own writes are recorded with the call that made them: both, or neither.
+Result<void> Fold::on(const records::CallFinished& finished) {
+    if (finished.tree && !finished.tree->empty()) {
+        AF_CHECK(require_running());
+        AF_CHECK(require_writer());
+        state_.tree = *finished.tree;
+    }
+    if (*finished.stage != state_.stage().name || *finished.visit != state_.stage().visits) { return {}; }
+    state_.resumption.calls[*finished.call] = {*finished.name, *finished.input_hash, true, *finished.outcome == "ok", *finished.result};
+    return {};
+}
+
+// ------------------------------------------------------------------------------------------------------ measurements --
+
+Result<void> Fold::on(const records::Gate& gate) {
+    AF_CHECK(require_running());
+    GateState measured{gate.tree, gate.passed, *gate.partial, gate.summary, envelope_.seq.value_or(state_.seq + 1)};
+    const auto before = state_.gates.find(gate.gate);
+    const bool again = before != state_.gates.end() && before->second.tree == measured.tree;
+    if (gate.held_out_failing) {
+        for (const std::string& file : *gate.held_out_failing) { state_.held_out.failures[file] += again ? 0 : 1; }
+    }
+    const bool undoes = state_.progress == StageProgress::accepted && gate.gate == exit_gate(state_.stage_template()) &&
+                        (!measured.passed || measured.partial || measured.tree != state_.tree);
+    if (measured.passed || gate.failures) { count_effort(gate.gate, measured, gate.failing.value_or(""), gate.failures.value_or(0)); }
+    state_.gates[gate.gate] = std::move(measured);
+    state_.resumption.reports[gate.gate] = {gate.inputs.value_or(""), *gate.report};
+    if (undoes) {
+        // What the acceptance rested on holds no more: the stage is sent back, as if the artifact had been refused.
+        send_back("the " + gate.gate + " gate was measured again and does not hold: " + gate.summary);
+    }
+    return {};
+}
+
+void Fold::count_effort(const std::string& gate, const GateState& measured, const std::string& failing, std::uint64_t failures) {
+    Effort& effort = state_.stage().effort;
+    const bool judges = gate == exit_gate(state_.stage_template());
+    if (judges && !measured.passed) { effort.same_refusals[failing] += 1; }
+    const auto before = effort.fewest.find(gate);
+    if (before == effort.fewest.end() || failures < before->second) {
+        effort.fewest[gate] = failures;
+        made_progress();
+    } else if (!measured.passed && judges) {
+        effort.refusals += 1;
+    } else if (!measured.passed && measured.tree != effort.last_tree) {
+        effort.edits += 1;
+        effort.last_tree = measured.tree;
+    }
+}
+
+Result<void> Fold::on(const records::Snapshot& snapshot) {
+    AF_CHECK(require_running());
+    AF_CHECK(require_writer());
+    if (snapshot.put_back && state_.hand_back) { state_.hand_back->work_tree.clear(); }
+    state_.tree = snapshot.tree;
+    return {};
+}
+
+Result<void> Fold::on(const records::HeldOut& held_out) {
+    AF_CHECK(require_running());
+    if (held_out.red_tree != state_.red_tree) { return refuse("the tests that are held out are not of this task's red_tree"); }
+    HeldOutTests& now = state_.held_out;
+    if (held_out.red_tree != now.red_tree) { now.failures.clear(); }
+    now.red_tree = held_out.red_tree;
+    now.files = held_out.files;
+    now.shown = held_out.shown;
+    now.hidden = held_out.hidden;
+    now.reason = held_out.reason;
+    state_.tree = held_out.tree;
+    return {};
+}
+
+// ---------------------------------------------------------------------------------------------------------- delivery --
+
+Result<void> Fold::on(const records::Delivered& delivered) {
+    AF_CHECK(require_executing(delivered.stage));
+    const auto measured = state_.gates.find("deliver");
+    if (measured == state_.gates.end() || !measured->second.passed || measured->second.tree != delivered.tree) {
+        return refuse("the deliver gate did not pass on the delivered tree");
+    }
+    state_.commit = delivered.commit;
+    state_.branch = delivered.branch;
+    state_.delivery.clear();
+    take_delivery();
+    return {};
+}
+
+/// What a record says of the delivery, without what every record says.
+void Fold::take_delivery() {
+    for (const auto& [key, value] : record_) {
+        if (!records::is_of_every_record(key) && key != "stage") { state_.delivery[key] = value; }
+    }
+}
+
+/// The delivered branch is where others see it.
+Result<void> Fold::on(const records::Published& published) {
+    AF_CHECK(require_executing(published.stage));
+    if (state_.commit.empty()) { return refuse("nothing was delivered"); }
+    take_delivery();
+    return {};
+}
+
+/// The delivered change was put on a newer base, after the task's end.
+Result<void> Fold::on(const records::Rebased& rebased) {
+    if (state_.status != TaskStatus::completed || state_.commit.empty()) { return refuse("only a commit that was delivered can be rebased"); }
+    if (rebased.replaces != state_.commit) { return refuse("it replaces " + rebased.replaces + ", and the task's commit is " + state_.commit); }
+    if (!rebased.gate_passed) { return refuse("the deliver gate did not pass on the rebased tree"); }
+    state_.commit = rebased.commit;
+    take_delivery();
+    return {};
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+// state.yaml: a task's state for people and for tools that look at it.
+#include "task/state.hpp"
+
+#include "task/state_names.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+/// Reads the fields of a map; the first that is missing or of another type is the error.
+class Fields {
+public:
+    explicit Fields(const json::object& object) : object_(object) {}
+
+    std::string text(std::string_view key) {
+        const json::value* value = object_.if_contains(key);
+        if (value == nullptr || !value->is_string()) {
+            miss(key, "a text");
+            return {};
+        }
+        return std::string(value->get_string());
+    }
+    std::string text_or(std::string_view key, std::string_view fallback) {
+        const json::value* value = object_.if_contains(key);
+        if (value == nullptr || value->is_null()) { return std::string(fallback); }
+        return text(key);
+    }
+    std::uint64_t number(std::string_view key) {
+        const json::value* value = object_.if_contains(key);
+        if (value != nullptr && value->is_uint64()) { return value->get_uint64(); }
+        if (value != nullptr && value->is_int64() && value->get_int64() >= 0) {
+            return static_cast<std::uint64_t>(value->get_int64());
+        }
+        miss(key, "a whole number that is not negative");
+        return 0;
+    }
+    std::uint64_t number_or(std::string_view key, std::uint64_t fallback) {
+        return object_.contains(key) ? number(key) : fallback;
+    }
+    [[nodiscard]] bool has(std::string_view key) const { return object_.contains(key); }
+    template <class Names>
+    auto one_of(std::string_view key, const Names& names, typename Names::value_type::first_type otherwise) {
+        const auto found = value_in(names, text(key));
+        if (!found) { miss(key, "one of the known words"); }
+        return found.value_or(otherwise);
+    }
+    bool boolean(std::string_view key) {
+        const json::value* value = object_.if_contains(key);
+        if (value == nullptr || !value->is_bool()) {
+            miss(key, "true or false");
+            return false;
+        }
+        return value->get_bool();
+    }
+    std::vector<std::string> texts(std::string_view key) {
+        std::vector<std::string> result;
+        const json::value* value = object_.if_contains(key);
+        if (value == nullptr || !value->is_array()) {
+            miss(key, "a list of texts");
+            return result;
+        }
+        for (const json::value& item : value->get_array()) {
+            if (!item.is_string()) {
+                miss(key, "a list of texts");
+                return result;
+            }
+            result.emplace_back(item.get_string());
+        }
+        return result;
+    }
+    const json::object& object(std::string_view key) {
+        static const json::object empty;
+        const json::value* value = object_.if_contains(key);
+        if (value == nullptr || !value->is_object()) {
+            miss(key, "a map");
+            return empty;
+        }
+        return value->get_object();
+    }
+
+    /// What is wrong with a map inside of this one.
+    void take_over(const Fields& inner) {
+        if (problem_.empty()) { problem_ = inner.problem_; }
+    }
+    [[nodiscard]] bool complete() const noexcept { return problem_.empty(); }
+    [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+
+private:
+    void miss(std::string_view key, std::string_view wanted) {
+        if (problem_.empty()) { problem_ = "field `" + std::string(key) + "` must be " + std::string(wanted); }
+    }
+
+    const json::object& object_;
+    std::string problem_;
+};
+
+json::array to_array(const auto& texts) {
+    json::array array;
+    for (const auto& text : texts) { array.emplace_back(text); }
+    return array;
+}
+
+void set_optional(json::object& object, std::string_view key, const std::optional<std::string>& value) {
+    if (value) {
+        object[key] = *value;
+    } else {
+        object[key] = nullptr;
+    }
+}
+
+json::object to_object(const auto& counts) {
+    json::object result;
+    for (const auto& [name, count] : counts) { result[name] = count; }
+    return result;
+}
+
+json::object effort_to_json(const Effort& effort) {
+    return {{"same_refusals", to_object(effort.same_refusals)},
+            {"fewest", to_object(effort.fewest)},
+            {"refusals", effort.refusals},
+            {"edits", effort.edits},
+            {"last_tree", effort.last_tree},
+            {"steps_before", effort.steps_before}};
+}
+
+Effort effort_from_json(Fields& fields) {
+    Effort effort;
+    Fields refusals(fields.object("same_refusals"));
+    for (const auto& [failing, times] : fields.object("same_refusals")) { effort.same_refusals[std::string(failing)] = static_cast<unsigned>(refusals.number(failing)); }
+    Fields fewest(fields.object("fewest"));
+    for (const auto& [gate, failures] : fields.object("fewest")) { effort.fewest[std::string(gate)] = fewest.number(gate); }
+    effort.refusals = static_cast<unsigned>(fields.number("refusals"));
+    effort.edits = static_cast<unsigned>(fields.number("edits"));
+    effort.last_tree = fields.text("last_tree");
+    effort.steps_before = fields.number("steps_before");
+    fields.take_over(refusals);
+    fields.take_over(fewest);
+    return effort;
+}
+
+json::object stage_to_json(const StageState& stage) {
+    return {{"status", to_string(stage.status)},
+            {"visits", stage.visits},
+            {"attempts", stage.attempts},
+            {"heals", stage.heals},
+            {"reviews", stage.reviews},
+            {"iterations", stage.iterations},
+            {"versions", stage.versions},
+            {"cycles", stage.cycles},
+            {"escalations", stage.escalations},
+            {"artifact", stage.artifact},
+            {"artifact_hash", stage.artifact_hash},
+            {"approved_hash", stage.approved_hash},
+            {"asks", stage.asks},
+            {"effort", effort_to_json(stage.effort)},
+            {"conditions", to_array(stage.conditions)},
+            {"error", stage.error},
+            {"skip_reason", stage.skip_reason},
+            {"steps", stage.steps},
+            {"input_tokens", stage.input_tokens},
+            {"output_tokens", stage.output_tokens},
+            {"duration_ms", stage.duration_ms},
+            {"wall_ms", stage.wall_ms},
+            {"started_at", stage.started_at},
+            {"completed_at", stage.completed_at}};
+}
+
+StageState stage_from_json(const std::string& name, Fields& fields) {
+    StageState stage;
+    stage.name = name;
+    stage.status = fields.one_of("status", stage_status_names, StageStatus::pending);
+    stage.visits = static_cast<unsigned>(fields.number("visits"));
+    stage.attempts = static_cast<unsigned>(fields.number("attempts"));
+    stage.heals = static_cast<unsigned>(fields.number("heals"));
+    stage.reviews = static_cast<unsigned>(fields.number("reviews"));
+    stage.iterations = static_cast<unsigned>(fields.number("iterations"));
+    stage.versions = static_cast<unsigned>(fields.number("versions"));
+    stage.cycles = static_cast<unsigned>(fields.number("cycles"));
+    stage.escalations = static_cast<unsigned>(fields.number("escalations"));
+    stage.artifact = fields.text("artifact");
+    stage.artifact_hash = fields.text("artifact_hash");
+    stage.approved_hash = fields.text("approved_hash");
+    if (fields.has("effort")) {     // A version before had none.
+        Fields effort(fields.object("effort"));
+        stage.effort = effort_from_json(effort);
+        fields.take_over(effort);
+    }
+    const auto conditions = fields.texts("conditions");
+    stage.conditions = {conditions.begin(), conditions.end()};
+    stage.asks = fields.has("asks") && fields.boolean("asks");
+    stage.error = fields.text("error");
+    stage.skip_reason = fields.text("skip_reason");
+    stage.steps = fields.number("steps");
+    stage.input_tokens = fields.number("input_tokens");
+    stage.output_tokens = fields.number("output_tokens");
+    stage.duration_ms = fields.number("duration_ms");
+    stage.wall_ms = fields.number_or("wall_ms", 0);
+    stage.started_at = fields.text("started_at");
+    stage.completed_at = fields.text("completed_at");
+    return stage;
+}
+
+json::object held_out_to_json(const HeldOutTests& held) {
+    json::object failures;
+    for (const auto& [file, count] : held.failures) { failures[file] = count; }
+    return {{"red_tree", held.red_tree}, {"files", to_array(held.files)}, {"shown", to_array(held.shown)}, {"failures", std::move(failures)}, {"reason", held.reason}, {"hidden", held.hidden}};
+}
+
+HeldOutTests held_out_from(Fields& fields) {
+    HeldOutTests held;
+    held.red_tree = fields.text("red_tree");
+    held.files = fields.texts("files");
+    held.shown = fields.texts("shown");
+    held.reason = fields.text("reason");
+    held.hidden = fields.boolean("hidden");
+    const json::object& failures = fields.object("failures");
+    Fields counts(failures);
+    for (const auto& [file, count] : failures) { held.failures[std::string(file)] = static_cast<unsigned>(counts.number(file)); }
+    return held;
+}
+
+}  // namespace
+
+json::object to_json_without_template(const TaskState& state) {
+    json::object stages;
+    for (const StageState& stage : state.stages) { stages[stage.name] = stage_to_json(stage); }
+    json::object gates;
+    for (const auto& [name, gate] : state.gates) {
+        gates[name] = {{"tree", gate.tree}, {"passed", gate.passed}, {"partial", gate.partial}, {"summary", gate.summary}, {"seq", gate.seq}};
+    }
+    std::uint64_t tokens = 0;
+    for (const StageState& stage : state.stages) { tokens += stage.input_tokens + stage.output_tokens; }
+    json::object result{{"format", 1},
+                        {"task_id", state.task_id},
+                        {"request", state.request},
+                        {"goal_type", state.goal_type},
+                        {"status", to_string(state.status)},
+                        {"pipeline", state.pipeline.name},
+                        {"current_stage", state.stages.empty() ? std::string() : state.stage().name},
+                        {"waiting_for", state.waiting_for()},
+                        {"created_at", state.created_at},
+                        {"updated_at", state.updated_at},
+                        {"completed_at", state.completed_at},
+                        {"error_code", state.error_code},
+                        {"error", state.error},
+                        {"pause_reason", state.pause_reason},
+                        {"exit_stage", state.exit_stage},
+                        {"commit", state.commit},
+                        {"branch", state.branch},
+                        {"steps", state.steps},
+                        {"total_tokens", tokens},
+                        {"spend", state.ledger.to_json()},
+                        {"costing", state.costing},
+                        {"answer_counted", state.answer_counted},
+                        {"died_running", state.died_running},
+                        {"progress", name_in(progress_names, state.progress)},
+                        {"stage_index", state.stage_index},
+                        {"supervised", state.supervised},
+                        {"interactive", state.interactive},
+                        {"actions_asked", state.actions_asked},
+                        {"approve_stages", to_array(state.approve_stages)},
+                        {"base_commit", state.base_commit},
+                        {"base_tree", state.base_tree},
+                        {"base_branch", state.base_branch},
+                        {"delivery", state.delivery},
+                        {"tree", state.tree},
+                        {"red_tree", state.red_tree},
+                        {"before_red", state.before_red},
+                        {"held_out", held_out_to_json(state.held_out)},
+                        {"reviewed_by", to_array(state.reviewed_by)},
+                        {"resolution_blob", state.resolution_blob},
+                        {"previous_artifact_blob", state.previous_artifact_blob},
+                        {"previous_errors", to_array(state.previous_errors)},
+                        {"cycle_to", state.cycle_to},
+                        {"cycle_reason", state.cycle_reason},
+                        {"stages", std::move(stages)},
+                        {"gates", std::move(gates)}};
+    set_optional(result, "exit_after", state.exit_after);
+    set_optional(result, "feedback", state.feedback);
+    result["escalation"] = nullptr;
+    if (state.escalation) {
+        result["escalation"] = {{"id", state.escalation->id},
+                                {"cause", name_in(cause_names, state.escalation->cause)},
+                                {"reason", state.escalation->reason},
+                                {"question", state.escalation->question},
+                                {"options", to_array(state.escalation->options)},
+                                {"context_blob", state.escalation->context_blob}};
+    }
+    result["approval"] = nullptr;
+    if (state.approval) { result["approval"] = {{"id", state.approval->id}, {"artifact_hash", state.approval->artifact_hash}}; }
+    if (state.hand_back) {
+        result["hand_back"] = {{"from", state.hand_back->from},
+                               {"to", state.hand_back->to},
+                               {"tests", to_array(state.hand_back->tests)},
+                               {"requirement", state.hand_back->requirement},
+                               {"base_tree", state.hand_back->base_tree},
+                               {"work_tree", state.hand_back->work_tree},
+                               {"artifact_blob", state.hand_back->artifact_blob}};
+    }
+    result["action"] = nullptr;
+    if (state.action) { result["action"] = {{"id", state.action->id}, {"hash", state.action->hash}, {"blob", state.action->blob}, {"tool", state.action->tool}}; }
+    result["seq"] = state.seq;
+    result["hash"] = state.hash;
+    return result;
+}
+
+json::object to_json(const TaskState& state) {
+    json::object result = to_json_without_template(state);
+    result["pipeline_template"] = state.stages.empty() ? json::object() : state.pipeline.to_json();
+    return result;
+}
+
+Result<TaskState> task_state_from_json(const json::object& value) {
+    Fields fields(value);
+    const auto broken = [](const std::string& problem) {
+        return Error{"AF-TASK-004", "state.yaml does not hold a task's state: " + problem, "state.yaml",
+                     "nothing is lost: it is computed again from actions.yaml by the next command that opens the task", ErrorKind::corrupt};
+    };
+    if (fields.number("format") != 1) { return broken("its format is not 1"); }
+    TaskState state;
+    state.task_id = fields.text("task_id");
+    state.request = fields.text("request");
+    state.goal_type = fields.text("goal_type");
+    const auto status = value_in(task_status_names, fields.text("status"));
+    const auto progress = value_in(progress_names, fields.text("progress"));
+    state.created_at = fields.text("created_at");
+    state.updated_at = fields.text("updated_at");
+    state.completed_at = fields.text("completed_at");
+    state.error_code = fields.text("error_code");
+    state.error = fields.text("error");
+    state.pause_reason = fields.text("pause_reason");
+    state.exit_stage = fields.text("exit_stage");
+    state.commit = fields.text("commit");
+    state.branch = fields.text("branch");
+    state.steps = fields.number("steps");
+    state.stage_index = fields.number("stage_index");
+    state.supervised = fields.boolean("supervised");
+    state.interactive = value.contains("interactive") && fields.boolean("interactive");
+    state.actions_asked = fields.number_or("actions_asked", 0);
+    const auto approve = fields.texts("approve_stages");
+    state.approve_stages = {approve.begin(), approve.end()};
+    state.base_commit = fields.text("base_commit");
+    state.base_tree = fields.text("base_tree");
+    state.base_branch = fields.text_or("base_branch", "");
+    if (value.contains("delivery")) { state.delivery = fields.object("delivery"); }
+    state.tree = fields.text("tree");
+    state.red_tree = fields.text("red_tree");
+    state.before_red = fields.text("before_red");
+    if (value.contains("held_out")) {
+        Fields held(fields.object("held_out"));
+        state.held_out = held_out_from(held);
+        if (!held.complete()) { return broken(held.problem()); }
+    }
+    const auto reviewed = fields.texts("reviewed_by");
+    state.reviewed_by = {reviewed.begin(), reviewed.end()};
+    state.resolution_blob = fields.text("resolution_blob");
+    state.previous_artifact_blob = fields.text("previous_artifact_blob");
+    state.previous_errors = fields.texts("previous_errors");
+    state.cycle_to = fields.text("cycle_to");
+    state.cycle_reason = fields.text("cycle_reason");
+    state.seq = fields.number("seq");
+    state.hash = fields.text("hash");
+    if (value.contains("spend")) {
+        const json::value& spend = value.at("spend");
+        auto ledger = spend.is_array() ? Ledger::from_json(spend.get_array()) : std::nullopt;
+        if (!ledger) { return broken("its spending is not a list of maps"); }
+        state.ledger = std::move(*ledger);
+        state.costing = fields.object("costing");
+        state.answer_counted = fields.boolean("answer_counted");
+        state.died_running = fields.boolean("died_running");
+    }
+    const json::object& pipeline = fields.object("pipeline_template");
+    const json::object& stages = fields.object("stages");
+    const json::object& gates = fields.object("gates");
+    const auto optional_text = [&](std::string_view key) -> std::optional<std::string> {
+        const json::value* text = value.if_contains(key);
+        if (text == nullptr || text->is_null()) { return std::nullopt; }
+        return fields.text(key);
+    };
+    state.exit_after = optional_text("exit_after");
+    state.feedback = optional_text("feedback");
+    if (!fields.complete()) { return broken(fields.problem()); }
+    if (!status || !progress) { return broken("its status or progress is unknown"); }
+    state.status = *status;
+    state.progress = *progress;
+
+    if (!pipeline.empty()) { AF_TRY(state.pipeline, PipelineTemplate::from_json(pipeline)); }
+    for (const auto& [name, entry] : stages) {
+        if (!entry.is_object()) { return broken("a stage is not a map"); }
+        Fields stage_fields(entry.get_object());
+        state.stages.push_back(stage_from_json(std::string(name), stage_fields));
+        if (!stage_fields.complete()) { return broken("stage " + std::string(name) + ": " + stage_fields.problem()); }
+    }
+    if (state.stages.size() != state.pipeline.stages.size() || (!state.stages.empty() && state.stage_index >= state.stages.size())) {
+        return broken("its stages are not those of its pipeline");
+    }
+    for (const auto& [name, entry] : gates) {
+        if (!entry.is_object()) { return broken("a gate is not a map"); }
+        Fields gate_fields(entry.get_object());
+        GateState gate;
+        gate.tree = gate_fields.text("tree");
+        gate.passed = gate_fields.boolean("passed");
+        gate.partial = gate_fields.boolean("partial");
+        gate.summary = gate_fields.text("summary");
+        gate.seq = gate_fields.number("seq");
+        if (!gate_fields.complete()) { return broken("gate " + std::string(name) + ": " + gate_fields.problem()); }
+        state.gates.emplace(name, std::move(gate));
+    }
+    if (const json::value* open = value.if_contains("escalation"); open != nullptr && open->is_object()) {
+        Fields open_fields(open->get_object());
+        OpenEscalation escalation;
+        escalation.id = open_fields.text("id");
+        escalation.cause = open_fields.one_of("cause", cause_names, EscalationCause::stage);
+        escalation.reason = open_fields.text("reason");
+        escalation.question = open_fields.text("question");
+        escalation.options = open_fields.texts("options");
+        escalation.context_blob = open_fields.text("context_blob");
+        if (!open_fields.complete()) { return broken("escalation: " + open_fields.problem()); }
+        state.escalation = std::move(escalation);
+    }
+    if (value.contains("hand_back")) {
+        Fields open_fields(fields.object("hand_back"));
+        state.hand_back = HandBack{open_fields.text("from"),      open_fields.text("to"),        open_fields.texts("tests"),        open_fields.text("requirement"),
+                                   open_fields.text("base_tree"), open_fields.text("work_tree"), open_fields.text("artifact_blob")};
+        if (!open_fields.complete()) { return broken("hand_back: " + open_fields.problem()); }
+    }
+    if (const json::value* open = value.if_contains("approval"); open != nullptr && open->is_object()) {
+        Fields open_fields(open->get_object());
+        OpenApproval approval{open_fields.text("id"), open_fields.text("artifact_hash")};
+        if (!open_fields.complete()) { return broken("approval: " + open_fields.problem()); }
+        state.approval = std::move(approval);
+    }
+    if (const json::value* open = value.if_contains("action"); open != nullptr && open->is_object()) {
+        Fields open_fields(open->get_object());
+        OpenAction action{open_fields.text("id"), open_fields.text("hash"), open_fields.text("blob"), open_fields.text("tool")};
+        if (!open_fields.complete()) { return broken("action: " + open_fields.problem()); }
+        state.action = std::move(action);
+    }
+    return state;
+}
+
+}  // namespace agentforge::kernel
