@@ -591,9 +591,9 @@ BOOST_DESCRIBE_STRUCT(Agent, (), (role, version, mode))
 struct Envelope {
     std::optional<Sequence> seq = {};               ///< Its number, from 1; given by the journal.
     std::optional<std::uint64_t> step = {};         ///< Agent steps of the task so far.
-    std::string type;
-    std::optional<std::string> timestamp = {};
-    std::optional<Agent> agent = {};
+    std::string type;                               ///< One of those below.
+    std::optional<std::string> timestamp = {};      ///< When it was written.
+    std::optional<Agent> agent = {};                ///< Absent: the kernel itself.
     std::optional<std::string> prev = {};           ///< The hash of the record before.
     std::optional<std::string> hash = {};           ///< Of all of it but this field (docs/operations.md).
 };

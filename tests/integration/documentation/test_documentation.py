@@ -387,6 +387,10 @@ class Settings(unittest.TestCase):
         ran = subprocess.run([sys.executable, "-B", str(ROOT / "scripts" / "make-settings-page"), "--check"], capture_output=True, text=True, check=False)
         self.assertEqual(ran.returncode, 0, ran.stderr)
 
+    def test_the_page_of_the_journal_is_current(self):
+        ran = subprocess.run([sys.executable, "-B", str(ROOT / "scripts" / "make-journal-page"), "--check"], capture_output=True, text=True, check=False)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+
     def test_each_setting_is_read_by_the_kernel(self):
         text = "\n".join(file.read_text() for file in files("kernel/*.cpp") if "settings_schema" not in file.name)
         model_settings = (ROOT / "kernel" / "host" / "model_settings.cpp").read_text()    # It reads each key of llm for a role, too.

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "records/records.hpp"
+
+#include <gtest/gtest.h>
+
+namespace agentforge::kernel::records {
+namespace {
+
+/// A record with every required field, and no other.
+template <class T>
+json::object least() {
+    json::object body = to_fields(T{});
+    body["type"] = T::type;
+    return body;
+}
+
+template <class T>
+class EachRecord : public ::testing::Test {};
+
+template <class>
+struct TypesOf;
+template <class... T>
+struct TypesOf<std::variant<T...>> {
+    using type = ::testing::Types<T...>;
+};
+TYPED_TEST_SUITE(EachRecord, TypesOf<Body>::type);
+
+TYPED_TEST(EachRecord, is_read_as_it_was_written) {
+    const json::object body = least<TypeParam>();
+    const auto read = read_record(body);
+    ASSERT_TRUE(read.ok()) << read.error().to_string();
+    ASSERT_TRUE(std::holds_alternative<TypeParam>(read->body));
+    EXPECT_EQ(read->envelope.type, TypeParam::type);
+    EXPECT_EQ(type_of(read->body), TypeParam::type);
+    EXPECT_EQ(to_fields(read->body), to_fields(TypeParam{}));
+}
+
+TYPED_TEST(EachRecord, is_refused_where_a_field_has_another_type) {
+    const json::object body = least<TypeParam>();
+    for (const auto& [key, value] : body) {
+        if (key == "type" || value.is_null()) { continue; }     // A type of its own, or anything at all.
+        json::object odd = body;
+        odd[key] = value.is_bool() ? json::value("word") : json::value(true);
+        const auto read = read_record(odd);
+        ASSERT_FALSE(read.ok()) << std::string(key);
+        EXPECT_EQ(read.error().code, "AF-TASK-012");
+        EXPECT_NE(read.error().message.find(std::string(key)), std::string::npos) << read.error().message;
+    }
+}
+
+json::object gate() {
+    return {{"seq", 7}, {"step", 3}, {"type", "gate"}, {"gate", "tests"}, {"tree", "t"}, {"passed", true}, {"summary", "s"}};
+}
+
+TEST(Records, a_required_field_that_is_missing_is_named) {
+    json::object body = gate();
+    body.erase("tree");
+    const auto read = read_record(body);
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.error().code, "AF-TASK-012");
+    EXPECT_EQ(read.error().message, "a journal record is incomplete: field `tree` must be a text");
+    EXPECT_EQ(read.error().where, "actions.yaml, record 7, type gate");
+}
+
+TEST(Records, what_an_older_version_did_not_write_reads_as_nothing) {
+    const auto read = read_record(gate());
+    ASSERT_TRUE(read.ok());
+    const Gate& one = std::get<Gate>(read->body);
+    EXPECT_EQ(*one.stage, "");
+    EXPECT_FALSE(*one.partial);
+    EXPECT_TRUE(one.report->empty());
+    EXPECT_FALSE(one.failures);
+}
+
+TEST(Records, null_counts_as_absent) {
+    json::object body = gate();
+    body["stage"] = nullptr;
+    body["failures"] = nullptr;
+    const auto read = read_record(body);
+    ASSERT_TRUE(read.ok());
+    EXPECT_FALSE(std::get<Gate>(read->body).failures);
+}
+
+TEST(Records, a_kept_value_is_inside_or_a_blob) {
+    json::object body = gate();
+    body["report"] = json::object{{"passed", true}};
+    EXPECT_EQ(*std::get<Gate>(read_record(body)->body).report, (Kept{json::value{{"passed", true}}, ""}));
+    body.erase("report");
+    body["report_blob"] = "h";
+    EXPECT_EQ(*std::get<Gate>(read_record(body)->body).report, (Kept{std::nullopt, "h"}));
+    EXPECT_EQ(to_fields(read_record(body)->body).at("report_blob"), "h");
+}
+
+TEST(Records, what_has_no_value_is_not_written) {
+    const json::object fields = to_fields(Body(TaskPaused{"why"}));
+    EXPECT_EQ(fields, (json::object{{"reason", "why"}}));
+}
+
+TEST(Records, fields_are_written_in_the_order_of_the_struct) {
+    const json::object fields = to_fields(Body(EscalationRaised{"green", "ESC-1", "2026-01-02", "abort"}));
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : fields) { keys.emplace_back(key); }
+    EXPECT_EQ(keys, (std::vector<std::string>{"stage", "escalation_id", "deadline", "at_deadline"}));
+}
+
+TEST(Records, a_key_that_is_a_word_of_the_language_is_written_as_it_is) {
+    Delivered delivered;
+    delivered.signed_ = true;
+    EXPECT_EQ(to_fields(Body(delivered)).at("signed"), true);
+}
+
+TEST(Records, an_unknown_type_is_of_a_newer_version) {
+    const auto read = read_record({{"type", "no_such_type"}});
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.error().code, "AF-TASK-011");
+}
+
+TEST(Records, a_number_that_is_negative_or_too_large_is_refused) {
+    json::object body = gate();
+    body["failures"] = -1;
+    EXPECT_EQ(read_record(body).error().code, "AF-TASK-012");
+    json::object started{{"type", "stage_started"}, {"stage", "a"}, {"visit", 1ULL << 32U}};
+    EXPECT_EQ(read_record(started).error().code, "AF-TASK-012");
+}
+
+TEST(Records, a_field_inside_a_part_is_named) {
+    const auto read = read_record({{"type", "stage_failed"}, {"stage", "a"}, {"error", {{"code", "X"}}}});
+    ASSERT_FALSE(read.ok());
+    EXPECT_NE(read.error().message.find("`message`"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::records
