@@ -7,8 +7,10 @@
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/documents.hpp"
+#include "config/gate_names.hpp"
 #include "config/one_file.hpp"
 #include "config/verification.hpp"
+#include "contracts/names.hpp"
 
 namespace agentforge::kernel {
 
@@ -43,6 +45,12 @@ public:
     }
     void boolean(std::string_view key, bool& into) {
         if (const auto* value = take(key)) { if (value->is_bool()) { into = value->get_bool(); } else { mismatch(key, "true or false"); } }
+    }
+    void boolean(std::string_view key, std::optional<bool>& into) {
+        bool value = false;
+        if (!object_.contains(key)) { return; }
+        boolean(key, value);
+        into = value;
     }
     void number(std::string_view key, unsigned& into) {
         if (const auto* value = take(key)) {
@@ -141,6 +149,8 @@ Result<StageTemplate> read_stage(const json::value& value, const std::string& po
     fields.boolean("iterate", out.iterate);
     fields.text("iterate_prompt", out.iterate_prompt);
     fields.boolean("default_exit", out.default_exit);
+    fields.boolean("locks_tests", out.locks_tests);
+    fields.boolean("delivers", out.delivers);
     fields.number("max_iterations", out.max_iterations);
     fields.number("max_retries", out.max_retries);
     fields.number("max_cycles", out.max_cycles);
@@ -242,8 +252,8 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
         AF_CHECK(edit_checks(stage.config, at + "/config"));
         AF_TRY(const auto criteria, exit_criteria(stage.config, at + "/config"));
         const auto* gate = stage.config.if_contains("exit_gate");
-        // DELIVER's gate is the kernel's own, whatever the template says.
-        if (!criteria.empty() && stage.name != "deliver" && (gate == nullptr || !gate->is_string() || gate->get_string().empty())) {
+        // The gate of a delivery is the kernel's own, whatever the template says.
+        if (!criteria.empty() && !makes_delivery(stage) && (gate == nullptr || !gate->is_string() || gate->get_string().empty())) {
             return broken("AF-PIPE-001", at + "/config/exit_criteria", "the stage has exit criteria and no exit gate that could measure them", "Name one with `exit_gate`.");
         }
         if (stage.max_steps == 0) { return broken("AF-PIPE-001", at + "/max_steps", "max_steps is 0", "Write at least 1."); }
@@ -423,6 +433,17 @@ json::object external_json(const std::map<std::string, ExternalArtifact, std::le
 
 }  // namespace
 
+std::string exit_gate(const StageTemplate& stage) {
+    const json::value* gate = stage.config.if_contains("exit_gate");
+    return gate != nullptr && gate->is_string() ? std::string(gate->get_string()) : std::string();
+}
+
+bool writes_tests(const StageTemplate& stage) { return stage.locks_tests.value_or(exit_gate(stage) == gate_name::red); }
+
+bool makes_delivery(const StageTemplate& stage) { return stage.delivers.value_or(stage.contract == contract_name::delivery_report); }
+
+std::string closing_gate(const StageTemplate& stage) { return makes_delivery(stage) ? std::string(gate_name::deliver) : exit_gate(stage); }
+
 const std::vector<std::string>& skip_conditions() {
     static const std::vector<std::string> words{"never", "no_ambiguities", "spec_provided", "tests_provided", "trivial_change", "external_spec_provided", "external_tests_provided"};
     return words;
@@ -467,14 +488,17 @@ json::object PipelineTemplate::to_json() const {
                      {"source", source}, {"accepts_external", external_json(accepts_external)}, {"requires_external", external_json(requires_external)}};
     json::array list;
     for (const auto& stage : stages) {
-        list.push_back(json::object{
+        json::object entry{
             {"name", stage.name}, {"executor", stage.executor}, {"agent", stage.agent}, {"reviewers", list_of(stage.reviewers)},
             {"review_blocking", stage.review_blocking}, {"contract", stage.contract}, {"artifact", stage.artifact},
             {"prerequisites", list_of(stage.prerequisites)}, {"required", stage.required}, {"purpose", stage.purpose}, {"skip_if", stage.skip_if},
             {"iterate", stage.iterate}, {"iterate_prompt", stage.iterate_prompt}, {"default_exit", stage.default_exit},
             {"max_iterations", stage.max_iterations}, {"max_retries", stage.max_retries}, {"max_cycles", stage.max_cycles},
             {"max_reviews", stage.max_reviews}, {"max_heals", stage.max_heals}, {"max_steps", stage.max_steps}, {"budget_share", stage.budget_share}, {"timeout_ms", stage.timeout.count()},
-            {"approve", stage.approve}, {"entry_point", stage.entry_point}, {"exit_point", stage.exit_point}, {"config", stage.config}});
+            {"approve", stage.approve}, {"entry_point", stage.entry_point}, {"exit_point", stage.exit_point}, {"config", stage.config}};
+        if (stage.locks_tests) { entry["locks_tests"] = *stage.locks_tests; }
+        if (stage.delivers) { entry["delivers"] = *stage.delivers; }
+        list.push_back(std::move(entry));
     }
     out["stages"] = std::move(list);
     out["exit"] = json::object{{"stage", exit_stage}, {"deliverable", deliverable}, {"summary_template", summary_template}};

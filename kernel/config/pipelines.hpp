@@ -42,9 +42,20 @@ struct StageTemplate {
     bool approve = false;                   ///< Pause for approval after this stage.
     bool entry_point = false;
     bool exit_point = false;
+    std::optional<bool> locks_tests;        ///< Nobody changes its tests once they are accepted; unsaid: where its exit gate is `red`.
+    std::optional<bool> delivers;           ///< Its work ends in the delivery; unsaid: where its contract is `delivery_report`.
     json::object config;                    ///< Handed to the stage as it is.
     bool operator==(const StageTemplate&) const = default;
 };
+
+/// The gate that must pass on the recorded tree before the stage's artifact is accepted (`config.exit_gate`); empty: none.
+[[nodiscard]] std::string exit_gate(const StageTemplate& stage);
+/// Its tests are locked once they are accepted.
+[[nodiscard]] bool writes_tests(const StageTemplate& stage);
+/// The task's change is delivered in it.
+[[nodiscard]] bool makes_delivery(const StageTemplate& stage);
+/// The gate that judges the stage's whole work: `deliver` where it delivers, else its exit gate; empty: none.
+[[nodiscard]] std::string closing_gate(const StageTemplate& stage);
 
 /// An artifact from outside (North Star 13.5): what the user brings instead of letting a stage make it.
 struct ExternalArtifact {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "contracts/conditions.hpp"
 #include "contracts/language.hpp"
 
 namespace agentforge::kernel {
@@ -71,11 +72,13 @@ private:
 }  // namespace
 
 struct Contract::Data {
-    Data(CompiledContract the_compiled, std::string the_source) : compiled(std::move(the_compiled)), source(std::move(the_source)) {
+    Data(CompiledContract the_compiled, std::vector<Condition> the_conditions, std::string the_source)
+        : compiled(std::move(the_compiled)), conditions(std::move(the_conditions)), source(std::move(the_source)) {
         for (const auto* rule : compiled.rules) { rule_texts.emplace_back(rule->text); }
     }
 
     CompiledContract compiled;
+    std::vector<Condition> conditions;
     std::string source;
     std::vector<std::string> rule_texts;
     LaterCheck full;
@@ -118,6 +121,20 @@ ContractVerdict Contract::validate_answer(const json::object& answer, const Rule
     return std::move(violations).verdict();
 }
 
+std::vector<std::string> Contract::conditions_of(const json::object& artifact, const RuleContext& context) const {
+    std::vector<std::string> words;
+    for (const Condition& condition : data_->conditions) {
+        if (holds(condition, artifact, context)) { words.push_back(condition.word); }
+    }
+    return words;
+}
+
+std::vector<std::string> Contract::condition_words() const {
+    std::vector<std::string> words;
+    for (const Condition& condition : data_->conditions) { words.push_back(condition.word); }
+    return words;
+}
+
 void Contract::fill_measured(json::object& artifact, const json::object& facts) const {
     // First everything the model may have said in a place it is not asked about, siblings of the facts included.
     for (const auto& pointer : data_->compiled.not_asked) { erase_at(artifact, pointer); }
@@ -128,7 +145,8 @@ void Contract::fill_measured(json::object& artifact, const json::object& facts) 
 
 Result<Contract> compile_contract(const YamlDocument& document) {
     AF_TRY(CompiledContract compiled, compile_language(document));
-    return Contract(std::make_shared<const Contract::Data>(std::move(compiled), document.source));
+    AF_TRY(auto conditions, read_conditions(document));
+    return Contract(std::make_shared<const Contract::Data>(std::move(compiled), std::move(conditions), document.source));
 }
 
 Result<ContractSet> ContractSet::load(const std::vector<std::string>& directories) {

@@ -34,7 +34,7 @@ struct ContractVerdict {
 
 /// What named rules may look at besides the artifact itself.
 struct RuleContext {
-    const std::map<std::string, json::object, std::less<>>* artifacts = nullptr;    ///< By stage, without envelope.
+    const std::map<std::string, json::object, std::less<>>* artifacts = nullptr;    ///< By contract, without envelope.
     std::function<bool(std::string_view)> agent_exists;
     std::function<bool(std::string_view)> contract_exists;
     std::function<bool(std::string_view)> tool_exists;
@@ -58,6 +58,10 @@ public:
     [[nodiscard]] ContractVerdict validate(const json::object& artifact, const RuleContext& context) const;
     /// What a model handed in: model_schema, and the named rules that need no measured fact.
     [[nodiscard]] ContractVerdict validate_answer(const json::object& answer, const RuleContext& context) const;
+    /// Words of `skip_if` that the artifact makes true (contracts/conditions.hpp), in the contract's order.
+    [[nodiscard]] std::vector<std::string> conditions_of(const json::object& artifact, const RuleContext& context) const;
+    /// Every word that it may make true.
+    [[nodiscard]] std::vector<std::string> condition_words() const;
     /// Puts measured facts in their places; whatever stood there goes. Facts that are missing stay absent.
     void fill_measured(json::object& artifact, const json::object& facts) const;
 

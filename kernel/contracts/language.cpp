@@ -45,7 +45,7 @@ constexpr Keyword keywords[] = {
 };
 
 const std::vector<std::string> type_names{"string", "integer", "number", "boolean", "array", "object", "null"};
-const std::vector<std::string> contract_keys{"contract", "version", "description", "schema", "validation", "additionalProperties"};
+const std::vector<std::string> contract_keys{"contract", "version", "description", "schema", "validation", "conditions", "additionalProperties"};
 
 const std::map<std::string, std::string, std::less<>>& formats() {
     static const std::map<std::string, std::string, std::less<>> known{

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "contracts/names.hpp"
 
 namespace agentforge::kernel {
 
@@ -50,22 +51,22 @@ void each_text(const json::object& object, std::string_view key, const ArtifactP
     }
 }
 
-/// The newest specification among the artifacts, whatever its stage is called; `spec` first.
+/// The specification among the artifacts; in a map that is not by contract, the first that looks like one.
 const json::object* specification_in(const RuleContext& context) {
     if (context.artifacts == nullptr) { return nullptr; }
     const auto is_specification = [](const json::object& artifact) {
         return artifact.contains("spec_id") && artifact.contains("requirements");
     };
-    if (const auto found = context.artifacts->find("spec"); found != context.artifacts->end() && found->second.contains("requirements")) {
+    if (const auto found = context.artifacts->find(contract_name::specification); found != context.artifacts->end() && found->second.contains("requirements")) {
         return &found->second;
     }
     for (const auto& [stage, artifact] : *context.artifacts) { if (is_specification(artifact)) { return &artifact; } }
     return nullptr;
 }
 
-const json::object* artifact_with(const RuleContext& context, std::string_view stage, std::string_view field) {
+const json::object* artifact_with(const RuleContext& context, std::string_view contract, std::string_view field) {
     if (context.artifacts == nullptr) { return nullptr; }
-    if (const auto found = context.artifacts->find(stage); found != context.artifacts->end() && found->second.contains(field)) { return &found->second; }
+    if (const auto found = context.artifacts->find(contract); found != context.artifacts->end() && found->second.contains(field)) { return &found->second; }
     for (const auto& [name, artifact] : *context.artifacts) { if (artifact.contains(field)) { return &artifact; } }
     return nullptr;
 }
@@ -199,7 +200,7 @@ bool is_guard(const json::object& test) { return text_of(test, "kind") == "guard
 
 /// Spec README 7: a refactoring and a deletion change no behaviour that a new test could ask for.
 bool guards_suffice(const RuleContext& context) {
-    const auto* intake = artifact_with(context, "intake", "extracted_intent");
+    const auto* intake = artifact_with(context, contract_name::intake_record, "extracted_intent");
     if (intake == nullptr) { return false; }
     const auto action = text_of(object_of(*intake, "extracted_intent"), "action");
     return action == "refactor" || action == "delete";
@@ -259,7 +260,7 @@ void failing_tests_exist(const NamedRule& rule, const json::object& artifact, co
 
 void suite_passes(const NamedRule& rule, const json::object& artifact, const RuleContext& context, ViolationList& violations) {
     require_verified(rule, artifact, "all_tests_pass", "a test fails", violations);
-    const auto* suite = artifact_with(context, "red", "failing_tests");
+    const auto* suite = artifact_with(context, contract_name::test_suite, "failing_tests");
     if (suite == nullptr || !artifact.contains("passing_tests")) { return; }
     std::set<std::string, std::less<>> passing;
     each_text(artifact, "passing_tests", {}, [&](std::string_view test, const ArtifactPath&) { passing.emplace(test); });

@@ -195,7 +195,7 @@ std::vector<Error> plugin_problems(Project& project, const PipelineTemplate& pip
 bool measures_anything(const PipelineTemplate& pipeline, const std::string& exit) {
     const std::string& last = exit.empty() ? pipeline.exit_stage : exit;
     for (const StageTemplate& stage : pipeline.stages) {
-        if (stage.name == "deliver" || !exit_gate(stage).empty() || stage.config.contains("verify_edits")) { return true; }
+        if (!closing_gate(stage).empty() || stage.config.contains("verify_edits")) { return true; }
         if (stage.name == last) { break; }
     }
     return false;

@@ -139,7 +139,8 @@ Result<GateReadiness> check_end(const Program& program, Project& project, const 
         AF_CHECK(check_can_measure(*gates, arguments.include_uncommitted ? "uncommitted" : project.settings().text("gates.setup")));
     }
     const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
-    const bool delivers = exit == "deliver" && pipeline.index_of("deliver").has_value();
+    const auto last = pipeline.index_of(exit);
+    const bool delivers = last && makes_delivery(pipeline.stages[*last]);
     if (delivers) {
         AF_CHECK(check_branch_can_be_made(project));
         AF_CHECK(check_delivery(project, program.environment));

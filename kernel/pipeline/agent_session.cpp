@@ -9,7 +9,9 @@
 #include "base/hash.hpp"
 #include "base/machine.hpp"
 #include "base/text.hpp"
+#include "config/gate_names.hpp"
 #include "config/verification.hpp"
+#include "contracts/names.hpp"
 #include "pipeline/agent_tools.hpp"
 #include "pipeline/agentic.hpp"
 #include "pipeline/agentic_recording.hpp"
@@ -193,7 +195,10 @@ public:
                                          : RolePaths::make(agent_.role, agent_.path_constraints, locked, std::move(symbols)));
         AF_CHECK(open_workspace(std::move(rules)));
         AF_TRY(auto artifacts, session_.artifacts());
+        AF_TRY(auto by_contract, session_.artifacts_by_contract());
+        by_contract_ = as_shown(session_.state(), std::move(by_contract));
         artifacts_ = as_shown(session_.state(), std::move(artifacts));
+        for (const auto& [contract, artifact] : by_contract_) { artifacts_.try_emplace(contract, artifact); }
         tree_ = session_.state().tree;
         return {};
     }
@@ -212,6 +217,7 @@ public:
     [[nodiscard]] const AgentDefinition& agent() const noexcept { return agent_; }
     [[nodiscard]] unsigned visit() const noexcept { return visit_; }
     [[nodiscard]] const std::map<std::string, json::object, std::less<>>& artifacts() const noexcept { return artifacts_; }
+    [[nodiscard]] const std::map<std::string, json::object, std::less<>>& artifacts_by_contract() const noexcept { return by_contract_; }
 
     // ------------------------------------------------------------------------------- StepHost --
 
@@ -486,7 +492,7 @@ public:
             return Error{"AF-ORCH-023", "this run asks for a text and takes no artifact", "", "answer with the text alone", ErrorKind::invalid};
         }
         RuleContext rules;
-        rules.artifacts = &artifacts_;
+        rules.artifacts = &by_contract_;
         const ContractVerdict verdict = contract_->validate_answer(artifact, rules);
         if (!verdict.valid()) {
             return Error{"AF-ORCH-024", "the artifact does not satisfy contract `" + contract_->name() + "`: " + joined(verdict.messages()), "",
@@ -699,7 +705,7 @@ private:
     Result<void> hand_back(const json::object& claim) {
         GateRequest request;
         request.gate = exit_gate_;
-        if (exit_gate_ == "green") { AF_CHECK(measured_for_action(request, nullptr)); }
+        if (exit_gate_ == gate_name::green) { AF_CHECK(measured_for_action(request, nullptr)); }
         AF_CHECK(hand_back_evidence(session_, workshop_, claim, tree_));
         return {};
     }
@@ -744,7 +750,8 @@ private:
     CallUsage asked_;                   ///< The most that the call under way may use.
     bool attempts_recorded_ = false;    ///< Of that call.
     std::unique_ptr<RoleWorkspace> workspace_;
-    std::map<std::string, json::object, std::less<>> artifacts_;
+    std::map<std::string, json::object, std::less<>> artifacts_;       ///< As a stage is given them.
+    std::map<std::string, json::object, std::less<>> by_contract_;
     std::string tree_;
     std::vector<Change> process_changes_;       ///< By subprocesses, within the role's rights.
     std::optional<json::object> accepted_;
@@ -755,11 +762,11 @@ private:
     std::optional<Error> broken_;       ///< Met where the interface has no way to say so; the next step_finished says it.
 };
 
-/// What the specification says must hold, requirement by requirement; none where there is no specification yet.
-std::vector<std::string> specified_criteria(const std::map<std::string, json::object, std::less<>>& artifacts, const std::string& stage) {
+/// What the specification says must hold, requirement by requirement; none where there is no specification yet, or the stage writes it.
+std::vector<std::string> specified_criteria(const std::map<std::string, json::object, std::less<>>& artifacts, const StageTemplate& stage) {
     std::vector<std::string> criteria;
-    const auto found = artifacts.find("spec");
-    if (found == artifacts.end() || stage == "spec") { return criteria; }
+    const auto found = artifacts.find(contract_name::specification);
+    if (found == artifacts.end() || stage.contract == contract_name::specification) { return criteria; }
     const auto list = [](const json::object& object, std::string_view key) {
         const json::value* value = object.if_contains(key);
         return value != nullptr && value->is_array() ? value->get_array() : json::array();
@@ -906,7 +913,7 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     if (!agentic && !has_writer) { AF_CHECK(host.forbid_writes()); }
 
     RunSpec spec = frame_of(services, agent, stage.name, contract, gate, state.request);
-    std::vector<std::string> specified = specified_criteria(host.artifacts(), stage.name);
+    std::vector<std::string> specified = specified_criteria(host.artifacts_by_contract(), stage);
     spec.success_criteria.insert(spec.success_criteria.begin(), std::make_move_iterator(specified.begin()), std::make_move_iterator(specified.end()));
     spec.run = run;
     spec.run.role = role;

@@ -61,49 +61,6 @@ json::array texts(const std::vector<std::string>& list) {
     return array;
 }
 
-std::int64_t number_field(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    if (value == nullptr) { return 0; }
-    return value->is_int64() ? value->get_int64() : value->is_uint64() ? static_cast<std::int64_t>(value->get_uint64()) : 0;
-}
-
-/// What the kernel measured of an implementation is small enough that nobody need look for a better structure.
-bool is_small(const json::object& implementation) {
-    constexpr std::size_t most_files = 2;
-    constexpr std::int64_t most_lines = 10;
-    std::size_t files = 0;
-    std::int64_t lines = 0;
-    for (const char* key : {"files_created", "files_modified"}) {
-        const json::value* list = implementation.if_contains(key);
-        if (list == nullptr || !list->is_array()) { return false; }
-        for (const json::value& entry : list->get_array()) {
-            if (!entry.is_object()) { return false; }
-            ++files;
-            lines += number_field(entry.get_object(), "lines") + number_field(entry.get_object(), "lines_added") + number_field(entry.get_object(), "lines_removed");
-        }
-    }
-    return files <= most_files && lines <= most_lines;
-}
-
-bool calls_itself_trivial(const json::object& intake) {
-    const json::value* complexity = intake.if_contains("initial_complexity");
-    return complexity != nullptr && complexity->is_string() && complexity->get_string() == "trivial";
-}
-
-/// Words of `skip_if` that an accepted artifact makes true. A change is trivial where the intake expected that and the diff shows it: no model's
-/// word alone leaves a stage out.
-std::vector<std::string> conditions_of(const std::string& contract, const json::object& artifact, const std::map<std::string, json::object, std::less<>>& artifacts) {
-    std::vector<std::string> words;
-    if (contract == "intake_record") {
-        const json::value* ambiguities = artifact.if_contains("identified_ambiguities");
-        if (ambiguities == nullptr || (ambiguities->is_array() && ambiguities->get_array().empty())) { words.emplace_back("no_ambiguities"); }
-    } else if (contract == "implementation") {
-        const auto intake = artifacts.find("intake");
-        if (intake != artifacts.end() && calls_itself_trivial(intake->second) && is_small(artifact)) { words.emplace_back("trivial_change"); }
-    }
-    return words;
-}
-
 std::string issue_text(const json::object& issue) {
     const auto field = [&](std::string_view key) {
         const json::value* value = issue.if_contains(key);
@@ -723,14 +680,14 @@ private:
             return ask_person(EscalationCause::stage, result.escalation->reason, *result.escalation, partial, spent);
         }
         if (!result.cycle_to.empty()) {
-            const auto target = state().pipeline.index_of(result.cycle_to);
-            if (!target || *target >= state().stage_index) {
+            const auto target = cycle_target(result);
+            if (!target) {
                 return fail_stage(Error{"AF-ORCH-006",
-                                        "stage `" + stage_name() + "` wants to go back to `" + result.cycle_to + "`, which is no earlier stage of the pipeline",
+                                        "stage `" + stage_name() + "` wants to go back to `" + result.cycle_to + "`, which is neither an earlier stage nor the contract of one",
                                         "stage " + stage_name(), "report this to the stage's author, or add that stage to the pipeline", ErrorKind::invalid},
                                   spent);
             }
-            return request_cycle(result, spent);
+            return request_cycle(result, state().pipeline.stages[*target].name, spent);
         }
         if (!result.success() || !result.artifact) {
             // It stopped because it was asked to: that is no failure of the stage.
@@ -744,8 +701,21 @@ private:
         return accept(std::move(artifact), spent);
     }
 
-    Step request_cycle(const StageResult& result, std::uint64_t spent) {
-        records::CycleRequested requested{stage_name(), result.cycle_to, result.cycle_reason, spent};
+    /// A stage says where to by an earlier stage's name, or by the contract of what is to be done again: the first stage that has it.
+    [[nodiscard]] std::optional<std::size_t> cycle_target(const StageResult& result) const {
+        if (result.artifact && hand_back_of(*result.artifact) != nullptr) { return stage_handed_back_to(state(), result.cycle_to); }
+        for (std::size_t index = 0; index < state().stage_index; ++index) {
+            if (state().pipeline.stages[index].name == result.cycle_to) { return index; }
+        }
+        for (std::size_t index = 0; index < state().stage_index; ++index) {
+            const bool made = state().stages[index].status == StageStatus::completed;
+            if (made && state().pipeline.stages[index].contract == result.cycle_to) { return index; }
+        }
+        return std::nullopt;
+    }
+
+    Step request_cycle(const StageResult& result, const std::string& to, std::uint64_t spent) {
+        records::CycleRequested requested{stage_name(), to, result.cycle_reason, spent};
         if (const json::object* claim = result.artifact ? hand_back_of(*result.artifact) : nullptr) {
             // Whoever says so, the stage or its agent: what is not shown by what was measured is not handed back.
             auto evidence = hand_back_evidence(*session_, *workshop_, *claim, state().tree);
@@ -815,7 +785,7 @@ private:
         AF_TRY(const Contract contract, services_.contracts.get(stage.contract));
         AF_TRY(const json::object facts, measured_facts(*session_, *workshop_, artifact, format_time(services_.clock.now())));
         artifact = with_measured(contract, std::move(artifact), facts);
-        AF_TRY(const auto artifacts, session_->artifacts());
+        AF_TRY(const auto artifacts, session_->artifacts_by_contract());
         RuleContext rules;
         rules.artifacts = &artifacts;
         ContractVerdict verdict = contract.validate(artifact, rules);
@@ -837,7 +807,7 @@ private:
                                                             .contract_version = contract.version(),
                                                             .artifact = path,
                                                             .artifact_hash = hash,
-                                                            .conditions = conditions_of(contract.name(), artifact, artifacts),
+                                                            .conditions = contract.conditions_of(artifact, rules),
                                                             .asks = asks,
                                                             .duration_ms = spent}));
         return true;
@@ -890,7 +860,7 @@ private:
         AF_TRY(const Contract contract, services_.contracts.get(contract_name));
         AF_TRY(const json::object facts, measured_facts(*session_, *workshop_, review, format_time(services_.clock.now())));
         review = with_measured(contract, std::move(review), facts);
-        AF_TRY(const auto artifacts, session_->artifacts());
+        AF_TRY(const auto artifacts, session_->artifacts_by_contract());
         RuleContext rules;
         rules.artifacts = &artifacts;
         const ContractVerdict verdict = contract.validate(review, rules);

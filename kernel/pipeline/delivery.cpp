@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "config/gate_names.hpp"
 #include "pipeline/hand_back.hpp"
 #include "pipeline/measure.hpp"
 #include "pipeline/suspicions.hpp"
@@ -37,7 +38,7 @@ std::string journal_trailer(const JournalHead& head) { return "AgentForge-Journa
 Result<std::string> to_look_at(const TaskSession& session, Workshop& workshop) {
     constexpr std::size_t most = 10;
     AF_TRY(std::vector<std::string> lines, hand_backs_told(session, workshop));
-    AF_TRY(const auto green, newest_report(session, "green"));
+    AF_TRY(const auto green, newest_report(session, gate_name::green));
     if (green) { for (std::string& each : suspicions(*green, session.state().held_out)) { lines.push_back(std::move(each)); } }
     std::string text;
     for (std::size_t at = 0; at < std::min(most, lines.size()); ++at) { text += "- " + one_line(lines[at]) + "\n"; }
@@ -117,7 +118,7 @@ private:
 
     Result<void> pass_gate() {
         GateRequest gate;
-        gate.gate = "deliver";
+        gate.gate = gate_name::deliver;
         AF_TRY(const GateReport report, measure(session_, workshop_, services_.events, gate, tree_, nullptr, stop_));
         if (report.passed) { return {}; }
         std::string issues;

@@ -9,6 +9,8 @@
 
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
+#include "config/gate_names.hpp"
+#include "contracts/names.hpp"
 #include "gates/before.hpp"
 #include "gates/rules.hpp"
 #include "pipeline/measure.hpp"
@@ -297,7 +299,7 @@ Result<records::HandBackEvidence> judge_hand_back(const json::object& claim, con
     const json::value* believed = ground.green.facts.if_contains("believed");
     if (builds && believed != nullptr && *believed == json::value(false)) { return refused("the run is not believed: " + ellipsis(ground.green.summary, 300)); }
     const std::string to = text_of(claim, "to");
-    if (to == "spec" && !of_others.empty()) { return refused("the criterion is of " + criterion.requirement + ", and " + joined(of_others)); }
+    if (to == hand_back_to::specification && !of_others.empty()) { return refused("the criterion is of " + criterion.requirement + ", and " + joined(of_others)); }
     return records::HandBackEvidence{.to = to,
                                      .tests = ids,
                                      .requirement = criterion.requirement,
@@ -313,15 +315,14 @@ Result<records::HandBackEvidence> judge_hand_back(const json::object& claim, con
 Result<records::HandBackEvidence> hand_back_evidence(const TaskSession& session, Workshop& workshop, const json::object& claim, const std::string& tree) {
     const TaskState& state = session.state();
     const std::string to = text_of(claim, "to");
-    const auto target = state.pipeline.index_of(to);
-    if (exit_gate(state.stage_template()) != "green" || !target || *target >= state.stage_index || state.red_tree.empty()) {
+    if (exit_gate(state.stage_template()) != gate_name::green || !stage_handed_back_to(state, to) || state.red_tree.empty()) {
         return refused("stage `" + state.stage().name + "` has no earlier stage `" + to + "` whose work it tries", "hand in the work without hand_back");
     }
-    const auto measured = state.gates.find("green");
+    const auto measured = state.gates.find(gate_name::green);
     if (measured == state.gates.end() || measured->second.tree != tree || measured->second.partial) { return refused("the green gate was not measured on this tree"); }
-    AF_TRY(const auto report, newest_report(session, "green"));
-    AF_TRY(const auto suite, session.artifact("red"));
-    AF_TRY(const auto specification, session.artifact("spec"));
+    AF_TRY(const auto report, newest_report(session, gate_name::green));
+    AF_TRY(const auto suite, session.test_suite());
+    AF_TRY(const auto specification, session.artifact_of(contract_name::specification));
     if (!report || !suite || !specification) { return refused("there is no suite or no specification"); }
     AF_TRY(const auto changes, workshop.diff(state.red_tree, tree));
     HandBackGround ground{*specification, *suite, *report, {}};
@@ -341,8 +342,23 @@ std::string hand_back_words(const records::HandBackEvidence& evidence) {
     return words;
 }
 
-std::vector<std::string> faults_of_correction(const HandBack& hand_back, const json::object& before, const json::object& after) {
-    return hand_back.to == "spec" ? faults_of_specification(hand_back, before, after) : faults_of_suite(hand_back, before, after);
+std::optional<std::size_t> stage_handed_back_to(const TaskState& state, std::string_view to) {
+    for (std::size_t index = state.stage_index; index-- > 0;) {
+        const StageTemplate& stage = state.pipeline.stages[index];
+        const bool meant = to == hand_back_to::tests ? writes_tests(stage) : to == hand_back_to::specification ? stage.contract == contract_name::specification : stage.name == to;
+        if (meant) { return index; }
+    }
+    return std::nullopt;
+}
+
+std::optional<Correction> correction_asked(const TaskState& state) {
+    const auto stage = state.hand_back ? state.pipeline.index_of(state.hand_back->to) : std::nullopt;
+    if (!stage) { return std::nullopt; }
+    return state.pipeline.stages[*stage].contract == contract_name::specification ? Correction::specification : Correction::tests;
+}
+
+std::vector<std::string> faults_of_correction(Correction what, const HandBack& hand_back, const json::object& before, const json::object& after) {
+    return what == Correction::specification ? faults_of_specification(hand_back, before, after) : faults_of_suite(hand_back, before, after);
 }
 
 Result<std::vector<std::string>> faults_of_correction(const TaskSession& session, const json::object& artifact) {
@@ -351,7 +367,7 @@ Result<std::vector<std::string>> faults_of_correction(const TaskSession& session
     if (!state.hand_back || state.hand_back->to != state.stage().name || by_a_person) { return std::vector<std::string>(); }
     AF_TRY(const json::value before, session.get(state.hand_back->artifact_blob));
     if (!before.is_object()) { return std::vector<std::string>(); }
-    return faults_of_correction(*state.hand_back, before.get_object(), artifact);
+    return faults_of_correction(*correction_asked(state), *state.hand_back, before.get_object(), artifact);
 }
 
 Result<void> put_work_back(TaskSession& session, Workshop& workshop) {
@@ -374,7 +390,7 @@ Result<std::string> hand_back_note(const TaskSession& session, Workshop& worksho
     if (!state.hand_back) { return std::string(); }
     const HandBack& open = *state.hand_back;
     const std::string tests = joined(open.tests);
-    if (open.to == state.stage().name && open.to == "spec") {
+    if (open.to == state.stage().name && correction_asked(state) == Correction::specification) {
         return "Correct requirement " + open.requirement + " alone, where it cannot hold; all others stay as they are. Where it is right, hand in the specification as it was.";
     }
     if (open.to == state.stage().name) {
@@ -392,9 +408,11 @@ Result<std::vector<std::string>> hand_backs_told(const TaskSession& session, Wor
     std::vector<std::string> lines;
     for (const auto& [stage, evidence] : session.state().resumption.hand_backs) {
         AF_TRY(const auto changes, workshop.diff(*evidence.red_tree, session.state().red_tree));
+        const auto index = session.state().pipeline.index_of(stage);
+        const bool of_specification = index && session.state().pipeline.stages[*index].contract == contract_name::specification;
         std::string to = stage;
         std::transform(to.begin(), to.end(), to.begin(), [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
-        const std::string what = to == "SPEC" ? evidence.requirement + " (" + joined(evidence.tests) + ")" : joined(evidence.tests);
+        const std::string what = of_specification ? evidence.requirement + " (" + joined(evidence.tests) + ")" : joined(evidence.tests);
         lines.push_back("GREEN handed " + what + " back to " + to + ": " + ended(ellipsis(*evidence.reason, 200)) + " " +
                         (changes.empty() ? "The tests stayed as they were." : "Changed since: " + changes_between(changes) + "."));
     }

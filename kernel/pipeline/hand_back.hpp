@@ -36,7 +36,12 @@ struct HandBackGround {
 [[nodiscard]] std::string hand_back_words(const records::HandBackEvidence& evidence);
 
 /// The faults in an artifact that corrects what was handed back; empty if there are none, or nothing was handed back.
-[[nodiscard]] std::vector<std::string> faults_of_correction(const HandBack& hand_back, const json::object& before, const json::object& after);
+enum class Correction : unsigned char { tests = 1, specification };
+[[nodiscard]] std::vector<std::string> faults_of_correction(Correction what, const HandBack& hand_back, const json::object& before, const json::object& after);
+/// What the open hand-back asks to be corrected; empty: nothing is handed back.
+[[nodiscard]] std::optional<Correction> correction_asked(const TaskState& state);
+/// The earlier stage that a claim means by its `to`: see hand_back_to, or a stage's name. Empty: there is none.
+[[nodiscard]] std::optional<std::size_t> stage_handed_back_to(const TaskState& state, std::string_view to);
 /// The same for the current stage of a task. Changes that a person asked for in between are the person's responsibility.
 [[nodiscard]] Result<std::vector<std::string>> faults_of_correction(const TaskSession& session, const json::object& artifact);
 

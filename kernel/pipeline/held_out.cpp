@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "config/gate_names.hpp"
+#include "contracts/names.hpp"
 #include "gates/held_out.hpp"
 #include "pipeline/measure.hpp"
 
@@ -14,8 +16,9 @@ using FileEdits = std::vector<std::pair<std::string, std::optional<std::string>>
 
 /// Whether the current stage works without them: all that come after RED, up to the delivery.
 bool works_without(const TaskState& state) {
-    const auto red = state.pipeline.index_of("red");
-    return red && !state.red_tree.empty() && state.stage_index > *red && state.stage().name != "deliver";
+    const auto& stages = state.pipeline.stages;
+    const auto red = std::ranges::find_if(stages, writes_tests);
+    return red != stages.end() && !state.red_tree.empty() && state.stage_index > static_cast<std::size_t>(red - stages.begin()) && !makes_delivery(state.stage_template());
 }
 
 /// Whether the stage has asked its host for something in this visit: then what it was given stays as it is.
@@ -55,8 +58,8 @@ struct Choice { std::vector<std::string> files; std::string reason; };
 
 Result<Choice> choose(const TaskSession& session, Workshop& workshop, const Stop& stop) {
     const TaskState& state = session.state();
-    AF_TRY(const auto report, newest_report(session, "red"));
-    AF_TRY(const auto suite, session.artifact("red"));
+    AF_TRY(const auto report, newest_report(session, gate_name::red));
+    AF_TRY(const auto suite, session.test_suite());
     if (!report || !suite) { return Choice{{}, "nothing is held out: RED measured no tests"}; }
     AF_TRY(const auto changes, workshop.diff(state.base_tree, state.red_tree));
     std::vector<std::string> added;
@@ -65,12 +68,12 @@ Result<Choice> choose(const TaskSession& session, Workshop& workshop, const Stop
     }
     auto files = choose_held_out(*suite, report->tests, added);
     if (files.empty()) { return Choice{{}, "nothing is held out: RED's new tests of each requirement are in one file"}; }
-    AF_TRY(GateBaseline baseline, gate_baseline(session, "red", nullptr));
+    AF_TRY(GateBaseline baseline, gate_baseline(session, gate_name::red, nullptr));
     baseline.red_tree.clear();
     baseline.test_suite = without_files(*suite, files);
     std::erase_if(baseline.test_files, [&](const std::string& file) { return std::find(files.begin(), files.end(), file) != files.end(); });
     GateCall call;
-    call.request.gate = "red";
+    call.request.gate = gate_name::red;
     AF_TRY(call.tree, tree_without(workshop, state.red_tree, files));
     call.baseline = &baseline;
     AF_TRY(const GateReport without, workshop.gate(call, stop));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/machine.hpp"
 
+#include "config/gate_names.hpp"
+
 namespace agentforge::kernel {
 
 namespace {
@@ -60,7 +62,7 @@ std::string verified_before(const TaskState& state) {
     std::string found;
     if (exit_gate(state.stage_template()).empty()) { return found; }
     for (std::size_t index = 0; index < state.stage_index; ++index) {
-        const bool verifies = exit_gate(state.pipeline.stages[index]) == "green" && state.stages[index].status == StageStatus::completed;
+        const bool verifies = exit_gate(state.pipeline.stages[index]) == gate_name::green && state.stages[index].status == StageStatus::completed;
         if (verifies) { found = state.stages[index].name; }
     }
     return found;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/measure.hpp"
 
-#include "pipeline/delivery.hpp"
-
-#include <algorithm>
-#include <set>
-
 #include "base/hash.hpp"
+#include "config/gate_names.hpp"
 #include "config/verification.hpp"
+#include "contracts/names.hpp"
 #include "gates/before.hpp"
+#include "pipeline/delivery.hpp"
+#include "pipeline/hand_back.hpp"
 #include "pipeline/held_out.hpp"
 #include "pipeline/suspicions.hpp"
 #include "tools/workspace.hpp"
@@ -17,7 +16,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-bool judges_a_stage(std::string_view gate) { return gate == "red" || gate == "green" || gate == "refactor" || gate == "deliver"; }
+bool judges_a_stage(std::string_view gate) { return gate == gate_name::red || gate == gate_name::green || gate == gate_name::refactor || gate == gate_name::deliver; }
 
 /// What a report that does not pass complains of, whatever values it names: the tests that fail, or the issues where none does. In RED tests fail as
 /// they must.
@@ -25,7 +24,7 @@ std::set<std::string> complaints(const GateReport& report) {
     std::set<std::string> failing;
     for (const TestOutcome& test : report.tests) {
         const bool fails = test.status != TestStatus::passed && test.status != TestStatus::skipped;
-        if (fails && report.gate != "red") { failing.insert(test.id); }
+        if (fails && report.gate != gate_name::red) { failing.insert(test.id); }
     }
     if (failing.empty()) {
         for (std::string issue : report.blocking_issues) {
@@ -96,7 +95,7 @@ Result<void> hold_against_criteria(const TaskState& state, GateReport& report) {
 }
 
 bool is_exit_gate(const TaskState& state, std::string_view gate) {
-    return gate == (state.stage().name == "deliver" ? "deliver" : exit_gate(state.stage_template()));
+    return gate == closing_gate(state.stage_template());
 }
 
 json::object artifact_or_empty(const std::map<std::string, json::object, std::less<>>& artifacts, std::string_view stage) {
@@ -162,20 +161,21 @@ Result<GateBaseline> gate_baseline(const TaskSession& session, std::string_view 
     baseline.request = session.state().request;
     const bool judges = judges_a_stage(gate);
     if (!judges && gate != "tests") { return baseline; }
-    AF_TRY(const auto artifacts, session.artifacts());
-    baseline.test_suite = artifact_or_empty(artifacts, "red");
+    AF_TRY(const auto artifacts, session.artifacts_by_contract());
+    AF_TRY(const auto suite, session.test_suite());
+    baseline.test_suite = suite.value_or(json::object());
     if (judges) {
-        baseline.specification = artifact_or_empty(artifacts, "spec");
-        baseline.intent = intent_of(artifact_or_empty(artifacts, "intake"));
-        if (gate == "red") {
+        baseline.specification = artifact_or_empty(artifacts, contract_name::specification);
+        baseline.intent = intent_of(artifact_or_empty(artifacts, contract_name::intake_record));
+        if (gate == gate_name::red) {
             if (candidate != nullptr) { baseline.test_suite = *candidate; }
         } else if (!baseline.red_tree.empty()) {
-            AF_TRY(auto red, newest_report(session, "red"));
+            AF_TRY(auto red, newest_report(session, gate_name::red));
             if (red) { baseline.red_tests = std::move(red->tests); }
         }
     }
     baseline.test_files = files_of_suite(baseline.test_suite);
-    AF_TRY(auto before, newest_report(session, "baseline"));
+    AF_TRY(auto before, newest_report(session, gate_name::baseline));
     if (before) {
         baseline.flaky = fact_texts(before->facts, "flaky");
         baseline.base_tests = std::move(before->tests);
@@ -194,7 +194,7 @@ Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& 
     call.baseline = &baseline;
     events.event("gate_started", {{"gate", request.gate}, {"stage", session.state().stage().name}});
     AF_TRY(GateReport report, workshop.gate(call, stop));
-    if (const std::string& reason = session.state().held_out.reason; !reason.empty() && (request.gate == "green" || request.gate == "refactor")) { report.facts["held_out"] = reason; }
+    if (const std::string& reason = session.state().held_out.reason; !reason.empty() && (request.gate == gate_name::green || request.gate == gate_name::refactor)) { report.facts["held_out"] = reason; }
     if (request.paths.empty() && !request.parameters.contains("scope") && is_exit_gate(session.state(), request.gate)) { AF_CHECK(hold_against_criteria(session.state(), report)); }
     AF_TRY(const std::string inputs, workshop.gate_inputs());
     AF_CHECK(keep_report(session, workshop, events, request.gate, !request.paths.empty() || request.parameters.contains("scope"), inputs, report));
@@ -216,7 +216,7 @@ Result<GateReport> run_suite(Workshop& workshop, const std::string& tree, std::i
 Result<void> ensure_baseline(TaskSession& session, Workshop& workshop, EventSink& events, const Stop& stop) {
     AF_TRY(const std::string inputs, workshop.gate_inputs());
     if (measured_with(session, "baseline", inputs)) {
-        AF_TRY(const auto known, newest_report(session, "baseline"));
+        AF_TRY(const auto known, newest_report(session, gate_name::baseline));
         // What could not be measured is measured anew: what the user mended may be outside the repository.
         if (known && check_suite_was_measured(*known).ok()) { return {}; }
     }
@@ -257,8 +257,8 @@ bool measured_with(const TaskSession& session, std::string_view gate, const std:
 Result<std::vector<std::string>> begin_suite(TaskSession& session, Workshop& workshop, const Redactor& redactor) {
     std::vector<std::string> paths;
     const TaskState& state = session.state();
-    if (exit_gate(state.stage_template()) != "red") { return paths; }
-    AF_TRY(const auto before, newest_report(session, "baseline"));
+    if (!writes_tests(state.stage_template())) { return paths; }
+    AF_TRY(const auto before, newest_report(session, gate_name::baseline));
     const json::value* found = before ? before->facts.if_contains("tests_found") : nullptr;
     if (found == nullptr || *found != json::value(false)) { return paths; }
     AF_TRY(const auto files, workshop.scaffold(state.tree));
@@ -277,7 +277,7 @@ Result<std::vector<std::string>> begin_suite(TaskSession& session, Workshop& wor
     return paths;
 }
 
-bool needs_baseline(const StageTemplate& stage) { return judges_a_stage(stage.name == "deliver" ? "deliver" : exit_gate(stage)); }
+bool needs_baseline(const StageTemplate& stage) { return judges_a_stage(closing_gate(stage)); }
 
 bool will_need_baseline(const TaskState& state) {
     for (std::size_t index = state.stage_index; index < state.pipeline.stages.size(); ++index) {
@@ -320,7 +320,7 @@ Result<json::object> current_verification(const TaskSession& session, const std:
     });
     json::object status = verification_status(reports);
     if (!stale.empty()) { status["stale"] = std::move(stale); }
-    AF_TRY(const auto before, newest_report(session, "baseline"));
+    AF_TRY(const auto before, newest_report(session, gate_name::baseline));
     if (before && needs_baseline(session.state().stage_template())) {
         const json::value* found = before->facts.if_contains("tests_found");
         const auto failed = fact_texts(before->facts, "failed_before");
@@ -353,8 +353,8 @@ Result<std::vector<std::string>> files_not_handed_back(const TaskSession& sessio
 
 Result<std::vector<std::string>> locked_tests(const TaskSession& session) {
     const TaskState& state = session.state();
-    if (state.red_tree.empty()) { return state.hand_back && state.hand_back->to == "red" ? files_not_handed_back(session, *state.hand_back) : std::vector<std::string>(); }
-    AF_TRY(const auto suite, session.artifact("red"));
+    if (state.red_tree.empty()) { return correction_asked(state) == Correction::tests ? files_not_handed_back(session, *state.hand_back) : std::vector<std::string>(); }
+    AF_TRY(const auto suite, session.test_suite());
     return suite ? files_of_suite(*suite) : std::vector<std::string>();
 }
 
@@ -377,7 +377,7 @@ Result<json::object> measured_facts(const TaskSession& session, Workshop& worksh
     AF_TRY(const auto changes, workshop.diff(state.base_tree, tree));
     AF_TRY(const auto tests, locked_tests(session));
     add_file_facts(facts, changes, tests, artifact);
-    const std::string gate = stage == "deliver" ? "deliver" : exit_gate(state.stage_template());
+    const std::string gate = closing_gate(state.stage_template());
     if (!gate.empty()) {
         AF_TRY(const auto report, newest_report(session, gate));
         if (report && report->tree == tree) {
@@ -386,7 +386,7 @@ Result<json::object> measured_facts(const TaskSession& session, Workshop& worksh
             facts["to_look_at"] = json::array(lines.begin(), lines.end());
         }
     }
-    if (stage == "deliver") {
+    if (makes_delivery(state.stage_template())) {
         // The report of a delivery lists paths alone; an implementation lists what was done to each.
         json::array paths;
         for (const TreeChange& change : changes) { paths.emplace_back(change.path); }

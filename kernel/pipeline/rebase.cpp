@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Putting a delivered change on a base that has moved: merge, measure, commit; and keeping ended tasks in the repository.
+#include "config/gate_names.hpp"
+#include "contracts/names.hpp"
 #include "gates/before.hpp"
 #include "pipeline/controller.hpp"
 #include "pipeline/delivery.hpp"
@@ -80,22 +82,23 @@ private:
         GateBaseline baseline;
         baseline.base_tree = head_tree;
         GateCall suite;
-        suite.request.gate = "tests";
+        suite.request.gate = gate_name::tests;
         suite.tree = head_tree;
-        services_.events.event("gate_started", {{"gate", "baseline"}, {"stage", state().stage().name}});
+        services_.events.event("gate_started", {{"gate", gate_name::baseline}, {"stage", state().stage().name}});
         AF_TRY(GateReport before, workshop_.gate(suite, stop_));
-        services_.events.event("gate", {{"gate", "baseline"}, {"stage", state().stage().name}, {"passed", before.passed}, {"summary", before.summary}});
+        services_.events.event("gate", {{"gate", gate_name::baseline}, {"stage", state().stage().name}, {"passed", before.passed}, {"summary", before.summary}});
         baseline.base_tests = std::move(before.tests);
         // What was found to flip before the task is trusted no more here.
-        AF_TRY(const auto known, newest_report(session_, "baseline"));
+        AF_TRY(const auto known, newest_report(session_, gate_name::baseline));
         if (known) { baseline.flaky = fact_texts(known->facts, "flaky"); }
         baseline.red_tree = red_tree_;
-        AF_TRY(const auto artifacts, session_.artifacts());
-        if (const auto found = artifacts.find("spec"); found != artifacts.end()) { baseline.specification = found->second; }
-        if (const auto found = artifacts.find("red"); found != artifacts.end()) { baseline.test_suite = found->second; }
+        AF_TRY(const auto specification, session_.artifact_of(contract_name::specification));
+        AF_TRY(const auto test_suite, session_.test_suite());
+        baseline.specification = specification.value_or(json::object());
+        baseline.test_suite = test_suite.value_or(json::object());
         AF_TRY(baseline.test_files, locked_tests(session_));
         if (!red_tree_.empty()) {
-            AF_TRY(auto red, newest_report(session_, "red"));
+            AF_TRY(auto red, newest_report(session_, gate_name::red));
             if (red) { baseline.red_tests = std::move(red->tests); }
         }
         baseline_ = std::move(baseline);
@@ -104,12 +107,12 @@ private:
 
     Result<void> pass_deliver_gate() {
         GateCall call;
-        call.request.gate = "deliver";
+        call.request.gate = gate_name::deliver;
         call.tree = tree_;
         call.baseline = &baseline_;
-        services_.events.event("gate_started", {{"gate", "deliver"}, {"stage", state().stage().name}});
+        services_.events.event("gate_started", {{"gate", gate_name::deliver}, {"stage", state().stage().name}});
         AF_TRY(report_, workshop_.gate(call, stop_));
-        services_.events.event("gate", {{"gate", "deliver"}, {"stage", state().stage().name}, {"passed", report_.passed}, {"summary", report_.summary}});
+        services_.events.event("gate", {{"gate", gate_name::deliver}, {"stage", state().stage().name}, {"passed", report_.passed}, {"summary", report_.summary}});
         result_.summary = report_.summary;
         if (report_.passed) { return {}; }
         const std::string message = "the merged change does not pass the deliver gate on the new base; nothing was changed: " + listed_paths(report_.blocking_issues);

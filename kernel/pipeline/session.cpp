@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/session.hpp"
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -281,6 +282,27 @@ Result<std::map<std::string, json::object, std::less<>>> TaskSession::artifacts(
         if (found) { all.emplace(entry.name, std::move(*found)); }
     }
     return all;
+}
+
+Result<std::map<std::string, json::object, std::less<>>> TaskSession::artifacts_by_contract() const {
+    std::map<std::string, json::object, std::less<>> all;
+    for (const StageTemplate& stage : state_.pipeline.stages) {
+        AF_TRY(auto found, artifact(stage.name));
+        if (found) { all.insert_or_assign(stage.contract, std::move(*found)); }
+    }
+    return all;
+}
+
+Result<std::optional<json::object>> TaskSession::test_suite() const {
+    const auto stage = std::ranges::find_if(state_.pipeline.stages, writes_tests);
+    return stage == state_.pipeline.stages.end() ? std::optional<json::object>() : artifact(stage->name);
+}
+
+Result<std::optional<json::object>> TaskSession::artifact_of(std::string_view contract) const {
+    for (std::size_t index = state_.stages.size(); index-- > 0;) {
+        if (state_.pipeline.stages[index].contract == contract && !state_.stages[index].artifact_hash.empty()) { return artifact(state_.stages[index].name); }
+    }
+    return std::optional<json::object>();
 }
 
 Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_id, std::vector<Record>* folded) {

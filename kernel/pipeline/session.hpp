@@ -78,6 +78,12 @@ public:
     [[nodiscard]] Result<std::optional<json::object>> artifact(std::string_view stage) const;
     /// All accepted artifacts by stage.
     [[nodiscard]] Result<std::map<std::string, json::object, std::less<>>> artifacts() const;
+    /// The same by contract; of several with one contract, that of the latest stage.
+    [[nodiscard]] Result<std::map<std::string, json::object, std::less<>>> artifacts_by_contract() const;
+    /// What the stage that writes tests (writes_tests) handed in; empty before.
+    [[nodiscard]] Result<std::optional<json::object>> test_suite() const;
+    /// One of them; empty where there is none.
+    [[nodiscard]] Result<std::optional<json::object>> artifact_of(std::string_view contract) const;
 
 private:
     TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock, const Redactor& redactor);

@@ -165,6 +165,8 @@ private:
         input_.request = state.request;
         input_.goal_type = state.goal_type;
         AF_TRY(auto artifacts, session_.artifacts());
+        AF_TRY(auto by_contract, session_.artifacts_by_contract());
+        artifacts.merge(std::move(by_contract));        // A stage's own name wins.
         input_.artifacts = as_shown(state, std::move(artifacts));
         input_.completed_stages = state.completed_stages();
         input_.input_artifact = {{"original_request", state.request}};

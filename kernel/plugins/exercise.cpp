@@ -733,7 +733,7 @@ private:
         host.stage_input.request = text_for(one.input, "Add a slugify function.");
         host.stage_input.goal_type = one.input == Input::empty ? "" : "feature";
         host.stage_input.input_artifact = artifact;
-        host.stage_input.artifacts["intake"] = artifact;
+        host.stage_input.artifacts["earlier"] = artifact;
         if (one.broken || one.input == Input::huge || one.input == Input::entries) {
             host.stage_input.feedback = text_for(one.input, "Shorter.");
             host.stage_input.resolution = artifact;
@@ -813,7 +813,7 @@ private:
             CompletionRequest request;
             request.system = text_for(one.input, "You answer in one word.");
             request.user = text_for(one.input, "Say hello.");
-            request.place = {"task-fake", "intake", "role", 1, 1, 1};
+            request.place = {"task-fake", "stage", "role", 1, 1, 1};
             if (one.input != Input::empty && one.input != Input::required) {
                 json::value schema = json::object{{"type", "object"}, {"properties", json::object{{"a", json::object{{"type", "string"}}}}}};
                 if (one.broken) { spoil(schema, one.input); }

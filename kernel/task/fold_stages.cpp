@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/gate_names.hpp"
 #include "task/fold.hpp"
 
 namespace agentforge::kernel {
@@ -19,7 +20,7 @@ Result<void> Fold::on(const records::StageStarted& started) {
     stage.attempts += 1;
     stage.started_at = time_;
     stage.error.clear();
-    if (stage.name == "red" && state_.before_red.empty()) { state_.before_red = state_.tree; }
+    if (writes_tests(state_.stage_template()) && state_.before_red.empty()) { state_.before_red = state_.tree; }
     state_.progress = StageProgress::executing;
     state_.reviewed_by.clear();
     begin_visit();
@@ -77,7 +78,7 @@ Result<void> Fold::on(const records::ArtifactAccepted& accepted) {
     stage.asks = *accepted.asks;
     state_.progress = StageProgress::accepted;
     state_.reviewed_by.clear();
-    if (stage.name == "red") { state_.red_tree = state_.tree; }
+    if (writes_tests(state_.stage_template())) { state_.red_tree = state_.tree; }
     state_.resumption.accepted_at = time_;
     return {};
 }
@@ -144,7 +145,7 @@ Result<void> Fold::on(const records::CycleStarted&) {
     const std::string reworked = state_.stages[*target].artifact_hash;
     for (std::size_t index = *target; index <= state_.stage_index; ++index) { undo_stage(index); }
     if (state_.hand_back) { state_.hand_back->artifact_blob = reworked; }
-    state_.gates.erase("deliver");
+    state_.gates.erase(std::string(gate_name::deliver));
     // What the later stage was told is not meant for this one.
     state_.feedback.reset();
     state_.resolution_blob.clear();
@@ -174,7 +175,7 @@ void Fold::undo_stage(std::size_t index) {
     stage.completed_at.clear();
     if (const std::string gate = exit_gate(state_.pipeline.stages[index]); !gate.empty()) { state_.gates.erase(gate); }
     begin_effort(stage);
-    if (stage.name != "red" || state_.before_red.empty()) { return; }
+    if (!writes_tests(state_.pipeline.stages[index]) || state_.before_red.empty()) { return; }
     // Tests are written before the code: what was written for the old ones goes with them. Tests that were handed back are corrected.
     const bool corrected = state_.hand_back && state_.hand_back->to == stage.name;
     state_.tree = corrected ? state_.red_tree : std::exchange(state_.before_red, {});

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/gate_names.hpp"
 #include "task/fold.hpp"
 
 namespace agentforge::kernel {
@@ -187,7 +188,7 @@ Result<void> Fold::on(const records::HeldOut& held_out) {
 
 Result<void> Fold::on(const records::Delivered& delivered) {
     AF_CHECK(require_executing(delivered.stage));
-    const auto measured = state_.gates.find("deliver");
+    const auto measured = state_.gates.find(gate_name::deliver);
     if (measured == state_.gates.end() || !measured->second.passed || measured->second.tree != delivered.tree) {
         return refuse("the deliver gate did not pass on the delivered tree");
     }

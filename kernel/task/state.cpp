@@ -37,11 +37,6 @@ std::uint64_t TaskState::wall_ms() const noexcept {
 std::string_view name_of(EscalationCause cause) noexcept { return name_in(cause_names, cause); }
 std::optional<EscalationCause> escalation_cause(std::string_view name) { return value_in(cause_names, name); }
 
-std::string exit_gate(const StageTemplate& stage) {
-    const json::value* gate = stage.config.if_contains("exit_gate");
-    return gate != nullptr && gate->is_string() ? std::string(gate->get_string()) : std::string();
-}
-
 bool is_last(const TaskState& state) {
     const std::string& name = state.stage().name;
     return state.stage_index + 1 == state.stages.size() || (state.exit_after && *state.exit_after == name) || state.pipeline.exit_stage == name;

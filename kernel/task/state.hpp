@@ -302,9 +302,6 @@ struct DeliveryBase { std::string commit; std::string tree; std::string red_tree
 /// The tree that was delivered; before that, the workspace as it was recorded last.
 [[nodiscard]] std::string delivered_tree(const TaskState& state);
 
-/// The gate that must pass on the recorded tree before the stage's artifact is accepted (`config.exit_gate`); empty: none.
-[[nodiscard]] std::string exit_gate(const StageTemplate& stage);
-
 /// Whether the pipeline ends with the current stage.
 [[nodiscard]] bool is_last(const TaskState& state);
 /// Whether a person must approve the current stage's artifact before it counts. Supervised mode asks between stages, never

@@ -14,7 +14,6 @@ public:
         info.name = "analyze";
         info.description = "Finds out what the change touches and what could go wrong.";
         info.output_contract = "analysis";
-        info.required_input_fields = {"request_id"};
         info.output_fields = {"analysis", "components"};
         return info;
     }
@@ -29,7 +28,7 @@ protected:
     void prepare_run(AgentRun& run, StageContext& context) override {
         ToolBasedStage::prepare_run(run, context);
         const auto& artifacts = context.input().artifacts;
-        if (const auto intake = artifacts.find("intake"); intake != artifacts.end()) { run.state["intake"] = intake->second; }
+        if (const auto intake = artifacts.find("intake_record"); intake != artifacts.end()) { run.state["intake_record"] = intake->second; }
     }
 };
 

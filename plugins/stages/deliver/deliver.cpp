@@ -13,11 +13,6 @@ using namespace agentforge;
 constexpr std::string_view changelog = "CHANGELOG.md";
 constexpr std::string_view hook_refuses = "AF-GIT-047";
 
-bool completed(StageContext& context, std::string_view stage) {
-    const auto& stages = context.input().completed_stages;
-    return std::find(stages.begin(), stages.end(), stage) != stages.end();
-}
-
 std::string text_of(const json::object& object, std::string_view key) {
     const json::value* value = object.if_contains(key);
     return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
@@ -72,8 +67,9 @@ public:
 
     [[nodiscard]] Validation validate_input(StageContext& context) override {
         Validation validation;
-        if (!context.input().artifacts.contains("spec")) { validation.errors.emplace_back("there is no artifact of stage spec"); }
-        if (!context.input().artifacts.contains("green")) { validation.errors.emplace_back("there is no artifact of stage green"); }
+        for (const char* contract : {"specification", "implementation"}) {
+            if (!context.input().artifacts.contains(contract)) { validation.errors.push_back(std::string("no earlier stage has made a `") + contract + "`"); }
+        }
         return validation;
     }
 
@@ -102,14 +98,14 @@ protected:
         const std::string after = with_entry(before, text_of(artifact, "changelog_entry"));
         if (auto written = files.create(changelog, after, true); !written.ok()) { return StageResult::failed(std::move(written).error()); }
 
-        const json::object& specification = context.input().artifacts.find("spec")->second;
+        const json::object& specification = context.input().artifacts.find("specification")->second;
         DeliveryRequest request;
         request.title = text_of(specification, "title");
         request.body = text_of(artifact, "summary");
         auto delivery = context.deliver(request);
-        if (!delivery.ok() && delivery.error().code == hook_refuses && completed(context, "green")) {
+        if (!delivery.ok() && delivery.error().code == hook_refuses) {
             // What a hook finds wrong is the developer's to mend; the hook's own words say what.
-            return StageResult::cycle("green", delivery.error().message);
+            return StageResult::cycle("implementation", delivery.error().message);
         }
         if (!delivery.ok()) { return StageResult::failed(std::move(delivery).error()); }
         context.progress(delivery->commit.empty() ? "wrote the patch; no commit was asked for" : "committed " + delivery->commit.substr(0, 12) + " on " + delivery->branch);

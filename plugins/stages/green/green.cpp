@@ -19,10 +19,8 @@ public:
 
     [[nodiscard]] Validation validate_input(StageContext& context) override {
         Validation validation;
-        for (const char* stage : {"spec", "red"}) {
-            if (!context.input().artifacts.contains(stage)) {
-                validation.errors.push_back(std::string("there is no artifact of stage ") + stage);
-            }
+        for (const char* contract : {"specification", "test_suite"}) {
+            if (!context.input().artifacts.contains(contract)) { validation.errors.push_back(std::string("no earlier stage has made a `") + contract + "`"); }
         }
         return validation;
     }
@@ -38,11 +36,11 @@ public:
 protected:
     void prepare_run(AgentRun& run, StageContext& context) override {
         ToolBasedStage::prepare_run(run, context);
-        for (const char* stage : {"spec", "red"}) { run.state[stage] = context.input().artifacts.find(stage)->second; }
+        for (const char* contract : {"specification", "test_suite"}) { run.state[contract] = context.input().artifacts.find(contract)->second; }
         run.state.erase("input_artifact");
     }
 
-    /// What is handed back goes to the stage that made it; the kernel has checked the evidence, and checks it again.
+    /// What is handed back goes to the stage that made it, which the kernel finds; it has checked the evidence, and checks it again.
     [[nodiscard]] StageResult finish(json::object artifact, const AgentOutcome&, StageContext&) override {
         const json::value* claim = artifact.if_contains("hand_back");
         if (claim == nullptr || !claim->is_object()) { return StageResult::completed(std::move(artifact)); }

@@ -20,9 +20,14 @@ public:
         info.name = "red";
         info.description = "Declares the specified interfaces and has tests written that fail.";
         info.output_contract = "test_suite";
-        info.required_input_fields = {"spec_id", "requirements"};
         info.output_fields = {"test_files"};
         return info;
+    }
+
+    [[nodiscard]] Validation validate_input(StageContext& context) override {
+        Validation validation;
+        if (!context.input().artifacts.contains("specification")) { validation.errors.emplace_back("no earlier stage has made a `specification`"); }
+        return validation;
     }
 
     [[nodiscard]] std::string user_message(StageContext&) override {
@@ -36,7 +41,7 @@ public:
     }
 
     [[nodiscard]] StageResult execute(StageContext& context) override {
-        const std::vector<SkeletonInterface> interfaces = declared(context.input().input_artifact);
+        const std::vector<SkeletonInterface> interfaces = declared(context.input().artifacts.find("specification")->second);
         if (!interfaces.empty()) {
             auto written = context.write_skeleton(interfaces);
             if (!written.ok()) { return StageResult::failed(std::move(written).error()); }

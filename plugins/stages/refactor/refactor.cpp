@@ -19,10 +19,8 @@ public:
 
     [[nodiscard]] Validation validate_input(StageContext& context) override {
         Validation validation;
-        for (const char* stage : {"spec", "green"}) {
-            if (!context.input().artifacts.contains(stage)) {
-                validation.errors.push_back(std::string("there is no artifact of stage ") + stage);
-            }
+        for (const char* contract : {"specification", "implementation"}) {
+            if (!context.input().artifacts.contains(contract)) { validation.errors.push_back(std::string("no earlier stage has made a `") + contract + "`"); }
         }
         return validation;
     }
@@ -37,7 +35,7 @@ public:
 protected:
     void prepare_run(AgentRun& run, StageContext& context) override {
         ToolBasedStage::prepare_run(run, context);
-        for (const char* stage : {"spec", "green"}) { run.state[stage] = context.input().artifacts.find(stage)->second; }
+        for (const char* contract : {"specification", "implementation"}) { run.state[contract] = context.input().artifacts.find(contract)->second; }
         run.state.erase("input_artifact");
     }
 };

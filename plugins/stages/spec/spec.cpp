@@ -30,8 +30,8 @@ protected:
     void prepare_run(AgentRun& run, StageContext& context) override {
         ToolBasedStage::prepare_run(run, context);
         const auto& artifacts = context.input().artifacts;
-        if (const auto clarify = artifacts.find("clarify"); clarify != artifacts.end()) {
-            run.state["clarified_requirements"] = clarify->second.at("clarified_requirements");
+        if (const auto clarification = artifacts.find("clarification"); clarification != artifacts.end()) {
+            run.state["clarified_requirements"] = clarification->second.at("clarified_requirements");
         }
     }
 };

@@ -76,7 +76,7 @@ struct StageInput {
     std::string request;                                    ///< The user's words, verbatim.
     std::string goal_type;
     json::object input_artifact;                            ///< Artifact of the stage before, or {"original_request": …}.
-    std::map<std::string, json::object, std::less<>> artifacts;     ///< By stage name.
+    std::map<std::string, json::object, std::less<>> artifacts;     ///< By stage name, and by contract: of several with one contract, the latest stage's.
     std::vector<std::string> completed_stages;
     std::optional<std::string> feedback;                    ///< What a person wants changed.
     std::optional<json::object> resolution;                 ///< A person's answer to the last escalation.

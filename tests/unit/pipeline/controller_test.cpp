@@ -720,7 +720,7 @@ TEST_F(ControllerTest, a_cycle_undoes_what_came_after_its_target) {
     passing({"b"});
     bench.stage("c", [&](StageContext& context) {
         ran.emplace_back("c");
-        EXPECT_EQ(context.input().artifacts.size(), 2U);
+        EXPECT_THAT(context.input().artifacts, ::testing::UnorderedElementsAre(::testing::Key("a"), ::testing::Key("b"), ::testing::Key("note"))) << "by stage and by contract";
         return std::exchange(sent_back, true) ? note() : StageResult::cycle("a", "the plan is wrong");
     });
     const auto result = bench.start(Bench::with({"a", "b", "c"}));
@@ -752,6 +752,7 @@ TEST_F(ControllerTest, a_cycle_before_the_tests_takes_the_code_back_too) {
         return std::exchange(sent_back, true) ? note() : StageResult::cycle("red", "the tests are wrong");
     });
     StartOptions options = Bench::with({"red", "green"});
+    options.pipeline.stages[0].locks_tests = true;
     options.pipeline.stages[1].agent = "software_developer";
     const auto result = bench.start(options);
     EXPECT_TRUE(result.success);

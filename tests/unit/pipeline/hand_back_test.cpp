@@ -164,11 +164,11 @@ TEST(HandBack, a_criterion_goes_back_with_the_tests_that_follow_from_it) {
 HandBack sent(std::string to) { return HandBack{"green", std::move(to), {spaces}, "REQ-002", "t1", "t2", "b"}; }
 
 std::vector<std::string> faults(std::string_view tests) {
-    return faults_of_correction(sent("red"), suite, parsed(R"({"test_files": [{"path": "tests/test_slug.py", "tests": )" + std::string(tests) + "}]}"));
+    return faults_of_correction(Correction::tests, sent("red"), suite, parsed(R"({"test_files": [{"path": "tests/test_slug.py", "tests": )" + std::string(tests) + "}]}"));
 }
 
 TEST(HandBack, the_same_suite_may_come_back_and_so_may_a_test_of_another_name) {
-    EXPECT_THAT(faults_of_correction(sent("red"), suite, suite), IsEmpty());
+    EXPECT_THAT(faults_of_correction(Correction::tests, sent("red"), suite, suite), IsEmpty());
     EXPECT_THAT(faults(R"([{"name": "test_lower", "requirement_ref": "REQ-001"}, {"name": "test_hyphens", "requirement_ref": "REQ-002"}])"), IsEmpty());
 }
 
@@ -190,12 +190,12 @@ json::object corrected(std::size_t requirement, std::string_view key, json::valu
 }
 
 TEST(HandBack, a_specification_is_corrected_where_it_was_handed_back_and_nowhere_else) {
-    EXPECT_THAT(faults_of_correction(sent("spec"), specification, corrected(1, "acceptance_criteria", json::array{"'a b' becomes 'a_b'"})), IsEmpty());
-    EXPECT_THAT(faults_of_correction(sent("spec"), specification, corrected(0, "acceptance_criteria", json::array{"anything"})), ElementsAre(HasSubstr("REQ-001 has changed")));
-    EXPECT_THAT(faults_of_correction(sent("spec"), specification, corrected(1, "verification_method", "inspection")), ElementsAre(HasSubstr("REQ-002 is verified otherwise")));
+    EXPECT_THAT(faults_of_correction(Correction::specification, sent("spec"), specification, corrected(1, "acceptance_criteria", json::array{"'a b' becomes 'a_b'"})), IsEmpty());
+    EXPECT_THAT(faults_of_correction(Correction::specification, sent("spec"), specification, corrected(0, "acceptance_criteria", json::array{"anything"})), ElementsAre(HasSubstr("REQ-001 has changed")));
+    EXPECT_THAT(faults_of_correction(Correction::specification, sent("spec"), specification, corrected(1, "verification_method", "inspection")), ElementsAre(HasSubstr("REQ-002 is verified otherwise")));
     json::object shorter = specification;
     shorter.at("requirements").as_array().pop_back();
-    EXPECT_THAT(faults_of_correction(sent("spec"), specification, shorter), ElementsAre(HasSubstr("REQ-002 is gone")));
+    EXPECT_THAT(faults_of_correction(Correction::specification, sent("spec"), specification, shorter), ElementsAre(HasSubstr("REQ-002 is gone")));
 }
 
 // ---------------------------------------------------------------------------------------------- the task --

@@ -63,6 +63,8 @@ protected:
         options.pipeline.stages[0].agent = "test_engineer";
         options.pipeline.stages[1].agent = "software_developer";
         options.pipeline.stages[2].agent = "devops_engineer";
+        options.pipeline.stages[0].locks_tests = true;
+        options.pipeline.stages[2].delivers = true;
         return options;
     }
     [[nodiscard]] bool ends_with_it(const std::string& task) { return bench.memory.trees.at(bench.state(task).tree).contains(other); }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an artifact makes true for `skip_if`, as its contract says under `conditions`:
+//
+//   conditions:
+//     no_ambiguities: [{empty: identified_ambiguities}]
+//     trivial_change: [{small_change: true}, {contract: intake_record, field: initial_complexity, is: trivial}]
+//
+// A word holds where all of its checks do.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/yaml.hpp"
+#include "contracts/contract.hpp"
+
+namespace agentforge::kernel {
+
+/// `{empty: FIELD}`: the list is empty or absent.
+struct EmptyField { std::string field; };
+/// `{small_change: true}`: the files that the kernel measured are at most two, and their changed lines at most ten.
+struct SmallChange {};
+/// `{contract: NAME, field: FIELD, is: TEXT}`: another artifact of the task says so.
+struct SaidElsewhere { std::string contract; std::string field; std::string is; };
+
+struct Condition {
+    std::string word;
+    std::vector<std::variant<EmptyField, SmallChange, SaidElsewhere>> checks;
+};
+
+/// Errors: `invalid` AF-CONT-013 with file and line.
+[[nodiscard]] Result<std::vector<Condition>> read_conditions(const YamlDocument& document);
+[[nodiscard]] bool holds(const Condition& condition, const json::object& artifact, const RuleContext& context);
+
+}  // namespace agentforge::kernel

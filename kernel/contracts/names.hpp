@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contracts whose artifacts the kernel itself reads. Whichever stage hands in an artifact of one of them made it.
+#pragma once
+
+#include <string_view>
+
+namespace agentforge::kernel::contract_name {
+
+inline constexpr std::string_view intake_record = "intake_record";
+inline constexpr std::string_view specification = "specification";
+inline constexpr std::string_view test_suite = "test_suite";
+inline constexpr std::string_view delivery_report = "delivery_report";
+
+}  // namespace agentforge::kernel::contract_name
+
+/// For whom an implementation is handed back (`hand_back.to` of the contract `implementation`), whatever these stages are called.
+namespace agentforge::kernel::hand_back_to {
+
+inline constexpr std::string_view tests = "red";                ///< The stage that wrote the tests.
+inline constexpr std::string_view specification = "spec";       ///< The stage that wrote the specification.
+
+}  // namespace agentforge::kernel::hand_back_to
