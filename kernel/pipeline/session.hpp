@@ -48,7 +48,6 @@ public:
                                                                    std::string_view command, const Redactor& redactor = nothing_hidden());
 
     [[nodiscard]] const TaskState& state() const noexcept { return state_; }
-    [[nodiscard]] const std::vector<Record>& records() const noexcept { return journal_.records(); }
     [[nodiscard]] const JournalHead& head() const noexcept { return journal_.head(); }
     [[nodiscard]] const TaskPaths& paths() const noexcept { return paths_; }
     [[nodiscard]] BlobStore& blobs() noexcept { return blobs_; }

@@ -857,7 +857,7 @@ private:
             json::value context = json::object{{"evidence", "text"}, {"files", json::array{"src/app.py"}}};
             if (one.input == Input::empty) { context = json::object{}; }
             spoil(context, one.input);
-            Escalation escalation{"ESC-20260101-000000-0001", "task-fake", text_for(one.input, "clarify"), text_for(one.input, "It is unclear."), text_for(one.input, "Which one?"), {}, context.get_object(),
+            Escalation escalation{"ESC-20260101-000000-0001", "task-fake", text_for(one.input, "stage"), text_for(one.input, "It is unclear."), text_for(one.input, "Which one?"), {}, context.get_object(),
                                   "2026-01-01T00:00:00Z", one.input == Input::empty ? "" : folder};
             if (one.input == Input::valid) { escalation.options = {"this", "that"}; }
             ApprovalRequest approval{"APR-20260101-000000-0001", "task-fake", text_for(one.input, "specify"), context.get_object(), std::string(64, 'a'), "2026-01-01T00:00:00Z", escalation.directory};

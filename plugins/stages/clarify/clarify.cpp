@@ -33,9 +33,14 @@ public:
         info.name = "clarify";
         info.description = "Resolves ambiguities from the codebase and asks a person only about what blocks.";
         info.output_contract = "clarification";
-        info.required_input_fields = {"request_id", "identified_ambiguities"};
         info.output_fields = {"clarified_requirements", "questions"};
         return info;
+    }
+
+    [[nodiscard]] Validation validate_input(StageContext& context) override {
+        Validation validation;
+        if (!context.input().artifacts.contains("intake_record")) { validation.errors.emplace_back("no earlier stage has made an `intake_record`"); }
+        return validation;
     }
 
     [[nodiscard]] std::string user_message(StageContext&) override {
@@ -81,7 +86,7 @@ private:
     }
 
     static std::string impact_of(const std::string& question, StageContext& context) {
-        for (const json::value& entry : list_of(context.input().input_artifact, "identified_ambiguities")) {
+        for (const json::value& entry : list_of(context.input().artifacts.find("intake_record")->second, "identified_ambiguities")) {
             if (text_of(entry.as_object(), "question") == question) { return text_of(entry.as_object(), "impact"); }
         }
         return "significant";

@@ -14,7 +14,6 @@ public:
         info.name = "intake";
         info.description = "Extracts structured requirements from the request.";
         info.output_contract = "intake_record";
-        info.required_input_fields = {"original_request"};
         info.output_fields = {"extracted_intent", "identified_ambiguities"};
         return info;
     }

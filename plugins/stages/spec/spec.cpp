@@ -14,9 +14,14 @@ public:
         info.name = "spec";
         info.description = "Writes the specification that tests and code are held against.";
         info.output_contract = "specification";
-        info.required_input_fields = {"request_id", "analysis"};
         info.output_fields = {"requirements", "components"};
         return info;
+    }
+
+    [[nodiscard]] Validation validate_input(StageContext& context) override {
+        Validation validation;
+        if (!context.input().artifacts.contains("analysis")) { validation.errors.emplace_back("no earlier stage has made an `analysis`"); }
+        return validation;
     }
 
     [[nodiscard]] std::string user_message(StageContext&) override {
@@ -30,6 +35,8 @@ protected:
     void prepare_run(AgentRun& run, StageContext& context) override {
         ToolBasedStage::prepare_run(run, context);
         const auto& artifacts = context.input().artifacts;
+        const json::object& analysis = artifacts.find("analysis")->second;
+        if (analysis != context.input().input_artifact) { run.state["analysis"] = analysis; }       // Another stage came between.
         if (const auto clarification = artifacts.find("clarification"); clarification != artifacts.end()) {
             run.state["clarified_requirements"] = clarification->second.at("clarified_requirements");
         }

@@ -134,6 +134,53 @@ class Arrows(unittest.TestCase):
         self.assertEqual([], [folder for folder in kernel_order(ROOT) if f"kernel/{folder}" not in described and f"`{folder}`" not in described])
 
 
+STAGES = ("intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver")
+STAGE_NAME = re.compile('"(' + "|".join(STAGES) + ')"')
+# Words that are no stage's name, though one has the same.
+OTHER_WORDS = {
+    "kernel/config/gate_names.hpp": "gates",
+    "kernel/contracts/names.hpp": "the words of a hand-back",
+    "kernel/contracts/rules.cpp": "what a request intends",
+    "kernel/pipeline/stage_host.cpp": "a host call",
+    "kernel/plugins/exercise.cpp": "a tool's function",
+    "kernel/plugins/guard.cpp": "a tool's function",
+}
+
+
+class Records(unittest.TestCase):
+    """A record's keys stand in kernel/records, and what is derived from records in the fold."""
+
+    def lines(self, *folders):
+        for folder in folders:
+            for file in sources(ROOT / folder):
+                for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+                    yield f"{file.relative_to(ROOT)}:{number}", line
+
+    def test_a_record_is_written_as_a_struct(self):
+        written = [place for place, line in self.lines("kernel/pipeline", "kernel/host") if re.search(r'(session|session_)(\.|->)record\("', line)]
+        self.assertEqual([], written)
+
+    def test_nothing_but_the_session_reads_a_tasks_records_while_it_runs(self):
+        readers = [place for place, line in self.lines("kernel/pipeline") if re.search(r"(\.|->)records\(\)", line) and not place.startswith("kernel/pipeline/session.cpp")]
+        self.assertEqual([], readers)
+
+    def test_no_stage_is_known_by_its_name(self):
+        named = []
+        for place, line in self.lines("kernel"):
+            file = place.split(":")[0]
+            if STAGE_NAME.search(line) and file not in OTHER_WORDS and not file.startswith("kernel/gates/"):    # Gates have these names.
+                named.append(f"{place}: {line.strip()}")
+        self.assertEqual([], named)
+
+    def test_no_stage_plugin_knows_another_stage(self):
+        named = []
+        for place, line in self.lines("plugins/stages"):
+            own = "info.name = " in line or line.startswith("AGENTFORGE_PLUGIN(")
+            if STAGE_NAME.search(line) and not own:
+                named.append(f"{place}: {line.strip()}")
+        self.assertEqual([], named)
+
+
 class PlantedViolations(unittest.TestCase):
     """The test itself: each kind of wrong arrow is found."""
 
