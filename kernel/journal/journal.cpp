@@ -37,8 +37,6 @@ struct Journal::State {
     FileDescriptor file;
     JournalDisk* disk = nullptr;
     json::object header;
-    /// Of the records that were appended: they stay until the end, a thousand of them after five hundred steps, so their small parts lie side by side.
-    json::storage_ptr memory = json::make_shared_resource<json::monotonic_resource>();
     std::vector<Record> records;
     JournalHead head;
     Recovery recovery;
@@ -398,12 +396,12 @@ Result<Record> Journal::append(json::object body) {
     if (state.disk->sync(state.file.get()) != 0) { return fail("The record could not be brought to disk", errno); }
     state.size += line.size();
     state.head = {record.seq, record.hash};
-    state.records.push_back({record.seq, json::object(record.body, state.memory), record.hash});
     return record;
 }
 
 const JournalHead& Journal::head() const noexcept { return state_->head; }
 const std::vector<Record>& Journal::records() const noexcept { return state_->records; }
+void Journal::forget_records() noexcept { std::vector<Record>().swap(state_->records); }
 const json::object& Journal::header() const noexcept { return state_->header; }
 const Recovery& Journal::recovery() const noexcept { return state_->recovery; }
 

@@ -97,7 +97,10 @@ public:
     /// Makes a body what `append` will write, without writing it. Errors: AF-JRNL-005, as there.
     [[nodiscard]] Result<void> prepare(json::object& body) const;
     [[nodiscard]] const JournalHead& head() const noexcept;
-    [[nodiscard]] const std::vector<Record>& records() const noexcept;     ///< All, in order; grows with append.
+    /// Those that `open` read, in order. An append adds none: a journal takes the same memory however long it is.
+    [[nodiscard]] const std::vector<Record>& records() const noexcept;
+    /// For when they were folded.
+    void forget_records() noexcept;
     [[nodiscard]] const json::object& header() const noexcept;
     [[nodiscard]] const Recovery& recovery() const noexcept;
 

@@ -89,8 +89,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::st
     };
     AF_TRY(Journal journal, Journal::open(paths.journal(), JournalDisk::system(), is_this_tasks));
     std::unique_ptr<TaskSession> session(new TaskSession(store, std::move(paths), std::move(lock), std::move(journal), clock, redactor));
-    AF_TRY(session->state_, fold_all(session->journal_.records()));
-    session->remember_items();
+    AF_CHECK(session->fold_journal());
     if (session->state_.task_id.empty()) { return no_records(task_id, session->paths_); }
     AF_CHECK(check_names(task_id, session->state_.task_id, session->paths_.journal()));
     if (const Recovery& recovery = session->journal_.recovery(); recovery.torn_tail) {
@@ -118,7 +117,7 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     AF_CHECK(fold(state_, body));       // What the state refuses is not written.
     auto written = write(std::move(body));
     if (!written.ok()) {
-        AF_CHECK(fold_again());
+        fold_again();
         return written.error();
     }
     state_.seq = written->seq;
@@ -153,11 +152,12 @@ Result<Record> TaskSession::write(json::object body) {
 }
 
 /// After a record that was folded and could not be written. The pipeline stays where it is: others hold references into it.
-Result<void> TaskSession::fold_again() {
-    AF_TRY(TaskState before, fold_all(journal_.records()));
-    std::swap(before.pipeline, state_.pipeline);
-    state_ = std::move(before);
-    return {};
+void TaskSession::fold_again() {
+    const auto records = Journal::read(paths_.journal());
+    auto before = records.ok() ? fold_all(*records) : Result<TaskState>(records.error());
+    if (!before.ok()) { return; }       // The journal is gone; what could not be written says so.
+    std::swap(before->pipeline, state_.pipeline);
+    state_ = std::move(*before);
 }
 
 bool TaskSession::has_projector() {
@@ -193,8 +193,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::take_over() {
     }
     AF_TRY(Journal journal, Journal::open(paths_.journal()));
     std::unique_ptr<TaskSession> session(new TaskSession(store_, paths_, std::nullopt, std::move(journal), clock_, redactor_));
-    AF_TRY(session->state_, fold_all(session->journal_.records()));
-    session->remember_items();
+    AF_CHECK(session->fold_journal());
     return session;
 }
 
@@ -205,8 +204,13 @@ void TaskSession::remember_item(const Record& record) {
     items_changed_ = true;
 }
 
-void TaskSession::remember_items() {
-    for (const Record& record : journal_.records()) { remember_item(record); }
+Result<void> TaskSession::fold_journal() {
+    for (const Record& record : journal_.records()) {
+        AF_CHECK(fold(state_, record.body));
+        remember_item(record);
+    }
+    journal_.forget_records();
+    return {};
 }
 
 Result<void> TaskSession::project() {

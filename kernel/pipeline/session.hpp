@@ -88,9 +88,10 @@ private:
     TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock, const Redactor& redactor);
     [[nodiscard]] records::Envelope envelope_of(const records::Body& record, const RecordAgent* agent) const;
     [[nodiscard]] Result<Record> write(json::object body);
-    [[nodiscard]] Result<void> fold_again();
+    void fold_again();
     void remember_item(const Record& record);
-    void remember_items();
+    /// Folds what opening the journal has read, and lets go of it.
+    [[nodiscard]] Result<void> fold_journal();
     /// Guarded by `writing_`, but for the destructor.
     [[nodiscard]] Result<void> project();
     [[nodiscard]] bool has_projector();
