@@ -100,13 +100,29 @@ bool is_documentation(const Language& language, std::string_view path) {
     return RE2::FullMatch(re2::StringPiece(name.data(), name.size()), known);
 }
 
-bool asks_for_no_behaviour(std::string_view request) {
+namespace {
+
+/// The request begins by asking for something to be made.
+bool asks_to_build(const re2::StringPiece& words) {
     static const RE2 builds(R"((?i)^\W*(?:please\W+)?(?:add|implement|create|write|build|support|make|introduce|let|allow|provide|give|extend|handle|teach|return|fix)\b)");
+    return RE2::PartialMatch(words, builds);
+}
+
+}  // namespace
+
+bool asks_for_no_behaviour(std::string_view request) {
     static const RE2 documents(R"((?i)^\W*(?:please\W+)?\w+(?:\W+\w+){0,2}?\W+(?:docs?|documentation|docstrings?|readme|comments?|changelog|licen[cs]e|annotations|type hints|typos?|wording|spelling|warnings?|lint|formatting|style)\b)");
     static const RE2 reshapes(R"((?i)\b(?:refactor|renam|mov(?:e|ing)\b|extract|inlin|split|clean|simplif|restructur|reorgani|rewrit|tidy|dedup|duplicat|format|remov|delet|drop\b|unused|dead code|)"
                               R"(document|comment|translat|annotat|faster|speed|optimi[sz]|performance|lint|style|typo))");
     const re2::StringPiece words(request.data(), request.size());
-    return RE2::PartialMatch(words, documents) || (RE2::PartialMatch(words, reshapes) && !RE2::PartialMatch(words, builds));
+    return RE2::PartialMatch(words, documents) || (RE2::PartialMatch(words, reshapes) && !asks_to_build(words));
+}
+
+bool asks_for_code(std::string_view request) {
+    static const RE2 code(R"((?i)\w\(|\w\.(?:c|cc|cpp|cxx|h|hpp|py|js|mjs|cjs|ts|go|rs|java)\b|\b(?:function|method|class|endpoint)\b)");
+    static const RE2 writing(R"((?i)\b(?:docs?|document\w*|docstrings?|readme|comments?|changelog|contributing|licen[cs]e|guide|manual|tutorial|handbook|instructions?|examples?|notes?|typos?|wording|spelling)\b|\.(?:md|rst|adoc|txt)\b)");
+    const re2::StringPiece words(request.data(), request.size());
+    return asks_to_build(words) && RE2::PartialMatch(words, code) && !RE2::PartialMatch(words, writing);
 }
 
 std::string without_parameters(std::string_view id) { return std::string(id.substr(0, id.find('['))); }
@@ -167,6 +183,9 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
     if (!new_tests && !evidence.asked_without) {
         ruling.blocking.push_back("No new test was seen to fail without the change, and the request does not ask for work that leaves behaviour as it is (to refactor, delete, document); "
                                   "RED must write a new test for what was asked. A person may allow it by gates.without_new_test.");
+    }
+    if (new_tests && !evidence.code_changed && evidence.asked_for_code) {
+        ruling.blocking.push_back("The request asks for code, and nothing but documentation, comments and tests has changed; do what the request says.");
     }
     // A few of many, tried in the time there was, are chance.
     const bool enough = !evidence.cut_short || evidence.tried.size() >= fewest_mutants;

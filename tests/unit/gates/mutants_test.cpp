@@ -310,6 +310,25 @@ TEST(Meaning, a_request_to_build_asks_for_behaviour_and_one_to_reshape_or_docume
     }
 }
 
+TEST(Meaning, documentation_alone_is_not_the_code_that_the_request_asks_for) {
+    MeaningEvidence evidence;
+    evidence.fresh = {"t.py::test_readme"};
+    evidence.code_changed = false;
+    EXPECT_TRUE(judge_meaning(evidence).passed());
+    evidence.asked_for_code = true;
+    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("nothing but documentation, comments and tests has changed")));
+    evidence.code_changed = true;
+    EXPECT_TRUE(judge_meaning(evidence).passed());
+}
+
+TEST(Meaning, a_request_asks_for_code_if_it_begins_so_names_code_and_no_documentation) {
+    for (const auto* request : {"Add median(values) to stats.py", "Implement a function that formats durations", "Please write a class for money"}) { EXPECT_TRUE(asks_for_code(request)) << request; }
+    for (const auto* request : {"Add a guide to stats.py", "Write in the README what median(values) does", "Add comments to stats.py", "Document total() in docs/a.md", "Add a code of conduct",
+                                "Der Median fehlt in stats.py", "The function median is slow"}) {
+        EXPECT_FALSE(asks_for_code(request)) << request;
+    }
+}
+
 TEST(Meaning, documentation_alone_needs_no_new_test) {
     MeaningEvidence evidence;
     evidence.code_changed = false;
