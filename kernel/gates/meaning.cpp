@@ -166,6 +166,11 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
         ruling.blocking.push_back("Every new test passes as well when the values that it expects are others, so what the code returns is equal to everything, or nothing is compared; "
                                   "return what the specification says.");
     }
+    for (const auto& id : evidence.equal_to_others) {
+        if (evidence.expects_anything) { break; }           // Said of all of them.
+        ruling.blocking.push_back(id + " passes as well when the literals that it says a result equals are others, so that result is equal to everything; "
+                                       "return what the specification says.");
+    }
     if (!evidence.plain.empty()) {
         ruling.blocking.push_back("RED's tests pass here and fail when they are run plainly (in a copy at another place, under other names of files, in another order, without the "
                                   "kernel's recorder): " + evidence.plain + ". Neither tests nor code may depend on how, where or by which name they are run.");
@@ -477,6 +482,7 @@ Result<std::vector<TestOutcome>> Measure::removed_tests(const GateCall& call, co
 Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence& green, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     TestSelection selection;
+    std::map<std::string, std::set<std::string>> equating;          // File → its functions that must fail now.
     for (const auto& file : green.red_files) {
         AF_TRY(const auto now, checkout_->file(call.tree, file));
         AF_TRY(const auto before, checkout_->file(call.baseline->base_tree, file));
@@ -491,6 +497,7 @@ Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence
         auto text = with_other_expectations(*now, lines, found->code);
         if (text.empty()) { continue; }
         selection.files.push_back(file);
+        equating[file] = plainly_equating(text, changed_line_numbers(text, *now), found->code);
         selection.instead[file] = std::move(text);
     }
     if (selection.files.empty()) { return {}; }
@@ -509,7 +516,10 @@ Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence
         }
         if (!fresh.contains(without_parameters(test.id))) { continue; }
         ++seen;
-        passed += test.status == TestStatus::passed ? 1 : 0;
+        if (test.status != TestStatus::passed) { continue; }
+        ++passed;
+        const auto name = without_parameters(test.id);
+        if (equating[test.file].contains(name.substr(name.rfind(':') + 1))) { evidence.equal_to_others.push_back(test.id); }
     }
     evidence.expects_anything = seen > 0 && passed == seen;
     return {};

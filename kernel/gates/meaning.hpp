@@ -44,6 +44,7 @@ struct MeaningEvidence {
     std::map<std::string, std::vector<std::string>> of_requirements;    ///< Requirement → its new tests.
     std::set<std::string> comparing;                ///< Tests that failed at an assertion on a mutant, or when they expected another value.
     bool expects_anything = false;                  ///< All new tests pass, too, when what they expect is another value.
+    std::vector<std::string> equal_to_others;       ///< New tests that pass, too, when the literal that they say a result equals is another.
     std::string plain;                              ///< How the plain run of passing tests failed; empty: it did not.
     std::string plain_told;                         ///< `passed`, `failed`, or why it was not run.
     std::vector<TestOutcome> removed;               ///< Tests that passed before and are gone: how they end on this tree.
