@@ -212,7 +212,11 @@ std::vector<Alteration> other_results(const std::string& path, const Line& line,
         }
         found.push_back(by_this.empty() ? Alteration{rule.name, std::string(line.text)} : std::move(by_this.front()));
     }
-    if (std::all_of(found.begin(), found.end(), [&](const Alteration& each) { return each.text == line.text; })) { found.clear(); }
+    const auto altered = std::find_if(found.begin(), found.end(), [&](const Alteration& each) { return each.text != line.text; });
+    if (altered == found.end()) { return {}; }
+    // A rule for another way to write a result finds none here: this one is altered all the same where that rule alters the others.
+    const auto other = *altered;
+    if (!is_neutral_result(line)) { std::replace_if(found.begin(), found.end(), [&](const Alteration& each) { return each.text == line.text; }, other); }
     return found;
 }
 

@@ -77,6 +77,12 @@ TEST(AlteredResults, each_kind_of_value_is_a_text_of_its_own_because_only_one_fi
     EXPECT_THAT(found[0].contents, ElementsAre(HasSubstr("return null;"), HasSubstr("return 0;"), HasSubstr("return false;")));
 }
 
+TEST(AlteredResults, results_that_are_written_in_different_ways_are_altered_together) {
+    const auto found = with_other_results("rust", "a.rs", "fn f(a: &[u8]) -> u8 {\n    if a.len() > 9 {\n        return 0;\n    }\n    if a.len() > 8 {\n        return g(a);\n    }\n    sum(a)\n}\n");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_THAT(found[0].contents, ElementsAre("fn f(a: &[u8]) -> u8 {\n    if a.len() > 9 {\n        return 1;\n    }\n    if a.len() > 8 {\n        return Default::default();\n    }\n    Default::default()\n}\n"));
+}
+
 TEST(AlteredResults, a_result_that_is_a_literal_becomes_another_literal) {
     EXPECT_THAT(with_other_results("java", "A.java", "class A {\n    boolean f() {\n        return false;\n    }\n}\n")[0].contents, ElementsAre(HasSubstr("return true;")));
     EXPECT_THAT(with_other_results("python", "a.py", "def f():\n    return 0\n")[0].contents, ElementsAre("def f():\n    return 1\n"));
