@@ -100,13 +100,29 @@ bool is_documentation(const Language& language, std::string_view path) {
     return RE2::FullMatch(re2::StringPiece(name.data(), name.size()), known);
 }
 
-bool asks_for_no_behaviour(std::string_view request) {
+namespace {
+
+/// The request begins by asking for something to be made.
+bool asks_to_build(const re2::StringPiece& words) {
     static const RE2 builds(R"((?i)^\W*(?:please\W+)?(?:add|implement|create|write|build|support|make|introduce|let|allow|provide|give|extend|handle|teach|return|fix)\b)");
+    return RE2::PartialMatch(words, builds);
+}
+
+}  // namespace
+
+bool asks_for_no_behaviour(std::string_view request) {
     static const RE2 documents(R"((?i)^\W*(?:please\W+)?\w+(?:\W+\w+){0,2}?\W+(?:docs?|documentation|docstrings?|readme|comments?|changelog|licen[cs]e|annotations|type hints|typos?|wording|spelling|warnings?|lint|formatting|style)\b)");
     static const RE2 reshapes(R"((?i)\b(?:refactor|renam|mov(?:e|ing)\b|extract|inlin|split|clean|simplif|restructur|reorgani|rewrit|tidy|dedup|duplicat|format|remov|delet|drop\b|unused|dead code|)"
                               R"(document|comment|translat|annotat|faster|speed|optimi[sz]|performance|lint|style|typo))");
     const re2::StringPiece words(request.data(), request.size());
-    return RE2::PartialMatch(words, documents) || (RE2::PartialMatch(words, reshapes) && !RE2::PartialMatch(words, builds));
+    return RE2::PartialMatch(words, documents) || (RE2::PartialMatch(words, reshapes) && !asks_to_build(words));
+}
+
+bool asks_for_code(std::string_view request) {
+    static const RE2 code(R"((?i)\w\(|\w\.(?:c|cc|cpp|cxx|h|hpp|py|js|mjs|cjs|ts|go|rs|java)\b|\b(?:function|method|class|endpoint)\b)");
+    static const RE2 writing(R"((?i)\b(?:docs?|document\w*|docstrings?|readme|comments?|changelog|contributing|licen[cs]e|guide|manual|tutorial|handbook|instructions?|examples?|notes?|typos?|wording|spelling)\b|\.(?:md|rst|adoc|txt)\b)");
+    const re2::StringPiece words(request.data(), request.size());
+    return asks_to_build(words) && RE2::PartialMatch(words, code) && !RE2::PartialMatch(words, writing);
 }
 
 std::string without_parameters(std::string_view id) { return std::string(id.substr(0, id.find('['))); }
@@ -150,6 +166,11 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
         ruling.blocking.push_back("Every new test passes as well when the values that it expects are others, so what the code returns is equal to everything, or nothing is compared; "
                                   "return what the specification says.");
     }
+    for (const auto& id : evidence.equal_to_others) {
+        if (evidence.expects_anything) { break; }           // Said of all of them.
+        ruling.blocking.push_back(id + " passes as well when the literals that it says a result equals are others, so that result is equal to everything; "
+                                       "return what the specification says.");
+    }
     if (!evidence.plain.empty()) {
         ruling.blocking.push_back("RED's tests pass here and fail when they are run plainly (in a copy at another place, under other names of files, in another order, without the "
                                   "kernel's recorder): " + evidence.plain + ". Neither tests nor code may depend on how, where or by which name they are run.");
@@ -167,6 +188,9 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
     if (!new_tests && !evidence.asked_without) {
         ruling.blocking.push_back("No new test was seen to fail without the change, and the request does not ask for work that leaves behaviour as it is (to refactor, delete, document); "
                                   "RED must write a new test for what was asked. A person may allow it by gates.without_new_test.");
+    }
+    if (new_tests && !evidence.code_changed && evidence.asked_for_code) {
+        ruling.blocking.push_back("The request asks for code, and nothing but documentation, comments and tests has changed; do what the request says.");
     }
     // A few of many, tried in the time there was, are chance.
     const bool enough = !evidence.cut_short || evidence.tried.size() >= fewest_mutants;
@@ -458,6 +482,7 @@ Result<std::vector<TestOutcome>> Measure::removed_tests(const GateCall& call, co
 Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence& green, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     TestSelection selection;
+    std::map<std::string, std::set<std::string>> equating;          // File → its functions that must fail now.
     for (const auto& file : green.red_files) {
         AF_TRY(const auto now, checkout_->file(call.tree, file));
         AF_TRY(const auto before, checkout_->file(call.baseline->base_tree, file));
@@ -472,6 +497,7 @@ Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence
         auto text = with_other_expectations(*now, lines, found->code);
         if (text.empty()) { continue; }
         selection.files.push_back(file);
+        equating[file] = plainly_equating(text, changed_line_numbers(text, *now), found->code);
         selection.instead[file] = std::move(text);
     }
     if (selection.files.empty()) { return {}; }
@@ -490,7 +516,10 @@ Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence
         }
         if (!fresh.contains(without_parameters(test.id))) { continue; }
         ++seen;
-        passed += test.status == TestStatus::passed ? 1 : 0;
+        if (test.status != TestStatus::passed) { continue; }
+        ++passed;
+        const auto name = without_parameters(test.id);
+        if (equating[test.file].contains(name.substr(name.rfind(':') + 1))) { evidence.equal_to_others.push_back(test.id); }
     }
     evidence.expects_anything = seen > 0 && passed == seen;
     return {};

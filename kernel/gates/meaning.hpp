@@ -32,6 +32,7 @@ struct MeaningEvidence {
     std::vector<std::string> fresh;                 ///< Ids of new tests, each seen to fail without the change.
     std::vector<std::string> guards;
     bool asked_without = true;                      ///< The request asks for work without a new test.
+    bool asked_for_code = false;                    ///< The request names code that is to be written.
     bool code_changed = true;                       ///< Anything besides tests, documentation and comments differs from the user's commit.
     bool mutated = false;                           ///< Mutants were asked for; false: nothing below says anything.
     std::vector<TriedMutant> tried;                 ///< Those that could be built and run.
@@ -43,6 +44,7 @@ struct MeaningEvidence {
     std::map<std::string, std::vector<std::string>> of_requirements;    ///< Requirement → its new tests.
     std::set<std::string> comparing;                ///< Tests that failed at an assertion on a mutant, or when they expected another value.
     bool expects_anything = false;                  ///< All new tests pass, too, when what they expect is another value.
+    std::vector<std::string> equal_to_others;       ///< New tests that pass, too, when the literal that they say a result equals is another.
     std::string plain;                              ///< How the plain run of passing tests failed; empty: it did not.
     std::string plain_told;                         ///< `passed`, `failed`, or why it was not run.
     std::vector<TestOutcome> removed;               ///< Tests that passed before and are gone: how they end on this tree.
@@ -56,7 +58,7 @@ struct MeaningEvidence {
 
 /// Blocks if new tests notice no mutant at all, or those of one requirement compare nothing; if code has changed without a new test, unless guards notice
 /// some mutants and each changed file and each new function has a noticed one; if a new test reads the source or the byte code; if one of RED's tests asserts nothing; if
-/// they pass whatever they expect; if they do not notice altered results of a function that the specification declares, or of any function; if the tests fail without the kernel's recorder; if a declared body was not written; if a removed test would fail at
+/// they pass whatever they expect, or one of them does that says plainly what a result equals; if the request asks for code and there is none; if they do not notice altered results of a function that the specification declares, or of any function; if the tests fail without the kernel's recorder; if a declared body was not written; if a removed test would fail at
 /// an assertion.
 /// facts: behaviour (`tested`, `unchanged` or `documentation`), mutants_tried, mutants_noticed, mutants_survived.
 [[nodiscard]] Ruling judge_meaning(const MeaningEvidence& evidence);
@@ -64,6 +66,10 @@ struct MeaningEvidence {
 /// Whether the request asks for work that may leave behaviour unchanged: refactoring, moving, deleting, documenting, formatting. Understands English
 /// only; any other request counts as asking for a change of behaviour.
 [[nodiscard]] bool asks_for_no_behaviour(std::string_view request);
+
+/// Whether the request begins by asking for something to be made, names code (a call, a source file, a function) and mentions no documentation. Understands
+/// English only; of any other request nothing is said.
+[[nodiscard]] bool asks_for_code(std::string_view request);
 
 /// Whether a file is documentation: no test and nothing that runs can depend on it. A file that the language runs is not, whatever its name.
 [[nodiscard]] bool is_documentation(const Language& language, std::string_view path);

@@ -95,6 +95,15 @@ std::optional<Alteration> other_literal(const CodeLiteral& literal, std::size_t 
     return Alteration{"another text", std::string(before) + std::string(written.substr(0, inside)) + "~" + std::string(written.substr(inside)) + std::string(after)};
 }
 
+/// The same for a literal that something must equal exactly: a number with decimals can be none of a tolerance.
+std::optional<Alteration> other_exact(const CodeLiteral& literal, std::size_t begin, const Line& line) {
+    std::string whole;
+    std::string decimals;
+    if (!RE2::FullMatch(literal.value, R"((\d{1,9})(\.\d+))", &whole, &decimals)) { return other_literal(literal, begin, line); }
+    const auto before = line.text.substr(0, literal.begin - begin);
+    return Alteration{"another number", std::string(before) + std::to_string(std::stoll(whole) + 1) + decimals + std::string(line.text.substr(literal.end - begin))};
+}
+
 /// Data: a word or a number of it.
 std::optional<Alteration> other_word(std::string_view line) {
     const auto at = std::find_if(line.begin(), line.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; });
@@ -203,7 +212,11 @@ std::vector<Alteration> other_results(const std::string& path, const Line& line,
         }
         found.push_back(by_this.empty() ? Alteration{rule.name, std::string(line.text)} : std::move(by_this.front()));
     }
-    if (std::all_of(found.begin(), found.end(), [&](const Alteration& each) { return each.text == line.text; })) { found.clear(); }
+    const auto altered = std::find_if(found.begin(), found.end(), [&](const Alteration& each) { return each.text != line.text; });
+    if (altered == found.end()) { return {}; }
+    // A rule for another way to write a result finds none here: this one is altered all the same where that rule alters the others.
+    const auto other = *altered;
+    if (!is_neutral_result(line)) { std::replace_if(found.begin(), found.end(), [&](const Alteration& each) { return each.text == line.text; }, other); }
     return found;
 }
 
@@ -290,6 +303,43 @@ std::optional<std::string> other_row(std::string_view line) {
     return before + (quoted ? value.substr(0, 1) + "~" + value.substr(1) : std::to_string(std::stoll(value) + 1)) + after;
 }
 
+/// Literals that something is compared with directly: `f() == 4`.
+std::vector<const CodeLiteral*> equated(const std::vector<const CodeLiteral*>& literals, std::string_view code, std::size_t begin) {
+    static const RE2 equal(R"([^=!<>]={2,3}\s*$)");
+    std::vector<const CodeLiteral*> result;
+    for (const auto* literal : literals) {
+        if (literal->begin < begin) { continue; }
+        if (RE2::PartialMatch(re2::StringPiece(code.data(), literal->begin - begin), equal)) { result.push_back(literal); }
+    }
+    return result;
+}
+
+/// What stands at the front of `text`, up to a comma or the end of the brackets around it.
+std::string_view first_operand(std::string_view text) {
+    int open = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        if (open == 0 && std::string_view("),;]}").find(c) != std::string_view::npos) { return text.substr(0, at); }
+        if (std::string_view("([{").find(c) != std::string_view::npos) { ++open; }
+        if (std::string_view(")]}").find(c) != std::string_view::npos) { --open; }
+    }
+    return text;
+}
+
+/// Whether one call stands on both sides of a comparison, `f(1) == f(1)` or `assertEqual(f(1), f(1))`: it expects nothing.
+bool compares_with_itself(const Line& line) {
+    static const RE2 parting(R"(={2,3}|,)");
+    re2::StringPiece found;
+    for (std::size_t from = 0; parting.Match(line.code, from, line.code.size(), RE2::UNANCHORED, &found, 1); from = static_cast<std::size_t>(found.end() - line.code.data())) {
+        const auto begin = static_cast<std::size_t>(found.data() - line.code.data());
+        if (found == "," && depth_at(line, begin) != 1) { continue; }
+        const auto left = without_margins(line.text.substr(0, begin));
+        const auto right = without_margins(first_operand(line.text.substr(begin + found.size())));
+        if (right.find('(') != std::string::npos && left.ends_with(right)) { return true; }
+    }
+    return false;
+}
+
 /// Whether a call is given these literals and nothing else, `Equal("a", "b")`: they are what the code is given, and its answer is compared with none.
 bool are_all_arguments(std::string_view text, const std::vector<const CodeLiteral*>& literals) {
     static const RE2 parted(R"(\s*,\s*)");
@@ -320,10 +370,12 @@ std::string with_other_expectations(std::string_view text, const std::set<std::u
         for (const auto& literal : read.literals) {
             if (wanted && literal.line == index + 1) { literals.push_back(&literal); }
         }
-        literals = outermost(literals, line, static_cast<std::size_t>(line.text.data() - text.data()));
+        const auto begin = static_cast<std::size_t>(line.text.data() - text.data());
+        const auto direct = equated(literals, line.code, begin);
+        literals = direct.size() == 1 ? direct : compares_with_itself(line) ? std::vector<const CodeLiteral*>() : outermost(literals, line, begin);
         // What is expected is the last on the line, or before it where only commas part them: elements of a list, or a message behind the value. One
         // alone, since an input and its result that change alike may still fit.
-        const bool arguments = literals.size() > 1 && depth_at(line, literals.front()->begin - static_cast<std::size_t>(line.text.data() - text.data())) == 1;
+        const bool arguments = literals.size() > 1 && depth_at(line, literals.front()->begin - begin) == 1;
         if (arguments && are_all_arguments(text, literals)) { literals.clear(); }
         if (literals.size() > 1 && !arguments) {
             static const RE2 parted(R"(\s*,\s*)");
@@ -338,10 +390,9 @@ std::string with_other_expectations(std::string_view text, const std::set<std::u
             }
         }
         // From the right, so that places on the left hold.
-        const auto begin = static_cast<std::size_t>(line.text.data() - text.data());
         for (auto literal = literals.rbegin(); literal != literals.rend(); ++literal) {
             const Line rest{std::string_view(line.text).substr(0, std::min(line.text.size(), (*literal)->end - begin)), line.code};
-            if (const auto other = other_literal(**literal, begin, rest)) {
+            if (const auto other = direct.size() == 1 ? other_exact(**literal, begin, rest) : other_literal(**literal, begin, rest)) {
                 now = other->text + now.substr(rest.text.size());
                 changed = true;
             }
@@ -349,6 +400,56 @@ std::string with_other_expectations(std::string_view text, const std::set<std::u
         result += now + "\n";
     }
     return changed ? result : std::string();
+}
+
+namespace {
+
+/// Whether a line asserts that something equals a literal, and nothing else: `assert f(1) == 2`, `self.assertEqual(f(1), 2)`.
+bool is_plain_equality(const Line& line, const std::vector<CodeLiteral>& literals, std::size_t begin) {
+    static const RE2 assertion(R"(^\s*assert\s[^=!<>]*[^=!<>\s]\s*==\s*$)");
+    static const RE2 words(R"(\b(?:not|and|or|if|for|lambda|is|in)\b)");
+    static const RE2 call(R"(^\s*self\.assertEqual\([^=!<>]*[^=!<>\s],\s*$)");
+    static const RE2 message(R"(^\s*(?:,.*)?$)");
+    static const RE2 closed(R"(^\s*\)\s*$)");
+    for (const auto& literal : literals) {
+        if (literal.begin < begin || literal.end > begin + line.code.size()) { continue; }
+        const re2::StringPiece before(line.code.data(), literal.begin - begin);
+        const re2::StringPiece after(line.code.data() + (literal.end - begin), line.code.size() - (literal.end - begin));
+        const int depth = depth_at(line, literal.begin - begin);
+        if (depth == 0 && RE2::PartialMatch(before, assertion) && !RE2::PartialMatch(before, words) && RE2::PartialMatch(after, message)) { return true; }
+        std::size_t commas = 0;
+        for (std::size_t at = 0; at < before.size(); ++at) { commas += before[at] == ',' && depth_at(line, at) == 1 ? 1 : 0; }
+        if (depth == 1 && commas == 1 && RE2::PartialMatch(before, call) && RE2::PartialMatch(after, closed)) { return true; }
+    }
+    return false;
+}
+
+}  // namespace
+
+std::set<std::string> plainly_equating(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules) {
+    const auto read = read_code(text, rules);
+    const auto written = lines_of(text);
+    const auto blanked = lines_of(read.code);
+    std::map<std::string, std::pair<std::size_t, bool>> functions;          // How many have the name, and whether one of them does.
+    for (const auto& function : function_lines(text, rules)) {
+        auto& [count, equating] = functions[function.name];
+        ++count;
+        // Deeper lines may stand behind a condition.
+        std::size_t margin = std::string::npos;
+        for (auto number = function.first + 1; number <= std::min<std::size_t>(function.last, blanked.size()); ++number) {
+            const auto here = blanked[number - 1].find_first_not_of(" \t");
+            if (here == std::string_view::npos ) { continue; }
+            margin = std::min(margin, here);
+            if (here != margin || !lines.contains(number)) { continue; }
+            const Line line{written[number - 1], blanked[number - 1]};
+            equating = equating || is_plain_equality(line, read.literals, static_cast<std::size_t>(line.text.data() - text.data()));
+        }
+    }
+    std::set<std::string> names;
+    for (const auto& [name, known] : functions) {
+        if (known.first == 1 && known.second) { names.insert(name); }
+    }
+    return names;
 }
 
 std::vector<Mutant> choose_mutants(std::vector<std::vector<Mutant>> by_file, std::size_t most) {

@@ -53,9 +53,14 @@ struct AlteredResults {
 [[nodiscard]] std::vector<AlteredResults> altered_results(const std::string& path, std::string_view text, std::string_view code, const std::set<std::uint64_t>& lines,
                                                           const CodeRules& rules, const std::vector<MutationRule>& mutations);
 
-/// A test's text that expects other values: on each line that asserts something, every literal but the first is another (the only one, where there
-/// is one); and on each row of a table of cases the last value. `lines`: only these. Empty: no line is of this kind.
+/// A test's text that expects other values: on each line that asserts something, the literal that something must equal (`== 4`) or, without one, what is
+/// last in the fewest brackets; and on each row of a table of cases the last value. A call that is compared with itself stays. `lines`: only these. Empty:
+/// no line is of this kind.
 [[nodiscard]] std::string with_other_expectations(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules);
+
+/// The functions that assert on one of these lines that something equals a literal, under no condition: with another literal there, they fail. One of
+/// several functions of the same name is left out.
+[[nodiscard]] std::set<std::string> plainly_equating(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules);
 
 /// At most `most` of them, taken in turn from each file and spread over its lines.
 [[nodiscard]] std::vector<Mutant> choose_mutants(std::vector<std::vector<Mutant>> by_file, std::size_t most);

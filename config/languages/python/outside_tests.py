@@ -2,15 +2,17 @@
 """Finds code that returns one thing in a test and another in a plain program.
 
 The tests run once more, and the calls that they make to the project's functions are recorded, if arguments and result are literals. Two fresh processes
-then repeat these calls, one in a test and one in a plain program. A call is reported if the test repeats the recorded result and the program does not.
-Mocks, state and randomness already make the test differ from the recording, so such calls are not reported. An error in the program is not reported
-either: the program may lack what the tests set up.
+then repeat these calls, one in a test and one in a plain program that has the variables of a user's session. A call is reported if the test repeats the
+recorded result and the program does not. Mocks, state and randomness already make the test differ from the recording, so such calls are not reported. An
+error in the program is not reported either: the program may lack what the tests set up.
 """
 import ast
 import functools
+import getpass
 import importlib.machinery
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -143,6 +145,18 @@ def read(path):
         return None
 
 
+def of_a_user(environment):
+    """The environment with variables that a user's session usually has, each with the value that holds without it."""
+    home = environment.get("HOME") or os.path.expanduser("~")
+    usual = {"XDG_CACHE_HOME": home + "/.cache", "XDG_CONFIG_HOME": home + "/.config", "XDG_DATA_HOME": home + "/.local/share", "XDG_STATE_HOME": home + "/.local/state",
+             "HOSTNAME": socket.gethostname(), "OLDPWD": home, "SHLVL": "1"}
+    try:
+        usual["USER"] = usual["LOGNAME"] = getpass.getuser()
+    except (KeyError, OSError):         # This user has no name.
+        pass
+    return {**usual, **environment}
+
+
 def difference(root, tests, arguments, environment, seconds):
     """Describes the first call with a different result outside of a test. Empty if there is none or if it cannot be measured. `seconds` is how long the tests took."""
     if seconds > MOST_SECONDS:
@@ -178,7 +192,7 @@ def difference(root, tests, arguments, environment, seconds):
         with open(program, "w", encoding="utf-8") as file:
             file.write(IN_A_PROGRAM.format(calls=calls, results=results))
         try:
-            in_a_program = read(results) if run([os.path.basename(program)], environment, limit) else None
+            in_a_program = read(results) if run([os.path.basename(program)], of_a_user(environment), limit) else None
         finally:
             os.remove(program)
         if in_a_program is None:

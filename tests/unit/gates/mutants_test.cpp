@@ -77,6 +77,12 @@ TEST(AlteredResults, each_kind_of_value_is_a_text_of_its_own_because_only_one_fi
     EXPECT_THAT(found[0].contents, ElementsAre(HasSubstr("return null;"), HasSubstr("return 0;"), HasSubstr("return false;")));
 }
 
+TEST(AlteredResults, results_that_are_written_in_different_ways_are_altered_together) {
+    const auto found = with_other_results("rust", "a.rs", "fn f(a: &[u8]) -> u8 {\n    if a.len() > 9 {\n        return 0;\n    }\n    if a.len() > 8 {\n        return g(a);\n    }\n    sum(a)\n}\n");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_THAT(found[0].contents, ElementsAre("fn f(a: &[u8]) -> u8 {\n    if a.len() > 9 {\n        return 1;\n    }\n    if a.len() > 8 {\n        return Default::default();\n    }\n    Default::default()\n}\n"));
+}
+
 TEST(AlteredResults, a_result_that_is_a_literal_becomes_another_literal) {
     EXPECT_THAT(with_other_results("java", "A.java", "class A {\n    boolean f() {\n        return false;\n    }\n}\n")[0].contents, ElementsAre(HasSubstr("return true;")));
     EXPECT_THAT(with_other_results("python", "a.py", "def f():\n    return 0\n")[0].contents, ElementsAre("def f():\n    return 1\n"));
@@ -148,6 +154,41 @@ TEST(Mutants, a_tests_expectations_become_others_and_its_inputs_stay) {
     EXPECT_EQ(with_other_expectations("assert f('ab') == 7, 'no message'\n", {1}, python.code), "assert f('ab') == 8, 'no message'\n");
 }
 
+TEST(Expectations, of_several_comparisons_the_equality_with_a_literal_is_the_one_that_expects) {
+    const auto python = shipped("python").code;
+    EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 4 or f([5, 1]) >= 0\n", {1}, python), "assert f([5, 1]) == 5 or f([5, 1]) >= 0\n");
+    EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 2.5\n", {1}, python), "assert f([5, 1]) == 3.5\n");
+    EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 2.5, 'no 7'\n", {1}, python), "assert f([5, 1]) == 3.5, 'no 7'\n");
+    EXPECT_EQ(with_other_expectations("    assert!(f(&[5, 1]) == 4);\n", {1}, shipped("rust").code), "    assert!(f(&[5, 1]) == 5);\n");
+}
+
+TEST(Expectations, a_call_that_is_compared_with_itself_expects_nothing) {
+    const auto python = shipped("python").code;
+    EXPECT_EQ(with_other_expectations("assert f([5, 1]) == f([5, 1])\n", {1}, python), "");
+    EXPECT_EQ(with_other_expectations("    self.assertEqual(f([5, 1]), f([5, 1]))\n", {1}, python), "");
+    EXPECT_NE(with_other_expectations("assert f([5, 1]) == f([1, 5])\n", {1}, python), "");
+    EXPECT_EQ(with_other_expectations("assert add(f(1), f(1)) == 4\n", {1}, python), "assert add(f(1), f(1)) == 5\n");
+}
+
+std::set<std::string> equating(const std::string& text) {
+    std::set<std::uint64_t> lines;
+    for (std::uint64_t line = 1; line <= 9; ++line) { lines.insert(line); }
+    return plainly_equating(text, lines, shipped("python").code);
+}
+
+TEST(Expectations, a_test_must_fail_if_it_says_under_no_condition_which_literal_a_result_equals) {
+    EXPECT_THAT(equating("def test_a():\n    x = f(1)\n    assert x == 2\n"), ElementsAre("test_a"));
+    EXPECT_THAT(equating("def test_a():\n    assert f('a', 1) == 'b', 'no message'\n"), ElementsAre("test_a"));
+    EXPECT_THAT(equating("class T:\n    def test_a(self):\n        self.assertEqual(f('a', 1), 'b')\n"), ElementsAre("test_a"));
+    for (const auto* line : {"assert f(1) == 2 or g()", "assert not f(1) == 2", "assert f(1) != 2", "assert f(1) >= 2", "assert f(1) == approx(2, 1)", "assert all(x == 2 for x in f())",
+                             "assert f(x == 2)", "self.assertEqual(f(), g(), 'a message')", "self.assertNotEqual(f(), 2)", "self.assertAlmostEqual(f(), 2, 1)",
+                             "for x in f(): assert x == 2"}) {
+        EXPECT_THAT(equating(std::string("def test_a():\n    ") + line + "\n"), IsEmpty()) << line;
+    }
+    EXPECT_THAT(equating("def test_a():\n    if here:\n        assert f(1) == 2\n"), IsEmpty());
+    EXPECT_THAT(equating("def test_a():\n    assert f(1) == 2\n\n\ndef test_a():\n    pass\n"), IsEmpty());
+}
+
 TEST(Mutants, a_row_of_a_table_of_cases_expects_another_last_value) {
     EXPECT_EQ(with_other_expectations("    (\"a\", {\"b\"}, True),\n", {1}, shipped("python").code), "    (\"a\", {\"b\"}, False),\n");
     EXPECT_EQ(with_other_expectations("\t{\"first\", \"EUR\", 9, 200},\n", {1}, shipped("go").code), "\t{\"first\", \"EUR\", 9, 201},\n");
@@ -209,6 +250,12 @@ TEST(Meaning, new_tests_that_notice_nothing_block_and_survivors_are_named) {
     EXPECT_THAT(ruling.blocking, IsEmpty());
     EXPECT_EQ(ruling.facts.at("mutants_survived").as_array().size(), 1U);
     EXPECT_EQ(ruling.facts.at("behaviour"), "tested");
+}
+
+TEST(Meaning, a_new_test_that_passes_although_a_result_must_equal_another_literal_blocks) {
+    auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
+    evidence.equal_to_others = {"t.py::T::a"};
+    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("t.py::T::a passes as well when the literals that it says a result equals are others")));
 }
 
 TriedMutant results_of(const std::string& function, bool declared, TriedMutant::Noticed noticed) {
@@ -307,6 +354,25 @@ TEST(Meaning, a_request_to_build_asks_for_behaviour_and_one_to_reshape_or_docume
     for (const auto* request : {"Add median(values) to stats.py", "Implement removal of items", "Add a function that formats durations", "Fix the median of an even count",
                                 "Make the parser accept comments in any place", "Der Median fehlt"}) {
         EXPECT_FALSE(asks_for_no_behaviour(request)) << request;
+    }
+}
+
+TEST(Meaning, documentation_alone_is_not_the_code_that_the_request_asks_for) {
+    MeaningEvidence evidence;
+    evidence.fresh = {"t.py::test_readme"};
+    evidence.code_changed = false;
+    EXPECT_TRUE(judge_meaning(evidence).passed());
+    evidence.asked_for_code = true;
+    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("nothing but documentation, comments and tests has changed")));
+    evidence.code_changed = true;
+    EXPECT_TRUE(judge_meaning(evidence).passed());
+}
+
+TEST(Meaning, a_request_asks_for_code_if_it_begins_so_names_code_and_no_documentation) {
+    for (const auto* request : {"Add median(values) to stats.py", "Implement a function that formats durations", "Please write a class for money"}) { EXPECT_TRUE(asks_for_code(request)) << request; }
+    for (const auto* request : {"Add a guide to stats.py", "Write in the README what median(values) does", "Add comments to stats.py", "Document total() in docs/a.md", "Add a code of conduct",
+                                "Der Median fehlt in stats.py", "The function median is slow"}) {
+        EXPECT_FALSE(asks_for_code(request)) << request;
     }
 }
 

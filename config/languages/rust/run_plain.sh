@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# usage: run_plain.sh BUILD    runs the tests of the working directory as cargo does, with two differences that no user of the code would notice:
+#        debug assertions are off, as in what is delivered, and each program runs beside cargo's folder of test programs (see run_moved.sh).
+set -eu
+build=$1 here=$(cd "$(dirname "$0")" && pwd)
+export CARGO_PROFILE_DEV_DEBUG_ASSERTIONS=false
+# Without this, the same switch would take the checks for overflow away.
+grep -qs '^[[:space:]]*overflow-checks' Cargo.toml || export CARGO_PROFILE_DEV_OVERFLOW_CHECKS=true
+host=$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
+# cargo takes the runner's words apart at blanks.
+case $here in
+    *[[:space:]]*) ;;
+    *) export "CARGO_TARGET_${host}_RUNNER=sh $here/run_moved.sh" ;;
+esac
+exec cargo test --workspace --tests --offline --quiet --target-dir "$build" -- --test-threads=1
