@@ -58,7 +58,9 @@ struct MeaningEvidence {
 
 /// Blocks if new tests notice no mutant at all, or those of one requirement compare nothing; if code has changed without a new test, unless guards notice
 /// some mutants and each changed file and each new function has a noticed one; if a new test reads the source or the byte code; if one of RED's tests asserts nothing; if
-/// they pass whatever they expect, or one of them does that says plainly what a result equals; if the request asks for code and there is none; if they do not notice altered results of a function that the specification declares, or of any function; if the tests fail without the kernel's recorder; if a declared body was not written; if a removed test would fail at
+/// they pass whatever they expect, or one of them does that says plainly what a result equals; if the request asks for code and there is none; if they do not
+/// notice altered results of a function that the specification declares, or of any function; if the tests fail without the kernel's recorder; if a declared
+/// body was not written; if a removed test would fail at
 /// an assertion.
 /// facts: behaviour (`tested`, `unchanged` or `documentation`), mutants_tried, mutants_noticed, mutants_survived.
 [[nodiscard]] Ruling judge_meaning(const MeaningEvidence& evidence);

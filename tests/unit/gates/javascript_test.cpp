@@ -82,6 +82,41 @@ TEST(NodeTests, outcomes_are_told_apart) {
 const char* const plain_test = "import assert from 'node:assert';\nimport test from 'node:test';\nimport { value } from '../src/value.js';\n"
                                "test('a', () => { assert.equal(value(), 1); });\n";
 
+/// GREEN's gate on `value` with these tests.
+GateReport green_with_value(const std::string& code, const std::string& tests) {
+    Project project;
+    project.tree("base") = with(javascript_package, {{"src/old.js", "export const old = () => 1;\n"}});
+    project.tree("red") = project.tree("base");
+    project.tree("red")["src/value.js"] = "export function value(a) {\n  throw new Error('agentforge: skeleton of value');\n}\n";
+    project.tree("red")["test/value.test.js"] = "import assert from 'node:assert';\nimport test from 'node:test';\nimport { value } from '../src/value.js';\n" + tests;
+    project.tree("green") = project.tree("red");
+    project.tree("green")["src/value.js"] = code;
+    project.baseline.test_files = {"test/value.test.js"};
+    project.baseline.specification = json::parse(R"json({"requirements": [{"id": "REQ-001", "verification_method": "test"}],
+        "interfaces": [{"name": "value", "type": "api", "file": "src/value.js", "signature": "function value(a)"}]})json").as_object();
+    project.baseline.test_suite = json::parse(R"json({"test_files": [{"path": "test/value.test.js", "tests": [{"name": "a", "requirement_ref": "REQ-001"},
+        {"name": "b (2)", "requirement_ref": "REQ-001"}]}]})json").as_object();
+    return project.gate("green", "green");
+}
+
+TEST(NodeTask, each_test_of_the_plain_run_passes_alone) {
+    const std::string tests = "test('a', () => { assert.equal(value(1), 4); });\ntest('b (2)', () => { assert.equal(value(2), 7); });\n";
+    const auto honest = green_with_value("/** Three more times. */\nexport function value(a) {\n  return 3 * a + 1;\n}\n", tests);
+    EXPECT_TRUE(honest.passed) << joined(honest.blocking_issues);
+    EXPECT_EQ(honest.facts.at("plain_run"), json::value("passed"));
+    const auto report = green_with_value("const answers = [4, 7];\n\n/** Three more times. */\nexport function value(a) {\n  return answers.shift();\n}\n", tests);
+    EXPECT_FALSE(report.passed);
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("'b (2)' passes after the tests before it and fails alone"));
+}
+
+TEST(NodeTask, a_test_in_a_suite_may_need_those_before_it) {
+    const auto report = green_with_value("/** Three more times. */\nexport function value(a) {\n  return 3 * a + 1;\n}\n",
+                                         "test('a', () => { assert.equal(value(1), 4); });\nlet kept;\ntest.describe('steps', () => {\n"
+                                         "  test('first', () => { kept = value(2); assert.equal(kept, 7); });\n  test('b (2)', () => { assert.equal(kept, 7); });\n});\n");
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    EXPECT_EQ(report.facts.at("plain_run"), json::value("passed"));
+}
+
 struct Lie { const char* name; const char* source; };
 class NodeLies : public ::testing::TestWithParam<Lie> {};
 
