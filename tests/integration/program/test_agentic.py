@@ -64,7 +64,7 @@ class TestAgentic(AgenticTest):
         self.assertEqual(len(calls), 10)        # Eight stages and two reviews, one call each.
         green = next(call for call in calls if call["stage"] == "green")
         self.assertTrue(green["home"].endswith("/agentic/home"), green["home"])
-        self.assertIn("/inputs/spec.yaml", green["prompt"])
+        self.assertIn("/inputs/specification.yaml", green["prompt"])
         self.assertIn("!@tests (@tests: ", green["prompt"])
         self.assertNotIn("edit_file", green["prompt"].partition("available_actions:")[2])
         for role in ("security_architect", "requirements_analyst"):     # A reviewer, and a role without a tool that writes.
