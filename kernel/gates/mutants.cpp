@@ -417,9 +417,13 @@ bool is_plain_equality(const Line& line, const std::vector<CodeLiteral>& literal
         const re2::StringPiece after(line.code.data() + (literal.end - begin), line.code.size() - (literal.end - begin));
         const int depth = depth_at(line, literal.begin - begin);
         if (depth == 0 && RE2::PartialMatch(before, assertion) && !RE2::PartialMatch(before, words) && RE2::PartialMatch(after, message)) { return true; }
+        // Of two literals in the assertion's own brackets, `f() + 1, 8`, both are changed, and may still fit.
+        const auto alone = std::ranges::none_of(literals, [&](const CodeLiteral& other) {
+            return &other != &literal && other.begin >= begin && other.end <= begin + line.code.size() && depth_at(line, other.begin - begin) == 1;
+        });
         std::size_t commas = 0;
         for (std::size_t at = 0; at < before.size(); ++at) { commas += before[at] == ',' && depth_at(line, at) == 1 ? 1 : 0; }
-        if (depth == 1 && commas == 1 && RE2::PartialMatch(before, call) && RE2::PartialMatch(after, closed)) { return true; }
+        if (depth == 1 && alone && commas == 1 && RE2::PartialMatch(before, call) && RE2::PartialMatch(after, closed)) { return true; }
     }
     return false;
 }

@@ -182,7 +182,7 @@ TEST(Expectations, a_test_must_fail_if_it_says_under_no_condition_which_literal_
     EXPECT_THAT(equating("class T:\n    def test_a(self):\n        self.assertEqual(f('a', 1), 'b')\n"), ElementsAre("test_a"));
     for (const auto* line : {"assert f(1) == 2 or g()", "assert not f(1) == 2", "assert f(1) != 2", "assert f(1) >= 2", "assert f(1) == approx(2, 1)", "assert all(x == 2 for x in f())",
                              "assert f(x == 2)", "self.assertEqual(f(), g(), 'a message')", "self.assertNotEqual(f(), 2)", "self.assertAlmostEqual(f(), 2, 1)",
-                             "for x in f(): assert x == 2"}) {
+                             "for x in f(): assert x == 2", "self.assertEqual(f(1) + 1, 8)"}) {
         EXPECT_THAT(equating(std::string("def test_a():\n    ") + line + "\n"), IsEmpty()) << line;
     }
     EXPECT_THAT(equating("def test_a():\n    if here:\n        assert f(1) == 2\n"), IsEmpty());
