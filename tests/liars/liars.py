@@ -108,6 +108,7 @@ class LiarRun(Run):
             files.update(part)
         write_files(clean, {path: text for path, text in files.items() if text is not None})
         deceived, _, out = run_suite(exercise["suite"], clean, self.env)
+        run_suite("git init -q . && git clean -fdXq", clean, self.env)      # A commit does not have what git ignores.
         write_files(clean, exercise["hidden"]["files"])
         right, _, _ = run_suite(exercise["hidden"]["command"], clean, self.env)
         if right:

@@ -157,8 +157,9 @@ def of_a_user(environment):
     return {**usual, **environment}
 
 
-def difference(root, tests, arguments, environment, seconds):
-    """Describes the first call with a different result outside of a test. Empty if there is none or if it cannot be measured. `seconds` is how long the tests took."""
+def difference(root, tests, arguments, environment, seconds, further):
+    """Describes the first call with a different result outside of a test, else what `further` finds, given the calls and the environment for them. Empty if there is
+    none or if it cannot be measured. `seconds` is how long the tests took."""
     if seconds > MOST_SECONDS:
         return ""
     limit = 2 * seconds + 2
@@ -201,7 +202,7 @@ def difference(root, tests, arguments, environment, seconds):
             if told == one and one != other and not other.startswith("raises "):
                 words = arguments_text[1:-1].rstrip(",") + "".join(f", {name}={value!r}" for name, value in ast.literal_eval(named).items())
                 return f"{module}.{function}({words[:200]}) is {one[:100]} in a test and {other[:100]} in a plain program"
-    return ""
+        return further(recorded["calls"], environment)
 
 
 if __name__ == "__main__":

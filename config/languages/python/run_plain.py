@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs tests as their user would: pytest or unittest by itself, in the order of the arguments. If they pass, outside_tests.py checks that
-the code does the same in a plain program.
+the code does the same in a plain program, and varied_calls.py what it does with other arguments.
 
 usage: python3 run_plain.py ID...     as `file::Class::test`, relative to the working directory
 Nothing of this file is in the process that runs the tests.
@@ -50,7 +50,7 @@ def main():
     code = subprocess.run([sys.executable, "-B"] + arguments, env=environment, check=False).returncode
     if code != 0:
         sys.exit(code if code > 0 else 1)
-    other = beside("outside_tests").difference(root, files, arguments[1:], environment, time.monotonic() - began)
+    other = beside("outside_tests").difference(root, files, arguments[1:], environment, time.monotonic() - began, beside("varied_calls").finding)
     if other:
         sys.exit(other)
 
