@@ -55,15 +55,17 @@ bool must_escape(char32_t code) noexcept {
     return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x2028 || code == 0x2029 || code == 0xFEFF || code == 0xFFFE || code == 0xFFFF;
 }
 
-/// Characters that turn the text after them round for whoever looks at it: bidirectional marks, embeddings, overrides and isolates.
+/// Characters that turn the text after them round for whoever looks at it: bidirectional marks, embeddings, overrides, isolates, and what stood for them once.
 bool turns_round(char32_t code) noexcept {
-    return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+    return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x206F);
 }
 
-void append_escape(std::string& out, char32_t code) {
+/// `\u202e`, `\x1b`: a letter, and as many digits.
+void append_escape(std::string& out, char letter, int digits, char32_t code) {
     constexpr char hexadecimal[] = "0123456789abcdef";
-    out += "\\u";
-    for (int shift = 12; shift >= 0; shift -= 4) { out += hexadecimal[(code >> static_cast<unsigned>(shift)) & 15U]; }
+    out += '\\';
+    out += letter;
+    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) { out += hexadecimal[(code >> static_cast<unsigned>(shift)) & 15U]; }
 }
 
 /// `shown`: for somebody's eyes, and not for a hash.
@@ -74,7 +76,7 @@ void append_string(std::string& out, std::string_view text, bool shown) {
         const auto byte = static_cast<unsigned char>(text[i]);
         if (byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\') { ++i; continue; }
         const Character character = decode(text.substr(i));
-        const bool acts = must_escape(character.code) || (shown && turns_round(character.code));
+        const bool acts = shown ? acts_when_shown(character.code) : must_escape(character.code);
         if (character.valid && byte >= 0x80 && !acts) { i += character.length; continue; }
         out.append(text, plain, i - plain);
         if (!character.valid) { out += replacement; }
@@ -85,7 +87,7 @@ void append_string(std::string& out, std::string_view text, bool shown) {
                 case '\n': out += "\\n"; break;
                 case '\r': out += "\\r"; break;
                 case '\t': out += "\\t"; break;
-                default: append_escape(out, character.code);
+                default: append_escape(out, 'u', 4, character.code);
             }
         }
         i += character.length;
@@ -207,6 +209,23 @@ bool is_valid_utf8(std::string_view bytes) noexcept {
         i += character.length;
     }
     return true;
+}
+
+bool acts_when_shown(char32_t code) noexcept { return must_escape(code) || turns_round(code); }
+
+std::string shown_text(std::string_view bytes, bool one_line) {
+    std::string shown;
+    while (!bytes.empty()) {
+        const Character character = decode(bytes);
+        const bool breaks = character.code == '\n' || character.code == '\t';
+        if (!character.valid) { shown += replacement; }
+        else if (breaks) { shown += one_line ? ' ' : bytes.front(); }
+        else if (character.code < 0x80 && acts_when_shown(character.code)) { append_escape(shown, 'x', 2, character.code); }
+        else if (acts_when_shown(character.code)) { append_escape(shown, 'u', 4, character.code); }
+        else { shown += bytes.substr(0, character.length); }
+        bytes.remove_prefix(character.length);
+    }
+    return shown;
 }
 
 std::string sanitize_utf8(std::string_view bytes) {

@@ -11,6 +11,11 @@
 
 namespace agentforge::kernel {
 
+/// Whether a character acts where it is shown instead of being seen: on a terminal (controls), on readers of JSON and YAML (line separators, byte order
+/// marks), or on the order of the text around it (bidirectional controls). Every output escapes these.
+[[nodiscard]] bool acts_when_shown(char32_t code) noexcept;
+/// Valid UTF-8 of any bytes without characters that act: these become `\x1b` or `\u202e`. Line ends and tabs stay, or become spaces on `one_line`.
+[[nodiscard]] std::string shown_text(std::string_view bytes, bool one_line);
 /// Valid UTF-8 of any bytes: each maximal invalid sequence becomes U+FFFD.
 [[nodiscard]] std::string sanitize_utf8(std::string_view bytes);
 [[nodiscard]] bool is_valid_utf8(std::string_view bytes) noexcept;

@@ -146,6 +146,7 @@ PluginSearch plugin_search(const Program& program, const ProjectPlace& place, co
     if (!paths || paths->layer != "project") { search.configured = folders_of_plugins(program, place, settings); }
     search.environment = variable(program.environment, "AGENTFORGE_PLUGIN_PATH");
     search.product = product.plugins;
+    search.stages = {product.config + "/stages", (place.agentforge / "stages").string()};
     // Where a flag or the environment stands over the project's own paths, those are not asked for; without trust they are only named.
     if (!trust.allowed() || (paths && paths->layer == "project")) { search.project = trust.plugin_folders; }
     search.project_trusted = trust.allowed();

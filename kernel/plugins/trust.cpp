@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
+#include <set>
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
@@ -51,10 +53,15 @@ Result<void> add_file(TrustSubject& subject, std::string_view name) {
 
 /// Settings whose words may name a program or a script.
 bool names_program(std::string_view key) {
-    if (key.starts_with("mcp_servers.")) { return key.ends_with(".command") || key.ends_with(".args"); }
-    if (key == "gates.command" || key.starts_with("gates.programs.")) { return true; }
+    if (key.starts_with("mcp_servers.") || key == "gates.command" || key.starts_with("gates.programs.")) { return true; }
     const bool of_model = key.starts_with("llm.") || (key.starts_with("agents.") && key.find(".llm.") != std::string_view::npos);
     return of_model && (key.ends_with(".command") || key.find("llm.settings") != std::string_view::npos);
+}
+
+/// The command that a setting is part of: a server's are several settings.
+std::string command_of(std::string_view key) {
+    const auto name = key.find('.');
+    return std::string(key.starts_with("mcp_servers.") ? key.substr(0, key.find('.', name + 1)) : key);
 }
 
 void add_words(const json::value& value, std::vector<std::string>& words) {
@@ -74,48 +81,74 @@ void add_words(const json::value& value, std::vector<std::string>& words) {
     }
 }
 
-/// Where a word of a command would be looked for, from the project's folder on.
-std::vector<fs::path> places_of(const fs::path& root, const std::string& word) {
-    static constexpr std::string_view workspace[] = {"${AGENTFORGE_WORKSPACE}", "$AGENTFORGE_WORKSPACE"};
-    std::string path = word;
-    for (const std::string_view variable : workspace) {
-        if (path.starts_with(variable)) { path = "." + path.substr(variable.size()); }
-    }
+/// Files that hold what these programs are told to run by name.
+constexpr std::pair<std::string_view, std::string_view> files_of_runners[] = {
+    {"npm", "package.json"}, {"npx", "package.json"}, {"yarn", "package.json"}, {"pnpm", "package.json"}, {"bun", "package.json"}, {"make", "Makefile"},
+    {"make", "makefile"},    {"make", "GNUmakefile"}, {"just", "justfile"}};
+
+/// Where a word of a command would be looked for, from `folder` on.
+std::vector<fs::path> places_of(const fs::path& folder, const std::string& path) {
     std::string module = path;
     std::ranges::replace(module, '.', '/');
-    return {root / path, root / path / "__main__.py", root / path / "index.js", root / (module + ".py"), root / module / "__main__.py"};
+    std::vector<fs::path> places{folder / path, folder / path / "__main__.py", folder / path / "index.js", folder / (module + ".py"), folder / module / "__main__.py"};
+    for (const auto& [runner, file] : files_of_runners) {
+        if (fs::path(path).filename() == runner) { places.push_back(folder / file); }
+    }
+    return places;
 }
 
-/// The files inside the project that a command's words name; a folder counts by the file in it that would run.
-Result<void> add_named_files(TrustSubject& subject, const std::vector<std::string>& words) {
-    for (const std::string& word : words) {
-        if (word.empty() || word.size() > 4096 || word.find('\0') != std::string::npos) { continue; }
-        for (const fs::path& place : places_of(subject.root, word)) {
-            std::error_code error;
-            const std::string name = place.lexically_normal().lexically_relative(subject.root).string();
-            if (name.empty() || name.starts_with("..") || !fs::is_regular_file(place, error)) { continue; }
-            AF_CHECK(add_file(subject, name));
-        }
+/// The word as a path: of the variables, the one that stands for the project.
+std::string path_of(const std::string& word) {
+    for (const std::string_view variable : {"${AGENTFORGE_WORKSPACE}", "$AGENTFORGE_WORKSPACE"}) {
+        if (word.starts_with(variable)) { return "." + word.substr(variable.size()); }
+    }
+    return word;
+}
+
+Result<void> add_files_at(TrustSubject& subject, const std::vector<fs::path>& places) {
+    for (const fs::path& place : places) {
+        std::error_code error;
+        const std::string name = place.lexically_normal().lexically_relative(subject.root).string();
+        const bool outside = name.empty() || name.starts_with("..");
+        if (outside || subject.items.contains("file " + name) || !fs::is_regular_file(place, error)) { continue; }
+        AF_CHECK(add_file(subject, name));
     }
     return {};
 }
 
-/// What the servers of `.mcp.json` are started with; what cannot be read is refused where they are declared.
-std::vector<std::string> words_of_servers(const std::string& root) {
-    std::vector<std::string> words;
+/// The folders inside the project that the words name, and the project's own.
+std::set<fs::path> folders_of(const std::string& root, const std::vector<std::string>& paths) {
+    std::set<fs::path> folders{fs::path(root)};
+    for (const std::string& path : paths) {
+        const fs::path folder = (fs::path(root) / path).lexically_normal();
+        std::error_code error;
+        if (folder.string().starts_with(root + "/") && fs::is_directory(folder, error)) { folders.insert(folder); }
+    }
+    return folders;
+}
+
+/// The files inside the project that a command's words name, from the project's folder on and from each folder that the command names (`cd`, `-C`, `--prefix`);
+/// a folder counts by the file in it that would run.
+Result<void> add_named_files(TrustSubject& subject, const std::vector<std::string>& words) {
+    std::vector<std::string> paths;
+    for (const std::string& word : words) {
+        if (!word.empty() && word.size() <= 4096 && word.find('\0') == std::string::npos) { paths.push_back(path_of(word)); }
+    }
+    for (const fs::path& folder : folders_of(subject.root, paths)) {
+        for (const std::string& path : paths) { AF_CHECK(add_files_at(subject, places_of(folder, path))); }
+    }
+    return {};
+}
+
+/// The words of each server of `.mcp.json`; what cannot be read is refused where they are declared.
+void add_words_of_servers(const std::string& root, std::map<std::string, std::vector<std::string>>& commands) {
     const std::string file = (fs::path(root) / server_file).string();
     const auto bytes = read_file(file, most_bytes);
     const auto parsed = bytes.ok() ? parse_json(*bytes, file) : Result<json::value>(bytes.error());
     const auto* top = parsed.ok() ? parsed->if_object() : nullptr;
     const json::value* servers = top == nullptr ? nullptr : top->if_contains("mcpServers");
-    if (servers == nullptr || !servers->is_object()) { return words; }
-    for (const auto& [name, server] : servers->get_object()) {
-        for (const char* field : {"command", "args"}) {
-            const json::value* value = server.is_object() ? server.get_object().if_contains(field) : nullptr;
-            if (value != nullptr) { add_words(*value, words); }
-        }
-    }
-    return words;
+    if (servers == nullptr || !servers->is_object()) { return; }
+    for (const auto& [name, server] : servers->get_object()) { add_words(server, commands[std::string(server_file) + " " + std::string(name)]); }
 }
 
 }  // namespace
@@ -143,11 +176,12 @@ Result<TrustSubject> trust_subject(const std::string& root, const json::object& 
     if (error) { return Error{"AF-PLUG-037", "The project's folder cannot be read: " + error.message(), root, "Make it readable.", ErrorKind::io}; }
     for (const auto& [key, value] : settings) { subject.items["setting " + std::string(key)] = hash_of(value); }
     AF_CHECK(add_file(subject, server_file));
-    std::vector<std::string> words = words_of_servers(subject.root);
+    std::map<std::string, std::vector<std::string>> commands;
+    add_words_of_servers(subject.root, commands);
     for (const auto& [key, value] : settings) {
-        if (names_program(key)) { add_words(value, words); }
+        if (names_program(key)) { add_words(value, commands[command_of(key)]); }
     }
-    AF_CHECK(add_named_files(subject, words));
+    for (const auto& [command, words] : commands) { AF_CHECK(add_named_files(subject, words)); }
     if (plugin_folders.empty()) { return subject; }
     AF_CHECK(add_file(subject, lock_file));
     if (subject.items.contains("file " + std::string(lock_file))) { return subject; }

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <optional>
 
+#include "base/text.hpp"
+
 namespace agentforge::kernel {
 namespace {
 
@@ -407,6 +409,88 @@ std::vector<TextView> grouped_hexadecimal(std::string_view text, std::size_t lea
         if (run.text().size() >= least) { runs.push_back(std::move(run)); }
     }
     return runs;
+}
+
+namespace {
+
+constexpr std::uint8_t no_value = 0xFF;
+using Values = std::array<std::uint8_t, 256>;
+
+constexpr Values values_of(std::string_view alphabet) {
+    Values values{};
+    values.fill(no_value);
+    for (std::size_t at = 0; at < alphabet.size(); ++at) { values[static_cast<unsigned char>(alphabet[at])] = static_cast<std::uint8_t>(at); }
+    return values;
+}
+
+constexpr Values of_base64 = [] {
+    Values values = values_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
+    values['-'] = 62;
+    values['_'] = 63;
+    return values;
+}();
+constexpr Values of_base32_large = values_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567");
+constexpr Values of_base32_small = values_of("abcdefghijklmnopqrstuvwxyz234567");
+constexpr Values of_hexadecimal_small = values_of("0123456789abcdef");
+constexpr Values of_hexadecimal_large = values_of("0123456789ABCDEF");
+
+struct Encoding {
+    const Values& values;
+    unsigned bits;
+};
+
+/// From the fewest digits to the most.
+constexpr std::array<Encoding, 5> encodings{{{of_hexadecimal_small, 4}, {of_hexadecimal_large, 4}, {of_base32_large, 5}, {of_base32_small, 5}, {of_base64, 6}}};
+
+bool is_written_in(const Values& values, std::string_view run) {
+    return std::ranges::all_of(run, [&](char c) { return values[static_cast<unsigned char>(c)] != no_value; });
+}
+
+std::string decoded(const Encoding& encoding, std::string_view run) {
+    std::string bytes;
+    std::uint32_t held = 0;
+    unsigned bits = 0;
+    for (const char c : run) {
+        held = (held << encoding.bits) | encoding.values[static_cast<unsigned char>(c)];
+        bits += encoding.bits;
+        if (bits < 8) { continue; }
+        bits -= 8;
+        bytes += static_cast<char>((held >> bits) & 0xFFU);
+    }
+    return bytes;
+}
+
+/// What stands beside a run may be taken for a part of it, and decode to a byte or two that are no text.
+bool is_mostly_text(const std::string& bytes) {
+    if (is_valid_utf8(bytes)) { return true; }
+    constexpr std::string_view replacement = "\xEF\xBF\xBD";
+    const std::string clean = sanitize_utf8(bytes);
+    std::size_t faults = 0;
+    for (std::size_t at = clean.find(replacement); at != std::string::npos; at = clean.find(replacement, at + replacement.size())) { ++faults; }
+    return faults * 8 <= bytes.size();
+}
+
+std::size_t end_of_run(std::string_view text, std::size_t at) {
+    while (at < text.size() && of_base64[static_cast<unsigned char>(text[at])] != no_value) { ++at; }
+    return at;
+}
+
+}  // namespace
+
+std::vector<TextView> decoded_runs(std::string_view text, std::size_t least) {
+    std::vector<TextView> views;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = end_of_run(text, at);
+        const std::string_view run = text.substr(at, end - at);
+        const std::size_t begin = at;
+        at = end + 1;
+        if (run.size() < least) { continue; }
+        const auto encoding = std::ranges::find_if(encodings, [&](const Encoding& one) { return is_written_in(one.values, run); });
+        const std::string meaning = decoded(*encoding, run);
+        if (!is_mostly_text(meaning)) { continue; }
+        views.emplace_back().add(meaning, begin, end);
+    }
+    return views;
 }
 
 }  // namespace agentforge::kernel

@@ -49,4 +49,7 @@ private:
 /// The runs of grouped hexadecimal digits (`5a:78`, `5a78 3843`, `0x5a, 0x78`) with at least `least` digits, without their separators.
 [[nodiscard]] std::vector<TextView> grouped_hexadecimal(std::string_view text, std::size_t least);
 
+/// The runs of base64 (both alphabets), base32 or hexadecimal digits, of `least` characters or more, that decode to text; each is one view of what it decodes to.
+[[nodiscard]] std::vector<TextView> decoded_runs(std::string_view text, std::size_t least);
+
 }  // namespace agentforge::kernel

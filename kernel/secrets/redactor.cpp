@@ -25,6 +25,7 @@ constexpr std::size_t head_bytes = 3;               ///< Of a pattern: what the 
 constexpr unsigned table_bits = 15;
 constexpr std::size_t shortest_wrapped_line = 16;   ///< Base64 in lines shorter than this is not seen through.
 constexpr std::size_t shortest_value = 8;           ///< Of a known value, in bytes.
+constexpr std::size_t shortest_run = 16;            ///< Of characters that are decoded.
 constexpr std::size_t shortest_cut = 6;             ///< Of a part of a known value at a cut.
 constexpr std::string_view left_out_begins = "\n[… ";
 constexpr std::string_view left_out_ends = " bytes left out …]\n";
@@ -69,6 +70,7 @@ struct Pattern {
     std::string name;               ///< Of a known form, as its placeholder has it.
     std::string placeholder;        ///< Of a known form, where it is written just so.
     std::size_t rule = 0;           ///< Of a keyword: 1 + its rule's place.
+    bool encodes = false;           ///< The form is not the value as it is.
 };
 
 /// Compiled when its keyword is met first: most runs meet none.
@@ -146,19 +148,59 @@ struct Redactor::State {
         });
     }
 
-    /// Known forms behind escapes, between terminal sequences, and in groups of digits.
-    void scan_escaped(std::string_view text, std::vector<Range>& known) const {
-        for (const auto& views : {without_escapes(text, reach), grouped_hexadecimal(text, 2 * shortest_value)}) {
-            for (const TextView& view : views) {
-                std::vector<bool> ignored;
-                scan(view.text(), ignored, [&](const Pattern& pattern, std::size_t first, std::size_t last) {
-                    const std::size_t begin = view.source_begin(first);
-                    const std::size_t end = view.source_end(last);
-                    if (end - begin == last - first) { return; }       // Nothing was undone in it: found already.
-                    known.push_back({begin, end, placeholder(key, pattern.name + ".escaped", text.substr(begin, end - begin))});
-                });
-            }
+    /// The text behind escapes, between terminal sequences, and in groups of digits, which may be escaped themselves.
+    [[nodiscard]] std::vector<TextView> views_of(std::string_view text) const {
+        std::vector<TextView> views = without_escapes(text, reach);
+        std::vector<TextView> groups = grouped_hexadecimal(text, 2 * shortest_value);
+        for (const TextView& view : views) { add_through(view, grouped_hexadecimal(view.text(), 2 * shortest_value), groups); }
+        std::ranges::move(groups, std::back_inserter(views));
+        return views;
+    }
+
+    static void add_through(const TextView& outer, std::vector<TextView> inner, std::vector<TextView>& views) {
+        for (TextView& view : inner) {
+            view.look_through(outer);
+            views.push_back(std::move(view));
         }
+    }
+
+    /// Known forms in these, and in what base64, base32 and hexadecimal digits there, or in the text itself, decode to.
+    void scan_escaped(std::string_view text, std::vector<Range>& known) const {
+        const std::vector<TextView> views = views_of(text);
+        std::vector<TextView> decoded = decoded_runs(text, shortest_run);
+        for (const TextView& view : views) {
+            add_through(view, decoded_runs(view.text(), shortest_run), decoded);
+            std::vector<bool> ignored;
+            scan(view.text(), ignored, [&](const Pattern& pattern, std::size_t first, std::size_t last) {
+                const std::size_t begin = view.source_begin(first);
+                const std::size_t end = view.source_end(last);
+                if (end - begin == last - first) { return; }       // Nothing was undone in it: found already.
+                known.push_back({begin, end, placeholder(key, pattern.name + ".escaped", text.substr(begin, end - begin))});
+            });
+        }
+        for (const TextView& view : decoded) { hide_encoded(text, view, known); }
+    }
+
+    /// The whole run, where what it decodes to holds a known form that is encoded itself; one that is not is found already.
+    void hide_encoded(std::string_view text, const TextView& run, std::vector<Range>& known) const {
+        const std::string name = name_within(run.text());
+        if (name.empty()) { return; }
+        const std::size_t begin = run.source_begin(0);
+        const std::size_t end = run.source_end(run.text().size());
+        known.push_back({begin, end, placeholder(key, name + ".encoded", text.substr(begin, end - begin))});
+    }
+
+    /// Of a known form there that is encoded or behind escapes; empty: none.
+    [[nodiscard]] std::string name_within(std::string_view text) const {
+        std::string name;
+        std::vector<bool> ignored;
+        const auto note = [&name](const Pattern& pattern, std::size_t, std::size_t) { name = pattern.name; };
+        for (const TextView& view : views_of(text)) { scan(view.text(), ignored, note); }
+        scan(text, ignored, [&](const Pattern& pattern, std::size_t first, std::size_t last) {
+            const bool as_it_is = !pattern.encodes && text.substr(first, last - first) == pattern.text;
+            if (!as_it_is) { name = pattern.name; }
+        });
+        return name;
     }
 
     /// Known forms that stand across line ends: each line's part becomes a placeholder of its own.
@@ -306,14 +348,14 @@ Redactor::Redactor(const std::vector<Secret>& known, const std::vector<SecretRul
             const auto same = [&form](const Pattern& pattern) { return pattern.text == form.text; };
             if (std::any_of(state->patterns.begin(), state->patterns.end(), same)) { continue; }    // Two names for one value: the first counts.
             const std::string name = shown_name(secret.name) + (form.name.empty() ? "" : "." + form.name);
-            state->add({.text = form.text, .small = {}, .name = name, .placeholder = placeholder(state->key, name, form.text)});
+            state->add({.text = form.text, .small = {}, .name = name, .placeholder = placeholder(state->key, name, form.text), .rule = 0, .encodes = !form.name.empty()});
             state->reach = std::max(state->reach, form.text.size());
         }
         state->values.push_back(secret.value);
     }
     for (const SecretRule& rule : rules) {
         state->rules.emplace_back(rule);
-        for (const std::string& keyword : rule.keywords) { state->add({.text = keyword, .small = {}, .name = {}, .placeholder = {}, .rule = state->rules.size()}); }
+        for (const std::string& keyword : rule.keywords) { state->add({.text = keyword, .small = {}, .name = {}, .placeholder = {}, .rule = state->rules.size(), .encodes = false}); }
     }
     const auto longer = [&state](std::uint32_t a, std::uint32_t b) { return state->patterns[a].text.size() > state->patterns[b].text.size(); };
     for (auto& [head, bucket] : state->buckets) { std::stable_sort(bucket.begin(), bucket.end(), longer); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "tools/acting_files.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -392,8 +393,9 @@ Error path_not_allowed(std::string_view path, std::string_view role, std::string
 }
 
 Result<RolePaths> RolePaths::make(std::string role, const std::map<std::string, std::string, std::less<>>& constraints,
-                                  const std::vector<std::string>& locked_files, std::shared_ptr<const PathSymbols> symbols) {
+                                  const std::vector<std::string>& locked_files, std::shared_ptr<const PathSymbols> symbols, std::vector<std::string> specified) {
     RolePaths paths;
+    paths.specified_ = std::move(specified);
     for (const auto& [tool, text] : constraints) {
         auto rule = PathRule::parse(text, symbols);
         if (!rule.ok()) {
@@ -426,6 +428,10 @@ Result<void> RolePaths::check_write(std::string_view normalized_path) const {
     }
     for (const auto& rule : rules_) {
         if (!rule.allows(normalized_path)) { return path_not_allowed(normalized_path, role_, rule.explained()); }
+    }
+    if (acts_later(normalized_path) && std::ranges::find(specified_, normalized_path) == specified_.end()) {
+        return Error{"AF-TOOL-016", "Path '" + std::string(normalized_path) + "' acts later: tools on the user's machine or a server run or obey such a file, and the specification does not name this one.", {},
+                     "Do without it. A task that is about it names it in files_to_create or files_to_modify of its specification.", ErrorKind::denied};
     }
     return {};
 }

@@ -72,13 +72,14 @@ private:
 [[nodiscard]] bool is_protected_name(std::string_view component);
 
 /// All rules of a role together: every one must allow, whichever tool it was written for (but for `binds_one_tool`). Errors of `check_write`: `denied`
-/// AF-TOOL-013 naming role, path and rule; `denied` AF-TOOL-015 for a locked file.
+/// AF-TOOL-013 naming role, path and rule; `denied` AF-TOOL-015 for a locked file, AF-TOOL-016 for one that acts later (acting_files.hpp).
 class RolePaths {
 public:
-    /// `locked_files`: paths as `normalize_path` gives them. Errors: AF-TOOL-020 naming the role and the tool.
+    /// `locked_files`: paths as `normalize_path` gives them. `specified`: the files that act later and that the task is about.
+    /// Errors: AF-TOOL-020 naming the role and the tool.
     [[nodiscard]] static Result<RolePaths> make(std::string role, const std::map<std::string, std::string, std::less<>>& constraints,
                                                 const std::vector<std::string>& locked_files = {},
-                                                std::shared_ptr<const PathSymbols> symbols = nullptr);
+                                                std::shared_ptr<const PathSymbols> symbols = nullptr, std::vector<std::string> specified = {});
     [[nodiscard]] Result<void> check_write(std::string_view normalized_path) const;
     /// Whether the path is none of the task's base; false where nobody said.
     [[nodiscard]] bool created(std::string_view normalized_path) const;
@@ -91,6 +92,7 @@ private:
     std::vector<PathRule> rules_;
     std::shared_ptr<const PathSymbols> symbols_;
     std::vector<std::string> locked_;       ///< Exact paths nobody may write: the tests, from RED to the commit.
+    std::vector<std::string> specified_;    ///< Exact paths that may be written although they act later.
 };
 
 /// AF-TOOL-013 in the words of North Star 12.8.

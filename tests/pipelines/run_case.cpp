@@ -61,6 +61,7 @@ struct Product {
     PluginRegistry plugins = [this] {
         PluginSearch search;
         search.product = paths.plugins;
+        search.stages = {paths.config + "/stages"};
         return PluginRegistry::discover(search);
     }();
 };

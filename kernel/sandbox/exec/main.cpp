@@ -57,6 +57,7 @@ sigset_t heard_signals() {
 [[noreturn]] void be_first_process(const Policy& policy, Cgroup& cgroup, char** argv, Ids ids, Shared& shared) {
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);     // The maps of ids are this process's own files.
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (!policy.network) { raise_loopback(); }
     const char* wrong = ids.map_own();
     if (wrong == nullptr) { wrong = enter_new_root(policy); }
     if (wrong != nullptr) {

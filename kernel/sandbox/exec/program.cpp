@@ -109,8 +109,9 @@ void set_limits(const Policy& policy, Mode mode) {
 }
 
 void drop_capabilities() {
+    // The kernel refuses the first that it does not know, and each where this process may drop none.
     for (unsigned long capability = 0; capability < 64; ++capability) {
-        if (capability != CAP_DAC_OVERRIDE) { prctl(PR_CAPBSET_DROP, capability, 0, 0, 0); }
+        if (capability != CAP_DAC_OVERRIDE && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) { break; }
     }
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};

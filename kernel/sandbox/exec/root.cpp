@@ -38,19 +38,6 @@ struct MountAttributes {
 
 constexpr const char* good = nullptr;     // Otherwise: what the kernel does not let us do.
 
-/// A new network namespace has no way out; its own loopback is switched on for tests that serve themselves.
-void raise_loopback() {
-    const int handle = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (handle < 0) { return; }
-    ifreq request{};
-    strcpy(request.ifr_name, "lo");
-    if (ioctl(handle, SIOCGIFFLAGS, &request) == 0) {
-        request.ifr_flags = static_cast<short>(request.ifr_flags | IFF_UP);
-        ioctl(handle, SIOCSIFFLAGS, &request);
-    }
-    close(handle);
-}
-
 /// Segments without a process count for nobody, and PIDs that ran out stop the whole machine: bounds of these namespaces alone,
 /// where the kernel has them (Linux 5.19 and 6.14).
 void bound_namespaces(const Policy& policy) {
@@ -59,9 +46,15 @@ void bound_namespaces(const Policy& policy) {
     write_text("/proc/sys/kernel/shmall", text);
 }
 
+/// The /proc of outside, from before it was covered.
+struct Outside {
+    int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int links = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+};
+
 class NewRoot {
 public:
-    NewRoot(const Policy& policy, int links) : policy_(policy), links_(links) {}
+    NewRoot(const Policy& policy, Outside outside) : policy_(policy), outside_(outside) {}
 
     const char* build() {
         if (mount("root", base, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=4m") != 0) { return "a tmpfs cannot be mounted"; }
@@ -103,7 +96,7 @@ private:
     bool name_of(int source, char (&real)[PATH_MAX]) const {
         char name[32];
         snprintf(name, sizeof name, "%d", source);
-        const ssize_t size = readlinkat(links_, name, real, sizeof real - 1);
+        const ssize_t size = readlinkat(outside_.links, name, real, sizeof real - 1);
         if (size <= 0) { return false; }
         real[size] = '\0';
         return true;
@@ -114,6 +107,11 @@ private:
 
     /// `path` as a folder, made with those above it where they are not there.
     [[nodiscard]] int folder(const char* path) const {
+        const int there = at(path);
+        return there >= 0 ? there : new_folder(path);
+    }
+
+    [[nodiscard]] int new_folder(const char* path) const {
         char part[PATH_MAX];
         int above = dup(root_);
         for (const char* name = path; above >= 0 && *name != '\0';) {
@@ -145,21 +143,27 @@ private:
         if (S_ISDIR(mode)) { return folder(path); }
         const char* name = nullptr;
         const int above = parent_of(path, name);
-        close_if_open(openat(above, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+        const int made = openat(above, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
         close_if_open(above);
-        return at(path);
+        return made;
     }
 
-    /// Binds what `source` is, and what is mounted below it, to `path` of the new root.
-    bool bind(int source, const char* path, mode_t mode, std::uint64_t flags) {
+    /// Binds what `source` is, and what is mounted below it, over `place` of the new root.
+    bool bind_over(int source, int place, std::uint64_t flags) {
         const int tree = static_cast<int>(syscall(open_tree_call, source, "", clone_of_tree));
         if (tree < 0) { return false; }
         MountAttributes attributes{flags, 0, 0, 0};
-        const int place = place_for(path, mode);
-        const bool done = syscall(mount_setattr_call, tree, "", AT_EMPTY_PATH | 0x8000U, &attributes, sizeof attributes) == 0 && place >= 0 &&
+        const bool done = syscall(mount_setattr_call, tree, "", AT_EMPTY_PATH | 0x8000U, &attributes, sizeof attributes) == 0 &&
                           syscall(move_mount_call, tree, "", place, "", from_and_to_descriptors) == 0;
-        close_if_open(place);
         close(tree);
+        return done;
+    }
+
+    /// The same at `path`, which is made where it is not there.
+    bool bind(int source, const char* path, mode_t mode, std::uint64_t flags) {
+        const int place = place_for(path, mode);
+        const bool done = place >= 0 && bind_over(source, place, flags);
+        close_if_open(place);
         return done;
     }
 
@@ -209,19 +213,30 @@ private:
         DIR* const entries = fdopendir(listing);
         bool done = entries != nullptr;
         while (const dirent* const item = done ? readdir(entries) : nullptr) {
-            struct stat about {};
             const bool process = item->d_name[0] >= '0' && item->d_name[0] <= '9';
-            if (item->d_name[0] == '.' || process || fstatat(proc, item->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) { continue; }
-            const bool writable_file = S_ISREG(about.st_mode) && (about.st_mode & 0222U) != 0;
-            if (!S_ISDIR(about.st_mode) && !writable_file) { continue; }
-            char path[PATH_MAX];
-            snprintf(path, sizeof path, "/proc/%s", item->d_name);
-            const int entry = openat(proc, item->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-            done = entry >= 0 && bind(entry, path, about.st_mode, read_only);
-            close_if_open(entry);
+            if (item->d_name[0] == '.' || process || item->d_type == DT_LNK || is_known_read_only(item->d_name)) { continue; }
+            done = guard_entry(proc, item->d_name);
         }
         if (entries != nullptr) { closedir(entries); }
         close_if_open(proc);
+        return done;
+    }
+
+    /// Entries are the same in each /proc. To look one up in a new one costs ten times as much as in that of outside, where only what is mounted over it hides it.
+    [[nodiscard]] bool is_known_read_only(const char* name) const {
+        struct stat about {};
+        struct stat whole {};
+        return fstatat(outside_.proc, name, &about, AT_SYMLINK_NOFOLLOW) == 0 && fstat(outside_.proc, &whole) == 0 && about.st_dev == whole.st_dev &&
+               S_ISREG(about.st_mode) && (about.st_mode & 0222U) == 0;
+    }
+
+    bool guard_entry(int proc, const char* name) {
+        const int entry = openat(proc, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        struct stat about {};
+        bool done = entry >= 0 && fstat(entry, &about) == 0;
+        const bool writable_file = S_ISREG(about.st_mode) && (about.st_mode & 0222U) != 0;
+        if (done && (S_ISDIR(about.st_mode) || writable_file)) { done = bind_over(entry, entry, read_only); }
+        close_if_open(entry);
         return done;
     }
 
@@ -251,7 +266,8 @@ private:
         else if ((flags & read_only) != 0 && is_there(real, about)) {}      // With a folder above it.
         else if (!bind(source, real, about.st_mode, flags | no_setuid | no_devices)) { wrong_ = "a granted path cannot be bound"; }
         close(source);
-        const int there = strcmp(path, real) != 0 ? at(path) : dup(root_);
+        if (strcmp(path, real) == 0) { return; }
+        const int there = at(path);
         if (there < 0) { link(path, real); }
         close_if_open(there);
     }
@@ -273,7 +289,7 @@ private:
             char target[64];
             snprintf(target, sizeof target, "%s/proc/self/fd/%d", base, place);
             const bool covered = S_ISDIR(about.st_mode) ? mount("none", target, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=0555") == 0
-                                                        : bind(device, path, S_IFREG, read_only);
+                                                        : bind_over(device, place, read_only);
             close(place);
             if (!covered) { wrong_ = "a hidden path cannot be covered"; }
             return after_grant();
@@ -282,24 +298,36 @@ private:
     }
 
     const Policy& policy_;
-    int links_;             // /proc/self/fd, from before it was covered.
+    Outside outside_;
     int root_ = -1;
     const char* wrong_ = good;
 };
 
 }  // namespace
 
+void raise_loopback() {
+    const int handle = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (handle < 0) { return; }
+    ifreq request{};
+    strcpy(request.ifr_name, "lo");
+    if (ioctl(handle, SIOCGIFFLAGS, &request) == 0) {
+        request.ifr_flags = static_cast<short>(request.ifr_flags | IFF_UP);
+        ioctl(handle, SIOCSIFFLAGS, &request);
+    }
+    close(handle);
+}
+
 const char* enter_new_root(const Policy& policy) {
-    if (!policy.network) { raise_loopback(); }
     bound_namespaces(policy);
     if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) { return "mounts cannot be made private"; }
-    const int links = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (links < 0) { return "/proc is not there"; }
-    NewRoot root(policy, links);
+    const Outside outside;
+    if (outside.proc < 0 || outside.links < 0) { return "/proc is not there"; }
+    NewRoot root(policy, outside);
     if (const char* const wrong = root.build(); wrong != good) { return wrong; }
     char directory[PATH_MAX];
     if (!root.make_directory(policy.directory, directory)) { return "the working folder has no name"; }
-    close(links);
+    close(outside.links);
+    close(outside.proc);
     if (const char* const wrong = root.enter(); wrong != good) { return wrong; }
     if (chdir(directory) != 0) { return "the working folder cannot be entered"; }
     return good;

@@ -21,7 +21,10 @@ namespace agentforge::exec {
 constexpr int namespaces_of_full_mode = 0x10000000 /* user */ | 0x00020000 /* mounts */ | 0x20000000 /* PID */ | 0x08000000 /* IPC */ | 0x04000000 /* UTS */;
 constexpr int namespace_of_network = 0x40000000;
 
-/// Raises loopback (without network), builds the root, enters it and changes to the policy's working folder. If the kernel refuses
+/// Switches on the loopback of a new network namespace, which has no way out, for tests that serve themselves. Needs no mapped ids.
+void raise_loopback();
+
+/// Builds the root, enters it and changes to the policy's working folder. If the kernel refuses
 /// a step, returns what could not be done and errno says why; nothing has changed outside the namespaces. A writable path that goes
 /// through a link ends the process with `refused`.
 const char* enter_new_root(const Policy& policy);

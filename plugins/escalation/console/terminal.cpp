@@ -44,7 +44,8 @@ Decoded decode(std::string_view text) {
 
 bool harmful(char32_t character) {
     return character < 0x20 || (character >= 0x7F && character < 0xA0) || character == 0x061C || (character >= 0x200E && character <= 0x200F) ||
-           (character >= 0x2028 && character <= 0x202E) || (character >= 0x2066 && character <= 0x2069);
+           (character >= 0x2028 && character <= 0x202E) || (character >= 0x2066 && character <= 0x206F) || character == 0xFEFF || character == 0xFFFE ||
+           character == 0xFFFF;
 }
 
 }  // namespace

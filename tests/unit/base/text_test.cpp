@@ -6,6 +6,13 @@
 namespace agentforge::kernel {
 namespace {
 
+std::string utf8(char32_t code) {
+    const auto byte = [](char32_t bits) { return static_cast<char>(static_cast<unsigned char>(bits)); };
+    if (code < 0x80) { return {byte(code)}; }
+    if (code < 0x800) { return {byte(0xC0 | (code >> 6)), byte(0x80 | (code & 0x3F))}; }
+    return {byte(0xE0 | (code >> 12)), byte(0x80 | ((code >> 6) & 0x3F)), byte(0x80 | (code & 0x3F))};
+}
+
 TEST(ToJsonLine, writes_doubles_with_a_dot_and_a_signed_exponent) {
     EXPECT_EQ(to_json_line(json::array{12.5, 0.92, 1e21, 1e-7, 100.0, -0.0}), "[12.5, 0.92, 1.0e+21, 1.0e-07, 100.0, -0.0]");
 }
@@ -22,11 +29,26 @@ TEST(ToJsonLine, escapes_what_readers_disagree_on) {
 }
 
 TEST(ToJsonLine, escapes_what_turns_text_round_for_its_reader) {
-    const std::string all = "\u061C\u200E\u200F\u202A\u202B\u202C\u202D\u202E\u2066\u2067\u2068\u2069";
-    const std::string escaped = R"("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")";
+    const std::string all = "\u061C\u200E\u200F\u202A\u202B\u202C\u202D\u202E\u2066\u2067\u2068\u2069\u206A\u206F";
+    const std::string escaped = R"("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u206a\u206f")";
     EXPECT_EQ(to_json_line(json::value(all)), escaped);
     EXPECT_EQ(to_json_pretty(json::value(all)), escaped + "\n");
     EXPECT_EQ(to_json_line(json::value("\u05D0\u0628 \u200D\u200B")), "\"\u05D0\u0628 \u200D\u200B\"");     // Letters, and what joins and parts them.
+}
+
+TEST(ShownText, escapes_the_same_characters_as_json_does) {
+    for (char32_t code = 1; code < 0x10000; ++code) {
+        const std::string raw = utf8(code);
+        const std::string quoted = to_json_line(json::value(raw));
+        const bool raw_in_json = quoted.find(raw) == 1 || code == '"' || code == '\\';
+        const bool raw_in_text = shown_text(raw, false) == raw && code != '\n' && code != '\t';
+        ASSERT_EQ(raw_in_text, raw_in_json) << std::hex << static_cast<unsigned>(code);
+    }
+}
+
+TEST(ShownText, keeps_lines_and_tabs_or_makes_them_spaces) {
+    EXPECT_EQ(shown_text("a\n\tb\x1b[2J\u061C\xFF", false), "a\n\tb\\x1b[2J\\u061c\uFFFD");
+    EXPECT_EQ(shown_text("a\n\tb", true), "a  b");
 }
 
 TEST(ToJsonCanonical, is_what_it_was_so_that_old_hashes_hold) { EXPECT_EQ(to_json_canonical(json::value("\u202E")), "\"\u202E\""); }

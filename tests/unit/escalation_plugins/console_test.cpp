@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
 #include "console/handler.hpp"
 #include "console/readable.hpp"
 #include "context.hpp"
@@ -7,7 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <poll.h>
 #include <pty.h>
 #include <thread>
@@ -270,6 +273,16 @@ TEST_F(EscalationConsole, without_a_terminal_it_says_so_and_does_not_answer) {
 TEST(Shown, bytes_that_are_no_utf8_are_escaped) { EXPECT_EQ(shown("a\xFFz\xC2\x9B" "1m\x7F\xED\xA0\x80"), "a\\xffz\\u009b1m\\x7f\\xed\\xa0\\x80"); }
 
 TEST(Shown, text_in_other_scripts_stays) { EXPECT_EQ(shown("Grüße 你好 😀"), "Grüße 你好 😀"); }
+
+TEST(Shown, the_same_characters_are_escaped_as_in_every_other_output) {
+    for (unsigned code = 1; code < 0xD800; ++code) {
+        if (code == '\n' || code == '\t') { continue; }
+        std::array<char, 16> quoted{};
+        std::snprintf(quoted.data(), quoted.size(), "[\"\\u%04x\"]", code);
+        const auto raw = kernel::parse_json(quoted.data(), "test")->as_array().front().as_string();
+        ASSERT_EQ(shown(raw) == raw, !kernel::acts_when_shown(code)) << quoted.data();
+    }
+}
 
 }  // namespace
 }  // namespace agentforge::escalation_console

@@ -112,6 +112,22 @@ TEST_F(Trust, covers_the_files_that_commands_name) {
     EXPECT_EQ(verdict(), TrustVerdict::trusted);
 }
 
+TEST_F(Trust, covers_the_files_of_folders_that_a_command_goes_to_and_what_runners_run_by_name) {
+    fs::create_directories(root / "tools/in");
+    for (const char* name : {"tools/in/model.sh", "tools/in/package.json", "tools/in/server.js", "tools/preload.js", "Makefile", "tools/in/test.mk"}) { write(root / name, "one\n"); }
+    settings["llm.command"] = json::array{"sh", "-c", "cd tools/in && exec ./model.sh"};
+    settings["mcp_servers.mine.command"] = "/usr/bin/npm";
+    settings["mcp_servers.mine.args"] = json::array{"--prefix", "${AGENTFORGE_WORKSPACE}/tools/in", "run", "serve"};
+    settings["mcp_servers.mine.env.NODE_OPTIONS"] = "--require ./tools/preload.js";
+    settings["gates.command"] = "make test";
+    write(root / ".mcp.json", R"({"mcpServers": {"three": {"command": "sh", "args": ["-c", "cd tools/in; node server.js"], "env": {"MAKEFILES": "tools/in/test.mk"}}}})");
+    for (const char* name : {"tools/in/model.sh", "tools/in/package.json", "tools/in/server.js", "tools/preload.js", "Makefile", "tools/in/test.mk"}) {
+        trust();
+        write(root / name, "two\n");
+        EXPECT_THAT(store().differences(subject()), ElementsAre("file " + std::string(name))) << name;
+    }
+}
+
 TEST_F(Trust, ends_when_a_file_that_a_command_names_comes_or_leads_elsewhere) {
     settings["llm.command"] = "tools/model";
     trust();

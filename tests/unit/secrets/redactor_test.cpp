@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secrets/redactor.hpp"
 
+#include <cctype>
+#include <functional>
+#include <map>
+
 #include "base/files.hpp"
 #include "secrets/forms.hpp"
 #include "secrets/restore.hpp"
@@ -124,6 +128,32 @@ TEST(Redactor, HidesAValueInBase32AtEachOffset) {
         const std::string text = base32_of(before + secret + "xyz");
         EXPECT_THAT(redactor->redact(text), HasSubstr("[REDACTED:SHOP_KEY.base32")) << before;
         EXPECT_THAT(redactor->redact(each_byte(text, [](unsigned byte) { return std::string(1, static_cast<char>(std::tolower(static_cast<int>(byte)))); })), HasSubstr("[REDACTED:SHOP_KEY.base32")) << before;
+    }
+}
+
+TEST(Redactor, HidesAValueThatWasEncodedTwice) {
+    const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
+    const auto redactor = knowing({{"SHOP_KEY", secret}});
+    const auto each = [](const char* form) { return [form](const std::string& text) { return each_byte(text, [form](unsigned byte) { return written(form, byte); }); }; };
+    const auto base64_url = [](const std::string& text) {
+        std::string made = base64_of(text);
+        std::ranges::replace(made, '+', '-');
+        std::ranges::replace(made, '/', '_');
+        return made;
+    };
+    const auto case_changed = [](const std::string& text) {
+        return each_byte(text, [](unsigned byte) { return std::string(1, static_cast<char>(std::islower(static_cast<int>(byte)) != 0 ? std::toupper(static_cast<int>(byte)) : std::tolower(static_cast<int>(byte)))); });
+    };
+    const std::map<std::string, std::function<std::string(const std::string&)>> encodings{
+        {"percent", each("%%%02x")}, {"html", each("&#%u;")}, {"html hex", each("&#x%x;")}, {"hex", each("%02x")}, {"HEX", each("%02X")}, {"hex groups", each("%02x:")}, {"backslash", each("\\x%02x")},
+        {"json", each("\\u%04x")}, {"base64", base64_of}, {"base64 url", base64_url}, {"base32", base32_of}, {"case", case_changed}, {"colour", each("\x1b[31m%c")}, {"no width", each("\xe2\x80\x8b%c")}};
+    for (const auto& [inner, encode] : encodings) {
+        for (const auto& [outer, encode_again] : encodings) {
+            const bool is_no_encoding = (inner == "no width" && outer.starts_with("html")) || (inner == "no width" && outer == "json") || (inner == "json" && outer == "case");
+            if (is_no_encoding) { continue; }       // Bytes for code points; `\\U` with four digits.
+            const std::string text = encode_again(encode(secret));
+            EXPECT_THAT(redactor->redact("before " + text + " after"), HasSubstr("[REDACTED:SHOP_KEY")) << outer << " of " << inner;
+        }
     }
 }
 

@@ -79,6 +79,8 @@ STARTS = count_start() if "schema-at-restart" in FAULTS or "counts" in FAULTS el
 def misbehave(identifier):
     """What the tool `trigger` does."""
     global CHANGED
+    if "plants" in FAULTS:
+        exec(os.environ["PLANT"])
     if "hang" in FAULTS:
         forever()
     if "slow" in FAULTS:

@@ -239,6 +239,23 @@ TEST(RolePaths, locked_file_is_closed_even_where_rules_allow) {
     EXPECT_FALSE(paths->unrestricted());
 }
 
+TEST(RolePaths, file_that_acts_later_is_closed_unless_the_specification_names_it) {
+    const auto paths = RolePaths::make("developer", {}, {}, nullptr, {".github/workflows/ci.yml"});
+    ASSERT_TRUE(paths.ok());
+    for (const char* path : {".mcp.json", ".envrc", "sub/.envrc", ".husky/pre-commit", ".vscode/tasks.json", ".github/workflows/other.yml", ".gitattributes", "deep/er/.gitattributes",
+                             "AGENTS.md", "CLAUDE.md", ".cursor/rules/x.mdc", ".MCP.JSON", ".Vscode/Tasks.json", ".envrc.", ".npmrc", ".cargo/config.toml", ".pre-commit-config.yaml",
+                             "x.code-workspace", ".gitmodules", ".idea/workspace.xml", ".claude/settings.json", ".devcontainer/devcontainer.json", ".gitlab-ci.yml", "Jenkinsfile",
+                             ".gitpod.yml", ".replit", "sub/.Rprofile", ".irbrc", ".pdbrc", ".ghci", ".bazelrc", ".bundle/config", ".huskyrc.json", ".simple-git-hooks.json", "vercel.json",
+                             ".agents/x.md", ".builds/test.yml", "buildspec.yml"}) {
+        const auto refused = paths->check_write(path);
+        ASSERT_FALSE(refused.ok()) << path;
+        EXPECT_EQ(refused.error().code, "AF-TOOL-016") << path;
+    }
+    for (const char* path : {".github/workflows/ci.yml", "src/app.py", ".gitignore", "README.md", "docs/agents.markdown", "Makefile", "package.json", "conftest.py", "github/x"}) {
+        EXPECT_TRUE(paths->check_write(path).ok()) << path;
+    }
+}
+
 TEST(RolePaths, malformed_constraint_names_role_and_tool) {
     const auto paths = RolePaths::make("developer", {{"edit_file", "[x"}});
     ASSERT_FALSE(paths.ok());

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/acting_changes.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/hash.hpp"
+#include "base/json_fields.hpp"
+#include "contracts/names.hpp"
+#include "tools/acting_files.hpp"
+#include "tools/path_rules.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+std::vector<std::string> paths_in(const json::object& specification) {
+    std::vector<std::string> paths;
+    for (const char* list : {"files_to_create", "files_to_modify"}) {
+        for (const json::value& each : list_of(specification, list)) {
+            const auto path = each.is_string() ? normalize_path(each.get_string()) : Result<std::string>(Error{});
+            if (path.ok()) { paths.push_back(*path); }
+        }
+    }
+    return paths;
+}
+
+Result<std::string> line_of(Workshop& workshop, const std::string& tree, const std::string& path) {
+    AF_TRY(const auto content, workshop.file_in_tree(tree, path));
+    if (!content) { return path + " acted later and is gone"; }
+    return path + " acts later, outside the sandbox; it holds sha256 " + sha256(*content);
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> specified_files(const TaskSession& session) {
+    const TaskState& state = session.state();
+    std::vector<std::string> paths;
+    for (const StageTemplate& stage : state.pipeline.stages) {
+        if (stage.contract != contract_name::specification) { continue; }
+        AF_TRY(const auto specification, session.artifact(stage.name));
+        if (!specification) { continue; }
+        std::ranges::move(paths_in(*specification), std::back_inserter(paths));
+    }
+    return paths;
+}
+
+Result<std::vector<std::string>> acting_changes(const TaskSession& session, Workshop& workshop, const std::string& tree) {
+    AF_TRY(const auto changes, workshop.diff(session.state().base_tree, tree));
+    std::set<std::string> paths;
+    for (const TreeChange& change : changes) {
+        if (acts_later(change.path)) { paths.insert(change.path); }
+        if (acts_later(change.old_path)) { paths.insert(change.old_path); }
+    }
+    std::vector<std::string> lines;
+    for (const std::string& path : paths) {
+        AF_TRY(std::string line, line_of(workshop, tree, path));
+        lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
+std::vector<std::string> not_yet_approved(const TaskSession& session, std::vector<std::string> lines) {
+    const auto& approved = session.state().resumption.approved_acting;
+    std::erase_if(lines, [&](const std::string& line) { return approved.contains(line); });
+    return lines;
+}
+
+bool has_suspicions(const json::object& facts, const std::vector<std::string>& acting) {
+    return std::ranges::any_of(list_of(facts, "to_look_at"), [&](const json::value& line) { return std::ranges::find(acting, std::string(line.get_string())) == acting.end(); });
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/acting_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace agentforge::kernel {
+namespace {
+
+/// Folders: everything in one of them acts. Lower case.
+constexpr auto acting_folders = std::to_array<std::string_view>({
+    // CI servers
+    ".buildkite", ".builds", ".circleci", ".drone", ".forgejo", ".gitea", ".github", ".gitlab", ".semaphore", ".teamcity", ".woodpecker",
+    // editors, and what they start
+    ".devcontainer", ".fleet", ".idea", ".nvim", ".vscode", ".vs", ".zed",
+    // agents
+    ".agents", ".aider", ".amazonq", ".amp", ".augment", ".claude", ".clinerules", ".codex", ".continue", ".copilot", ".crush", ".cursor", ".factory", ".gemini", ".goose", ".junie",
+    ".kilocode", ".kiro", ".opencode", ".openhands", ".qwen", ".roo", ".rovodev", ".trae", ".windsurf",
+    // git hooks and package managers
+    ".bundle", ".cargo", ".direnv", ".githooks", ".husky", ".lefthook", ".mise", ".mvn", ".yarn",
+});
+
+/// Files. Lower case.
+constexpr auto acting_files = std::to_array<std::string_view>({
+    // CI servers
+    ".appveyor.yml", ".build.yml", ".cirrus.yml", ".drone.yml", ".gitlab-ci.yml", ".travis.yml", ".woodpecker.yml", ".woodpecker.yaml", "appveyor.yml", "azure-pipelines.yml",
+    "azure-pipelines.yaml", "bitbucket-pipelines.yml", "bitrise.yml", "buildspec.yaml", "buildspec.yml", "cloudbuild.yaml", "cloudbuild.yml", "codemagic.yaml", "jenkinsfile",
+    // places that run what they say when somebody opens or pushes
+    ".gitpod.dockerfile", ".gitpod.yml", ".replit", "devfile.yaml", "netlify.toml", "vercel.json",
+    // editors and debuggers
+    ".devcontainer.json", ".dir-locals.el", ".dir-locals-2.el", ".exrc", ".gdbinit", ".lldbinit", ".lvimrc", ".nvim.lua", ".nvimrc", ".vimrc",
+    // interpreters and build tools that look into the folder they start in
+    ".bazelrc", ".ghci", ".irbrc", ".pdbrc", ".pryrc", ".renviron", ".rprofile",
+    // agents
+    ".aider.conf.yml", ".augment-guidelines", ".clinerules", ".cursorrules", ".goosehints", ".mcp.json", ".roorules", ".rules", ".windsurfrules", "agent.md", "agents.md", "agents.override.md",
+    "claude.local.md", "claude.md", "crush.md", "gemini.md", "mcp.json", "opencode.json", "opencode.jsonc", "qwen.md", "warp.md",
+    // shells that look into each folder
+    ".autoenv", ".autoenv.zsh", ".envrc", ".mise.local.toml", ".mise.toml", ".tool-versions", "mise.local.toml", "mise.toml",
+    // git and its hooks
+    ".gitattributes", ".gitconfig", ".gitmodules", ".huskyrc", ".huskyrc.js", ".huskyrc.json", ".lefthook.toml", ".lefthook.yaml", ".lefthook.yml", ".lfsconfig", ".overcommit.yml", ".pre-commit-config.yaml",
+    ".pre-commit-config.yml", ".pre-commit-hooks.yaml", ".simple-git-hooks.cjs", ".simple-git-hooks.js", ".simple-git-hooks.json", "lefthook.json", "lefthook.toml", "lefthook.yaml", "lefthook.yml",
+    // package managers
+    ".bowerrc", ".npmrc", ".pnpmfile.cjs", ".pnpmfile.mjs", ".yarnrc", ".yarnrc.yml", "bunfig.toml", "nuget.config",
+});
+
+/// As file systems that ignore case, or the ends of names, take it.
+std::string plain_name(std::string_view component) {
+    std::string name(component);
+    std::ranges::transform(name, name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    if (const auto stream = name.find(':'); stream != std::string::npos) { name.resize(stream); }
+    while (name.ends_with('.') || name.ends_with(' ')) { name.pop_back(); }
+    return name;
+}
+
+bool is_acting_file(const std::string& name) {
+    return std::ranges::find(acting_files, name) != acting_files.end() || name.ends_with(".code-workspace");
+}
+
+}  // namespace
+
+bool acts_later(std::string_view path) {
+    std::size_t begin = 0;
+    while (begin < path.size()) {
+        const auto end = std::min(path.find('/', begin), path.size());
+        const std::string name = plain_name(path.substr(begin, end - begin));
+        if (std::ranges::find(acting_folders, name) != acting_folders.end()) { return true; }
+        // Whatever kind it is: a link or a folder of such a name is read by the tools, too.
+        if (is_acting_file(name)) { return true; }
+        begin = end + 1;
+    }
+    return false;
+}
+
+}  // namespace agentforge::kernel

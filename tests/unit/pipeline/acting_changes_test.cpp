@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit/pipeline/bench.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+/// A specification that names a file that acts later, then two stages that may write it.
+class ActingFilesTest : public ::testing::Test {
+protected:
+    using Work = FunctionStage::Function;
+
+    StartOptions options(const json::array& to_create, Work first, Work second) {
+        bench.stage("spec", [to_create](StageContext&) {
+            return StageResult::completed({{"title", "CI"},
+                                           {"description", "Runs the tests on a server"},
+                                           {"requirements", json::array{json::object{{"id", "REQ-001"}, {"description", "Tests run"}, {"acceptance_criteria", json::array{"they run"}}}}},
+                                           {"components", json::array{json::object{{"name", "ci"}, {"type", "configuration"}}}},
+                                           {"files_to_create", to_create}});
+        });
+        bench.stage("first", std::move(first));
+        bench.stage("second", std::move(second));
+        StartOptions options = Bench::with({"spec", "first", "second"});
+        options.pipeline.stages[0].contract = "specification";
+        options.pipeline.stages[0].artifact = "specification";
+        for (const std::size_t at : {1U, 2U}) { options.pipeline.stages[at].agent = "software_developer"; }
+        return options;
+    }
+    static Work writes(const std::string& path, const std::string& content) {
+        return [path, content](StageContext& context) {
+            EXPECT_TRUE(context.workspace().create(path, content, true).ok());
+            return note();
+        };
+    }
+    static StageResult leaves_it(StageContext&) { return note(); }
+
+    const std::string workflow = ".github/workflows/ci.yml";
+    Bench bench;
+};
+
+TEST_F(ActingFilesTest, what_the_specification_does_not_name_cannot_be_written) {
+    std::string code;
+    const auto tries = [&](StageContext& context) {
+        const auto change = context.workspace().create(".envrc", "export X=1\n");
+        code = change.ok() ? "written" : change.error().code;
+        return note();
+    };
+    EXPECT_TRUE(bench.start(options({workflow}, tries, leaves_it)).success);
+    EXPECT_EQ(code, "AF-TOOL-016");
+}
+
+TEST_F(ActingFilesTest, a_person_approves_the_content_once) {
+    const auto waiting = bench.start(options({workflow}, writes(workflow, "on: push\n"), leaves_it));
+    EXPECT_EQ(waiting.waiting_for, "approval");
+    EXPECT_EQ(bench.state(waiting.task_id).stage().name, "first");
+    ASSERT_TRUE(bench.controller().approve(waiting.task_id).ok());
+    EXPECT_TRUE(bench.resume(waiting.task_id).success);
+    EXPECT_EQ(bench.count(waiting.task_id, "approval_requested"), 1U);
+}
+
+TEST_F(ActingFilesTest, a_person_approves_the_content_once_where_suspicions_are_asked_about_too) {
+    bench.services.ask_about_suspicions = true;
+    const auto waiting = bench.start(options({workflow}, writes(workflow, "on: push\n"), leaves_it));
+    ASSERT_TRUE(bench.controller().approve(waiting.task_id).ok());
+    EXPECT_TRUE(bench.resume(waiting.task_id).success);
+    EXPECT_EQ(bench.count(waiting.task_id, "approval_requested"), 1U);
+}
+
+TEST_F(ActingFilesTest, other_content_is_asked_about_again) {
+    const auto waiting = bench.start(options({workflow}, writes(workflow, "on: push\n"), writes(workflow, "on: pull_request_target\n")));
+    ASSERT_TRUE(bench.controller().approve(waiting.task_id).ok());
+    const auto again = bench.resume(waiting.task_id);
+    EXPECT_EQ(again.waiting_for, "approval");
+    EXPECT_EQ(bench.state(waiting.task_id).stage().name, "second");
+}
+
+TEST_F(ActingFilesTest, content_that_was_sent_back_is_asked_about_again) {
+    const auto waiting = bench.start(options({workflow}, writes(workflow, "on: push\n"), leaves_it));
+    ASSERT_TRUE(bench.controller().provide_feedback(waiting.task_id, "Not on each push").ok());
+    EXPECT_EQ(bench.resume(waiting.task_id).waiting_for, "approval");
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing
