@@ -83,6 +83,7 @@ struct PluginSearch {
     std::string lock{};                         ///< The project's plugins.lock; need not exist; "": no lock holds.
     /// Folder of a plugin of the project → what its files were when the user trusted them. Used where there is no lock.
     std::map<std::string, FileHashes, std::less<>> trusted_files{};
+    std::vector<std::string> stages{};          ///< Folders of stages that are data (stage_definitions.hpp), the product's first.
     json::object settings{};                    ///< `plugins.settings`: id of a plugin, or name of what it provides → settings.
     /// Where a setting of a plugin was written (file, line, column), for messages; the pointer leads into its settings.
     std::function<std::string(const PluginManifest&, PluginKind, std::string_view name, std::string_view pointer)> place{};
@@ -96,6 +97,8 @@ public:
     /// version, of those that neither the choice nor the lock keeps out. What every user of the machine may write is named, unless it is pinned (AF-PLUG-038). A folder inside the product's own
     /// is the product's, whoever names it. The product's plugins are neither locked nor hashed.
     /// A lock that cannot be read (AF-PLUG-034) keeps every plugin out that is not the product's, as does one that differs (031, 032).
+    /// A stage that is data and that no plugin provides is provided by the plugin `prompt`, with the definition as settings below those given.
+    /// A definition that is none is named in `problems` (AF-PLUG-052), and its stage is not there.
     /// Each folder is searched two deep (`<folder>/<kind>/<name>/plugin.json`). A missing or relative folder is a problem
     /// (AF-PLUG-008): never the current directory. A broken manifest (AF-PLUG-001…006) does not hide the others.
     [[nodiscard]] static PluginRegistry discover(const PluginSearch& search);
@@ -123,6 +126,8 @@ public:
     [[nodiscard]] const std::vector<Error>& problems() const noexcept;
     [[nodiscard]] std::vector<std::string> names(PluginKind kind) const;
     [[nodiscard]] bool has(PluginKind kind, std::string_view name) const;
+    /// Stages that are data, with what people read about them.
+    [[nodiscard]] std::map<std::string, std::string> described_stages() const;
     /// The plugin that provides a name; null where none does. Valid as long as the registry.
     [[nodiscard]] const PluginManifest* owner(PluginKind kind, std::string_view name) const;
 

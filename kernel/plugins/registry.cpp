@@ -14,6 +14,7 @@
 #include "plugins/guard.hpp"
 #include "plugins/host.hpp"
 #include "plugins/library.hpp"
+#include "plugins/stage_definitions.hpp"
 #include "plugins/trial.hpp"
 #include "plugins/version_range.hpp"
 
@@ -72,6 +73,7 @@ struct PluginRegistry::State {
     fs::path product;                                                   ///< Canonical.
     Interfaces interfaces;
     std::map<std::pair<PluginKind, std::string>, std::size_t> owners;   ///< Who provides a name; index into `plugins`.
+    std::map<std::string, StageDefinition, std::less<>> definitions;    ///< Of stages that no plugin provides.
     std::set<std::string> visited;                                      ///< Canonical folders.
     struct Tried { std::mutex mutex; std::set<std::string> what; };
     std::unique_ptr<Tried> tried = std::make_unique<Tried>();           ///< Objects that were made in a process of their own.
@@ -145,11 +147,45 @@ struct PluginRegistry::State {
         }
         for (const PluginManifest& manifest : plugins) { choose_version(manifest.id); }
         for (std::size_t index = 0; index < plugins.size(); ++index) { take_names(index); }
+        take_definitions();
         for (const PluginManifest& manifest : plugins) {
             if (manifest.state != PluginState::ready || manifest.pinned != nullptr) { continue; }      // What is pinned is compared before it runs.
             for (const std::string& path : {manifest.directory, manifest.directory + "/" + manifest_name}) { name_if_open_to_all(path); }
             if (!manifest.library.empty()) { name_if_open_to_all(manifest.directory + "/" + manifest.library); }
         }
+    }
+
+    /// Stages that are data; a plugin that provides the same name stands in their place.
+    void take_definitions() {
+        StageDefinitions read = read_stage_definitions(wanted.stages);
+        std::ranges::move(read.problems, std::back_inserter(problems));
+        const auto runner = owners.find({PluginKind::stage, std::string(prompt_executor)});
+        for (auto& [name, definition] : read.by_name) {
+            if (owners.contains({PluginKind::stage, name})) { continue; }
+            if (runner == owners.end()) { continue; }
+            const PluginManifest& manifest = plugins[runner->second];
+            const auto problem = check_config(manifest, settings_of(manifest, prompt_executor, definition.settings));
+            if (!problem.ok() || *problem) {
+                problems.push_back({"AF-PLUG-052", "The definition of the stage `" + name + "` is not used: " + (problem.ok() ? (*problem)->message : problem.error().message),
+                                    definition.document.where("/stage" + (problem.ok() ? (*problem)->pointer : std::string())),
+                                    "`agentforge plugins show prompt` lists what it takes.", ErrorKind::invalid});
+                continue;
+            }
+            definitions.emplace(name, std::move(definition));
+        }
+    }
+
+    /// Who provides a name, under which name of its own, and with which settings: of a stage that is data the plugin `prompt`. Null: nobody.
+    struct Provider { const PluginManifest* manifest = nullptr; std::string name; json::object settings; };
+    [[nodiscard]] Provider provider(PluginKind kind, std::string_view name, const json::object& config) const {
+        const auto owner = owners.find({kind, std::string(name)});
+        if (owner != owners.end()) { return {&plugins[owner->second], std::string(name), settings_of(plugins[owner->second], name, config)}; }
+        const auto data = kind == PluginKind::stage ? definitions.find(name) : definitions.end();
+        if (data == definitions.end()) { return {}; }
+        const PluginManifest& manifest = plugins[owners.find({kind, std::string(prompt_executor)})->second];
+        json::object settings = data->second.settings;
+        for (const auto& [key, value] : config) { settings[key] = value; }
+        return {&manifest, std::string(prompt_executor), settings_of(manifest, prompt_executor, settings)};
     }
 
     void take_names(std::size_t index) {
@@ -266,7 +302,7 @@ struct PluginRegistry::State {
         }
         const auto take = [&](const auto& made) { for (const auto& [name, object] : made) { all.insert(name); } };
         switch (kind) {
-            case PluginKind::stage: take(stages); break;
+            case PluginKind::stage: take(stages); take(definitions); break;
             case PluginKind::tool: take(tools); break;
             case PluginKind::llm: take(backends); break;
             case PluginKind::escalation: take(handlers); break;
@@ -277,20 +313,19 @@ struct PluginRegistry::State {
     /// An object of a plugin, fresh from its factory and not yet guarded.
     template <class Interface>
     Result<std::pair<std::shared_ptr<Interface>, Origin>> make(PluginKind kind, std::string_view name, const json::object& config, const InterfaceVersions<Interface>& versions) const {
-        const auto owner = owners.find({kind, std::string(name)});
-        if (owner == owners.end()) { return unknown(kind, name); }
-        const PluginManifest& manifest = plugins[owner->second];
+        const Provider found = provider(kind, name, config);
+        if (found.manifest == nullptr) { return unknown(kind, name); }
+        const PluginManifest& manifest = *found.manifest;
         if (!manifest.command.empty()) {
             return Error{"AF-PLUG-019", "The " + kind_and_name(kind, name) + " of plugin `" + manifest.id + "` is a process: it runs inside a task and has no library to load",
                          manifest.directory + "/plugin.json", "Use it in a pipeline or an agent's tools.", ErrorKind::invalid};
         }
-        const json::object settings = settings_of(manifest, name, config);
-        AF_CHECK(check_settings(manifest, kind, name, settings));
-        AF_CHECK(tried_once(manifest, kind, name, [&]() -> Result<void> {
-            AF_CHECK(made_by_factory(manifest, kind, name, settings, versions));
+        AF_CHECK(check_settings(manifest, kind, name, found.settings));
+        AF_CHECK(tried_once(manifest, kind, found.name, [&]() -> Result<void> {
+            AF_CHECK(made_by_factory(manifest, kind, found.name, found.settings, versions));
             return {};
         }));
-        return made_by_factory(manifest, kind, name, settings, versions);
+        return made_by_factory(manifest, kind, found.name, found.settings, versions);
     }
 
     /// Code of the user's plugins runs in a process of its own before it runs in this one: what crashes, hangs or exits while it is loaded or made is an error.
@@ -460,6 +495,7 @@ Result<std::vector<const PluginManifest*>> PluginRegistry::find(std::string_view
     for (const PluginManifest& manifest : state_->plugins) {
         if (manifest.id == id_or_name || std::ranges::find(manifest.provides, id_or_name, &ManifestEntry::name) != manifest.provides.end()) { found.push_back(&manifest); }
     }
+    if (found.empty() && state_->definitions.contains(id_or_name)) { found.push_back(owner(PluginKind::stage, id_or_name)); }
     if (found.empty()) { return state_->not_found(id_or_name, true, "", ""); }
     return found;
 }
@@ -469,10 +505,8 @@ json::object PluginRegistry::settings_of(const PluginManifest& manifest, std::st
 }
 
 Result<void> PluginRegistry::check_settings(PluginKind kind, std::string_view name, const json::object& config) const {
-    const auto owner = state_->owners.find({kind, std::string(name)});
-    if (owner == state_->owners.end()) { return {}; }
-    const PluginManifest& manifest = state_->plugins[owner->second];
-    return state_->check_settings(manifest, kind, name, state_->settings_of(manifest, name, config));
+    const State::Provider found = state_->provider(kind, name, config);
+    return found.manifest == nullptr ? Result<void>() : state_->check_settings(*found.manifest, kind, name, found.settings);
 }
 
 Result<void> PluginRegistry::check_all_settings() const {
@@ -508,9 +542,17 @@ bool PluginRegistry::has(PluginKind kind, std::string_view name) const {
     return std::ranges::find(all, name) != all.end();
 }
 
+std::map<std::string, std::string> PluginRegistry::described_stages() const {
+    std::map<std::string, std::string> described;
+    for (const auto& [name, definition] : state_->definitions) {
+        const json::value* words = definition.settings.if_contains("description");
+        described.emplace(name, words != nullptr && words->is_string() ? std::string(words->get_string()) : std::string());
+    }
+    return described;
+}
+
 const PluginManifest* PluginRegistry::owner(PluginKind kind, std::string_view name) const {
-    const auto found = state_->owners.find({kind, std::string(name)});
-    return found == state_->owners.end() ? nullptr : &state_->plugins[found->second];
+    return state_->provider(kind, name, {}).manifest;
 }
 
 Result<std::shared_ptr<Stage>> PluginRegistry::stage(std::string_view name, const json::object& config) {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stage that is data: its settings say what the agent is asked, which earlier artifacts it needs and is shown, and which fields it must
+// hand in. The shipped ones are in config/stages/.
+#include <agentforge/plugin.hpp>
+#include <agentforge/stage_helpers.hpp>
+
+namespace {
+
+using namespace agentforge;
+
+std::string text_of(const json::object& object, std::string_view key) {
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+std::vector<std::string> texts_of(const json::object& object, std::string_view key) {
+    std::vector<std::string> texts;
+    const json::value* value = object.if_contains(key);
+    if (value == nullptr || !value->is_array()) { return texts; }
+    for (const json::value& item : value->get_array()) {
+        if (item.is_string()) { texts.emplace_back(item.get_string()); }
+    }
+    return texts;
+}
+
+class PromptStage final : public ToolBasedStage {
+public:
+    explicit PromptStage(const json::object& settings)
+        : prompt_(text_of(settings, "prompt")),
+          description_(text_of(settings, "description")),
+          needs_(texts_of(settings, "needs")),
+          shows_(texts_of(settings, "shows")),
+          fields_(texts_of(settings, "fields")) {
+        if (prompt_.empty()) { throw std::invalid_argument("the setting `prompt` is missing: what the agent is to do"); }
+    }
+
+    [[nodiscard]] StageInfo info() const override {
+        StageInfo info;
+        info.name = "prompt";
+        info.description = description_;
+        info.output_fields = fields_;
+        return info;
+    }
+
+    [[nodiscard]] Validation validate_input(StageContext& context) override {
+        Validation validation;
+        for (const std::string& contract : needs_) {
+            if (!context.input().artifacts.contains(contract)) { validation.errors.push_back("no earlier stage has made the artifact `" + contract + "`"); }
+        }
+        return validation;
+    }
+
+    [[nodiscard]] std::string user_message(StageContext&) override { return prompt_; }
+
+protected:
+    void prepare_run(AgentRun& run, StageContext& context) override {
+        ToolBasedStage::prepare_run(run, context);
+        for (const std::string& shown : shows_) { show(shown, run.state, context.input()); }
+    }
+
+private:
+    /// `contract` or `contract.field`. What is shown by its contract's name is not shown as the artifact of the stage before, too.
+    static void show(const std::string& shown, json::object& state, const StageInput& input) {
+        const std::size_t dot = shown.find('.');
+        const auto artifact = input.artifacts.find(shown.substr(0, dot));
+        if (artifact == input.artifacts.end()) { return; }
+        if (dot == std::string::npos) {
+            state[shown] = artifact->second;
+            if (artifact->second == input.input_artifact) { state.erase("input_artifact"); }
+            return;
+        }
+        const std::string field = shown.substr(dot + 1);
+        if (const json::value* value = artifact->second.if_contains(field)) { state[field] = *value; }
+    }
+
+    std::string prompt_;
+    std::string description_;
+    std::vector<std::string> needs_;
+    std::vector<std::string> shows_;
+    std::vector<std::string> fields_;
+};
+
+}  // namespace
+
+AGENTFORGE_PLUGIN("agentforge.stage.prompt", "0.1.0", "Apache-2.0", agentforge::provides_stage<PromptStage>("prompt"))
