@@ -2,6 +2,7 @@
 #include "journal/blobs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <map>
 #include <mutex>
@@ -28,6 +29,7 @@ constexpr std::string_view head = "agentforge_blobs: 1\nblobs:\n";
 constexpr std::string_view line_start = "- {\"sha256\": \"";
 constexpr std::size_t hash_digits = 64;
 constexpr std::size_t most_in_memory = 8UL << 20U;
+constexpr std::size_t chunk = 1UL << 20U;           ///< Read at once.
 
 bool is_hash(std::string_view text) noexcept {
     return text.size() == hash_digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
@@ -114,24 +116,92 @@ private:
     bool taken_ = false;
 };
 
+/// Where a blob's line stands in the file.
+struct Place {
+    std::uint64_t offset = 0;
+    std::size_t size = 0;       ///< Of the line, without its end.
+};
+
+/// The places of the blobs put last: enough to find what a step puts again, and of one size however many blobs there are.
+class RecentPlaces {
+public:
+    void add(const std::string& hash, Place place) {
+        if (young_.size() == most) { old_ = std::exchange(young_, {}); }
+        young_.insert_or_assign(hash, place);
+    }
+    [[nodiscard]] const Place* find(std::string_view hash) const {
+        for (const auto* places : {&young_, &old_}) {
+            if (const auto found = places->find(hash); found != places->end()) { return &found->second; }
+        }
+        return nullptr;
+    }
+    void clear() {
+        young_.clear();
+        old_.clear();
+    }
+
+private:
+    static constexpr std::size_t most = 1024;
+    std::map<std::string, Place, std::less<>> young_;
+    std::map<std::string, Place, std::less<>> old_;
+};
+
+/// The places of all blobs, in the order of their hashes. Made by reading the file, when a blob is asked for that was not put lately.
+class AllPlaces {
+public:
+    [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
+    [[nodiscard]] const Place* find(std::string_view hash) const {
+        const auto after = std::upper_bound(entries_.begin(), entries_.end(), hash, [](std::string_view key, const Entry& entry) { return key < entry.key(); });
+        if (after == entries_.begin() || std::prev(after)->key() != hash) { return nullptr; }
+        return &std::prev(after)->place;      // Of several, the newest.
+    }
+    /// Takes in a part of the file that begins at `end()` and ends a line.
+    void add(std::string_view text) {
+        for (std::size_t at = 0; at < text.size();) {
+            const std::size_t end = text.find('\n', at);
+            const std::string_view line = text.substr(at, end - at);
+            if (line.starts_with(line_start) && line.size() > line_start.size() + hash_digits) {
+                const std::string_view hash = line.substr(line_start.size(), hash_digits);
+                if (is_hash(hash)) { entries_.emplace_back(hash, Place{end_ + at, line.size()}); }
+            }
+            at = end + 1;
+        }
+        end_ += text.size();
+    }
+    /// To be called after the last `add`, before the next `find`.
+    void sort() {
+        const auto added = entries_.begin() + static_cast<std::ptrdiff_t>(sorted_);
+        std::ranges::stable_sort(added, entries_.end(), {}, &Entry::key);
+        std::ranges::inplace_merge(entries_, added, {}, &Entry::key);
+        sorted_ = entries_.size();
+    }
+
+private:
+    struct Entry {
+        Entry(std::string_view hash, Place where) : place(where) { std::ranges::copy(hash, digits.begin()); }
+        [[nodiscard]] std::string_view key() const { return {digits.data(), digits.size()}; }
+        std::array<char, hash_digits> digits{};
+        Place place;
+    };
+    std::vector<Entry> entries_;
+    std::size_t sorted_ = 0;
+    std::uint64_t end_ = 0;
+};
+
 }  // namespace
 
 struct BlobStore::State {
-    struct Place {
-        std::uint64_t offset = 0;
-        std::size_t size = 0;       ///< Of the line, without its end.
-    };
-
     fs::path file;
     std::mutex mutex;
     FileDescriptor descriptor;                          ///< Opened when it is first needed.
-    std::map<std::string, Place, std::less<>> places;   ///< The newest of each hash.
-    std::uint64_t known = 0;                            ///< The file up to here is in `places`; ends a line.
+    RecentPlaces recent;
+    AllPlaces all;
     std::map<std::string, std::string, std::less<>> pending;
     std::size_t pending_bytes = 0;
+    std::vector<std::shared_ptr<State>> shared;         ///< Of the tasks that this one was forked from.
     bool unsynced = false;                              ///< The file holds lines that nobody is known to have synced.
 
-    /// False where there is no file yet. Errors: AF-JRNL-010.
+    /// False where there is no file yet. Errors: AF-JRNL-010; AF-JRNL-012 where it is another file.
     Result<bool> open() {
         if (descriptor.valid()) { return true; }
         do {
@@ -139,43 +209,86 @@ struct BlobStore::State {
             // Somebody who may only look (`agentforge inspect`) reads all the same.
             if (!descriptor.valid() && (errno == EACCES || errno == EROFS)) { descriptor = FileDescriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)); }
         } while (!descriptor.valid() && errno == EINTR);
-        if (descriptor.valid()) { return true; }
-        if (errno == ENOENT || errno == ENOTDIR) { return false; }
-        return not_read(file, errno_text(errno));
+        if (!descriptor.valid() && (errno == ENOENT || errno == ENOTDIR)) { return false; }
+        if (!descriptor.valid()) { return not_read(file, errno_text(errno)); }
+        unsynced = true;
+        if (auto checked = check_head(); !checked.ok()) {
+            descriptor = FileDescriptor();
+            return checked.error();
+        }
+        return true;
     }
 
-    /// Takes in what others appended. A last line without an end is left out.
+    [[nodiscard]] Result<std::uint64_t> size() const {
+        struct stat status {};
+        if (::fstat(descriptor.get(), &status) != 0) { return not_read(file, errno_text(errno)); }
+        return static_cast<std::uint64_t>(status.st_size);
+    }
+
+    /// A file shorter than its head was torn when it was made.
+    [[nodiscard]] Result<void> check_head() const {
+        AF_TRY(const std::uint64_t bytes, size());
+        if (bytes < head.size()) { return {}; }
+        std::string begin(head.size(), '\0');
+        if (const int error = read_range(descriptor.get(), 0, begin); error != 0) { return not_read(file, errno_text(error)); }
+        if (begin == head) { return {}; }
+        return Error{"AF-JRNL-012", "The file of the blobs does not begin as one", file.string(),
+                     "It was changed or damaged, or belongs to another version; restore it from a backup.", ErrorKind::corrupt};
+    }
+
+    /// Where the file's last whole line ends; 0 where the file has no whole head.
+    [[nodiscard]] Result<std::uint64_t> end_of_lines(std::uint64_t bytes) const {
+        if (bytes < head.size()) { return std::uint64_t{0}; }
+        std::string part(1, '\0');     // Nearly always the end of a line.
+        for (std::uint64_t end = bytes; end > 0; part.resize(chunk)) {
+            const std::uint64_t begin = end - std::min<std::uint64_t>(end, part.size());
+            part.resize(end - begin);
+            if (const int error = read_range(descriptor.get(), begin, part); error != 0) { return not_read(file, errno_text(error)); }
+            if (const std::size_t last = part.rfind('\n'); last != std::string::npos) { return begin + last + 1; }
+            end = begin;
+        }
+        return std::uint64_t{0};
+    }
+
+    /// Takes in all lines that the file has by now, others' too.
     Result<void> look() {
         AF_TRY(const bool there, open());
         if (!there) { return {}; }
-        struct stat status {};
-        if (::fstat(descriptor.get(), &status) != 0) { return not_read(file, errno_text(errno)); }
-        const auto size = static_cast<std::uint64_t>(status.st_size);
-        if (size == known) { return {}; }
-        if (size < known) {     // Somebody cut it: what is left counts.
-            places.clear();
-            known = 0;
+        AF_TRY(const std::uint64_t bytes, size());
+        if (bytes < all.end()) { forget(); }        // Somebody cut it: what is left counts.
+        AF_TRY(const std::uint64_t end, end_of_lines(bytes));
+        if (end <= all.end()) { return {}; }
+        std::string rest;       // Of a line that goes on in the next part.
+        for (std::uint64_t at = all.end(); at < end;) {
+            std::string part(std::min<std::uint64_t>(end - at, chunk), '\0');
+            if (const int error = read_range(descriptor.get(), at, part); error != 0) { return not_read(file, errno_text(error)); }
+            at += part.size();
+            rest += part;
+            const std::size_t whole = rest.rfind('\n') + 1;
+            all.add(std::string_view(rest).substr(0, whole));
+            rest.erase(0, whole);
         }
-        std::string text(size - known, '\0');
-        if (const int error = read_range(descriptor.get(), known, text); error != 0) { return not_read(file, errno_text(error)); }
-        const std::size_t whole = text.rfind('\n') + 1;     // 0 where there is none.
-        if (known == 0 && text.size() < head.size()) { return {}; }     // Torn when it was made.
-        if (known == 0 && !text.starts_with(head)) {
-            return Error{"AF-JRNL-012", "The file of the blobs does not begin as one", file.string(),
-                         "It was changed or damaged, or belongs to another version; restore it from a backup.", ErrorKind::corrupt};
-        }
-        for (std::size_t at = 0; at < whole;) {
-            const std::size_t end = text.find('\n', at);
-            const std::string_view line = std::string_view(text).substr(at, end - at);
-            if (line.starts_with(line_start) && line.size() > line_start.size() + hash_digits) {
-                const std::string_view hash = line.substr(line_start.size(), hash_digits);
-                if (is_hash(hash)) { places.insert_or_assign(std::string(hash), Place{known + at, line.size()}); }
-            }
-            at = end + 1;
-        }
-        known += whole;
-        unsynced = true;
+        all.sort();
         return {};
+    }
+
+    void forget() {
+        recent.clear();
+        all = {};
+    }
+
+    /// Nothing where no line has the hash. A damaged line is an error.
+    Result<std::optional<std::string>> find(std::string_view hash) {
+        AF_TRY(const bool there, open());
+        if (!there) { return std::optional<std::string>(); }
+        const Place* place = recent.find(hash);
+        if (place == nullptr) {
+            AF_CHECK(look());
+            place = all.find(hash);
+        }
+        if (place == nullptr) { return std::optional<std::string>(); }
+        AF_TRY(std::string bytes, read(*place, hash));
+        return std::optional<std::string>(std::move(bytes));
     }
 
     Result<std::string> read(const Place& place, std::string_view hash) const {
@@ -208,8 +321,7 @@ struct BlobStore::State {
         if (::fdatasync(descriptor.get()) != 0) {
             const int error = errno;
             // Nothing the kernel still holds can be relied on: all is read, and where needed written, again.
-            places.clear();
-            known = 0;
+            forget();
             return not_stored(file, errno_text(error));
         }
         for (const auto& [hash, bytes] : pending) { pending_bytes -= bytes.size(); }
@@ -221,14 +333,13 @@ struct BlobStore::State {
     Result<void> append() {
         const Turn turn(descriptor.get());
         if (!turn.taken()) { return not_stored(file, errno_text(errno)); }
-        AF_CHECK(look());
         struct stat status {};
         if (::fstat(descriptor.get(), &status) != 0) { return not_stored(file, errno_text(errno)); }
         if (status.st_nlink == 0) { return not_stored(file, "the file was deleted or replaced while it was in use"); }
+        const auto bytes_now = static_cast<std::uint64_t>(status.st_size);
+        AF_TRY(const std::uint64_t known, end_of_lines(bytes_now));
         // A torn last line: no record names what it would have held.
-        if (static_cast<std::uint64_t>(status.st_size) != known && ::ftruncate(descriptor.get(), static_cast<off_t>(known)) != 0) {
-            return not_stored(file, errno_text(errno));
-        }
+        if (bytes_now != known && ::ftruncate(descriptor.get(), static_cast<off_t>(known)) != 0) { return not_stored(file, errno_text(errno)); }
         std::string text;
         if (known == 0) { text += head; }
         std::vector<std::pair<std::string, Place>> added;
@@ -242,22 +353,44 @@ struct BlobStore::State {
             if (::ftruncate(descriptor.get(), static_cast<off_t>(known)) != 0) { return not_stored(file, written.error().message + "; nor could it be cut back"); }
             return not_stored(file, written.error().message);
         }
-        for (auto& [hash, place] : added) { places.insert_or_assign(std::move(hash), place); }
-        known += text.size();
+        for (const auto& [hash, place] : added) { recent.add(hash, place); }
         return {};
     }
 };
 
-BlobStore::BlobStore(fs::path root) : state_(std::make_shared<State>()) { state_->file = std::move(root) / "blobs.yaml"; }
+BlobStore::BlobStore(fs::path root) : state_(std::make_shared<State>()) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(root, none)) {
+        if (entry.is_directory(none) && !entry.is_symlink(none)) { state_->shared.push_back(BlobStore(entry.path()).state_); }
+    }
+    state_->file = std::move(root) / "blobs.yaml";
+}
+
+Result<void> BlobStore::share(const fs::path& parent, std::string_view parent_task, const fs::path& child) {
+    const auto link = [](const fs::path& from, const fs::path& folder) -> Result<void> {
+        std::error_code error;
+        if (!fs::exists(from, error)) { return {}; }
+        AF_CHECK(make_directories(folder));
+        fs::create_hard_link(from, folder / "blobs.yaml", error);
+        if (error) { fs::copy_file(from, folder / "blobs.yaml", error); }
+        return error ? Result<void>(not_stored(folder / "blobs.yaml", error.message())) : sync_directory(folder);
+    };
+    AF_CHECK(link(parent / "blobs.yaml", child / parent_task));
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(parent, none)) {
+        if (entry.is_directory(none)) { AF_CHECK(link(entry.path() / "blobs.yaml", child / entry.path().filename())); }
+    }
+    return sync_directory(child);
+}
 
 Result<std::string> BlobStore::put(std::string_view bytes) {
     std::string hash = sha256(bytes);
     State& state = *state_;
     const std::lock_guard lock(state.mutex);
     if (state.pending.contains(hash)) { return hash; }
-    AF_CHECK(state.look());
-    if (const auto found = state.places.find(hash); found != state.places.end()) {
-        if (state.read(found->second, hash).ok()) { return hash; }    // A damaged one is put again; the newest counts.
+    AF_TRY(const bool there, state.open());
+    if (const Place* const place = state.recent.find(hash); there && place != nullptr) {
+        if (state.read(*place, hash).ok()) { return hash; }    // A damaged one is put again; the newest counts.
     }
     state.pending.emplace(hash, bytes);
     state.pending_bytes += bytes.size();
@@ -275,8 +408,11 @@ Result<std::string> BlobStore::get(std::string_view hash) const {
     const std::lock_guard lock(state.mutex);
     if (is_hash(hash)) {
         if (const auto found = state.pending.find(hash); found != state.pending.end()) { return found->second; }
-        if (!state.places.contains(hash)) { AF_CHECK(state.look()); }
-        if (const auto found = state.places.find(hash); found != state.places.end()) { return state.read(found->second, hash); }
+        AF_TRY(std::optional<std::string> bytes, state.find(hash));
+        if (bytes) { return std::move(*bytes); }
+        for (const auto& other : state.shared) {
+            if (const BlobStore store(other); store.contains(hash)) { return store.get(hash); }
+        }
     }
     return Error{"AF-JRNL-011", "There is no blob '" + std::string(hash.substr(0, 80)) + "'", state.file.string(),
                  "Check the hash; the file may have been removed.", ErrorKind::not_found};
@@ -287,7 +423,9 @@ bool BlobStore::contains(std::string_view hash) const {
     const std::lock_guard lock(state.mutex);
     if (!is_hash(hash)) { return false; }
     if (state.pending.contains(hash)) { return true; }
-    return state.look().ok() && state.places.contains(hash);
+    if (state.recent.find(hash) != nullptr) { return true; }
+    if (state.look().ok() && state.all.find(hash) != nullptr) { return true; }
+    return std::ranges::any_of(state.shared, [&](const auto& other) { return BlobStore(other).contains(hash); });
 }
 
 }  // namespace agentforge::kernel

@@ -21,6 +21,8 @@ namespace agentforge::kernel {
 /// What a power cut may lose: blobs put after the last `sync`. No record may name those yet: `sync` comes before the append.
 /// A last line that is not whole is overwritten by the next `sync`.
 ///
+/// A forked task's store holds those of the tasks that it goes on from as `<root>/<task>/blobs.yaml` (hard links); they are only read.
+///
 /// Several stores may stand on one folder, in any threads and processes; appends take turns by flock(2). One object may be used
 /// by several threads.
 class BlobStore {
@@ -36,9 +38,13 @@ public:
     /// `io` AF-JRNL-010, `corrupt` AF-JRNL-012 where the bytes do not have that hash.
     [[nodiscard]] Result<std::string> get(std::string_view hash) const;
     [[nodiscard]] bool contains(std::string_view hash) const;
+    /// Makes the blobs of the store at `parent`, and those that it shares itself, readable through the one at `child`. Nothing is copied where the file system
+    /// has hard links. Errors: `io` AF-JRNL-010.
+    [[nodiscard]] static Result<void> share(const std::filesystem::path& parent, std::string_view parent_task, const std::filesystem::path& child);
 
 private:
     struct State;
+    explicit BlobStore(std::shared_ptr<State> state) : state_(std::move(state)) {}
     std::shared_ptr<State> state_;
 };
 

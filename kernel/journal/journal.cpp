@@ -5,6 +5,8 @@
 #include <array>
 #include <cerrno>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,6 +15,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "journal/line.hpp"
 
 namespace agentforge::kernel {
 
@@ -37,7 +40,6 @@ struct Journal::State {
     FileDescriptor file;
     JournalDisk* disk = nullptr;
     json::object header;
-    std::vector<Record> records;
     JournalHead head;
     Recovery recovery;
     std::uint64_t size = 0;     ///< Of the file, up to the last whole record.
@@ -46,10 +48,7 @@ struct Journal::State {
 
 namespace {
 
-constexpr std::string_view format_line = "agentforge_journal: 1\n";
-constexpr std::string_view actions_line = "actions:\n";
-constexpr std::string_view hash_field = ", \"hash\": \"";
-constexpr std::size_t hash_digits = 64;
+constexpr std::string_view actions_line = "actions:";
 constexpr std::size_t deepest = 60;
 constexpr std::size_t longest_key = 1000;
 
@@ -119,47 +118,6 @@ bool is_storable_at(const json::value& value, std::size_t depth) {
     }
 }
 
-bool is_header_key(std::string_view key) noexcept {
-    constexpr std::array<std::string_view, 11> taken{"y", "n", "yes", "no", "on", "off", "true", "false", "null", "actions", "agentforge_journal"};
-    if (key.empty() || key.size() > 100 || (key.front() >= '0' && key.front() <= '9')) { return false; }
-    return key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos &&
-           std::find(taken.begin(), taken.end(), key) == taken.end();
-}
-
-/// One record as it stood in a line.
-struct Line {
-    bool object = false;        ///< It is `- ` and a JSON object.
-    bool verified = false;      ///< … and the object has the hash that it names.
-    Record record;
-    std::string prev;
-};
-
-Line read_line(std::string_view line) {
-    Line result;
-    if (!line.starts_with("- {") || !line.ends_with("}")) { return result; }
-    const std::string_view text = line.substr(2);
-    auto parsed = parse_json(text, "journal");
-    if (!parsed.ok() || !parsed->is_object()) { return result; }
-    result.object = true;
-    const std::size_t ending = hash_field.size() + hash_digits + 2;    // , "hash": "…"}
-    if (text.size() <= ending) { return result; }
-    const std::string_view end = text.substr(text.size() - ending);
-    if (!end.starts_with(hash_field) || !end.ends_with("\"}")) { return result; }
-    const std::string_view hash = end.substr(hash_field.size(), hash_digits);
-    std::string hashed(text.substr(0, text.size() - ending));
-    hashed += '}';
-    if (sha256(hashed) != hash) { return result; }
-    result.record.body = std::move(parsed->get_object());
-    const auto* seq = result.record.body.if_contains("seq");
-    const auto* prev = result.record.body.if_contains("prev");
-    if (seq == nullptr || !seq->is_int64() || seq->get_int64() < 1 || prev == nullptr || !prev->is_string()) { return result; }
-    result.record.seq = static_cast<Sequence>(seq->get_int64());
-    result.record.hash = hash;
-    result.prev = std::string_view(prev->get_string());
-    result.verified = true;
-    return result;
-}
-
 /// Whether a last line that is not a record holds one all the same: then it is no torn write, which
 /// ends inside its one record, but a line end that was lost.
 bool holds_a_record(std::string_view line) {
@@ -172,64 +130,184 @@ bool holds_a_record(std::string_view line) {
     return start != std::string_view::npos && start != 0 && read_line(line.substr(start)).verified;
 }
 
+/// The lines of a file, up to the size that it had when this was made. Holds one part of the file, or its longest line.
+class Lines {
+public:
+    Lines(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
+
+    struct Line {
+        std::string_view text;          ///< Without its end; valid until the next call.
+        std::uint64_t offset = 0;
+        bool ended = false;
+        bool last = false;              ///< Nothing follows it.
+    };
+
+    /// False at the end of the file, and where it cannot be read: see `error`.
+    [[nodiscard]] bool next(Line& line) {
+        begin_ += std::exchange(used_, 0);
+        std::size_t end = buffer_.find('\n', begin_);
+        while (end == std::string::npos && read_ < size_) {
+            buffer_.erase(0, std::exchange(begin_, 0));
+            const std::size_t before = buffer_.size();
+            if (!fill()) { return false; }
+            end = buffer_.find('\n', before);
+        }
+        if (begin_ == buffer_.size()) { return false; }
+        line.ended = end != std::string::npos;
+        line.text = std::string_view(buffer_).substr(begin_, line.ended ? end - begin_ : std::string::npos);
+        line.offset = offset_;
+        used_ = line.text.size() + (line.ended ? 1 : 0);
+        offset_ += used_;
+        line.last = offset_ == size_;
+        return true;
+    }
+    /// The errno value of the read that failed; 0 where none did.
+    [[nodiscard]] int error() const noexcept { return error_; }
+
+private:
+    bool fill() {
+        const std::size_t before = buffer_.size();
+        buffer_.resize(before + std::min<std::uint64_t>(size_ - read_, part));
+        ssize_t count = 0;
+        do {
+            count = ::pread(descriptor_, buffer_.data() + before, buffer_.size() - before, static_cast<off_t>(read_));
+        } while (count < 0 && errno == EINTR);
+        if (count < 0) { error_ = errno; }
+        if (count == 0) { error_ = EIO; }       // It was cut meanwhile.
+        buffer_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+        read_ += static_cast<std::uint64_t>(std::max<ssize_t>(count, 0));
+        return count > 0;
+    }
+
+    static constexpr std::uint64_t part = 256UL << 10U;
+    int descriptor_;
+    std::uint64_t size_;
+    std::uint64_t read_ = 0;            ///< The file up to here is, or was, in the buffer.
+    std::uint64_t offset_ = 0;          ///< Of the next line.
+    std::string buffer_;
+    std::size_t begin_ = 0;             ///< Of the line that was given last, in the buffer.
+    std::size_t used_ = 0;              ///< Bytes of that line.
+    int error_ = 0;
+};
+
+/// The record of another journal that this one goes on from.
+struct Origin {
+    std::string task;
+    Sequence seq = 0;
+    std::string hash;
+};
+
+Result<std::optional<Origin>> read_origin(const json::object& header, const fs::path& path) {
+    const json::value* const field = header.if_contains("forked_from");
+    if (field == nullptr) { return std::optional<Origin>(); }
+    const auto text = [&](std::string_view key) {
+        const json::value* value = field->is_object() ? field->get_object().if_contains(key) : nullptr;
+        return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+    };
+    const json::value* const seq = field->is_object() ? field->get_object().if_contains("seq") : nullptr;
+    Origin origin{text("task"), seq != nullptr && seq->is_int64() && seq->get_int64() > 0 ? static_cast<Sequence>(seq->get_int64()) : 0, text("hash")};
+    const bool is_a_name = !origin.task.empty() && origin.task.find('/') == std::string::npos && origin.task.front() != '.';
+    if (is_a_name && origin.seq > 0 && origin.hash.size() == hash_digits) { return std::optional(std::move(origin)); }
+    return Error{"AF-JRNL-002", "The journal does not verify at header: the field 'forked_from' names no record of a journal", path.string(),
+                 "It was changed or damaged after it was written; restore the file from a backup.", ErrorKind::corrupt};
+}
+
+constexpr std::string_view history_folder = "history";
+
+fs::path history_file(const fs::path& folder, const std::string& task) { return folder / (task + ".yaml"); }
+
+/// What reading a journal to its end found.
 struct Contents {
     json::object header;
-    std::string header_hash;
-    std::vector<Record> records;
+    JournalHead head;               ///< Of the header where there is no record.
     std::uint64_t whole = 0;        ///< Bytes up to the end of the last whole record.
     std::string torn;               ///< What follows them.
 };
 
-Result<Contents> parse_journal(std::string_view bytes, const fs::path& path) {
-    const auto corrupt = [&](std::size_t offset, Sequence sequence, const std::string& what) {
-        const std::string place = sequence == 0 ? "header" : "record " + std::to_string(sequence);
-        return Error{"AF-JRNL-002", "The journal does not verify at " + place + ", byte " + std::to_string(offset) + ": " + what, path.string(),
-                     "It was changed or damaged after it was written; restore the file from a backup.", ErrorKind::corrupt};
-    };
-    Contents contents;
-    constexpr std::string_view mark = "agentforge_journal: ";
-    if (const auto line = bytes.substr(0, bytes.find('\n')); !bytes.starts_with(format_line) && line.starts_with(mark) && line.size() > mark.size() && line.size() < mark.size() + 10 &&
-                                                             line.find_first_not_of("0123456789", mark.size()) == std::string_view::npos && line[mark.size()] != '0') {
-        return Error{"AF-JRNL-008", "The journal is of format " + std::string(line.substr(mark.size())) + ", and this version of agentforge knows format 1", path.string() + ":1",
-                     "Use the version of agentforge that wrote it, or a newer one; nothing was changed.", ErrorKind::unavailable};
-    }
-    if (!bytes.starts_with(format_line)) { return corrupt(0, 0, "the first line is not `agentforge_journal: 1`"); }
-    std::size_t offset = format_line.size();
-    for (;;) {
-        const auto end = bytes.find('\n', offset);
-        if (end == std::string_view::npos) { return corrupt(offset, 0, "the line `actions:` is missing"); }
-        const std::string_view line = bytes.substr(offset, end - offset);
-        const std::size_t start = offset;
-        offset = end + 1;
-        if (line == "actions:") { break; }
-        const auto colon = line.find(": ");
-        if (colon == std::string_view::npos || !is_header_key(line.substr(0, colon))) { return corrupt(start, 0, "the line is not a header field"); }
-        const std::string_view key = line.substr(0, colon);
-        auto value = parse_json(line.substr(colon + 2), path.string());
-        if (!value.ok()) { return corrupt(start, 0, "the field '" + std::string(key) + "' cannot be read"); }
-        if (!contents.header.emplace(key, std::move(value).value()).second) { return corrupt(start, 0, "the field '" + std::string(key) + "' stands twice"); }
-    }
-    contents.header_hash = hash_of(contents.header);
-    std::string_view previous = contents.header_hash;
-    while (offset < bytes.size()) {
-        const Sequence sequence = contents.records.size() + 1;
-        const auto end = bytes.find('\n', offset);
-        const bool last = end == std::string_view::npos || end + 1 == bytes.size();
-        Line line = end == std::string_view::npos ? Line() : read_line(bytes.substr(offset, end - offset));
-        if (!line.object) {
-            if (!last || holds_a_record(bytes.substr(offset))) { return corrupt(offset, sequence, "the line is not a record"); }
-            contents.torn = bytes.substr(offset);
-            break;
+/// Shows the records of the journal that `origin` names, up to `end`, and returns the last one.
+Result<JournalHead> parse_origin(const fs::path& history, const Origin& origin, Sequence end, const JournalVisitor& visitor, unsigned depth);
+
+/// Reads one journal from its beginning to its end.
+class Parser {
+public:
+    /// `history`: where the journals that it goes on from are. `last`: the record to end with; 0: all are read.
+    Parser(const fs::path& path, int descriptor, std::uint64_t size, const JournalVisitor& visitor, fs::path history, Sequence last = 0, unsigned depth = 0)
+        : path_(path), lines_(descriptor, size), visitor_(visitor), history_(std::move(history)), last_(last), depth_(depth) {}
+
+    Result<Contents> parse() {
+        AF_CHECK(parse_header());
+        if (visitor_.header) { AF_CHECK(visitor_.header(contents_.header)); }
+        AF_TRY(origin_, read_origin(contents_.header, path_));
+        if (origin_) { AF_CHECK(parse_history()); }
+        if (last_ != 0 && contents_.head.seq == last_) { return std::move(contents_); }
+        contents_.head.hash = hash_of(contents_.header);
+        Lines::Line line;
+        while ((last_ == 0 || contents_.head.seq < last_) && lines_.next(line)) {
+            AF_TRY(const bool whole, parse_record(line));
+            if (!whole) { break; }
+            contents_.whole = line.offset + line.text.size() + 1;
         }
-        if (!line.verified) { return corrupt(offset, sequence, "its hash is wrong"); }
-        if (line.record.seq != sequence) { return corrupt(offset, sequence, "record " + std::to_string(line.record.seq) + " stands in its place"); }
-        if (line.prev != previous) { return corrupt(offset, sequence, sequence == 1 ? "it does not follow this header" : "it does not follow the record before it"); }
-        contents.records.push_back(std::move(line.record));
-        previous = contents.records.back().hash;
-        offset = end + 1;
+        if (lines_.error() != 0) { return unreadable(); }
+        return std::move(contents_);
     }
-    contents.whole = bytes.size() - contents.torn.size();
-    return contents;
+
+private:
+    [[nodiscard]] Error unreadable() const { return io_error("The journal could not be read", path_, lines_.error()); }
+
+    Result<void> parse_header() {
+        std::string bytes;
+        Lines::Line line;
+        while (lines_.next(line)) {
+            bytes += line.text;
+            if (line.ended) { bytes += '\n'; }
+            if (line.text == actions_line) { break; }
+        }
+        if (lines_.error() != 0) { return unreadable(); }
+        AF_TRY(JournalHeader header, read_header(bytes, path_));
+        contents_.header = std::move(header.fields);
+        contents_.whole = header.bytes;
+        return {};
+    }
+
+    /// Shows what the journal goes on from, up to where it does.
+    Result<void> parse_history();
+
+    /// False where the line is a torn tail.
+    Result<bool> parse_record(const Lines::Line& line) {
+        const Sequence sequence = contents_.head.seq + 1;
+        Line read = line.ended ? read_line(line.text) : Line();
+        if (!read.object) {
+            if (!line.last || holds_a_record(line.text)) { return corrupt_journal(path_, line.offset, sequence, "the line is not a record"); }
+            contents_.torn = line.text;
+            if (line.ended) { contents_.torn += '\n'; }
+            return false;
+        }
+        if (!read.verified) { return corrupt_journal(path_, line.offset, sequence, "its hash is wrong"); }
+        if (read.record.seq != sequence) { return corrupt_journal(path_, line.offset, sequence, "record " + std::to_string(read.record.seq) + " stands in its place"); }
+        if (read.prev != contents_.head.hash) { return corrupt_journal(path_, line.offset, sequence, sequence == (origin_ ? origin_->seq : 0) + 1 ? "it does not follow this header" : "it does not follow the record before it"); }
+        contents_.head = {read.record.seq, read.record.hash};
+        if (visitor_.record) { AF_CHECK(visitor_.record(std::move(read.record))); }
+        return true;
+    }
+
+    const fs::path& path_;
+    Lines lines_;
+    const JournalVisitor& visitor_;
+    fs::path history_;
+    Sequence last_;
+    unsigned depth_;
+    std::optional<Origin> origin_;
+    Contents contents_;
+};
+
+/// Another name for the file, or a copy where the file system has no hard links.
+Result<void> share_file(const fs::path& from, const fs::path& to) {
+    std::error_code error;
+    fs::create_hard_link(from, to, error);
+    if (!error) { return {}; }
+    error.clear();
+    fs::copy_file(from, to, error);
+    return error ? Result<void>(io_error("The history could not be shared", to, error.value())) : Result<void>();
 }
 
 Error missing(const fs::path& path) {
@@ -244,13 +322,57 @@ FileDescriptor open_file(const fs::path& path, int flags) {
     return FileDescriptor(descriptor);
 }
 
-Result<std::string> read_journal_bytes(const fs::path& path) {
-    auto bytes = read_file(path, 8ULL << 30U);
-    if (!bytes.ok() && bytes.error().kind == ErrorKind::not_found) { return missing(path); }
-    return bytes;
+Result<std::uint64_t> size_of(const fs::path& path, const FileDescriptor& file) {
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0) { return io_error("The journal could not be read", path, errno); }
+    if (S_ISDIR(status.st_mode)) { return io_error("The journal could not be read", path, EISDIR); }
+    if (!S_ISREG(status.st_mode)) { return io_error("The journal is not a regular file", path, EINVAL); }
+    return static_cast<std::uint64_t>(status.st_size);
+}
+
+Result<Contents> parse_journal(const fs::path& path, const FileDescriptor& file, const JournalVisitor& visitor) {
+    AF_TRY(const std::uint64_t size, size_of(path, file));
+    return Parser(path, file.get(), size, visitor, path.parent_path() / history_folder).parse();
+}
+
+Result<FileDescriptor> open_journal(const fs::path& path, int flags) {
+    FileDescriptor file = open_file(path, flags);
+    if (file.valid()) { return file; }
+    const int error = errno;
+    if (error == ENOENT || error == ENOTDIR) { return missing(path); }
+    return io_error("The journal could not be opened", path, error);
+}
+
+Result<JournalHead> parse_origin(const fs::path& history, const Origin& origin, Sequence end, const JournalVisitor& visitor, unsigned depth) {
+    constexpr unsigned deepest_history = 1000;
+    const fs::path path = history_file(history, origin.task);
+    const auto broken = [&](const std::string& why) {
+        return Error{"AF-JRNL-013", "The journal goes on from record " + std::to_string(origin.seq) + " of task " + origin.task + ", and " + why, path.string(),
+                     "Restore the file from a backup, or from that task's folder.", ErrorKind::corrupt};
+    };
+    if (depth > deepest_history) { return broken("its history goes on for ever"); }
+    const auto file = open_journal(path, O_RDONLY);
+    if (!file.ok()) { return broken("its history cannot be read: " + file.error().message); }
+    AF_TRY(const std::uint64_t size, size_of(path, *file));
+    AF_TRY(const Contents before, Parser(path, file->get(), size, JournalVisitor{.header = {}, .record = visitor.record}, history, end, depth + 1).parse());
+    const bool same = before.head.seq == end && (end < origin.seq || before.head.hash == origin.hash);
+    return same ? Result<JournalHead>(before.head) : Result<JournalHead>(broken("its history holds another one in that place"));
+}
+
+Result<void> Parser::parse_history() {
+    const Sequence end = last_ == 0 ? origin_->seq : std::min(last_, origin_->seq);
+    AF_TRY(contents_.head, parse_origin(history_, *origin_, end, visitor_, depth_));
+    return {};
 }
 
 }  // namespace
+
+Result<Sequence> read_history(const fs::path& path, const json::object& header, const JournalVisitor& visitor) {
+    AF_TRY(const std::optional<Origin> origin, read_origin(header, path));
+    if (!origin) { return Sequence{0}; }
+    AF_TRY(const JournalHead head, parse_origin(path.parent_path() / history_folder, *origin, origin->seq, visitor, 0));
+    return head.seq;
+}
 
 Journal::Journal(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Journal::Journal(Journal&&) noexcept = default;
@@ -270,6 +392,7 @@ Result<Journal> Journal::create(const fs::path& path, const json::object& header
         text += '\n';
     }
     text += actions_line;
+    text += '\n';
     if (auto made = create_file_exclusive(path, text, Durability::synced); !made.ok()) {
         if (made.error().kind != ErrorKind::conflict) { return std::move(made).error(); }
         return Error{"AF-JRNL-001", "The journal exists already", path.string(), "Resume the task instead of starting it again.", ErrorKind::conflict};
@@ -277,19 +400,12 @@ Result<Journal> Journal::create(const fs::path& path, const json::object& header
     return open(path, disk);
 }
 
-Result<Journal> Journal::open(const fs::path& path, JournalDisk& disk, const Accept& accept) {
+Result<Journal> Journal::open(const fs::path& path, JournalDisk& disk, const JournalVisitor& visitor) {
     auto state = std::make_unique<State>();
     state->path = path;
     state->disk = &disk;
-    state->file = open_file(path, O_RDWR | O_APPEND);
-    if (!state->file.valid()) {
-        const int error = errno;
-        if (error == ENOENT || error == ENOTDIR) { return missing(path); }
-        return io_error("The journal could not be opened", path, error);
-    }
-    AF_TRY(const std::string bytes, read_journal_bytes(path));
-    AF_TRY(Contents contents, parse_journal(bytes, path));
-    if (accept) { AF_CHECK(accept(contents.header, contents.records)); }
+    AF_TRY(state->file, open_journal(path, O_RDWR | O_APPEND));
+    AF_TRY(Contents contents, parse_journal(path, state->file, visitor));
     if (!contents.torn.empty()) {
         state->recovery.torn_tail = true;
         state->recovery.torn_bytes = contents.torn.size();
@@ -308,18 +424,35 @@ Result<Journal> Journal::open(const fs::path& path, JournalDisk& disk, const Acc
         if (disk.sync(state->file.get()) != 0) { return io_error("The journal could not be brought to disk", path, errno); }
     }
     state->header = std::move(contents.header);
-    state->records = std::move(contents.records);
     state->size = contents.whole;
-    state->head.hash = contents.header_hash;
-    if (!state->records.empty()) { state->head = {state->records.back().seq, state->records.back().hash}; }
+    state->head = std::move(contents.head);
     return Journal(std::move(state));
 }
 
+Result<Recovery> Journal::read(const fs::path& path, const JournalVisitor& visitor) {
+    AF_TRY(const FileDescriptor file, open_journal(path, O_RDONLY));
+    AF_TRY(const Contents contents, parse_journal(path, file, visitor));
+    return Recovery{!contents.torn.empty(), "", contents.torn.size()};
+}
+
 Result<std::vector<Record>> Journal::read(const fs::path& path, Recovery* recovery) {
-    AF_TRY(const std::string bytes, read_journal_bytes(path));
-    AF_TRY(Contents contents, parse_journal(bytes, path));
-    if (recovery != nullptr) { *recovery = {!contents.torn.empty(), "", contents.torn.size()}; }
-    return std::move(contents.records);
+    std::vector<Record> records;
+    const auto keep = [&](Record record) -> Result<void> {
+        records.push_back(std::move(record));
+        return {};
+    };
+    AF_TRY(Recovery found, read(path, JournalVisitor{.header = {}, .record = keep}));
+    if (recovery != nullptr) { *recovery = std::move(found); }
+    return records;
+}
+
+Result<void> Journal::share_history(const fs::path& parent, std::string_view parent_task, const fs::path& child) {
+    const fs::path folder = child.parent_path() / history_folder;
+    AF_CHECK(make_directories(folder));
+    AF_CHECK(share_file(parent, history_file(folder, std::string(parent_task))));
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(parent.parent_path() / history_folder, none)) { AF_CHECK(share_file(entry.path(), folder / entry.path().filename())); }
+    return sync_directory(folder);
 }
 
 bool Journal::ends_with(const fs::path& path, std::string_view hash) {
@@ -400,8 +533,6 @@ Result<Record> Journal::append(json::object body) {
 }
 
 const JournalHead& Journal::head() const noexcept { return state_->head; }
-const std::vector<Record>& Journal::records() const noexcept { return state_->records; }
-void Journal::forget_records() noexcept { std::vector<Record>().swap(state_->records); }
 const json::object& Journal::header() const noexcept { return state_->header; }
 const Recovery& Journal::recovery() const noexcept { return state_->recovery; }
 

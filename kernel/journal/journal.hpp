@@ -24,6 +24,9 @@
 #include <agentforge/json.hpp>
 #include <agentforge/result.hpp>
 
+// A journal may go on from a record of another one. Its header says which (`forked_from`: task, seq and hash), its first record has the number after
+// that, and the other journal stands beside it as `history/<task>.yaml`, with those that it goes on from in turn: hard links, so that nothing is copied
+// and nothing is lost when the other task's folder goes. What follows that record in there is not read.
 namespace agentforge::kernel {
 
 using Sequence = std::uint64_t;
@@ -59,6 +62,12 @@ struct Recovery {
     std::uint64_t torn_bytes = 0;
 };
 
+/// Sees a journal while it is read: the header, then each record in order, verified. Either may be left out.
+struct JournalVisitor {
+    std::function<Result<void>(const json::object& header)> header;
+    std::function<Result<void>(Record record)> record;
+};
+
 /// One writer at a time, held by the task's lock; one thread at a time.
 class Journal {
 public:
@@ -71,10 +80,12 @@ public:
     /// Torn is only a last line that has no line end or is not a JSON object. A last line that is whole
     /// but does not verify, or a bad line with another after it, is corruption.
     /// Errors: `corrupt` AF-JRNL-002 with offset and sequence; `not_found` AF-JRNL-007; `io` AF-JRNL-003.
-    /// `accept` sees the header and records before anything is cut; a journal that it refuses stays unchanged.
-    using Accept = std::function<Result<void>(const json::object& header, const std::vector<Record>& records)>;
-    [[nodiscard]] static Result<Journal> open(const std::filesystem::path& path, JournalDisk& disk = JournalDisk::system(), const Accept& accept = {});
-    /// Reads and verifies without changing the file; a torn tail is left out and reported.
+    /// `visitor` sees the header and each record before anything is cut; a journal that it refuses stays unchanged.
+    [[nodiscard]] static Result<Journal> open(const std::filesystem::path& path, JournalDisk& disk = JournalDisk::system(), const JournalVisitor& visitor = {});
+    /// Reads and verifies without changing the file; a torn tail is left out and reported. What `visitor` refuses ends it with that error.
+    /// Takes the memory of the longest record, however long the journal is. Errors: as `open`.
+    [[nodiscard]] static Result<Recovery> read(const std::filesystem::path& path, const JournalVisitor& visitor);
+    /// All records at once, for journals that are known to be small.
     [[nodiscard]] static Result<std::vector<Record>> read(const std::filesystem::path& path, Recovery* recovery = nullptr);
     /// Whether the last line is the record of this hash. Nothing else is read or verified.
     [[nodiscard]] static bool ends_with(const std::filesystem::path& path, std::string_view hash);
@@ -82,6 +93,9 @@ public:
     Journal(Journal&&) noexcept;
     Journal& operator=(Journal&&) noexcept;
     ~Journal();
+
+    /// Makes the folder of a journal that goes on from `parent`, the journal of `parent_task`, and what it goes on from. Errors: `io`.
+    [[nodiscard]] static Result<void> share_history(const std::filesystem::path& parent, std::string_view parent_task, const std::filesystem::path& child);
 
     /// Appends one record (adds seq, prev, hash) and returns it once it is on disk.
     /// One write and one fdatasync, whatever the journal's length. Invalid UTF-8 in a string becomes
@@ -97,10 +111,6 @@ public:
     /// Makes a body what `append` will write, without writing it. Errors: AF-JRNL-005, as there.
     [[nodiscard]] Result<void> prepare(json::object& body) const;
     [[nodiscard]] const JournalHead& head() const noexcept;
-    /// Those that `open` read, in order. An append adds none: a journal takes the same memory however long it is.
-    [[nodiscard]] const std::vector<Record>& records() const noexcept;
-    /// For when they were folded.
-    void forget_records() noexcept;
     [[nodiscard]] const json::object& header() const noexcept;
     [[nodiscard]] const Recovery& recovery() const noexcept;
 

@@ -78,8 +78,18 @@ struct TaskCreated {
     std::vector<std::string> approve_stages;
     Added<bool> interactive;
     std::optional<std::string> exit_after = {};
+    std::optional<std::string> replay_of = {};      ///< The task whose recorded answers this one is done with.
 };
-BOOST_DESCRIBE_STRUCT(TaskCreated, (), (task_id, request, goal_type, pipeline, base_commit, base_tree, base_branch, supervised, approve_stages, interactive, exit_after))
+BOOST_DESCRIBE_STRUCT(TaskCreated, (), (task_id, request, goal_type, pipeline, base_commit, base_tree, base_branch, supervised, approve_stages, interactive, exit_after, replay_of))
+
+/// The task goes on from where another one was after a step: the records before this one are that task's.
+struct Forked {
+    static constexpr std::string_view type = "forked";
+    std::string task_id;                            ///< From now on.
+    std::string parent;
+    std::uint64_t from_step;
+};
+BOOST_DESCRIBE_STRUCT(Forked, (), (task_id, parent, from_step))
 
 /// The task begins to run.
 struct TaskStarted {
@@ -175,10 +185,11 @@ struct ArtifactAccepted {
     std::string artifact;                           ///< A file below the task's folder.
     std::string artifact_hash;                      ///< Its blob.
     std::vector<std::string> conditions;            ///< Words of `skip_if` that it makes true.
-    Added<bool> asks;                               ///< A person must look at it (`gates.unattended: strict`).
+    Added<bool> asks;                               ///< A person must look at it.
+    Added<std::vector<std::string>> acts_later;     ///< Changed files that act later and what they hold, as far as no person has approved that.
     Added<std::uint64_t> duration_ms;
 };
-BOOST_DESCRIBE_STRUCT(ArtifactAccepted, (), (stage, contract, contract_version, artifact, artifact_hash, conditions, asks, duration_ms))
+BOOST_DESCRIBE_STRUCT(ArtifactAccepted, (), (stage, contract, contract_version, artifact, artifact_hash, conditions, asks, acts_later, duration_ms))
 
 /// The artifact was refused; the stage is told why.
 struct ArtifactRejected {
@@ -574,7 +585,7 @@ BOOST_DESCRIBE_STRUCT(Note, (), (message, tree, report))
 
 // ---------------------------------------------------------------------------------------------------------- any one --
 
-using Body = std::variant<TaskCreated, TaskStarted, TaskResumed, TaskPaused, TaskAborted, TaskFailed, TaskCompleted, StageStarted, StageFailed, StageSkipped, StageCompleted,
+using Body = std::variant<TaskCreated, Forked, TaskStarted, TaskResumed, TaskPaused, TaskAborted, TaskFailed, TaskCompleted, StageStarted, StageFailed, StageSkipped, StageCompleted,
                           ArtifactAccepted, ArtifactRejected, ReviewFinished, StageEscalated, EscalationRaised, EscalationResolved, ApprovalRequested, ApprovalDecided, ActionProposed,
                           ActionAsked, ActionDecided, CycleRequested, CycleStarted, Step, Answer, CallLost, AttemptFailed, ServerTool, Violation, CallStarted, CallFinished, Gate,
                           Snapshot, HeldOut, Delivered, Published, Rebased, Costing, Plugins, Recovered, Note>;

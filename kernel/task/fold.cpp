@@ -13,9 +13,12 @@ Result<void> Fold::apply() {
     const Sequence seq = envelope_.seq.value_or(state_.seq + 1);
     if (state_.seq != 0 && seq != state_.seq + 1) { return refuse("record " + std::to_string(seq) + " follows record " + std::to_string(state_.seq)); }
     if (state_.task_id.empty() && !std::holds_alternative<records::TaskCreated>(read.body)) { return refuse("`" + envelope_.type + "` comes before `task_created`"); }
+    const bool over = state_.status == TaskStatus::completed || state_.status == TaskStatus::aborted;
+    const bool may_follow = std::holds_alternative<records::Rebased>(read.body) || std::holds_alternative<records::Note>(read.body) || std::holds_alternative<records::Recovered>(read.body);
+    if (over && !may_follow) { return refuse_ended(); }
     time_ = envelope_.timestamp.value_or(state_.updated_at);
     const bool nothing_ran = std::holds_alternative<records::TaskResumed>(read.body) || std::holds_alternative<records::Recovered>(read.body) ||
-                             std::holds_alternative<records::Costing>(read.body);
+                             std::holds_alternative<records::Costing>(read.body) || std::holds_alternative<records::Forked>(read.body);
     const std::uint64_t ran = nothing_ran ? 0 : time_since_last();
     const std::size_t stage = state_.stage_index;
     AF_CHECK(std::visit([this](const auto& body) { return on(body); }, read.body));
@@ -32,6 +35,7 @@ Result<void> Fold::on(const records::TaskCreated& created) {
     if (!state_.task_id.empty()) { return refuse("the task is created twice"); }
     TaskState fresh;
     fresh.task_id = created.task_id;
+    fresh.resumption.named_after = created.task_id;
     fresh.request = created.request;
     fresh.goal_type = created.goal_type;
     fresh.base_commit = created.base_commit;
@@ -57,6 +61,16 @@ Result<void> Fold::on(const records::TaskCreated& created) {
     return {};
 }
 
+Result<void> Fold::on(const records::Forked& forked) {
+    AF_CHECK(require_running());
+    if (forked.parent != state_.task_id || forked.task_id == state_.task_id) { return refuse("it forks `" + forked.parent + "`, and the records before are of `" + state_.task_id + "`"); }
+    if (forked.from_step != state_.steps) { return refuse("it forks after step " + std::to_string(forked.from_step) + ", and the records before end at step " + std::to_string(state_.steps)); }
+    state_.task_id = forked.task_id;
+    state_.created_at = time_;
+    state_.died_running = false;
+    return on(records::TaskPaused{"forked from " + forked.parent + " after step " + std::to_string(forked.from_step)});
+}
+
 Result<void> Fold::on(const records::TaskStarted& started) {
     if (state_.status != TaskStatus::pending) { return refuse("the task was started before"); }
     state_.status = TaskStatus::running;
@@ -65,7 +79,6 @@ Result<void> Fold::on(const records::TaskStarted& started) {
 }
 
 Result<void> Fold::on(const records::TaskResumed& resumed) {
-    if (state_.status == TaskStatus::completed || state_.status == TaskStatus::aborted) { return refuse_ended(); }
     if (state_.status == TaskStatus::failed && state_.progress != StageProgress::not_started) {
         // The person has looked at it: whatever the stage stood at, it gets a new round.
         start_new_round();
@@ -106,7 +119,6 @@ Result<void> Fold::on(const records::TaskPaused& paused) {
 }
 
 Result<void> Fold::on(const records::TaskAborted& aborted) {
-    if (state_.status == TaskStatus::completed || state_.status == TaskStatus::aborted) { return refuse_ended(); }
     end(TaskStatus::aborted);
     state_.error = aborted.reason;
     return {};
@@ -186,13 +198,7 @@ Result<void> Fold::require_reviews() const {
 }
 
 Result<void> Fold::require_exit_gate() const {
-    const std::string gate = exit_gate(state_.stage_template());
-    if (gate.empty()) { return {}; }
-    const auto measured = state_.gates.find(gate);
-    if (measured == state_.gates.end()) { return refuse("its gate `" + gate + "` was not measured"); }
-    if (!measured->second.passed) { return refuse("its gate `" + gate + "` did not pass"); }
-    if (measured->second.partial) { return refuse("its gate `" + gate + "` looked at a part of the tree only"); }
-    if (measured->second.tree != state_.tree) { return refuse("its gate `" + gate + "` was measured on another tree"); }
+    if (const std::string unmet = unmet_exit_gate(state_); !unmet.empty()) { return refuse(unmet); }
     return {};
 }
 
@@ -221,6 +227,12 @@ Result<void> fold(TaskState& state, const json::object& record) { return Fold(st
 Result<TaskState> fold_all(const std::vector<Record>& records) {
     TaskState state;
     for (const Record& record : records) { AF_CHECK(fold(state, record.body)); }
+    return state;
+}
+
+Result<TaskState> fold_journal(const std::filesystem::path& journal) {
+    TaskState state;
+    AF_CHECK(Journal::read(journal, JournalVisitor{.header = {}, .record = [&](const Record& record) { return fold(state, record.body); }}));
     return state;
 }
 

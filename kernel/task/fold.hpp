@@ -4,6 +4,7 @@
 // The states of a task, and the records that lead from one to the next:
 //
 //   pending ──task_started──▶ running ◀──task_resumed── paused, failed
+//   running ──forked──▶ paused, as another task
 //   running ──task_paused, escalation_raised──▶ paused          paused ──escalation_resolved──▶ running
 //   running ──approval_requested, action_asked──▶ awaiting_approval ──approval_decided, action_decided──▶ running
 //   running ──task_completed──▶ completed       any ──task_failed──▶ failed       any but completed ──task_aborted──▶ aborted
@@ -17,12 +18,12 @@
 //   accepted ──approval_requested──▶ approving ──approval_decided──▶ accepted, or not_started with feedback
 //   any ──stage_escalated──▶ asking ──escalation_raised──▶ escalated ──escalation_resolved──▶ not_started
 //
-// Invariants, after every record; the random test checks each by its number (tests/unit/pipeline/machine_test.cpp):
+// Invariants, after every record; the random tests check each by its number (tests/unit/pipeline/invariants.hpp):
 //   1. At most one stage is running, and it is the current one.
 //   2. A stage with an exit gate is completed only if that gate passed, whole, on the tree that was handed in.
 //   3. A stage is completed only after all its reviewers passed its artifact, and a person approved it where one must.
 //   4. Nothing is recorded after a completed or aborted task but what happens to its delivered commit.
-//   5. Only an executing stage changes the workspace.
+//   5. Only an executing stage changes the workspace, but for the kernel: it takes held-out tests out and back, and a cycle goes back to its stage's tree.
 //   6. A commit is delivered only from a tree on which the deliver gate passed.
 //   7. No stage is gone back to more often than its `max_cycles`.
 //   8. A record that is refused changes nothing.
@@ -42,6 +43,7 @@ public:
 private:
     // The task (fold.cpp).
     Result<void> on(const records::TaskCreated& created);
+    Result<void> on(const records::Forked& forked);
     Result<void> on(const records::TaskStarted& started);
     Result<void> on(const records::TaskResumed& resumed);
     Result<void> on(const records::TaskPaused& paused);

@@ -80,6 +80,7 @@ Result<void> Fold::on(const records::ApprovalDecided& decided) {
     if (decided.approved) {
         state_.progress = StageProgress::accepted;
         state_.stage().approved_hash = decided.artifact_hash;
+        state_.resumption.approved_acting.insert(state_.resumption.shown_acting.begin(), state_.resumption.shown_acting.end());
         return {};
     }
     if (decided.feedback->empty()) {

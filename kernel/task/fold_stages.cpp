@@ -76,6 +76,9 @@ Result<void> Fold::on(const records::ArtifactAccepted& accepted) {
     made_progress();
     stage.conditions = {accepted.conditions.begin(), accepted.conditions.end()};
     stage.asks = *accepted.asks;
+    // The files may hold something else although the artifact says the same.
+    if (!accepted.acts_later->empty()) { stage.approved_hash.clear(); }
+    state_.resumption.shown_acting = *accepted.acts_later;
     state_.progress = StageProgress::accepted;
     state_.reviewed_by.clear();
     if (writes_tests(state_.stage_template())) { state_.red_tree = state_.tree; }

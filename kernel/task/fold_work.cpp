@@ -189,7 +189,7 @@ Result<void> Fold::on(const records::HeldOut& held_out) {
 Result<void> Fold::on(const records::Delivered& delivered) {
     AF_CHECK(require_executing(delivered.stage));
     const auto measured = state_.gates.find(gate_name::deliver);
-    if (measured == state_.gates.end() || !measured->second.passed || measured->second.tree != delivered.tree) {
+    if (measured == state_.gates.end() || !measured->second.passed || measured->second.partial || measured->second.tree != delivered.tree) {
         return refuse("the deliver gate did not pass on the delivered tree");
     }
     state_.commit = delivered.commit;

@@ -71,6 +71,19 @@ DeliveryBase delivery_base(const TaskState& state) {
     return {text("base_commit", state.base_commit), text("base_tree", state.base_tree), text("red_tree", state.red_tree)};
 }
 
+std::string unmet_exit_gate(const TaskState& state, const std::string* inputs) {
+    const std::string gate = exit_gate(state.stage_template());
+    if (gate.empty()) { return {}; }
+    const std::string name = "the " + gate + " gate ";
+    const auto measured = state.gates.find(gate);
+    if (measured == state.gates.end() || measured->second.tree != state.tree) { return name + "was not measured on the tree that is handed in"; }
+    if (measured->second.partial) { return name + "looked at some paths only; it must be measured on the whole tree"; }
+    const auto report = state.resumption.reports.find(gate);
+    const bool current = inputs == nullptr || (report != state.resumption.reports.end() && report->second.inputs == *inputs);
+    if (!current) { return name + "was measured with other settings or rules than those of now"; }
+    return measured->second.passed ? std::string() : name + "does not pass: " + measured->second.summary;
+}
+
 std::string delivered_tree(const TaskState& state) {
     const json::value* tree = state.delivery.if_contains("tree");
     const json::value* from = state.delivery.if_contains("workspace_tree");

@@ -207,8 +207,11 @@ struct Resumption {
     std::map<std::string, std::string, std::less<>> pinned_tools;   ///< A server's tool and the hash of its definition.
     std::map<std::string, Evidence, std::less<>> reports;           ///< Gate and its newest report.
     std::vector<PastHandBack> hand_backs;
+    std::vector<std::string> shown_acting;                          ///< `acts_later` of the artifact that was accepted last.
+    std::set<std::string> approved_acting;                          ///< Those that a person has approved.
     records::Kept plugins;
     std::int64_t failed_attempts_halves = 0;                        ///< Failed attempts, twice; each answer takes one off.
+    std::string named_after;                                        ///< The id that artifacts' own ids are made of: the task's, or that of the task it was forked from.
     std::string guidance;                                           ///< What a person said when the task went on last.
     bool guidance_heard = false;                                    ///< A step was made with it.
     std::deque<PastStep> last_steps;                                ///< At most `kept_last_steps`, the newest last.
@@ -307,6 +310,9 @@ struct DeliveryBase { std::string commit; std::string tree; std::string red_tree
 /// Whether a person must approve the current stage's artifact before it counts. Supervised mode asks between stages, never
 /// after the last one (001 §2.1).
 [[nodiscard]] bool wants_approval(const TaskState& state);
+/// Why the exit gate of the current stage does not let it end on the recorded tree; empty where it does, and where the stage has none. `inputs`: what gates are
+/// measured with now (Workshop::gate_inputs); null: whatever the gate was measured with counts.
+[[nodiscard]] std::string unmet_exit_gate(const TaskState& state, const std::string* inputs = nullptr);
 /// The word of the current stage's `skip_if` ("a OR b") that holds, or empty.
 [[nodiscard]] std::string skip_reason(const TaskState& state);
 
@@ -315,6 +321,8 @@ struct DeliveryBase { std::string commit; std::string tree; std::string red_tree
 /// On error `state` is unchanged.
 [[nodiscard]] Result<void> fold(TaskState& state, const json::object& record);
 [[nodiscard]] Result<TaskState> fold_all(const std::vector<Record>& records);
+/// The state that a journal leads to, in the memory of the state alone. Without a record it has no task id. Errors: those of `Journal::read` and `fold`.
+[[nodiscard]] Result<TaskState> fold_journal(const std::filesystem::path& journal);
 
 /// The projection `state.yaml`. from_json(to_json(s)) is s without its resumption.
 [[nodiscard]] json::object to_json(const TaskState& state);

@@ -318,6 +318,16 @@ Result<void> check_names(std::string_view task_id, std::string_view named, const
                  "Remove the folder if it is a copy; otherwise put the file back that belongs there.", ErrorKind::corrupt};
 }
 
+namespace {
+
+/// The task that the records are of: that of the newest fork among them, else the one that was created.
+std::string named_by(const std::vector<Record>& records) {
+    const auto names = std::find_if(records.rbegin(), records.rend(), [](const Record& record) { return record.type() == "forked" || record.type() == "task_created"; });
+    return names == records.rend() ? std::string() : text_of(names->body, "task_id");
+}
+
+}  // namespace
+
 bool TaskStore::never_began(std::string_view task_id) const {
     if (!is_task_id(task_id)) { return false; }
     const TaskPaths place = paths(task_id);
@@ -325,8 +335,19 @@ bool TaskStore::never_began(std::string_view task_id) const {
     // A journal that was cut is another matter: then the state says which record was the last.
     const auto state = load_state(task_id);
     if (!state.ok() || text_of(*state, "status") != "pending" || state->contains("hash") || !load(task_id).ok()) { return false; }
-    const auto found = Journal::read(place.journal());
-    return found.ok() ? found->empty() : found.error().kind == ErrorKind::not_found;
+    bool forked = false;
+    std::vector<Record> found;
+    const auto header = [&](const json::object& fields) -> Result<void> {
+        forked = fields.contains("forked_from");
+        return {};
+    };
+    const auto record = [&](Record one) -> Result<void> {
+        found.push_back(std::move(one));
+        return {};
+    };
+    if (const auto read = Journal::read(place.journal(), JournalVisitor{.header = header, .record = record}); !read.ok()) { return read.error().kind == ErrorKind::not_found; }
+    // A fork's journal reads as its parent's until its own first record.
+    return found.empty() || (forked && named_by(found) != task_id);
 }
 
 Result<std::vector<Record>> TaskStore::records(std::string_view task_id, Recovery* recovery) const {
@@ -337,7 +358,7 @@ Result<std::vector<Record>> TaskStore::records(std::string_view task_id, Recover
     }
     const fs::path journal = paths(task_id).journal();
     AF_TRY(std::vector<Record> found, Journal::read(journal, recovery));
-    if (!found.empty() && found.front().type() == "task_created") { AF_CHECK(check_names(task_id, text_of(found.front().body, "task_id"), journal)); }
+    if (!found.empty() && found.front().type() == "task_created") { AF_CHECK(check_names(task_id, named_by(found), journal)); }
     return found;
 }
 
@@ -446,9 +467,8 @@ Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
     std::error_code none;
     // Who works on it writes the projection in a moment; of a task that nobody goes on with it is written here.
     if (fs::exists(place.journal(), none) && !TaskLock::holder(place)) {
-        const auto records = Journal::read(place.journal());
-        const auto state = records.ok() && !records->empty() ? fold_all(*records) : Result<TaskState>(Error{});
-        if (state.ok()) {
+        const auto state = fold_journal(place.journal());
+        if (state.ok() && !state->task_id.empty()) {
             AF_CHECK(check_names(name, state->task_id, place.journal()));
             (void)write_file_atomic(place.state(), to_json_pretty(to_json(*state)), Durability::cached).ok();      // A folder that cannot be written is listed, too.
             return ListedTask{summary_of(*state), true};

@@ -116,6 +116,29 @@ TEST_F(Blobs, many_bytes_do_not_stay_in_memory) {
     EXPECT_TRUE(BlobStore(root_).contains(hash));
 }
 
+TEST_F(Blobs, are_found_however_many_were_put_after_them) {
+    std::vector<std::string> hashes;
+    for (int blob = 0; blob < 5000; ++blob) { hashes.push_back(store_.put("blob " + std::to_string(blob)).value()); }
+    ASSERT_TRUE(store_.sync().ok());
+    for (int blob = 0; blob < 5000; ++blob) { ASSERT_EQ(store_.get(hashes[blob]).value(), "blob " + std::to_string(blob)); }
+    const std::string later = store_.put("later").value();
+    ASSERT_TRUE(store_.sync().ok());
+    EXPECT_EQ(BlobStore(root_).get(later).value(), "later");
+    EXPECT_EQ(store_.get(hashes.front()).value(), "blob 0");
+}
+
+TEST_F(Blobs, are_found_in_lines_longer_than_what_is_read_at_once) {
+    const std::string first = store_.put("first").value();
+    const std::string wide = store_.put(std::string(2'500'000, 'w')).value();
+    const std::string last = store_.put("last").value();
+    ASSERT_TRUE(store_.sync().ok());
+    store(stored() + "- {\"sha256\": \"" + std::string(1'200'000, 't'));
+    const BlobStore after(root_);
+    EXPECT_EQ(after.get(first).value(), "first");
+    EXPECT_EQ(after.get(wide)->size(), 2'500'000U);
+    EXPECT_EQ(after.get(last).value(), "last");
+}
+
 TEST_F(Blobs, what_was_not_put_is_not_found) {
     const std::string hash = sha256("never");
     EXPECT_FALSE(store_.contains(hash));
@@ -164,6 +187,26 @@ TEST_F(Blobs, may_be_put_by_many_at_once) {
     const BlobStore after(root_);
     for (int i = 0; i < 4; ++i) { EXPECT_TRUE(after.contains(sha256("blob " + std::to_string(i)))); }
     EXPECT_TRUE(load_yaml(file_.string()).ok());
+}
+
+TEST_F(Blobs, are_shared_with_a_store_that_outlives_theirs) {
+    BlobStore first(root_);
+    const auto early = first.put("early");
+    ASSERT_TRUE(first.sync().ok());
+    const std::filesystem::path second = folder_.path() / "second";
+    const std::filesystem::path third = folder_.path() / "third";
+    ASSERT_TRUE(make_directories(second).ok());
+    ASSERT_TRUE(BlobStore::share(root_, "task-a", second).ok());
+    ASSERT_TRUE(make_directories(third).ok());
+    ASSERT_TRUE(BlobStore::share(second, "task-b", third).ok());
+    std::filesystem::remove_all(root_);
+    std::filesystem::remove_all(second);
+    BlobStore own(third);
+    EXPECT_EQ(own.get(*early).value(), "early");
+    EXPECT_TRUE(own.contains(*early));
+    const auto late = own.put("late");
+    ASSERT_TRUE(own.sync().ok());
+    EXPECT_EQ(BlobStore(third).get(*late).value(), "late");
 }
 
 TEST_F(Blobs, a_store_that_cannot_be_written_is_an_io_error) {

@@ -84,11 +84,12 @@ TEST_F(JournalFile, reads_back_what_was_appended) {
     append(journal, 3);
     const auto again = Journal::open(path_);
     ASSERT_TRUE(again.ok()) << again.error().to_string();
-    ASSERT_EQ(again->records().size(), 3U);
+    const auto read = Journal::read(path_);
+    ASSERT_EQ(read->size(), 3U);
     for (std::size_t i = 0; i < 3; ++i) {
-        EXPECT_EQ(again->records()[i].body, appended_[i].body);
-        EXPECT_EQ(again->records()[i].seq, i + 1);
-        EXPECT_EQ(again->records()[i].type(), "step_taken");
+        EXPECT_EQ((*read)[i].body, appended_[i].body);
+        EXPECT_EQ((*read)[i].seq, i + 1);
+        EXPECT_EQ((*read)[i].type(), "step_taken");
     }
     EXPECT_EQ(again->head().hash, journal.head().hash);
     EXPECT_EQ(again->head().seq, 3U);
@@ -244,7 +245,7 @@ TEST_F(JournalFile, cut_at_any_byte_of_its_last_record_opens_with_the_records_be
         EXPECT_EQ(bytes().size(), length);
         auto again = Journal::open(path_);
         ASSERT_TRUE(again.ok()) << length << again.error().to_string();
-        ASSERT_EQ(again->records().size(), 2U);
+        ASSERT_EQ(again->head().seq, 2U);
         EXPECT_EQ(again->recovery().torn_bytes, length - whole);
         EXPECT_EQ(read_file(again->recovery().torn_file).value(), all.substr(whole, length - whole));
         EXPECT_EQ(bytes(), all.substr(0, whole));
@@ -271,7 +272,7 @@ TEST_F(JournalFile, a_last_line_of_zeros_is_a_torn_end) {
     put(bytes() + std::string(300, '\0'));
     EXPECT_TRUE(Journal::open(path_)->recovery().torn_tail);
     put(bytes() + std::string(300, '\0') + "\n");
-    EXPECT_EQ(Journal::open(path_)->records().size(), 1U);
+    EXPECT_EQ(Journal::open(path_)->head().seq, 1U);
 }
 
 TEST_F(JournalFile, a_changed_byte_anywhere_is_never_read_as_truth) {
@@ -422,7 +423,7 @@ TEST_F(JournalFile, says_when_the_incomplete_record_could_not_be_cut_off_and_rec
     disk.write_error = ENOSPC;
     disk.truncate_error = EIO;
     EXPECT_NE(journal.append({{"type", "x"}}).error().message.find("cut off"), std::string::npos);
-    EXPECT_EQ(Journal::open(path_)->records().size(), 1U);
+    EXPECT_EQ(Journal::open(path_)->head().seq, 1U);
 }
 
 TEST_F(JournalFile, a_torn_end_that_cannot_be_cut_off_is_an_error) {
@@ -474,7 +475,7 @@ TEST_F(JournalFile, keeps_what_was_acknowledged_when_the_process_dies) {
     ::close(ends[1]);
     auto journal = Journal::open(path_);
     ASSERT_TRUE(journal.ok()) << journal.error().to_string();
-    EXPECT_EQ(journal->records().size(), 20U);
+    EXPECT_EQ(journal->head().seq, 20U);
     EXPECT_TRUE(journal->recovery().torn_tail);
     append(*journal, 1);
 }
@@ -488,15 +489,110 @@ TEST_F(JournalFile, moves_with_its_records) {
     EXPECT_EQ(Journal::read(path_)->size(), 2U);
 }
 
-TEST_F(JournalFile, keeps_no_record_that_it_has_written) {
+TEST_F(JournalFile, gives_its_header_and_each_record_to_a_visitor_in_order) {
+    { Journal journal = create(); append(journal, 3); }
+    std::vector<std::uint64_t> seen;
+    const auto header = [&](const json::object& fields) -> Result<void> {
+        EXPECT_TRUE(seen.empty());
+        EXPECT_FALSE(fields.empty());
+        seen.push_back(0);
+        return {};
+    };
+    const auto record = [&](const Record& one) -> Result<void> {
+        seen.push_back(one.seq);
+        return {};
+    };
+    ASSERT_TRUE(Journal::open(path_, JournalDisk::system(), {header, record}).ok());
+    EXPECT_EQ(seen, (std::vector<std::uint64_t>{0, 1, 2, 3}));
+}
+
+TEST_F(JournalFile, that_its_visitor_refuses_stays_unchanged) {
+    { Journal journal = create(); append(journal, 2); }
+    put(bytes() + "- {\"seq\"");
+    const std::string before = bytes();
+    const auto refuse = [](const Record&) -> Result<void> { return Error{"AF-TEST-001", "refused", "", "", ErrorKind::invalid}; };
+    EXPECT_EQ(Journal::open(path_, JournalDisk::system(), {{}, refuse}).error().code, "AF-TEST-001");
+    EXPECT_EQ(bytes(), before);
+}
+
+TEST_F(JournalFile, is_read_in_parts_with_lines_longer_than_one) {
     Journal journal = create();
-    append(journal, 3);
-    EXPECT_TRUE(journal.records().empty());
-    auto again = Journal::open(path_);
-    ASSERT_TRUE(again.ok());
-    again->forget_records();
-    EXPECT_TRUE(again->records().empty());
-    EXPECT_EQ(again->head().seq, 3U);
+    for (const std::size_t length : {10U, 600'000U, 300'000U, 1U}) { ASSERT_TRUE(journal.append({{"type", "x"}, {"text", std::string(length, 't')}}).ok()); }
+    const auto records = Journal::read(path_);
+    ASSERT_TRUE(records.ok()) << records.error().to_string();
+    ASSERT_EQ(records->size(), 4U);
+    EXPECT_EQ((*records)[1].body.at("text").as_string().size(), 600'000U);
+    EXPECT_TRUE(Journal::open(path_)->append({{"type", "x"}}).ok());
+}
+
+/// A journal that goes on from record 2 of the one beside it.
+class ForkedJournal : public JournalFile {
+protected:
+    void SetUp() override {
+        Journal parent = create();
+        append(parent, 3);
+        ASSERT_TRUE(make_directories(child_.parent_path()).ok());
+        ASSERT_TRUE(Journal::share_history(path_, "task-a", child_).ok());
+        const json::object origin{{"task", "task-a"}, {"seq", 2}, {"hash", appended_[1].hash}};
+        ASSERT_TRUE(Journal::create(child_, {{"task_id", "task-b"}, {"forked_from", origin}}).ok());
+    }
+    const fs::path child_ = folder_.path() / "child" / "actions.yaml";
+    const fs::path history_ = child_.parent_path() / "history" / "task-a.yaml";
+};
+
+TEST_F(ForkedJournal, begins_with_the_records_of_the_other_and_goes_on_after_them) {
+    auto journal = Journal::open(child_);
+    ASSERT_TRUE(journal.ok()) << journal.error().to_string();
+    EXPECT_EQ(journal->head().seq, 2U);
+    const auto third = journal->append({{"type", "forked"}});
+    ASSERT_TRUE(third.ok());
+    EXPECT_EQ(third->seq, 3U);
+    const auto all = Journal::read(child_);
+    ASSERT_TRUE(all.ok()) << all.error().to_string();
+    ASSERT_EQ(all->size(), 3U);
+    EXPECT_EQ(all->at(1).hash, appended_[1].hash);
+    EXPECT_EQ(all->at(2).type(), "forked");
+}
+
+TEST_F(ForkedJournal, copies_nothing_and_outlives_the_other) {
+    EXPECT_TRUE(fs::equivalent(history_, path_));
+    fs::remove(path_);
+    EXPECT_EQ(Journal::read(child_).value().size(), 2U);
+}
+
+TEST_F(ForkedJournal, is_the_same_when_the_other_goes_on) {
+    auto parent = Journal::open(path_);
+    ASSERT_TRUE(parent->append({{"type", "step"}}).ok());
+    EXPECT_EQ(Journal::read(child_).value().size(), 2U);
+}
+
+TEST_F(ForkedJournal, finds_another_history_in_its_place) {
+    fs::remove(history_);
+    EXPECT_EQ(Journal::read(child_).error().code, "AF-JRNL-013");
+    auto other = Journal::create(history_, {{"task_id", "task-a"}});
+    for (int record = 0; record < 3; ++record) { ASSERT_TRUE(other->append({{"type", "step"}}).ok()); }
+    EXPECT_EQ(Journal::read(child_).error().code, "AF-JRNL-013");
+}
+
+TEST_F(ForkedJournal, is_refused_where_its_header_names_no_record) {
+    const fs::path wrong = child_.parent_path() / "wrong.yaml";
+    ASSERT_TRUE(write_file_atomic(wrong, "agentforge_journal: 1\nforked_from: {\"task\": \"../task-a\", \"seq\": 2, \"hash\": \"" + appended_[1].hash + "\"}\nactions:\n", Durability::cached).ok());
+    EXPECT_EQ(Journal::read(wrong).error().code, "AF-JRNL-002");
+}
+
+TEST_F(ForkedJournal, may_be_forked_again) {
+    {
+        auto journal = Journal::open(child_);
+        ASSERT_TRUE(journal->append({{"type", "forked"}}).ok());
+    }
+    const auto third = Journal::read(child_).value().back();
+    const fs::path grandchild = folder_.path() / "grandchild" / "actions.yaml";
+    ASSERT_TRUE(make_directories(grandchild.parent_path()).ok());
+    ASSERT_TRUE(Journal::share_history(child_, "task-b", grandchild).ok());
+    ASSERT_TRUE(Journal::create(grandchild, {{"task_id", "task-c"}, {"forked_from", json::object{{"task", "task-b"}, {"seq", 3}, {"hash", third.hash}}}}).ok());
+    fs::remove_all(child_.parent_path());
+    fs::remove(path_);
+    EXPECT_EQ(Journal::read(grandchild).value().size(), 3U);
 }
 
 TEST(JournalFormat, ANewerOneIsNamedAndNotCalledDamaged) {

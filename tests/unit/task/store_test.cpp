@@ -269,7 +269,7 @@ protected:
                                                           {"approve_stages", json::array()}, {"pipeline", pipeline()}});
         ASSERT_TRUE(created.ok()) << created.error().to_string();
         ASSERT_TRUE(journal->append(json::object{{"type", "task_started"}, {"step", 0}, {"timestamp", "2026-01-02T00:00:00.500Z"}}).ok());
-        const auto state = fold_all(journal->records());
+        const auto state = fold_journal(store_.paths(name(index)).journal());
         ASSERT_TRUE(state.ok()) << state.error().to_string();
         ASSERT_TRUE(store_.save_state(name(index), to_json_line(to_json(*state))).ok());
     }

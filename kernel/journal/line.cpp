@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/line.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+
+namespace agentforge::kernel {
+
+bool is_header_key(std::string_view key) noexcept {
+    constexpr std::array<std::string_view, 11> taken{"y", "n", "yes", "no", "on", "off", "true", "false", "null", "actions", "agentforge_journal"};
+    if (key.empty() || key.size() > 100 || (key.front() >= '0' && key.front() <= '9')) { return false; }
+    return key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos &&
+           std::find(taken.begin(), taken.end(), key) == taken.end();
+}
+
+Line read_line(std::string_view line) {
+    Line result;
+    if (!line.starts_with("- {") || !line.ends_with("}")) { return result; }
+    const std::string_view text = line.substr(2);
+    auto parsed = parse_json(text, "journal");
+    if (!parsed.ok() || !parsed->is_object()) { return result; }
+    result.object = true;
+    const std::size_t ending = hash_field.size() + hash_digits + 2;    // , "hash": "…"}
+    if (text.size() <= ending) { return result; }
+    const std::string_view end = text.substr(text.size() - ending);
+    if (!end.starts_with(hash_field) || !end.ends_with("\"}")) { return result; }
+    const std::string_view hash = end.substr(hash_field.size(), hash_digits);
+    std::string hashed(text.substr(0, text.size() - ending));
+    hashed += '}';
+    if (sha256(hashed) != hash) { return result; }
+    result.record.body = std::move(parsed->get_object());
+    const auto* seq = result.record.body.if_contains("seq");
+    const auto* prev = result.record.body.if_contains("prev");
+    if (seq == nullptr || !seq->is_int64() || seq->get_int64() < 1 || prev == nullptr || !prev->is_string()) { return result; }
+    result.record.seq = static_cast<Sequence>(seq->get_int64());
+    result.record.hash = hash;
+    result.prev = std::string_view(prev->get_string());
+    result.verified = true;
+    return result;
+}
+
+Error corrupt_journal(const std::filesystem::path& path, std::uint64_t offset, Sequence sequence, const std::string& what) {
+    const std::string place = sequence == 0 ? "header" : "record " + std::to_string(sequence);
+    return Error{"AF-JRNL-002", "The journal does not verify at " + place + ", byte " + std::to_string(offset) + ": " + what, path.string(),
+                 "It was changed or damaged after it was written; restore the file from a backup.", ErrorKind::corrupt};
+}
+
+Result<JournalHeader> read_header(std::string_view bytes, const std::filesystem::path& path) {
+    JournalHeader header;
+    constexpr std::string_view mark = "agentforge_journal: ";
+    if (const auto line = bytes.substr(0, bytes.find('\n')); !bytes.starts_with(format_line) && line.starts_with(mark) && line.size() > mark.size() && line.size() < mark.size() + 10 &&
+                                                             line.find_first_not_of("0123456789", mark.size()) == std::string_view::npos && line[mark.size()] != '0') {
+        return Error{"AF-JRNL-008", "The journal is of format " + std::string(line.substr(mark.size())) + ", and this version of agentforge knows format 1", path.string() + ":1",
+                     "Use the version of agentforge that wrote it, or a newer one; nothing was changed.", ErrorKind::unavailable};
+    }
+    if (!bytes.starts_with(format_line)) { return corrupt_journal(path, 0, 0, "the first line is not `agentforge_journal: 1`"); }
+    std::size_t offset = format_line.size();
+    for (;;) {
+        const auto end = bytes.find('\n', offset);
+        if (end == std::string_view::npos) { return corrupt_journal(path, offset, 0, "the line `actions:` is missing"); }
+        const std::string_view line = bytes.substr(offset, end - offset);
+        const std::size_t start = offset;
+        offset = end + 1;
+        if (line == "actions:") { break; }
+        const auto colon = line.find(": ");
+        if (colon == std::string_view::npos || !is_header_key(line.substr(0, colon))) { return corrupt_journal(path, start, 0, "the line is not a header field"); }
+        const std::string_view key = line.substr(0, colon);
+        auto value = parse_json(line.substr(colon + 2), path.string());
+        if (!value.ok()) { return corrupt_journal(path, start, 0, "the field '" + std::string(key) + "' cannot be read"); }
+        if (!header.fields.emplace(key, std::move(value).value()).second) { return corrupt_journal(path, start, 0, "the field '" + std::string(key) + "' stands twice"); }
+    }
+    header.hash = hash_of(header.fields);
+    header.bytes = offset;
+    return header;
+}
+
+}  // namespace agentforge::kernel

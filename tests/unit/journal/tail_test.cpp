@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/tail.hpp"
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+namespace agentforge::kernel {
+namespace {
+
+namespace fs = std::filesystem;
+
+class GrowingJournal : public testing::Test {
+protected:
+    GrowingJournal() : folder_("tail"), path_(folder_.path() / "actions.yaml"), journal_(Journal::create(path_, {{"task_id", "task-1"}})) {}
+
+    void append(int count) {
+        for (int n = 0; n < count; ++n) { ASSERT_TRUE(journal_->append({{"type", "note"}, {"message", std::string(50, 'x')}}).ok()); }
+    }
+    void add_bytes(std::string_view bytes) { std::ofstream(path_, std::ios::app | std::ios::binary) << bytes; }
+    std::vector<Sequence> read(JournalTail& tail) {
+        std::vector<Sequence> seen;
+        const auto count = tail.read([&](const Record& record, JournalOffset at) {
+            seen.push_back(record.seq);
+            places_.push_back(at);
+            return Result<void>();
+        });
+        EXPECT_TRUE(count.ok()) << count.error().to_string();
+        EXPECT_EQ(count.ok() ? *count : 0, seen.size());
+        return seen;
+    }
+
+    TemporaryDirectory folder_;
+    fs::path path_;
+    Result<Journal> journal_;
+    std::vector<JournalOffset> places_;
+};
+
+TEST_F(GrowingJournal, TailGivesEachRecordOnceAsItIsAppended) {
+    JournalTail tail(path_);
+    EXPECT_TRUE(read(tail).empty());
+    EXPECT_EQ(tail.header().at("task_id"), "task-1");
+    append(3);
+    EXPECT_EQ(read(tail), (std::vector<Sequence>{1, 2, 3}));
+    EXPECT_TRUE(read(tail).empty());
+    append(2);
+    EXPECT_EQ(read(tail), (std::vector<Sequence>{4, 5}));
+    EXPECT_EQ(tail.head().hash, journal_->head().hash);
+}
+
+TEST_F(GrowingJournal, TailReadsMoreThanAChunk) {
+    append(3000);
+    JournalTail tail(path_);
+    EXPECT_EQ(read(tail).size(), 3000U);
+    EXPECT_EQ(tail.head().seq, 3000U);
+}
+
+TEST_F(GrowingJournal, TailLeavesALineThatIsNotWholeForTheNextTime) {
+    append(1);
+    JournalTail tail(path_);
+    EXPECT_EQ(read(tail).size(), 1U);
+    append(1);
+    std::ifstream in(path_, std::ios::binary);
+    const std::string all{std::istreambuf_iterator<char>(in), {}};
+    fs::resize_file(path_, all.size() - 10);
+    EXPECT_TRUE(read(tail).empty());
+    add_bytes(all.substr(all.size() - 10));
+    EXPECT_EQ(read(tail), (std::vector<Sequence>{2}));
+}
+
+TEST_F(GrowingJournal, TailRefusesARecordThatWasChanged) {
+    append(2);
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-200, std::ios::end);
+    file.put('y');
+    file.close();
+    JournalTail tail(path_);
+    const auto count = tail.read([](const Record&, JournalOffset) { return Result<void>(); });
+    ASSERT_FALSE(count.ok());
+    EXPECT_EQ(count.error().code, "AF-JRNL-002");
+    EXPECT_EQ(tail.head().seq, 1U);
+}
+
+TEST_F(GrowingJournal, TailSaysThatTheFileWasReplaced) {
+    append(2);
+    JournalTail tail(path_);
+    EXPECT_EQ(read(tail).size(), 2U);
+    fs::remove(path_);
+    ASSERT_TRUE(Journal::create(path_, {{"task_id", "task-2"}}).ok());
+    const auto count = tail.read([](const Record&, JournalOffset) { return Result<void>(); });
+    ASSERT_FALSE(count.ok());
+    EXPECT_EQ(count.error().code, "AF-JRNL-006");
+}
+
+TEST_F(GrowingJournal, TailGivesARecordAgainThatWasNotTaken) {
+    append(1);
+    JournalTail tail(path_);
+    EXPECT_FALSE(tail.read([](const Record&, JournalOffset) { return Result<void>(Error{"AF-TASK-011", "no", "", "", ErrorKind::corrupt}); }).ok());
+    EXPECT_EQ(read(tail), (std::vector<Sequence>{1}));
+}
+
+TEST_F(GrowingJournal, TailFindsARecordByItsPlace) {
+    append(5);
+    JournalTail tail(path_);
+    (void)read(tail);
+    std::vector<Sequence> seen;
+    ASSERT_TRUE(JournalTail::read_from(path_, places_.at(2), [&](const Record& record) {
+        seen.push_back(record.seq);
+        return seen.size() < 2;
+    }).ok());
+    EXPECT_EQ(seen, (std::vector<Sequence>{3, 4}));
+    EXPECT_EQ(JournalTail::read_from(path_, places_.at(2) + 1, [](const Record&) { return true; }).error().code, "AF-JRNL-002");
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
