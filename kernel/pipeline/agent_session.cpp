@@ -12,6 +12,7 @@
 #include "config/gate_names.hpp"
 #include "config/verification.hpp"
 #include "contracts/names.hpp"
+#include "pipeline/acting_changes.hpp"
 #include "pipeline/agent_tools.hpp"
 #include "pipeline/agentic.hpp"
 #include "pipeline/agentic_recording.hpp"
@@ -191,8 +192,9 @@ public:
         AF_TRY(const auto locked, locked_tests(session_));
         // Who reviews an artifact changes nothing, whatever the role may write elsewhere: what was measured stays as it is.
         AF_TRY(auto symbols, workshop_.path_symbols(session_.state().base_tree));
+        AF_TRY(auto specified, specified_files(session_));
         AF_TRY(RolePaths rules, !writes_ ? RolePaths::make(agent_.role, {{"review", "!*"}})
-                                         : RolePaths::make(agent_.role, agent_.path_constraints, locked, std::move(symbols)));
+                                         : RolePaths::make(agent_.role, agent_.path_constraints, locked, std::move(symbols), std::move(specified)));
         AF_CHECK(open_workspace(std::move(rules)));
         AF_TRY(auto artifacts, session_.artifacts());
         AF_TRY(auto by_contract, session_.artifacts_by_contract());
@@ -225,12 +227,13 @@ public:
         std::vector<StepRecord> steps;
         const RunState* const mine = my_run();
         for (const std::string& blob : mine == nullptr ? std::vector<std::string>() : mine->steps) {
-            auto body = session_.get(blob);
-            if (!body.ok() || !body->is_object()) {
-                broken_ = body.ok() ? Error{"AF-ORCH-022", "a recorded step is not a map", "", "report this", ErrorKind::corrupt} : body.error();
+            const auto body = session_.get(blob);
+            auto step = body.ok() ? recorded_step(*body) : Result<StepRecord>(body.error());
+            if (!step.ok()) {
+                broken_ = step.error();
                 return {};
             }
-            steps.push_back(step_from_json(body->get_object()));
+            steps.push_back(std::move(*step));
         }
         return steps;
     }
@@ -870,7 +873,8 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_process_as_role(TaskSe
     AF_TRY(const AgentDefinition agent, services.agents.get(role));
     AF_TRY(const auto locked, locked_tests(session));
     AF_TRY(auto symbols, workshop.path_symbols(session.state().base_tree));
-    AF_TRY(RolePaths rules, has_writing_tool(services, agent) ? RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols)) : RolePaths::make(agent.role, {{"reading", "!*"}}));
+    AF_TRY(auto specified, specified_files(session));
+    AF_TRY(RolePaths rules, has_writing_tool(services, agent) ? RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols), std::move(specified)) : RolePaths::make(agent.role, {{"reading", "!*"}}));
     AF_TRY(auto workspace, RoleWorkspace::open(workshop.root(), std::move(rules), services.redactor));
     const RecordAgent who{agent.role, agent.version, ""};
     return run_confined(session, workshop, services, *workspace, who, session.state().tree, spec);

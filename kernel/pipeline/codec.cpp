@@ -127,6 +127,11 @@ json::object to_json(const StepRecord& record) {
             {"artifact", optional_value(record.artifact, [](const json::object& artifact) { return json::value(artifact); })},
             {"escalation", optional_value(record.escalation, [](const EscalationRequest& request) { return json::value(to_json(request)); })}};
 }
+Result<StepRecord> recorded_step(const json::value& value) {
+    if (value.is_object()) { return step_from_json(value.get_object()); }
+    return Error{"AF-ORCH-022", "a recorded step is not a map", "", "report this", ErrorKind::corrupt};
+}
+
 StepRecord step_from_json(const json::object& value) {
     StepRecord record;
     record.step = static_cast<unsigned>(number(value, "step"));

@@ -23,6 +23,8 @@ namespace agentforge::kernel {
 [[nodiscard]] Completion completion_from_json(const json::object& value);
 [[nodiscard]] json::object to_json(const StepRecord& record);
 [[nodiscard]] StepRecord step_from_json(const json::object& value);
+/// A recorded step, as its blob holds it. Errors: `corrupt` AF-ORCH-022 it is no map.
+[[nodiscard]] Result<StepRecord> recorded_step(const json::value& value);
 [[nodiscard]] json::object to_json(const AgentOutcome& outcome);
 [[nodiscard]] AgentOutcome outcome_from_json(const json::object& value);
 [[nodiscard]] json::object to_json(const ProcessResult& result);

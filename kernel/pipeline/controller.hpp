@@ -54,6 +54,13 @@ struct PipelineResult {
 /// What of a stage's `config` its plugin gets: not what the kernel itself reads.
 [[nodiscard]] json::object plugin_settings(json::object config);
 
+/// What a task stands on.
+struct TaskBase {
+    std::string commit;
+    std::string tree;
+    std::string branch;                             ///< Empty: of no branch.
+};
+
 struct StartOptions {
     PipelineTemplate pipeline;
     std::optional<std::string> exit_after;
@@ -64,6 +71,8 @@ struct StartOptions {
     json::object configuration;                     ///< Settings in force; goes into task.yaml.
     /// Marks `configuration` as this program's own, once nothing but writing it is left to do; may be empty.
     std::function<Result<void>(json::object& configuration)> seal;
+    std::optional<TaskBase> base = {};              ///< In place of the commit that the user is on.
+    std::optional<std::string> replay_of = {};      ///< The task whose recorded answers this one is done with.
 };
 
 /// What became of putting a delivered change on a base that has moved.
@@ -147,10 +156,7 @@ public:
     [[nodiscard]] Result<TaskListing> list_tasks(const std::optional<TaskStatus>& status, std::size_t limit) const;
 
 private:
-    class Run;
-    [[nodiscard]] Result<void> check_edited(const ApprovalRequest& request, json::object& edited) const;
-    /// Keeps an ended task in the repository itself; what hinders it is a warning.
-    void keep_in_repository(TaskSession& session);
+    [[nodiscard]] Result<TaskBase> base_for(const StartOptions& options);
     ControllerSetup setup_;
 };
 

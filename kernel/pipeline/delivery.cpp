@@ -7,9 +7,12 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
+#include "pipeline/acting_changes.hpp"
 #include "pipeline/hand_back.hpp"
 #include "pipeline/measure.hpp"
 #include "pipeline/suspicions.hpp"
+#include "tools/acting_files.hpp"
+#include "tools/path_rules.hpp"
 
 namespace agentforge::kernel {
 
@@ -40,6 +43,8 @@ Result<std::string> to_look_at(const TaskSession& session, Workshop& workshop) {
     AF_TRY(std::vector<std::string> lines, hand_backs_told(session, workshop));
     AF_TRY(const auto green, newest_report(session, gate_name::green));
     if (green) { for (std::string& each : suspicions(*green, session.state().held_out)) { lines.push_back(std::move(each)); } }
+    AF_TRY(std::vector<std::string> acting, acting_changes(session, workshop, delivered_tree(session.state())));
+    lines.insert(lines.begin(), acting.begin(), acting.end());
     std::string text;
     for (std::size_t at = 0; at < std::min(most, lines.size()); ++at) { text += "- " + one_line(lines[at]) + "\n"; }
     if (lines.size() > most) { text += "- and " + std::to_string(lines.size() - most) + " more\n"; }
@@ -299,6 +304,13 @@ json::object delivered_facts(const TaskState& state) {
     return facts;
 }
 
+namespace {
+
+/// A hook is the user's own, but it may run programs of the task, which put files of their choice into the commit.
+bool hook_may_change(const std::string& path) { return normalize_path(path).ok() && !acts_later(path); }
+
+}  // namespace
+
 Result<HookVerdict> judge_hooks(Workshop& workshop, TaskServices& services, HookOrder& order, const Stop& stop) {
     AF_TRY(HookReport hooks, workshop.hooks(order, services.delivery.author, stop));
     HookVerdict verdict;
@@ -335,6 +347,15 @@ Result<HookVerdict> judge_hooks(Workshop& workshop, TaskServices& services, Hook
             verdict.could_not_run = !control.passed();
             if (verdict.could_not_run) { report.blocking_issues.front() += "\n(it refuses the commit before the task, too)"; }
         }
+        report.summary = ellipsis(one_line(report.blocking_issues.front()), 300);
+        return verdict;
+    }
+    for (const auto& [path, content] : hooks.changed) {
+        if (hook_may_change(path)) { continue; }
+        report.passed = false;
+        report.blocking_issues.push_back("the hooks changed " + sanitize_utf8(path) + ", which acts later or is protected: a program of the task may have led them to");
+    }
+    if (!report.passed) {
         report.summary = ellipsis(one_line(report.blocking_issues.front()), 300);
         return verdict;
     }

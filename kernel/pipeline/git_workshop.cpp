@@ -31,7 +31,7 @@ std::vector<std::string> readable_folders(const json::object& settings) {
 class GitWorkshop final : public Workshop {
 public:
     GitWorkshop(std::string task_id, fs::path folder, Repository repository, Worktree work, const std::string& commit, std::string base_tree, ProcessRunner& processes,
-                const GateRunner::Options& gate_options)
+                const GateRunner::Options& gate_options, bool scratch)
         : task_id_(std::move(task_id)),
           folder_(std::move(folder)),
           repository_(std::move(repository)),
@@ -48,7 +48,8 @@ public:
                                     }),
                  processes_, gate_options),
           baseline_runs_(gate_options.baseline_runs),
-          held_out_(gate_options.held_out) {}
+          held_out_(gate_options.held_out),
+          scratch_(scratch) {}
 
     [[nodiscard]] const std::string& root() const noexcept override { return root_; }
     [[nodiscard]] std::string scratch() const override { return (folder_ / "scratch").string(); }
@@ -77,7 +78,7 @@ public:
     [[nodiscard]] std::vector<std::string> unrecordable() override { return work_.unrecordable(); }
 
     [[nodiscard]] Result<void> keep(const std::string& name, const std::string& tree) override {
-        return repository_.keep_tree(task_id_ + "/" + name, tree);
+        return scratch_ ? Result<void>() : repository_.keep_tree(task_id_ + "/" + name, tree);
     }
 
     [[nodiscard]] Result<std::vector<TreeChange>> diff(const std::string& from, const std::string& to) override {
@@ -130,6 +131,7 @@ public:
 
     [[nodiscard]] Result<MadeCommit> commit(const CommitOrder& order, const Stop& stop) override {
         AF_TRY(MadeCommit made, make_commit(repository_, processes_, environment_, order, stop));
+        if (scratch_) { return made; }
         if (order.replaces.empty()) {
             AF_CHECK(repository_.create_branch(order.branch, made.id));
         } else {
@@ -164,6 +166,7 @@ public:
     [[nodiscard]] Result<WrittenCommit> look(const std::string& commit) override { return written_commit(repository_.work_directory(), commit); }
 
     [[nodiscard]] Result<Published> publish(const PublishOrder& order, const Stop& stop) override {
+        if (scratch_) { return Published(); }
         return publish_branch(repository_, processes_, environment_, order, stop);
     }
 
@@ -199,6 +202,7 @@ private:
     GateRunner gates_;
     std::int64_t baseline_runs_;
     bool held_out_;
+    bool scratch_;
 };
 
 class GitWorkshops final : public WorkshopFactory {
@@ -278,11 +282,12 @@ public:
         gates.dependencies_directory = dependencies_directory(options_);
         gates.scratch_directory = (folder / "gates" / "scratch").string();        // Not the agents': what gates build holds tests that agents must not see.
         std::unique_ptr<Workshop> workshop = std::make_unique<GitWorkshop>(state.task_id, folder, std::move(repository), std::move(work),
-                                                                           state.base_commit, std::move(base_tree), processes_, gates);
+                                                                           state.base_commit, std::move(base_tree), processes_, gates, options_.scratch);
         return workshop;
     }
 
     [[nodiscard]] Result<void> archive(const std::string& task_id, const std::string& folder, const std::string& escalations) override {
+        if (options_.scratch) { return {}; }
         return archive_task(options_.repository, task_id, folder, escalations);
     }
 

@@ -6,6 +6,7 @@
 #include "config/verification.hpp"
 #include "contracts/names.hpp"
 #include "gates/before.hpp"
+#include "pipeline/acting_changes.hpp"
 #include "pipeline/delivery.hpp"
 #include "pipeline/hand_back.hpp"
 #include "pipeline/held_out.hpp"
@@ -360,7 +361,8 @@ Result<std::vector<std::string>> locked_tests(const TaskSession& session) {
 
 Result<json::object> measured_facts(const TaskSession& session, Workshop& workshop, const json::object& artifact, std::string_view now) {
     const TaskState& state = session.state();
-    const std::string suffix = state.task_id.starts_with("task-") ? state.task_id.substr(5) : state.task_id;
+    const std::string& named_after = state.resumption.named_after;
+    const std::string suffix = named_after.starts_with("task-") ? named_after.substr(5) : named_after;
     const std::string& stage = state.stage().name;
     json::object facts{{"request_id", "REQ-" + suffix},
                        {"original_request", state.request},
@@ -377,15 +379,16 @@ Result<json::object> measured_facts(const TaskSession& session, Workshop& worksh
     AF_TRY(const auto changes, workshop.diff(state.base_tree, tree));
     AF_TRY(const auto tests, locked_tests(session));
     add_file_facts(facts, changes, tests, artifact);
+    AF_TRY(std::vector<std::string> look_at, acting_changes(session, workshop, tree));
     const std::string gate = closing_gate(state.stage_template());
     if (!gate.empty()) {
         AF_TRY(const auto report, newest_report(session, gate));
         if (report && report->tree == tree) {
             for (const auto& [name, value] : report->facts) { facts[name] = value; }
-            const auto lines = suspicions(*report, state.held_out);
-            facts["to_look_at"] = json::array(lines.begin(), lines.end());
+            std::ranges::move(suspicions(*report, state.held_out), std::back_inserter(look_at));
         }
     }
+    facts["to_look_at"] = json::array(look_at.begin(), look_at.end());
     if (makes_delivery(state.stage_template())) {
         // The report of a delivery lists paths alone; an implementation lists what was done to each.
         json::array paths;

@@ -6,6 +6,7 @@
 #include "pipeline/controller.hpp"
 #include "pipeline/delivery.hpp"
 #include "pipeline/measure.hpp"
+#include "pipeline/task_run.hpp"
 
 namespace agentforge::kernel {
 
@@ -192,15 +193,15 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool o
     AF_TRY(const auto workshop, setup_.workshops.open(state));
     auto result = Rebaser(*session, *workshop, setup_.services).run(only_look);
     const Result<void> closed = workshop->close();      // The task has ended: no worktree stays, whatever came of it.
-    if (!only_look) { keep_in_repository(*session); }
+    if (!only_look) { keep_in_repository(setup_, *session); }
     if (result.ok() && !closed.ok()) { return closed.error(); }
     return result;
 }
 
-void PipelineController::keep_in_repository(TaskSession& session) {
-    const auto kept = setup_.workshops.archive(session.state().task_id, session.paths().root.string(), setup_.escalations.directory().string());
+void keep_in_repository(const ControllerSetup& setup, const TaskSession& session) {
+    const auto kept = setup.workshops.archive(session.state().task_id, session.paths().root.string(), setup.escalations.directory().string());
     if (kept.ok()) { return; }
-    setup_.services.events.event("log", {{"level", static_cast<std::uint64_t>(LogLevel::warning)},
+    setup.services.events.event("log", {{"level", static_cast<std::uint64_t>(LogLevel::warning)},
                                          {"stage", session.state().stage().name},
                                          {"message", "the task could not be archived in the repository: " + kept.error().to_string()}});
 }

@@ -5,6 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include <agentforge/artifact.hpp>
+
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
@@ -50,24 +52,11 @@ TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLo
     : store_(store), paths_(std::move(paths)), lock_(std::move(lock)), journal_(std::move(journal)), blobs_(paths_.blobs()), clock_(clock),
       redactor_(redactor) {}
 
-Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const json::object& given, const records::TaskCreated& created, Clock& clock,
-                                                         std::string_view command, const Redactor& redactor) {
-    json::object task = given;
-    redactor.redact(task);
+Result<std::unique_ptr<TaskSession>> TaskSession::make(TaskStore& store, const json::object& task,
+                                                       const std::function<Result<std::unique_ptr<TaskSession>>(const TaskPaths& paths)>& begin) {
     const std::string task_id(task.at("task_id").as_string());
-    AF_TRY(TaskPaths paths, store.create(task_id, task));
-    const auto begin = [&]() -> Result<std::unique_ptr<TaskSession>> {
-        AF_TRY(TaskLock lock, TaskLock::acquire(paths, command, format_time(clock.now())));
-        const json::object header{{"task_id", task_id},
-                                  {"request", task.at("request")},
-                                  {"started_at", format_time(clock.now())},
-                                  {"pipeline", task.at("pipeline")}};
-        AF_TRY(Journal journal, Journal::create(paths.journal(), header));
-        std::unique_ptr<TaskSession> session(new TaskSession(store, paths, std::move(lock), std::move(journal), clock, redactor));
-        AF_CHECK(session->record(created));
-        return session;
-    };
-    auto session = begin();
+    AF_TRY(const TaskPaths paths, store.create(task_id, task));
+    auto session = begin(paths);
     // Nobody knows of it yet, and without its first record it could never go on.
     if (!session.ok()) {
         const std::filesystem::path away = store.root() / (".removed-" + task_id);     // At once: nobody lists half a task.
@@ -78,18 +67,71 @@ Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const
     return session;
 }
 
+Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const json::object& given, const records::TaskCreated& created, Clock& clock,
+                                                         std::string_view command, const Redactor& redactor) {
+    json::object task = given;
+    redactor.redact(task);
+    return make(store, task, [&](const TaskPaths& paths) -> Result<std::unique_ptr<TaskSession>> {
+        AF_TRY(TaskLock lock, TaskLock::acquire(paths, command, format_time(clock.now())));
+        const json::object header{{"task_id", task.at("task_id")},
+                                  {"request", task.at("request")},
+                                  {"started_at", format_time(clock.now())},
+                                  {"pipeline", task.at("pipeline")}};
+        AF_TRY(Journal journal, Journal::create(paths.journal(), header));
+        std::unique_ptr<TaskSession> session(new TaskSession(store, paths, std::move(lock), std::move(journal), clock, redactor));
+        AF_CHECK(session->record(created));
+        return session;
+    });
+}
+
+Result<std::unique_ptr<TaskSession>> TaskSession::fork(TaskStore& store, const ForkPoint& from, const json::object& given, Clock& clock, std::string_view command, const Redactor& redactor) {
+    json::object task = given;
+    redactor.redact(task);
+    return make(store, task, [&](const TaskPaths& paths) -> Result<std::unique_ptr<TaskSession>> {
+        AF_TRY(TaskLock lock, TaskLock::acquire(paths, command, format_time(clock.now())));
+        const TaskPaths parent = from.store.paths(from.parent);
+        AF_CHECK(Journal::share_history(parent.journal(), from.parent, paths.journal()));
+        AF_CHECK(BlobStore::share(parent.blobs(), from.parent, paths.blobs()));
+        const json::object header{{"task_id", task.at("task_id")},
+                                  {"request", task.at("request")},
+                                  {"started_at", format_time(clock.now())},
+                                  {"pipeline", task.at("pipeline")},
+                                  {"forked_from", json::object{{"task", from.parent}, {"seq", static_cast<std::int64_t>(from.record.seq)}, {"hash", from.record.hash}}}};
+        AF_CHECK(Journal::create(paths.journal(), header));
+        AF_TRY(auto session, fold_into_session(store, paths, std::move(lock), clock, redactor, {}));
+        AF_CHECK(session->record(records::Forked{std::string(task.at("task_id").as_string()), std::string(from.parent), session->state_.steps}));
+        AF_CHECK(session->write_artifacts());
+        return session;
+    });
+}
+
+Result<void> TaskSession::write_artifacts() const {
+    for (std::size_t index = 0; index < state_.stages.size(); ++index) {
+        const StageState& stage = state_.stages[index];
+        AF_TRY(auto data, artifact(stage.name));
+        if (!data) { continue; }
+        StageArtifact envelope;
+        envelope.stage_name = stage.name;
+        envelope.artifact_type = state_.pipeline.stages[index].contract;
+        envelope.created_at = state_.created_at;
+        envelope.data = std::move(*data);
+        envelope.metadata = {{"task_id", state_.task_id}};
+        const std::filesystem::path file = paths_.root / stage.artifact;
+        AF_CHECK(make_directories(file.parent_path()));
+        AF_CHECK(save_artifact(file, envelope.to_json()));
+    }
+    return {};
+}
+
 Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::string_view task_id, Clock& clock, std::string_view command, const Redactor& redactor) {
     AF_CHECK(store.load(task_id));
     TaskPaths paths = store.paths(task_id);
     AF_TRY(TaskLock lock, TaskLock::acquire(paths, command, format_time(clock.now())));
-    const auto is_this_tasks = [&](const json::object& header, const std::vector<Record>& records) -> Result<void> {
-        const json::value* named = header.if_contains("task_id");
-        if (named == nullptr && !records.empty()) { named = records.front().body.if_contains("task_id"); }
+    const auto is_this_tasks = [&](const json::object& fields) -> Result<void> {
+        const json::value* named = fields.if_contains("task_id");
         return named != nullptr && named->is_string() ? check_names(task_id, named->get_string(), paths.journal()) : Result<void>();
     };
-    AF_TRY(Journal journal, Journal::open(paths.journal(), JournalDisk::system(), is_this_tasks));
-    std::unique_ptr<TaskSession> session(new TaskSession(store, std::move(paths), std::move(lock), std::move(journal), clock, redactor));
-    AF_CHECK(session->fold_journal());
+    AF_TRY(auto session, fold_into_session(store, paths, std::move(lock), clock, redactor, is_this_tasks));
     if (session->state_.task_id.empty()) { return no_records(task_id, session->paths_); }
     AF_CHECK(check_names(task_id, session->state_.task_id, session->paths_.journal()));
     if (const Recovery& recovery = session->journal_.recovery(); recovery.torn_tail) {
@@ -123,7 +165,7 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     state_.seq = written->seq;
     state_.hash = written->hash;
     if (observer != nullptr) { observer->recorded(state_, left ? &*left : nullptr, written->body); }
-    remember_item(*written);
+    memory_.add(*written);
     if (!is_shown(records::type_of(record))) { return {}; }
     const auto now = clock_.steady();
     if (state_.status != status || now - projected_at_ >= projection_interval) { return project(); }
@@ -153,8 +195,7 @@ Result<Record> TaskSession::write(json::object body) {
 
 /// After a record that was folded and could not be written. The pipeline stays where it is: others hold references into it.
 void TaskSession::fold_again() {
-    const auto records = Journal::read(paths_.journal());
-    auto before = records.ok() ? fold_all(*records) : Result<TaskState>(records.error());
+    auto before = fold_journal(paths_.journal());
     if (!before.ok()) { return; }       // The journal is gone; what could not be written says so.
     std::swap(before->pipeline, state_.pipeline);
     state_ = std::move(*before);
@@ -191,26 +232,35 @@ Result<std::unique_ptr<TaskSession>> TaskSession::take_over() {
         given_up_ = true;
         projector_wakes_.notify_one();
     }
-    AF_TRY(Journal journal, Journal::open(paths_.journal()));
-    std::unique_ptr<TaskSession> session(new TaskSession(store_, paths_, std::nullopt, std::move(journal), clock_, redactor_));
-    AF_CHECK(session->fold_journal());
-    return session;
+    return fold_into_session(store_, paths_, std::nullopt, clock_, redactor_, {});
 }
 
-void TaskSession::remember_item(const Record& record) {
+void TaskSession::WorkingMemory::add(const Record& record) {
     if (!is_item(record.type())) { return; }
-    items_.push_back(item_line(record.body));
-    if (items_.size() > working_memory_items) { items_.pop_front(); }
-    items_changed_ = true;
+    items.push_back(item_line(record.body));
+    if (items.size() > working_memory_items) { items.pop_front(); }
+    changed = true;
 }
 
-Result<void> TaskSession::fold_journal() {
-    for (const Record& record : journal_.records()) {
-        AF_CHECK(fold(state_, record.body));
-        remember_item(record);
-    }
-    journal_.forget_records();
-    return {};
+Result<std::unique_ptr<TaskSession>> TaskSession::fold_into_session(TaskStore& store, const TaskPaths& paths, std::optional<TaskLock> lock, Clock& clock, const Redactor& redactor,
+                                                                    const std::function<Result<void>(const json::object&)>& check) {
+    TaskState state;
+    WorkingMemory memory;
+    bool named = false;         // A fork's first record is of the task that it goes on from; its header is its own.
+    const auto look = [&](const json::object& header) -> Result<void> {
+        named = header.contains("task_id");
+        return check ? check(header) : Result<void>();
+    };
+    const auto take = [&](const Record& record) -> Result<void> {
+        if (check && record.seq == 1 && !named) { AF_CHECK(check(record.body)); }
+        memory.add(record);
+        return fold(state, record.body);
+    };
+    AF_TRY(Journal journal, Journal::open(paths.journal(), JournalDisk::system(), JournalVisitor{.header = look, .record = take}));
+    std::unique_ptr<TaskSession> session(new TaskSession(store, paths, std::move(lock), std::move(journal), clock, redactor));
+    session->state_ = std::move(state);
+    session->memory_ = std::move(memory);
+    return session;
 }
 
 Result<void> TaskSession::project() {
@@ -222,12 +272,12 @@ Result<void> TaskSession::project() {
     text += ",\n";
     text += template_text_;
     AF_CHECK(store_.save_state(state_.task_id, text));
-    if (!items_changed_) { return {}; }
-    std::string memory = "{\n  \"items\": [";
-    for (const std::string& item : items_) { memory += (&item == &items_.front() ? "\n    " : ",\n    ") + item; }
-    memory += "\n  ]\n}\n";
-    AF_CHECK(write_file_atomic(paths_.working_memory(), memory, Durability::cached));
-    items_changed_ = false;
+    if (!memory_.changed) { return {}; }
+    std::string shown = "{\n  \"items\": [";
+    for (const std::string& item : memory_.items) { shown += (&item == &memory_.items.front() ? "\n    " : ",\n    ") + item; }
+    shown += "\n  ]\n}\n";
+    AF_CHECK(write_file_atomic(paths_.working_memory(), shown, Durability::cached));
+    memory_.changed = false;
     return {};
 }
 

@@ -8,6 +8,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -42,6 +43,13 @@ public:
     /// Creates the task's folder and journal and records `task_created`; all of it or nothing. Errors: AF-TASK-001, AF-TASK-003, `io`.
     [[nodiscard]] static Result<std::unique_ptr<TaskSession>> create(TaskStore& store, const json::object& task, const records::TaskCreated& created,
                                                                      Clock& clock, std::string_view command, const Redactor& redactor = nothing_hidden());
+    /// Where a fork begins: after `record` of the task `parent` in `store`.
+    struct ForkPoint { const TaskStore& store; std::string_view parent; const Record& record; };
+    /// Creates the task that goes on from there, paused, and records `forked`; all of it or nothing. What the parent did before is shared, not copied, and stays
+    /// where the parent's folder goes. The parent may be at work. `task`: for task.yaml, with the new id. Errors: as create; AF-TASK-010 the parent did not run
+    /// then.
+    [[nodiscard]] static Result<std::unique_ptr<TaskSession>> fork(TaskStore& store, const ForkPoint& from, const json::object& task, Clock& clock, std::string_view command,
+                                                                   const Redactor& redactor = nothing_hidden());
     /// Takes the lock, opens the journal (recovering a torn tail, which is recorded) and folds it.
     /// Errors: AF-TASK-002 no such task, AF-TASK-003 another process owns it, AF-JRNL-002 the journal does not verify.
     [[nodiscard]] static Result<std::unique_ptr<TaskSession>> open(TaskStore& store, std::string_view task_id, Clock& clock,
@@ -85,13 +93,25 @@ public:
     [[nodiscard]] Result<std::optional<json::object>> artifact_of(std::string_view contract) const;
 
 private:
+    /// What `working_memory.yaml` shows: the last things that happened, the newest last.
+    struct WorkingMemory {
+        std::deque<std::string> items;
+        bool changed = false;
+        void add(const Record& record);
+    };
+
     TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock, const Redactor& redactor);
     [[nodiscard]] records::Envelope envelope_of(const records::Body& record, const RecordAgent* agent) const;
     [[nodiscard]] Result<Record> write(json::object body);
+    /// Makes the task's folder and fills it with `begin`; where that fails, nothing of it stays.
+    [[nodiscard]] static Result<std::unique_ptr<TaskSession>> make(TaskStore& store, const json::object& task,
+                                                                   const std::function<Result<std::unique_ptr<TaskSession>>(const TaskPaths& paths)>& begin);
+    /// The artifact files that the state names, from their blobs.
+    [[nodiscard]] Result<void> write_artifacts() const;
     void fold_again();
-    void remember_item(const Record& record);
-    /// Folds what opening the journal has read, and lets go of it.
-    [[nodiscard]] Result<void> fold_journal();
+    /// A session whose state is what its journal leads to. `check` sees the header and the first record before anything is cut off the journal.
+    [[nodiscard]] static Result<std::unique_ptr<TaskSession>> fold_into_session(TaskStore& store, const TaskPaths& paths, std::optional<TaskLock> lock, Clock& clock, const Redactor& redactor,
+                                                                                const std::function<Result<void>(const json::object&)>& check);
     /// Guarded by `writing_`, but for the destructor.
     [[nodiscard]] Result<void> project();
     [[nodiscard]] bool has_projector();
@@ -106,8 +126,7 @@ private:
     const Redactor& redactor_;
     TaskState state_;
     std::string template_text_;             ///< The end of `state.yaml`; made once.
-    std::deque<std::string> items_;         ///< Of `working_memory.yaml`, the newest last.
-    bool items_changed_ = false;
+    WorkingMemory memory_;
     std::mutex writing_;                    ///< Guards all that `record` changes: the projector reads it.
     bool given_up_ = false;
     bool projection_due_ = false;           ///< The projections are behind the state.

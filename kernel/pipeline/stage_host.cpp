@@ -4,6 +4,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
+#include "pipeline/acting_changes.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/delivery.hpp"
 #include "pipeline/hand_back.hpp"
@@ -48,7 +49,8 @@ public:
             AF_TRY(const AgentDefinition agent, services_.agents.get(stage.agent));
             AF_TRY(const auto locked, locked_tests(session_));
             AF_TRY(auto symbols, workshop_.path_symbols(session_.state().base_tree));
-            AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols)));
+            AF_TRY(auto specified, specified_files(session_));
+            AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols), std::move(specified)));
             AF_TRY(files_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
             files_->pin(workshop_.submodules());
         }

@@ -110,6 +110,7 @@ struct GitWorkshopOptions {
     std::string state_directory;            ///< Where worktrees are made; outside every repository.
     GateRunner::Options gates;
     std::function<void(const std::string&)> notice;     ///< Told in a sentence what a worktree could not be given; may be empty.
+    bool scratch = false;                   ///< Tasks leave nothing behind but objects that git collects: no ref, branch or archive, and nothing is pushed.
 };
 
 /// Worktrees of the user's repository, gates by subprocess.

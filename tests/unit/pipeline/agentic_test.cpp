@@ -14,9 +14,9 @@ namespace agentforge::kernel {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Place final : public AgenticPlace {
 public:
@@ -94,7 +94,7 @@ private:
     BackendInfo info_;
 };
 
-class AgenticCall : public testing::Test {
+class AgenticCall : public ::testing::Test {
 protected:
     Result<Completion> call(Model& model) { return make_agentic_client(model, place_, redactor_)->complete({}, context_); }
     Place place_;
@@ -206,7 +206,7 @@ TEST_F(AgenticCall, what_the_role_may_not_write_is_the_answer_of_the_call) {
     EXPECT_EQ(call(model).error().code, "AF-ORCH-026");
 }
 
-class Collecting : public testing::Test {
+class Collecting : public ::testing::Test {
 protected:
     std::string left(const std::string& text) {
         std::ofstream(artifact_file(place_.scratch()), std::ios::binary) << text;

@@ -399,6 +399,7 @@ public:
     static PluginSearch shipped_plugins() {
         PluginSearch search;
         search.product = std::string(AGENTFORGE_BINARY_DIR) + "/plugins";
+        search.stages = {std::string(AGENTFORGE_SOURCE_DIR) + "/config/stages"};
         return search;
     }
     void stage(const std::string& name, FunctionStage::Function function) {

@@ -131,6 +131,21 @@ TEST_F(DeliveryTest, what_a_formatter_stages_is_measured_and_committed) {
     EXPECT_EQ(std::count(bench.memory.gates_run.begin(), bench.memory.gates_run.end(), "deliver"), 2);
 }
 
+TEST_F(DeliveryTest, a_file_that_acts_later_or_is_protected_cannot_come_from_a_hook) {
+    for (const char* path : {".envrc", "sub/.vscode/tasks.json", ".agentforge/agents/x.yaml"}) {
+        bench.memory.hooks = [path](const HookOrder&) {
+            HookReport report;
+            report.runs.push_back({"pre-commit", 0, false, "", std::chrono::milliseconds(1)});
+            report.changed.emplace_back(path, "touch /planted\n");
+            return report;
+        };
+        const PipelineResult result = start();
+        EXPECT_EQ(result.status, TaskStatus::failed) << path;
+        EXPECT_THAT(result.error->message, HasSubstr(path));
+    }
+    EXPECT_EQ(bench.memory.commits, 0U);
+}
+
 TEST_F(DeliveryTest, hooks_that_change_the_files_each_time_are_refused) {
     unsigned round = 0;
     bench.memory.hooks = [&](const HookOrder&) {

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/acceptance.hpp"
+
+#include <limits>
+
+#include <agentforge/artifact.hpp>
+
+#include "base/files.hpp"
+#include "base/yaml.hpp"
+#include "pipeline/acting_changes.hpp"
+#include "pipeline/hand_back.hpp"
+#include "pipeline/measure.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+std::string issue_text(const json::object& issue) {
+    const auto field = [&](std::string_view key) {
+        const json::value* value = issue.if_contains(key);
+        return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+    };
+    return field("id") + " (" + field("severity") + "): " + field("description") + " Remedy: " + field("remediation");
+}
+
+/// JSON Schema knows one kind of whole number, and its reader takes signed ones only.
+void sign_integers(json::value& value) {
+    if (value.is_uint64() && value.get_uint64() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+        value = static_cast<std::int64_t>(value.get_uint64());
+    } else if (json::object* object = value.if_object()) {
+        for (auto& entry : *object) { sign_integers(entry.value()); }
+    } else if (json::array* array = value.if_array()) {
+        for (json::value& item : *array) { sign_integers(item); }
+    }
+}
+
+json::object with_measured(const Contract& contract, json::object artifact, const json::object& facts) {
+    contract.fill_measured(artifact, facts);
+    json::value whole = std::move(artifact);
+    sign_integers(whole);
+    return std::move(whole.get_object());
+}
+
+const json::array& array_field(const json::object& object, std::string_view key) {
+    static const json::array empty;
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_array() ? value->get_array() : empty;
+}
+
+json::array texts(const std::vector<std::string>& list) {
+    json::array array;
+    for (const std::string& item : list) { array.emplace_back(item); }
+    return array;
+}
+
+}  // namespace
+
+Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
+    const StageTemplate stage = task_.state().stage_template();   // A copy: every record replaces the state.
+    AF_TRY(const Contract contract, task_.services.contracts.get(stage.contract));
+    AF_TRY(const json::object facts, measured_facts(*task_.session, *task_.workshop, artifact, format_time(task_.services.clock.now())));
+    artifact = with_measured(contract, std::move(artifact), facts);
+    AF_TRY(const auto artifacts, task_.session->artifacts_by_contract());
+    RuleContext rules;
+    rules.artifacts = &artifacts;
+    AF_TRY(const std::vector<std::string> errors, faults_of(contract, artifact, rules));
+    if (!errors.empty()) {
+        AF_TRY(const std::string blob, task_.session->put(artifact));
+        AF_CHECK(task_.session->record(records::ArtifactRejected{stage.name, errors, blob, spent}));
+        task_.services.events.event("artifact_rejected", {{"stage", stage.name}, {"errors", texts(errors)}});
+        return {};
+    }
+    AF_TRY(const std::string path, save(stage.artifact, contract, artifact));
+    AF_TRY(const std::string hash, task_.session->put(artifact));
+    AF_TRY(const auto acting, acting_changes(*task_.session, *task_.workshop, delivered_tree(task_.state())));
+    const auto acts_later = not_yet_approved(*task_.session, acting);
+    const bool asks = !acts_later.empty() || (task_.services.ask_about_suspicions && has_suspicions(facts, acting));
+    AF_CHECK(task_.session->record(records::ArtifactAccepted{.stage = stage.name,
+                                                             .contract = contract.name(),
+                                                             .contract_version = contract.version(),
+                                                             .artifact = path,
+                                                             .artifact_hash = hash,
+                                                             .conditions = contract.conditions_of(artifact, rules),
+                                                             .asks = asks,
+                                                             .acts_later = acts_later,
+                                                             .duration_ms = spent}));
+    return {};
+}
+
+Result<std::vector<std::string>> Acceptance::faults_of(const Contract& contract, const json::object& artifact, const RuleContext& rules) {
+    std::vector<std::string> faults = contract.validate(artifact, rules).messages();
+    AF_TRY(const std::vector<std::string> uncorrected, faults_of_correction(*task_.session, artifact));
+    faults.insert(faults.end(), uncorrected.begin(), uncorrected.end());
+    if (!faults.empty()) { return faults; }
+    // A stage that hands in an artifact without its gate having passed on this very tree has verified nothing.
+    if (exit_gate(task_.state().stage_template()).empty()) { return faults; }
+    AF_TRY(const std::string inputs, task_.workshop->gate_inputs());
+    if (std::string unmet = unmet_exit_gate(task_.state(), &inputs); !unmet.empty()) { faults.push_back(std::move(unmet)); }
+    return faults;
+}
+
+Result<std::optional<std::string>> Acceptance::accept_review(const AgentDefinition& reviewer, json::object review, std::uint64_t spent) {
+    AF_TRY(const Contract contract, task_.services.contracts.get(reviewer.output_contract(task_.stage_name())));
+    AF_TRY(const json::object facts, measured_facts(*task_.session, *task_.workshop, review, format_time(task_.services.clock.now())));
+    review = with_measured(contract, std::move(review), facts);
+    AF_TRY(const auto artifacts, task_.session->artifacts_by_contract());
+    RuleContext rules;
+    rules.artifacts = &artifacts;
+    const ContractVerdict verdict = contract.validate(review, rules);
+    if (!verdict.valid()) {
+        return std::optional("the review by `" + reviewer.role + "` breaks its contract: " + verdict.messages().front());
+    }
+    AF_TRY(const std::string path, save(contract.name(), contract, review));
+    AF_TRY(const std::string review_blob, task_.session->put(review));
+    std::vector<std::string> issues;
+    for (const json::value& issue : array_field(review, "blocking_issues")) { issues.push_back(issue_text(issue.as_object())); }
+    const std::size_t advisory = array_field(review, "advisory_issues").size();
+    const RecordAgent who{reviewer.role, reviewer.version, "review"};
+    AF_CHECK(task_.session->record(records::ReviewFinished{.stage = task_.stage_name(),
+                                                           .reviewer = reviewer.role,
+                                                           .blocking = issues.size(),
+                                                           .advisory = advisory,
+                                                           .issues = issues,
+                                                           .review = path,
+                                                           .review_blob = review_blob,
+                                                           .artifact_blob = task_.state().stage().artifact_hash,
+                                                           .duration_ms = spent},
+                                   &who));
+    task_.services.events.event("review", {{"stage", task_.stage_name()}, {"reviewer", reviewer.role}, {"blocking", issues.size()}, {"advisory", advisory}});
+    return std::optional<std::string>();
+}
+
+Result<bool> Acceptance::measure_again_if_stale() {
+    const std::string gate = exit_gate(task_.state().stage_template());
+    if (gate.empty()) { return false; }
+    AF_CHECK(task_.open_workshop());
+    AF_TRY(const std::string inputs, task_.workshop->gate_inputs());
+    if (measured_with(*task_.session, gate, inputs)) { return false; }
+    GateRequest request;
+    request.gate = gate;
+    AF_TRY(const auto artifact, task_.session->artifact(task_.stage_name()));
+    AF_CHECK(measure(*task_.session, *task_.workshop, task_.services.events, request, task_.state().tree, artifact ? &*artifact : nullptr, Stop{&task_.services.cancel, std::nullopt}));
+    return true;
+}
+
+Result<std::string> Acceptance::save(const std::string& given, const Contract& contract, const json::object& artifact) {
+    StageArtifact envelope;
+    envelope.stage_name = task_.stage_name();
+    envelope.artifact_type = contract.name();
+    envelope.version = contract.version();
+    envelope.created_at = format_time(task_.services.clock.now());
+    envelope.data = artifact;
+    envelope.metadata = {{"task_id", task_.state().task_id},
+                         {"iteration", task_.state().stage().iterations},
+                         {"tokens_used", task_.state().stage().input_tokens + task_.state().stage().output_tokens}};
+    const std::string name = given.empty() ? contract.name() : given;
+    const std::filesystem::path file = task_.session->paths().artifact(task_.stage_name(), name);
+    AF_CHECK(make_directories(file.parent_path()));
+    AF_CHECK(save_artifact(file, envelope.to_json()));
+    return file.lexically_relative(task_.session->paths().root).string();
+}
+
+Result<void> Acceptance::save_version(const std::string& version) {
+    const std::filesystem::path file = task_.session->paths().root / task_.state().stage().artifact;
+    AF_TRY(const std::string bytes, read_file(file));
+    return write_file_atomic(file.parent_path() / (file.stem().string() + "_" + version + ".yaml"), bytes, Durability::synced);
+}
+
+Result<void> Acceptance::save_feedback(const std::string& feedback) {
+    const std::string version = "v" + std::to_string(task_.state().stage().versions + 1);
+    AF_CHECK(save_version(version));
+    const std::filesystem::path folder = task_.session->paths().root / "iteration_history" / task_.stage_name();
+    AF_CHECK(make_directories(folder));
+    json::object entry{{"feedback", {{"task_id", task_.state().task_id},
+                                           {"stage", task_.stage_name()},
+                                           {"iteration", task_.state().stage().versions + 1},
+                                           {"decision", "revise"},
+                                           {"overall_comments", feedback},
+                                           {"timestamp", format_time(task_.services.clock.now())}}}};
+    task_.services.redactor.redact(entry);
+    return write_file_atomic(folder / (version + "_feedback.yaml"), to_yaml(entry), Durability::synced);
+}
+
+Result<void> Acceptance::restore_file() {
+    if (std::filesystem::exists(task_.session->paths().root / task_.state().stage().artifact)) { return {}; }
+    AF_TRY(const Contract contract, task_.services.contracts.get(task_.state().stage_template().contract));
+    AF_TRY(const auto artifact, task_.session->artifact(task_.stage_name()));
+    AF_CHECK(save(task_.state().stage_template().artifact, contract, artifact ? *artifact : json::object()));
+    return {};
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/task_run.hpp"
+
+#include "base/text.hpp"
+#include "pipeline/budget.hpp"
+#include "pipeline/delivery.hpp"
+#include "pipeline/held_out.hpp"
+#include "pipeline/process_requests.hpp"
+#include "plugins/call_mark.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+bool takes_time(const Effect& effect) {
+    return std::holds_alternative<effect::StartStage>(effect) || std::holds_alternative<effect::RunStage>(effect) || std::holds_alternative<effect::ReviewStage>(effect);
+}
+
+}  // namespace
+
+TaskRun::TaskRun(ControllerSetup& setup, std::unique_ptr<TaskSession> session, std::string_view guidance)
+    : task_{setup, setup.services, std::move(session)}, guidance_(guidance) {}
+
+TaskRun::Step TaskRun::went_on(Result<void> done) { return done.ok() ? Step(true) : Step(std::move(done).error()); }
+
+Result<PipelineResult> TaskRun::drive() {
+    const auto begin = task_.services.clock.steady();
+    const CancelToken::Steps steps(task_.services.cancel);
+    if (task_.state().status == TaskStatus::running) { ended_in_ = last_marked_call(task_.session->paths().plugin_call()); }
+    const CallMark mark(task_.session->paths().plugin_call());
+    AF_CHECK(take_up());
+    AF_CHECK(loop());
+    end();
+    PipelineResult result = report();
+    result.duration = std::chrono::duration_cast<std::chrono::milliseconds>(task_.services.clock.steady() - begin);
+    task_.services.events.event("task_finished", {{"task_id", result.task_id},
+                                                  {"status", to_string(result.status)},
+                                                  {"waiting_for", result.waiting_for},
+                                                  {"duration_ms", result.duration.count()}});
+    return result;
+}
+
+Result<void> TaskRun::close() {
+    remove_abort_request(task_.session->paths());
+    AF_CHECK(task_.open_workshop());
+    return task_.workshop->close();
+}
+
+// ------------------------------------------------------------------------------------------------- before the first effect --
+
+Result<void> TaskRun::take_up() {
+    AF_TRY(const bool answered, people_.answer_with(guidance_));
+    if (answered) { guidance_.clear(); }
+    AF_CHECK(check_heard());
+    if (task_.state().waiting_for().empty()) {
+        AF_CHECK(begin_or_resume());
+    } else {
+        AF_CHECK(people_.return_to_question([this] { return begin_or_resume(); }));
+    }
+    AF_CHECK(settle_costing());
+    return settle_plugins();
+}
+
+Result<void> TaskRun::check_heard() const {
+    if (guidance_.empty()) { return {}; }
+    const std::string_view waiting_for = task_.state().waiting_for();
+    if (waiting_for.empty() && task_.state().status != TaskStatus::completed && task_.state().status != TaskStatus::aborted) { return {}; }
+    const std::string& id = task_.state().task_id;
+    return Error{"AF-ORCH-049",
+                 waiting_for.empty() ? "task " + id + " has ended (" + std::string(to_string(task_.state().status)) + "): no model would hear what you say"
+                                     : "task " + id + " waits for your " + (waiting_for == "escalation" ? "answer" : "decision") + ", and goes on with that",
+                 "", waiting_for.empty() ? "start a new task" : "`agentforge status " + id + "` says what it waits for and how to answer", ErrorKind::conflict};
+}
+
+Result<void> TaskRun::begin_or_resume() {
+    remove_pause_request(task_.session->paths());      // Of a process that ended before it was heard.
+    if (task_.state().status == TaskStatus::completed || task_.state().status == TaskStatus::aborted) { return {}; }
+    if (task_.state().status == TaskStatus::pending) {
+        AF_CHECK(task_.session->record(records::TaskStarted{guidance()}));
+    } else {
+        AF_CHECK(task_.session->record(records::TaskResumed{.reason = "resumed", .ended_in = ended_in_, .guidance = guidance()}));
+    }
+    if (ended_in_) {
+        task_.warn(Error{"AF-PLUG-023", "The process that ran this task before ended without a word in " + *ended_in_, "task " + task_.state().task_id,
+                   "If it happens again there, report it to the plugin's author, or name the plugin in plugins.disable.", ErrorKind::internal});
+    }
+    json::array stages;
+    for (const StageState& stage : task_.state().stages) { stages.push_back(json::object{{"name", stage.name}, {"status", to_string(stage.status)}}); }
+    task_.services.events.event("task_started", {{"task_id", task_.state().task_id}, {"request", task_.state().request}, {"pipeline", task_.state().pipeline.name}, {"stages", std::move(stages)}});
+    if (task_.state().progress == StageProgress::executing || task_.state().progress == StageProgress::accepted) {     // It goes on inside a visit: who watches has not seen it begin.
+        task_.services.events.event("stage_resumed", {{"stage", task_.stage_name()},
+                                                      {"index", task_.state().stage_index},
+                                                      {"of", task_.state().stages.size()},
+                                                      {"attempt", task_.state().stage().attempts},
+                                                      {"agent", task_.state().stage_template().agent},
+                                                      {"step", task_.state().steps},
+                                                      {"task_tokens", task_.state().ledger.total().tokens()}});
+    }
+    return {};
+}
+
+/// The limits and prices in force are part of the task's history.
+Result<void> TaskRun::settle_costing() {
+    if (is_terminal(task_.state().status)) { return {}; }
+    json::object in_force = costing_in_force(task_.state(), task_.services);
+    if (in_force == task_.state().costing) { return {}; }
+    return task_.session->record(records::Costing{std::move(in_force)});
+}
+
+/// Which plugins the task is run with, by id, version and hash, is part of its history too.
+Result<void> TaskRun::settle_plugins() {
+    if (!task_.services.plugins_of || is_terminal(task_.state().status)) { return {}; }
+    json::array in_use = task_.services.plugins_of(task_.state().pipeline);
+    if (const records::Kept& known = task_.state().resumption.plugins; !known.empty()) {
+        const auto before = task_.session->kept(known);
+        if (before.ok() && *before == json::value(in_use)) { return {}; }
+    }
+    AF_TRY(const records::Kept kept, task_.session->keep(std::move(in_use)));
+    return task_.session->record(records::Plugins{kept});
+}
+
+// ------------------------------------------------------------------------------------------------------------- the loop --
+
+Result<void> TaskRun::loop() {
+    while (true) {
+        AF_TRY(const bool goes_on, heed_stops());
+        if (!goes_on) { return {}; }
+        const Effect effect = next(task_.state());
+        if (takes_time(effect)) {
+            if (const auto over = out_of_time(task_.state(), task_.services)) {
+                AF_TRY(const bool after, pause(*over));
+                if (!after) { return {}; }
+            }
+        }
+        AF_TRY(const bool more, std::visit([this](const auto& what) { return apply(what); }, effect));
+        if (!more) { return {}; }
+    }
+}
+
+TaskRun::Step TaskRun::heed_stops() {
+    if (asked_to_abort()) {
+        AF_CHECK(task_.session->record(records::TaskAborted{"asked to by another agentforge command"}));
+        return true;
+    }
+    if (is_terminal(task_.state().status)) { return true; }
+    if (const auto reason = take_pause_request(task_.session->paths())) {
+        AF_CHECK(task_.session->record(records::TaskPaused{task_.services.redactor.redact(*reason)}));
+        return false;
+    }
+    if (!task_.services.cancel.step_ended()) { return true; }
+    AF_CHECK(task_.session->record(records::TaskPaused{"interrupted"}));
+    return false;
+}
+
+bool TaskRun::asked_to_abort() const { return !is_terminal(task_.state().status) && abort_requested(task_.session->paths()); }
+
+/// What is done once the task has ended. It has, whatever becomes of its workspace: a folder that stays is named, not an end that is undone.
+void TaskRun::end() {
+    const TaskStatus status = task_.state().status;
+    if (!is_terminal(status)) { return; }
+    if (status != TaskStatus::failed) {
+        if (const auto closed = close(); !closed.ok()) {
+            task_.services.events.event("log", {{"level", static_cast<std::uint64_t>(LogLevel::warning)},
+                                                {"stage", task_.stage_name()},
+                                                {"message", "the task's workspace could not be removed: " + closed.error().to_string()}});
+        }
+    }
+    keep_in_repository(task_.setup, *task_.session);
+}
+
+// -------------------------------------------------------------------------------------------------------------- effects --
+
+TaskRun::Step TaskRun::apply(const effect::StartStage&) {
+    AF_CHECK(task_.session->record(records::StageStarted{.stage = task_.stage_name(),
+                                                         .attempt = task_.state().stage().attempts + 1,
+                                                         .visit = task_.state().stage().visits + 1,
+                                                         .iteration = task_.state().stage().iterations,
+                                                         .cycle = task_.state().stage().cycles}));
+    task_.services.events.event("stage_started", {{"stage", task_.stage_name()},
+                                                  {"index", task_.state().stage_index},
+                                                  {"of", task_.state().stages.size()},
+                                                  {"attempt", task_.state().stage().attempts},
+                                                  {"agent", task_.state().stage_template().agent}});
+    return true;
+}
+
+TaskRun::Step TaskRun::apply(const effect::SkipStage& skip) {
+    const std::string skipped = task_.stage_name();
+    const std::size_t index = task_.state().stage_index;
+    AF_CHECK(task_.session->record(records::StageSkipped{skipped, skip.reason}));
+    task_.services.events.event("stage_skipped", {{"stage", skipped}, {"index", index}, {"of", task_.state().stages.size()}, {"reason", skip.reason}});
+    return true;
+}
+
+TaskRun::Step TaskRun::apply(const effect::StartCycle& cycle) {
+    const std::string from = task_.stage_name();
+    const std::string tree = task_.state().tree;
+    AF_CHECK(task_.session->record(records::CycleStarted{from, cycle.to, cycle.reason}));
+    if (task_.workshop && task_.state().tree != tree) { AF_CHECK(task_.workshop->restore(task_.state().tree)); }
+    task_.services.events.event("cycle", {{"from", from}, {"to", cycle.to}, {"reason", cycle.reason}, {"count", task_.state().stage().cycles}});
+    return true;
+}
+
+TaskRun::Step TaskRun::apply(const effect::RequestApproval&) { return went_on(people_.request_approval()); }
+TaskRun::Step TaskRun::apply(const effect::AskAction&) { return went_on(people_.ask_action()); }
+TaskRun::Step TaskRun::apply(const effect::RaiseEscalation&) { return went_on(people_.raise_escalation()); }
+TaskRun::Step TaskRun::apply(const effect::EscalateLimit& limit) { return went_on(people_.ask(limit.cause, limit.reason, {})); }
+
+TaskRun::Step TaskRun::apply(const effect::AwaitPerson&) {
+    AF_CHECK(people_.wait());
+    return task_.state().waiting_for().empty();
+}
+
+TaskRun::Step TaskRun::apply(const effect::CompleteStage&) {
+    const auto anew = acceptance_.measure_again_if_stale();
+    if (!anew.ok()) { return end_visit(anew.error(), 0); }
+    if (*anew) { return true; }
+    const std::string stage = task_.stage_name();
+    if (task_.state().stage().versions > 0) { AF_CHECK(acceptance_.save_version("final")); }
+    AF_CHECK(task_.session->record(records::StageCompleted{stage, task_.state().stage().artifact_hash}));
+    const auto index = task_.state().pipeline.index_of(stage);
+    const StageState& done = task_.state().stages[*index];
+    task_.services.events.event("stage_completed", {{"stage", stage},
+                                                    {"index", *index},
+                                                    {"of", task_.state().stages.size()},
+                                                    {"artifact", done.artifact},
+                                                    {"duration_ms", done.duration_ms},
+                                                    {"steps", done.steps},
+                                                    {"tokens", done.input_tokens + done.output_tokens}});
+    return true;
+}
+
+Result<void> TaskRun::end_with_all_tests() {
+    if (!task_.state().held_out.hidden) { return {}; }
+    AF_CHECK(task_.open_workshop());
+    return return_held_out(*task_.session, *task_.workshop);
+}
+
+TaskRun::Step TaskRun::apply(const effect::CompleteTask& complete) {
+    AF_CHECK(end_with_all_tests());
+    AF_CHECK(task_.session->record(records::TaskCompleted{complete.exit_stage, complete.exit_type}));
+    return true;
+}
+
+TaskRun::Step TaskRun::apply(const effect::FailTask& failure) {
+    AF_CHECK(end_with_all_tests());
+    AF_CHECK(task_.session->record(records::TaskFailed{failure.code, failure.message}));
+    return true;
+}
+
+TaskRun::Step TaskRun::apply(const effect::Rest&) { return false; }
+
+// ------------------------------------------------------------------------------------------------------- what it came to --
+
+/// What the failed stage's own error said to do: the task's error has its message only.
+std::string TaskRun::remedy_of_last_failure() const {
+    if (task_.state().status != TaskStatus::failed) { return {}; }
+    const std::string& remedy = task_.state().resumption.remedy;
+    return remedy.empty() ? "" : remedy + "; ";
+}
+
+PipelineResult TaskRun::report() {
+    PipelineResult result;
+    result.task_id = task_.state().task_id;
+    result.status = task_.state().status;
+    result.success = task_.state().status == TaskStatus::completed;
+    result.current_stage = task_.stage_name();
+    result.stages_completed = task_.state().completed_stages();
+    result.waiting_for = std::string(task_.state().waiting_for());
+    if (task_.state().escalation) { result.waiting_id = task_.state().escalation->id; }
+    if (task_.state().approval) { result.waiting_id = task_.state().approval->id; }
+    if (task_.state().action) { result.waiting_id = task_.state().action->id; }
+    if (result.success) {
+        if (auto artifact = task_.session->artifact(task_.state().exit_stage); artifact.ok()) { result.deliverable = std::move(*artifact); }
+        if (result.deliverable && task_.state().delivery.contains("replaces")) {
+            // Rebased since it was handed in: where the change is now.
+            for (auto& fact : delivered_facts(task_.state())) { (*result.deliverable)[fact.key()] = std::move(fact.value()); }
+        }
+    }
+    if (paused_by_) {
+        result.error = task_.services.redactor.redact(*paused_by_);
+    } else if (!task_.state().error.empty()) {
+        const char* without_code = task_.state().status == TaskStatus::aborted ? "AF-ORCH-007" : "AF-ORCH-001";
+        result.error = Error{task_.state().error_code.empty() ? without_code : task_.state().error_code, task_.state().error, "task " + task_.state().task_id,
+                             remedy_of_last_failure() + "look at it with `agentforge inspect " + task_.state().task_id + "`", ErrorKind::invalid};
+    }
+    result.abandoned_thread = watchdog_.gave_up() || people_.gave_up_handler();
+    result.exit_code = exit_code(result);
+    result.spend = task_.state().ledger.total();
+    result.unpriced_models = task_.state().ledger.unpriced_models();
+    return result;
+}
+
+ExitCode TaskRun::exit_code(const PipelineResult& result) const {
+    if (result.success) { return ExitCode::done; }
+    if (result.error && result.error->code == "AF-ORCH-002") { return ExitCode::stage_timeout; }
+    if (task_.state().escalation && task_.state().escalation->cause == EscalationCause::cycle_limit) { return ExitCode::cycle_limit; }
+    if (!result.waiting_for.empty()) { return ExitCode::person_needed; }
+    if (paused_by_ && paused_by_->code.starts_with("AF-COST-")) { return ExitCode::person_needed; }     // Who may raise the limit.
+    if (result.status == TaskStatus::aborted) { return ExitCode::cancelled; }
+    if (result.status == TaskStatus::paused && !paused_by_) { return ExitCode::cancelled; }
+    return ExitCode::failed;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// One process's time with one task: asks the machine for the next effect, does it, and asks again, until the task ends, pauses or waits for a person.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "pipeline/acceptance.hpp"
+#include "pipeline/machine.hpp"
+#include "pipeline/open_task.hpp"
+#include "pipeline/people.hpp"
+#include "pipeline/watchdog.hpp"
+
+namespace agentforge::kernel {
+
+class TaskRun {
+public:
+    /// `guidance`: what the person who resumes the task says to the model; empty: nothing.
+    TaskRun(ControllerSetup& setup, std::unique_ptr<TaskSession> session, std::string_view guidance = {});
+
+    /// Drives the task until it ends, pauses or is asked to stop.
+    [[nodiscard]] Result<PipelineResult> drive();
+    /// Removes the workspace of a task that has ended.
+    [[nodiscard]] Result<void> close();
+
+private:
+    using Step = Result<bool>;      ///< Whether the loop goes on.
+    /// The loop goes on, unless what was done failed.
+    [[nodiscard]] static Step went_on(Result<void> done);
+
+    // Before the first effect.
+    [[nodiscard]] Result<void> take_up();
+    [[nodiscard]] Result<void> check_heard() const;
+    [[nodiscard]] Result<void> begin_or_resume();
+    [[nodiscard]] Result<void> settle_costing();
+    [[nodiscard]] Result<void> settle_plugins();
+    [[nodiscard]] std::optional<std::string> guidance() const { return guidance_.empty() ? std::optional<std::string>() : guidance_; }
+
+    // The loop.
+    [[nodiscard]] Result<void> loop();
+    /// False where the task was stopped: it is not to go on.
+    [[nodiscard]] Step heed_stops();
+    [[nodiscard]] bool asked_to_abort() const;
+    void end();
+
+    // One effect of the machine each.
+    Step apply(const effect::StartStage& start);
+    Step apply(const effect::RunStage& run);
+    Step apply(const effect::SkipStage& skip);
+    Step apply(const effect::ReviewStage& review);
+    Step apply(const effect::StartCycle& cycle);
+    Step apply(const effect::RequestApproval& request);
+    Step apply(const effect::AskAction& ask);
+    Step apply(const effect::RaiseEscalation& raise);
+    Step apply(const effect::EscalateLimit& limit);
+    Step apply(const effect::AwaitPerson& await);
+    Step apply(const effect::CompleteStage& complete);
+    Step apply(const effect::CompleteTask& complete);
+    Step apply(const effect::FailTask& failure);
+    Step apply(const effect::Rest& rest);
+
+    // What a visit of a stage came to (task_visit.cpp).
+    [[nodiscard]] Result<std::shared_ptr<StageHost>> enter_stage();
+    [[nodiscard]] Result<std::shared_ptr<Stage>> load_stage(StageHost& host);
+    [[nodiscard]] Error overdue(StageHost& host) const;
+    Step take(const StageResult& result, std::uint64_t spent);
+    [[nodiscard]] std::optional<std::size_t> cycle_target(const StageResult& result) const;
+    Step request_cycle(const StageResult& result, const std::string& to, std::uint64_t spent);
+    [[nodiscard]] Result<std::string> save_handed_back();
+    Step leave_for_person(const std::optional<Error>& error);
+    Step fail_stage(const Error& error, std::uint64_t spent);
+    Step end_visit(const Error& error, std::uint64_t spent);
+    Step pause(const Error& error);
+    [[nodiscard]] Result<void> end_with_all_tests();
+
+    // What the run came to.
+    [[nodiscard]] PipelineResult report();
+    [[nodiscard]] ExitCode exit_code(const PipelineResult& result) const;
+    [[nodiscard]] std::string remedy_of_last_failure() const;
+
+    OpenTask task_;
+    Watchdog watchdog_{task_};
+    Acceptance acceptance_{task_};
+    People people_{task_, acceptance_};
+    std::string guidance_;
+    std::optional<Error> paused_by_;
+    std::optional<std::string> ended_in_;   ///< The plugin call in which the process before died.
+};
+
+/// Keeps an ended task in the repository itself; what hinders it is a warning.
+void keep_in_repository(const ControllerSetup& setup, const TaskSession& session);
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// A visit of a stage: its code is loaded and run, and what it returns becomes an artifact, a question, a cycle or a failure. Reviews run the same way.
+#include "pipeline/budget.hpp"
+#include "pipeline/codec.hpp"
+#include "pipeline/hand_back.hpp"
+#include "pipeline/held_out.hpp"
+#include "pipeline/process_stage.hpp"
+#include "pipeline/task_run.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+bool pauses_task(const Error& error) { return ends_the_visit(error) && error.code != "AF-ORCH-002"; }
+
+}  // namespace
+
+TaskRun::Step TaskRun::apply(const effect::RunStage&) {
+    AF_CHECK(task_.open_workshop());
+    if (const auto settled = settle_held_out(*task_.session, *task_.workshop, Stop{&task_.services.cancel, std::nullopt}); !settled.ok()) { return end_visit(settled.error(), 0); }
+    auto host = enter_stage();
+    if (!host.ok()) { return end_visit(host.error(), 0); }
+    auto plugin = load_stage(**host);
+    if (!plugin.ok()) { return end_visit(plugin.error(), 0); }
+    AF_TRY(StageResult result, watchdog_.run_stage(*plugin, *host));
+    if (task_.state().action) { return leave_for_person(result.error); }
+    const auto spent = static_cast<std::uint64_t>((*host)->stage_clock().elapsed().count());
+    if (watchdog_.gave_up()) { return fail_stage(*result.error, spent); }
+    if (const auto fatal = (*host)->fatal()) { return end_visit(*fatal, spent); }
+    if (const auto left_out = (*host)->left_out(); left_out && result.status != StageStatus::failed && !task_.services.cancel.requested()) { return end_visit(*left_out, spent); }
+    if (!result.success() && (*host)->stage_clock().expired()) { return fail_stage(overdue(**host), spent); }
+    if ((*host)->asked() && result.error && result.error->code == "AF-ORCH-004") { result = StageResult::escalate(*(*host)->asked()); }
+    return take(result, spent);
+}
+
+TaskRun::Step TaskRun::apply(const effect::ReviewStage& review) {
+    AF_CHECK(task_.open_workshop());
+    AF_TRY(const auto artifact, task_.session->artifact(task_.stage_name()));
+    AgentRun run;
+    run.role = review.reviewer;
+    run.objective = "Review the artifact of stage " + task_.stage_name() + ". Say what blocks it and what is only advice.";
+    run.state = {{"artifact_under_review", artifact ? as_shown(task_.state(), *artifact) : json::object()}};
+    AF_TRY(const AgentDefinition reviewer, task_.services.agents.get(review.reviewer));
+    run.output_contract = reviewer.output_contract(task_.stage_name());
+    const auto clock = std::make_shared<StageClock>(task_.services.clock, task_.state().stage_template().timeout);
+    const Result<AgentOutcome> outcome = watchdog_.run_review(run, clock);
+    if (task_.state().action) { return leave_for_person(outcome.ok() ? std::optional<Error>() : outcome.error()); }
+    const auto spent = static_cast<std::uint64_t>(clock->elapsed().count());
+    if (!outcome.ok()) {
+        if (watchdog_.gave_up() || pauses_task(outcome.error())) { return pause(outcome.error()); }
+        return went_on(people_.ask(EscalationCause::review, "the review by `" + review.reviewer + "` failed: " + outcome.error().message, {}));
+    }
+    if (outcome->escalation) { return went_on(people_.ask(EscalationCause::review, outcome->escalation->reason, *outcome->escalation)); }
+    AF_TRY(const auto broken, acceptance_.accept_review(reviewer, outcome->artifact, spent));
+    return broken ? went_on(people_.ask(EscalationCause::review, *broken, {})) : Step(true);
+}
+
+Result<std::shared_ptr<StageHost>> TaskRun::enter_stage() {
+    AF_TRY(std::unique_ptr<StageHost> host, StageHost::enter(*task_.session, *task_.workshop, task_.services));
+    return std::shared_ptr<StageHost>(std::move(host));
+}
+
+/// The stage's code: from a library, or a process that runs as long as this visit.
+Result<std::shared_ptr<Stage>> TaskRun::load_stage(StageHost& host) {
+    const std::string& executor = task_.state().stage_template().executor;
+    const json::object settings = plugin_settings(task_.state().stage_template().config);
+    const PluginManifest* const owner = task_.services.plugins.owner(PluginKind::stage, executor);
+    if (owner == nullptr || owner->command.empty()) { return task_.services.plugins.stage(executor, settings); }
+    AF_CHECK(task_.services.plugins.check_settings(PluginKind::stage, executor, settings));
+    return start_process_stage(*owner, executor, task_.services.plugins.settings_of(*owner, executor, settings), host.process_place(), [&host](LogLevel level, const std::string& message) { host.log(level, message, {}); },
+                               [&host] { return host.cancelled(); });
+}
+
+Error TaskRun::overdue(StageHost& host) const {
+    return Error{"AF-ORCH-002",
+                 "stage `" + task_.stage_name() + "` used up its " + std::to_string(host.stage_clock().limit().count() / 1000) + " s",
+                 "stage " + task_.stage_name(), "raise the stage's timeout_seconds in the pipeline template", ErrorKind::timeout};
+}
+
+TaskRun::Step TaskRun::take(const StageResult& result, std::uint64_t spent) {
+    if (result.escalation) {
+        std::string partial;
+        if (result.artifact) { AF_TRY(partial, task_.session->put(*result.artifact)); }
+        return went_on(people_.ask(EscalationCause::stage, result.escalation->reason, *result.escalation, partial, spent));
+    }
+    if (!result.cycle_to.empty()) {
+        const auto target = cycle_target(result);
+        if (!target) {
+            return fail_stage(Error{"AF-ORCH-006",
+                                    "stage `" + task_.stage_name() + "` wants to go back to `" + result.cycle_to + "`, which is neither an earlier stage nor the contract of one",
+                                    "stage " + task_.stage_name(), "report this to the stage's author, or add that stage to the pipeline", ErrorKind::invalid},
+                              spent);
+        }
+        return request_cycle(result, task_.state().pipeline.stages[*target].name, spent);
+    }
+    if (!result.success() || !result.artifact) {
+        // It stopped because it was asked to: that is no failure of the stage.
+        if (result.error && result.error->kind == ErrorKind::cancelled && task_.services.cancel.requested()) { return true; }
+        const Error unexplained{"AF-ORCH-001", "stage `" + task_.stage_name() + "` failed without saying why", "", "report this to its author",
+                                ErrorKind::internal};
+        return fail_stage(result.error ? *result.error : unexplained, spent);
+    }
+    json::object artifact = *result.artifact;
+    task_.services.redactor.redact(artifact);        // It becomes a file, too.
+    return went_on(acceptance_.accept(std::move(artifact), spent));
+}
+
+/// A stage says where to by an earlier stage's name, or by the contract of what is to be done again: the first stage that has it.
+std::optional<std::size_t> TaskRun::cycle_target(const StageResult& result) const {
+    if (result.artifact && hand_back_of(*result.artifact) != nullptr) { return stage_handed_back_to(task_.state(), result.cycle_to); }
+    for (std::size_t index = 0; index < task_.state().stage_index; ++index) {
+        if (task_.state().pipeline.stages[index].name == result.cycle_to) { return index; }
+    }
+    for (std::size_t index = 0; index < task_.state().stage_index; ++index) {
+        const bool made = task_.state().stages[index].status == StageStatus::completed;
+        if (made && task_.state().pipeline.stages[index].contract == result.cycle_to) { return index; }
+    }
+    return std::nullopt;
+}
+
+TaskRun::Step TaskRun::request_cycle(const StageResult& result, const std::string& to, std::uint64_t spent) {
+    records::CycleRequested requested{task_.stage_name(), to, result.cycle_reason, spent};
+    if (const json::object* claim = result.artifact ? hand_back_of(*result.artifact) : nullptr) {
+        // Whoever says so, the stage or its agent: what is not shown by what was measured is not handed back.
+        auto evidence = hand_back_evidence(*task_.session, *task_.workshop, *claim, task_.state().tree);
+        if (!evidence.ok()) { return fail_stage(evidence.error(), spent); }
+        AF_TRY(const std::string patch, save_handed_back());
+        requested.reason = hand_back_words(*evidence);
+        evidence->red_tree = task_.state().red_tree;
+        evidence->work_tree = task_.state().tree;
+        evidence->patch = patch;
+        requested.hand_back = std::move(*evidence);
+    }
+    AF_CHECK(task_.session->record(requested));
+    return true;
+}
+
+/// The work so far, for a person; the pipeline itself goes on with its tree.
+Result<std::string> TaskRun::save_handed_back() {
+    AF_TRY(const std::string patch, task_.workshop->whole_patch(task_.state().red_tree, task_.state().tree));
+    const std::filesystem::path file = task_.session->paths().snapshots() / ("handed_back_" + std::to_string(task_.state().seq + 1) + ".patch");
+    AF_CHECK(make_directories(file.parent_path()));
+    AF_CHECK(write_file_atomic(file, task_.services.redactor.redact(patch), Durability::synced));
+    return "artifacts/snapshots/" + file.filename().string();
+}
+
+TaskRun::Step TaskRun::fail_stage(const Error& error, std::uint64_t spent) {
+    AF_CHECK(task_.session->record(records::StageFailed{task_.stage_name(), recorded(error), spent}));
+    task_.services.events.event("stage_failed", {{"stage", task_.stage_name()},
+                                                 {"attempt", task_.state().stage().attempts},
+                                                 {"code", error.code},
+                                                 {"error", error.message}});
+    if (watchdog_.gave_up()) {
+        // The abandoned thread may still hold the plugin's locks: no further work in this process.
+        AF_CHECK(task_.session->record(records::TaskPaused{error.message, true}));
+        paused_by_ = error;
+        return false;
+    }
+    return true;
+}
+
+/// An agent's action waits for a person: whatever its stage made of that, the visit is entered again once it is decided.
+TaskRun::Step TaskRun::leave_for_person(const std::optional<Error>& error) {
+    if (!watchdog_.gave_up()) { return true; }
+    AF_CHECK(task_.session->record(records::TaskPaused{error ? error->message : "a plugin was given up", true}));
+    paused_by_ = error;
+    return false;
+}
+
+/// A visit that cannot go on for a reason outside the stage: what it did stays, and `resume` goes on inside it.
+TaskRun::Step TaskRun::end_visit(const Error& error, std::uint64_t spent) {
+    if (error.code.starts_with("AF-JRNL-")) { return error; }
+    if (pauses_task(error)) { return pause(error); }
+    return fail_stage(error, spent);
+}
+
+TaskRun::Step TaskRun::pause(const Error& error) {
+    if (error.kind == ErrorKind::cancelled) {
+        if (asked_to_abort()) { return true; }
+        task_.services.cancel.request();
+        return true;
+    }
+    records::TaskPaused paused{error.to_string()};
+    if (watchdog_.gave_up()) { paused.given_up = true; }
+    AF_CHECK(task_.session->record(paused));
+    paused_by_ = error;
+    return false;
+}
+
+}  // namespace agentforge::kernel

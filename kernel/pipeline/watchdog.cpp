@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/watchdog.hpp"
+
+#include "pipeline/process_requests.hpp"
+#include "plugins/bounded.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+/// Whether the thread that makes these calls is to be given up: its own deadline has passed, or that of the model call it is in.
+class Patience {
+public:
+    Patience(TaskServices& services, const CallWatch& watch) : services_(services), watch_(watch) {}
+    bool ended(std::chrono::steady_clock::time_point deadline) {
+        const auto now = services_.clock.steady();
+        if (now >= deadline + services_.hang_grace) { return true; }
+        if (services_.model_limit.count() == 0) { return false; }
+        const auto seen = watch_.now();
+        if (!seen || seen->function != "complete" || seen->number != number_) {
+            number_ = seen ? seen->number : 0;
+            since_ = now;
+            return false;
+        }
+        model_ = now >= since_ + services_.model_limit + services_.hang_grace;
+        return model_;
+    }
+    /// ` by its deadline of 300 s and was given up: the tool `x` of plugin `y` hung in call()`
+    [[nodiscard]] std::string words(std::chrono::milliseconds limit) const {
+        const std::string seconds = std::to_string((model_ ? services_.model_limit : limit).count() / 1000) + " s";
+        return (model_ ? " within the " + seconds + " that one model call may take and was given up" : " by its deadline of " + seconds + " and was given up") + culprit_;
+    }
+    [[nodiscard]] std::string where(std::string otherwise) const { return whom_.empty() ? std::move(otherwise) : whom_; }
+    /// To be called where it was given up: what it hangs in.
+    void note() {
+        culprit_ = watch_.culprit();
+        if (const auto seen = watch_.now()) { whom_ = seen->whom; }
+    }
+
+private:
+    TaskServices& services_;
+    const CallWatch& watch_;
+    std::uint64_t number_ = 0;
+    std::chrono::steady_clock::time_point since_;
+    bool model_ = false;
+    std::string culprit_;
+    std::string whom_;
+};
+
+Error given_up(const std::string& what, const Patience& patience, std::chrono::milliseconds limit, std::string where) {
+    return Error{"AF-ORCH-002", what + " did not return" + patience.words(limit), patience.where(std::move(where)),
+                 "mend the plugin: it must watch cancelled() and deadline() and leave waiting to the host's services; or raise the stage's timeout_seconds",
+                 ErrorKind::timeout};
+}
+
+}  // namespace
+
+Result<void> Watchdog::go_on_without_thread() {
+    task_.services.cancel.request();     // For what the thread may be waiting in.
+    gave_up_ = true;
+    task_.workshop.reset();
+    AF_TRY(task_.session, task_.session->take_over());
+    return {};
+}
+
+Result<StageResult> Watchdog::run_stage(const std::shared_ptr<Stage>& plugin, const std::shared_ptr<StageHost>& host) {
+    const auto result = std::make_shared<std::optional<StageResult>>();
+    const auto watch = std::make_shared<CallWatch>();
+    // Until it returns the state belongs to the worker.
+    const std::string name = task_.stage_name();
+    const std::string executor = task_.state().stage_template().executor;
+    Patience patience(task_.services, *watch);
+    const bool returned = run_bounded(
+        [result, plugin, host, session = task_.session, workshop = task_.workshop] {
+            const auto before = host->measure_before();
+            *result = before.ok() ? agentforge::run_stage(*plugin, *host) : StageResult::failed(before.error());
+            host->end_servers();
+        },
+        watch, [&, paths = task_.session->paths()] {
+            heed_requests(paths, task_.services.cancel);
+            return patience.ended(host->stage_clock().deadline());
+        });
+    if (returned) { return Result<StageResult>(std::move(**result)); }
+    patience.note();
+    host->abandon();
+    AF_CHECK(go_on_without_thread());
+    return StageResult::failed(given_up("stage `" + name + "`", patience, host->stage_clock().limit(), "plugin of stage `" + executor + "`"));
+}
+
+Result<AgentOutcome> Watchdog::run_review(const AgentRun& run, const std::shared_ptr<StageClock>& clock) {
+    const auto result = std::make_shared<std::optional<Result<AgentOutcome>>>();
+    const auto watch = std::make_shared<CallWatch>();
+    Patience patience(task_.services, *watch);
+    const bool returned = run_bounded(
+        [result, run, clock, session = task_.session, workshop = task_.workshop, &services = task_.services] {
+            ServerPool servers([&services](LogLevel level, std::string_view message, const json::object& fields) {
+                json::object all = fields;
+                all["level"] = level == LogLevel::error ? "error" : level == LogLevel::warning ? "warning" : level == LogLevel::info ? "info" : "debug";
+                all["message"] = message;
+                services.events.event("message", all);
+            });
+            *result = run_role(*session, *workshop, services, *clock, run, 1, true, servers);
+            servers.end();
+        },
+        watch, [&, paths = task_.session->paths()] {
+            heed_requests(paths, task_.services.cancel);
+            return patience.ended(clock->deadline());
+        });
+    if (returned) { return std::move(**result); }
+    patience.note();
+    AF_CHECK(go_on_without_thread());
+    return given_up("the review by `" + run.role + "`", patience, clock->limit(), "role `" + run.role + "`");
+}
+
+}  // namespace agentforge::kernel

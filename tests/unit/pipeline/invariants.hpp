@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The invariants of a task, by the numbers that task/fold.hpp gives them. Each check looks at one record, the state before it and the state after it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+
+#include "config/gate_names.hpp"
+#include "task/state.hpp"
+
+namespace agentforge::kernel::testing {
+
+/// A record that the fold took or refused.
+struct Folded {
+    const TaskState& before;
+    const json::object& record;
+    const TaskState& after;
+    bool taken = true;
+
+    [[nodiscard]] std::string type() const { return std::string(record.at("type").as_string()); }
+};
+
+/// What is broken, in words; empty where the invariant holds.
+using Broken = std::string;
+
+/// 1. At most one stage is running, and it is the current one.
+inline Broken invariant_1(const Folded& folded) {
+    for (std::size_t index = 0; index < folded.after.stages.size(); ++index) {
+        if (folded.after.stages[index].status == StageStatus::running && index != folded.after.stage_index) { return folded.after.stages[index].name + " runs and is not the current stage"; }
+    }
+    return {};
+}
+
+/// 2. A stage with an exit gate is completed only if that gate passed, whole, on the tree that was handed in.
+inline Broken invariant_2(const Folded& folded) {
+    if (!folded.taken || folded.type() != "stage_completed") { return {}; }
+    const std::string gate = exit_gate(folded.before.stage_template());
+    if (gate.empty()) { return {}; }
+    const auto measured = folded.before.gates.find(gate);
+    const bool held = measured != folded.before.gates.end() && measured->second.passed && !measured->second.partial && measured->second.tree == folded.before.tree;
+    return held ? "" : folded.before.stage().name + " was completed without its gate";
+}
+
+/// 3. A stage is completed only after all its reviewers passed its artifact, and a person approved it where one must.
+inline Broken invariant_3(const Folded& folded) {
+    if (!folded.taken || folded.type() != "stage_completed") { return {}; }
+    const auto& reviewers = folded.before.stage_template().reviewers;
+    const bool reviewed = std::ranges::all_of(reviewers, [&](const std::string& reviewer) { return folded.before.reviewed_by.contains(reviewer); });
+    if (!reviewed) { return folded.before.stage().name + " was completed without its reviews"; }
+    return wants_approval(folded.before) ? folded.before.stage().name + " was completed without an approval" : "";
+}
+
+/// 4. Nothing is recorded after a completed or aborted task but what happens to its delivered commit.
+inline Broken invariant_4(const Folded& folded) {
+    const bool over = folded.before.status == TaskStatus::completed || folded.before.status == TaskStatus::aborted;
+    static const std::set<std::string> allowed{"rebased", "note", "recovered"};
+    if (!over || !folded.taken || allowed.contains(folded.type())) { return {}; }
+    return folded.type() + " was recorded after the task's end";
+}
+
+/// 5. Only an executing stage changes the workspace, but for the kernel itself: it takes held-out tests out and back, and a cycle goes back to the tree of its stage.
+inline Broken invariant_5(const Folded& folded) {
+    if (folded.before.tree == folded.after.tree || folded.before.progress == StageProgress::executing) { return {}; }
+    static const std::set<std::string> kernels{"task_created", "held_out", "cycle_started", "stage_started"};
+    return kernels.contains(folded.type()) ? "" : folded.type() + " changed the workspace of a stage that does not execute";
+}
+
+/// 6. A commit is delivered only from a tree on which the deliver gate passed.
+inline Broken invariant_6(const Folded& folded) {
+    if (!folded.taken || folded.type() != "delivered") { return {}; }
+    const auto measured = folded.before.gates.find(gate_name::deliver);
+    const bool held = measured != folded.before.gates.end() && measured->second.passed && !measured->second.partial && measured->second.tree == folded.record.at("tree").as_string();
+    return held ? "" : "a commit was delivered without its gate";
+}
+
+/// 7. No stage is gone back to more often than its `max_cycles`.
+inline Broken invariant_7(const Folded& folded) {
+    for (std::size_t index = 0; index < folded.after.stages.size(); ++index) {
+        if (folded.after.stages[index].cycles > folded.after.pipeline.stages[index].max_cycles) { return folded.after.stages[index].name + " was gone back to too often"; }
+    }
+    return {};
+}
+
+/// 8. A record that is refused changes nothing.
+inline Broken invariant_8(const Folded& folded) { return folded.taken || folded.before == folded.after ? "" : folded.type() + " was refused and changed the state"; }
+
+struct Invariant {
+    unsigned number;
+    Broken (*broken)(const Folded& folded);
+};
+
+inline constexpr std::array<Invariant, 8> invariants{
+    {{1, invariant_1}, {2, invariant_2}, {3, invariant_3}, {4, invariant_4}, {5, invariant_5}, {6, invariant_6}, {7, invariant_7}, {8, invariant_8}}};
+
+/// `3: green was completed without its reviews`, for each that is broken.
+inline std::string broken_invariants(const Folded& folded) {
+    std::string all;
+    for (const Invariant& one : invariants) {
+        if (const Broken broken = one.broken(folded); !broken.empty()) { all += std::to_string(one.number) + ": " + broken + "\n"; }
+    }
+    return all;
+}
+
+}  // namespace agentforge::kernel::testing
