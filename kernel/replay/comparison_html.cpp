@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/comparison.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr std::string_view head = R"(<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>Two tasks compared</title>
+<style>
+body { font: 15px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; }
+table { border-collapse: collapse; width: 100%; margin-bottom: 2em; }
+th, td { border: 1px solid #bbb; padding: .3em .6em; text-align: left; vertical-align: top; overflow-wrap: anywhere; white-space: pre-wrap; }
+th { background: #f0f0f0; }
+</style>
+</head>
+<body>
+)";
+
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char letter : text) {
+        switch (letter) {
+            case '&': out += "&amp;"; break;
+            case '<': out += "&lt;"; break;
+            case '>': out += "&gt;"; break;
+            case '"': out += "&quot;"; break;
+            default: out += letter;
+        }
+    }
+    return out;
+}
+
+class Table {
+public:
+    Table(std::string& page, const std::string& title, const std::vector<std::string>& columns) : page_(page) {
+        page_ += "<h2>" + escaped(title) + "</h2>\n<table>\n";
+        row(columns, "th");
+    }
+    ~Table() { page_ += "</table>\n"; }
+    Table(const Table&) = delete;
+    Table& operator=(const Table&) = delete;
+
+    void row(const std::vector<std::string>& cells, const std::string& tag = "td") {
+        page_ += "<tr>";
+        for (const std::string& cell : cells) { page_ += "<" + tag + ">" + escaped(cell) + "</" + tag + ">"; }
+        page_ += "</tr>\n";
+    }
+
+private:
+    std::string& page_;
+};
+
+std::string cost_of(const ComparedTask& task) { return (task.cost_known ? "" : "at least ") + std::to_string(task.cost_microusd) + " µUSD"; }
+
+void add_figures(std::string& page, const std::array<ComparedTask, 2>& tasks) {
+    Table table(page, "Tasks", {"", tasks[0].task_id, tasks[1].task_id});
+    const auto row = [&](const std::string& name, const auto& value) { table.row({name, value(tasks[0]), value(tasks[1])}); };
+    row("request", [](const ComparedTask& task) { return task.request; });
+    row("status", [](const ComparedTask& task) { return task.status; });
+    row("base commit", [](const ComparedTask& task) { return task.base_commit; });
+    row("tree", [](const ComparedTask& task) { return task.tree; });
+    row("steps", [](const ComparedTask& task) { return std::to_string(task.steps); });
+    row("model calls", [](const ComparedTask& task) { return std::to_string(task.calls); });
+    row("tokens", [](const ComparedTask& task) { return std::to_string(task.tokens); });
+    row("cost", cost_of);
+    row("time", [](const ComparedTask& task) { return std::to_string(task.wall_ms) + " ms"; });
+}
+
+}  // namespace
+
+std::string to_html(const TaskComparison& comparison) {
+    std::string page(head);
+    const std::string& one = comparison.tasks[0].task_id;
+    const std::string& other = comparison.tasks[1].task_id;
+    page += "<h1>Two tasks compared</h1>\n";
+    add_figures(page, comparison.tasks);
+    {
+        Table table(page, comparison.same_path() ? "The paths are the same" : "Where the paths part", {"first different", "stage", "steps", one, other});
+        for (const Parting& parting : comparison.partings) {
+            table.row({std::string(to_string(parting.of)), parting.stage, std::to_string(parting.steps[0]) + " / " + std::to_string(parting.steps[1]), parting.sides[0], parting.sides[1]});
+        }
+    }
+    {
+        Table table(page, "Artifacts: fields that differ", {"stage", "field", one, other});
+        for (const FieldDifference& field : comparison.fields) { table.row({field.stage, field.field, field.sides[0], field.sides[1]}); }
+    }
+    {
+        Table table(page, "Gates", {"stage", "gate", one, other});
+        for (const GatePair& gate : comparison.gates) { table.row({gate.stage, gate.gate, gate.sides[0], gate.sides[1]}); }
+    }
+    {
+        Table table(page, comparison.same_tree() ? "The trees are the same" : "Files that differ", {"", "path", "lines added", "lines removed"});
+        for (const TreeChange& file : comparison.files) { table.row({std::string(1, file.status), file.path, std::to_string(file.lines_added), std::to_string(file.lines_removed)}); }
+    }
+    return page + "</body>\n</html>\n";
+}
+
+}  // namespace agentforge::kernel

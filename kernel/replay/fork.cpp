@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/fork.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace agentforge::kernel {
+
+namespace {
+
+/// All trees that a task in this state can come back to, by the names under which they are kept.
+std::map<std::string, std::string> trees_of(const TaskState& state) {
+    std::map<std::string, std::string> trees{{"forked-base", state.base_tree}, {"forked", state.tree}, {"forked-red", state.red_tree}, {"forked-before-red", state.before_red},
+                                             {"forked-held-out", state.held_out.red_tree}};
+    if (state.hand_back) {
+        trees.emplace("forked-hand-back-base", state.hand_back->base_tree);
+        trees.emplace("forked-hand-back-work", state.hand_back->work_tree);
+    }
+    std::erase_if(trees, [](const auto& tree) { return tree.second.empty(); });
+    return trees;
+}
+
+Result<void> keep_trees(const Repository& repository, const TaskState& state) {
+    for (const auto& [name, tree] : trees_of(state)) { AF_CHECK(repository.keep_tree(state.task_id + "/" + name, tree)); }
+    return {};
+}
+
+Error no_such_step(std::string_view task_id, std::uint64_t step, const std::vector<Record>& records) {
+    const auto steps = std::ranges::count_if(records, [](const Record& record) { return record.type() == records::Step::type; });
+    return Error{"AF-TASK-017", "task " + std::string(task_id) + " has no step " + std::to_string(step) + "; it has " + std::to_string(steps), "",
+                 "`agentforge logs " + std::string(task_id) + "` shows them", ErrorKind::not_found};
+}
+
+}  // namespace
+
+Result<std::string> fork_task(const ForkPlace& place, std::string_view parent, const ForkOptions& options) {
+    AF_TRY(json::object task, place.tasks.load(parent));
+    AF_TRY(const std::vector<Record> records, place.tasks.records(parent));
+    const auto last = std::ranges::find_if(records, [&](const Record& record) {
+        const json::value* number = record.type() == records::Step::type ? record.body.if_contains("step") : nullptr;
+        return number != nullptr && *number == json::value(options.from_step);
+    });
+    if (last == records.end()) { return no_such_step(parent, options.from_step, records); }
+    const std::string now = format_time(place.clock.now());
+    std::string day = now.substr(0, 10);
+    std::erase(day, '-');
+    const json::value* const request = task.if_contains("request");
+    const std::string id = make_task_id(request != nullptr && request->is_string() ? std::string_view(request->get_string()) : std::string_view(parent), day, place.ids);
+    task["task_id"] = id;
+    task["created_at"] = now;
+    task["forked_from"] = json::object{{"task", parent}, {"step", options.from_step}};
+    json::object configuration = options.configuration;
+    if (options.seal) { AF_CHECK(options.seal(configuration)); }
+    task["configuration"] = std::move(configuration);
+    AF_TRY(auto session, TaskSession::fork(place.tasks, {place.tasks, parent, *last}, task, place.clock, "agentforge fork", place.redactor));
+    if (auto kept = keep_trees(place.repository, session->state()); !kept.ok()) {
+        session.reset();
+        static_cast<void>(place.tasks.remove(id).ok());
+        static_cast<void>(place.repository.drop_refs(id).ok());
+        return std::move(kept).error();
+    }
+    return id;
+}
+
+}  // namespace agentforge::kernel

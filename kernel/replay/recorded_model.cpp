@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/recorded_model.hpp"
+
+#include <algorithm>
+
+#include "pipeline/codec.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+/// Whether the role's model called tools natively: the journal keeps its calls apart from its words then.
+bool calls_tools(const RecordedTask& recorded, const std::string& role) {
+    for (const auto& [place, answers] : recorded.answers) {
+        if (place.role != role) { continue; }
+        const auto value = recorded.kept(answers.front().answer);
+        if (value.ok() && value->is_object() && !completion_from_json(value->get_object()).tool_calls.empty()) { return true; }
+    }
+    return false;
+}
+
+class RecordedModel final : public ModelClient {
+public:
+    RecordedModel(const RecordedTask& recorded, ReplayWatch& watch, const std::string& role) : recorded_(recorded), watch_(watch) {
+        info_.name = "journal";
+        info_.description = "the answers that the journal of " + recorded.state.task_id + " holds";
+        info_.native_tool_calls = calls_tools(recorded, role);
+        info_.offline = true;
+    }
+
+    [[nodiscard]] Result<Completion> complete(ModelRequest request, CallContext&) override {
+        if (const auto misfit = watch_.misfit()) { return does_not_fit(request.place.task_id, *misfit); }
+        const StepPlace place{request.place.stage, request.place.visit, request.place.run, request.place.role, request.place.step};
+        const auto found = recorded_.answers.find(place);
+        if (found == recorded_.answers.end()) { return without_answer(request.place.task_id, place); }
+        AF_TRY(const json::value value, recorded_.kept(answer_for(found->second, request.frame_hash)));
+        if (!value.is_object()) { return ends_here(request.place.task_id, place); }
+        Completion completion = completion_from_json(value.get_object());
+        if (!completion.diagnostics.contains("workspace_tree")) { return completion; }
+        return Error{"AF-RPLY-005", "the model of role `" + place.role + "` worked agentically: what its command did to the files is not an action that can be done again", "stage " + place.stage,
+                     "use `agentforge diff` and `agentforge apply` of the recorded task", ErrorKind::unavailable};
+    }
+    [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+
+private:
+    /// A role may review what it has made, in the same place of the same visit: its prompt tells the two apart.
+    static const records::Kept& answer_for(const std::vector<RecordedAnswer>& answers, const std::string& frame_hash) {
+        const auto same = std::ranges::find(answers, frame_hash, &RecordedAnswer::frame_hash);
+        return same == answers.end() ? answers.front().answer : same->answer;
+    }
+
+    [[nodiscard]] Error does_not_fit(const std::string& task_id, const ReplayDifference& misfit) const {
+        return Error{"AF-RPLY-002", misfit.where + " does not fit here; recorded: " + misfit.recorded + "; now: " + misfit.now, "replay of " + recorded_.state.task_id,
+                     "look at both, then go on after it with `agentforge replay " + task_id + " --continue`, or with a model: `agentforge resume " + task_id + "`", ErrorKind::unavailable};
+    }
+
+    [[nodiscard]] Error ends_here(const std::string& task_id, const StepPlace& place) const {
+        return Error{"AF-RPLY-003", "the recording of " + recorded_.state.task_id + " ends here: it has no answer for step " + std::to_string(place.step) + " of role `" + place.role + "`, stage `" + place.stage + "`, visit " +
+                         std::to_string(place.visit), "replay of " + recorded_.state.task_id,
+                     "go on with a model: `agentforge resume " + task_id + "`", ErrorKind::unavailable};
+    }
+
+    /// An answer that could not be used is only in the step that told the model so; a visit may have ended without an answer.
+    [[nodiscard]] Error without_answer(const std::string& task_id, const StepPlace& place) const {
+        const auto step = recorded_.steps.find(place);
+        if (step != recorded_.steps.end() && step->second.body.result->error) {
+            const std::string& told = *step->second.body.result->error;
+            const std::size_t end = told.find(": ");
+            if (end != std::string::npos) { return Error{told.substr(0, end), told.substr(end + 2), "", "", ErrorKind::invalid}; }
+        }
+        const auto failed = recorded_.failed_visits.find({place.stage, place.visit});
+        return failed == recorded_.failed_visits.end() ? ends_here(task_id, place) : failed->second;
+    }
+
+    const RecordedTask& recorded_;
+    ReplayWatch& watch_;
+    BackendInfo info_;
+};
+
+}  // namespace
+
+std::unique_ptr<ModelClient> make_recorded_model(const RecordedTask& recorded, ReplayWatch& watch, const std::string& role) {
+    return std::make_unique<RecordedModel>(recorded, watch, role);
+}
+
+}  // namespace agentforge::kernel

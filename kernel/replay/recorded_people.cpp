@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/recorded_people.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+template <class Map>
+const typename Map::mapped_type::value_type* nth(const Map& map, const std::string& stage, std::size_t number) {
+    const auto found = map.find(stage);
+    return found == map.end() || number >= found->second.size() ? nullptr : &found->second[number];
+}
+
+class RecordedPeople final : public EscalationHandler {
+public:
+    RecordedPeople(const RecordedTask& recorded, const ReplayWatch& watch, const EscalationStore& store) : recorded_(recorded), watch_(watch), store_(store) {}
+
+    [[nodiscard]] std::string name() const override { return "journal"; }
+
+    [[nodiscard]] Result<void> notify(const Escalation& escalation, CallContext&) override {
+        const records::EscalationResolved* const resolved = nth(recorded_.resolutions, escalation.stage, watch_.resolved(escalation.stage));
+        if (resolved == nullptr) { return {}; }
+        AF_TRY(const json::value answer, recorded_.kept(records::Kept{std::nullopt, resolved->resolution_blob}));
+        Resolution resolution{resolved->abort, answer.is_object() ? answer.get_object() : json::object(), *resolved->resolved_by};
+        resolution.context.erase("resolved_by");
+        resolution.context.erase("resolved_at");
+        return store_.resolve(escalation.id, resolution);
+    }
+
+    [[nodiscard]] Result<void> notify_approval(const ApprovalRequest& request, CallContext&) override {
+        return request.id.starts_with("ACT-") ? decide_action(request) : approve(request);
+    }
+
+    [[nodiscard]] Result<std::optional<Resolution>> wait_for_resolution(const Escalation&, CallContext&) override { return std::optional<Resolution>(); }
+    [[nodiscard]] Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest&, CallContext&) override { return std::optional<Approval>(); }
+
+private:
+    [[nodiscard]] Result<void> approve(const ApprovalRequest& request) {
+        const RecordedApproval* const recorded = nth(recorded_.approvals, request.stage, watch_.decided(request.stage));
+        if (recorded == nullptr || recorded->tree != watch_.tree()) { return {}; }
+        AF_TRY(const json::value shown, recorded_.kept(records::Kept{std::nullopt, recorded->decided.artifact_hash}));
+        if (!same_artifact(shown, request.artifact)) { return {}; }
+        Approval approval{recorded->decided.approved, std::nullopt, request.artifact_hash, *recorded->decided.decided_by};
+        if (!recorded->decided.feedback->empty()) { approval.feedback = *recorded->decided.feedback; }
+        return store_.decide(request.id, approval);
+    }
+
+    [[nodiscard]] Result<void> decide_action(const ApprovalRequest& request) {
+        const auto text = [&](std::string_view key) { return std::string(request.artifact.at(key).as_string()); };
+        const auto number = [&](std::string_view key) { return request.artifact.at(key).to_number<unsigned>(); };
+        const auto found = recorded_.decisions.find({text("stage"), number("visit"), number("run"), text("role"), number("step"), text("mode")});
+        if (found == recorded_.decisions.end()) { return {}; }
+        const records::ActionDecided& decided = found->second;
+        ActionDecision decision{decided.decision != "rejected", std::nullopt, *decided.feedback, request.artifact_hash, *decided.decided_by};
+        if (decided.edited) {
+            AF_TRY(const json::value edited, recorded_.kept(*decided.edited));
+            if (edited.is_object()) { decision.edited = edited.get_object(); }
+        }
+        return store_.decide_action(request.id, decision);
+    }
+
+    const RecordedTask& recorded_;
+    const ReplayWatch& watch_;
+    const EscalationStore& store_;
+};
+
+}  // namespace
+
+std::shared_ptr<EscalationHandler> make_recorded_people(const RecordedTask& recorded, const ReplayWatch& watch, const EscalationStore& store) {
+    return std::make_shared<RecordedPeople>(recorded, watch, store);
+}
+
+}  // namespace agentforge::kernel

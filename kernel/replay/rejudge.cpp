@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/rejudge.hpp"
+
+#include <algorithm>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "config/gate_names.hpp"
+#include "pipeline/measure.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+/// What the step after the gate handed in, where it handed in a suite of tests: RED judges that, not what an earlier visit handed in.
+Result<std::optional<json::object>> candidate_for(const std::vector<Record>& records, std::size_t gate, const BlobStore& blobs) {
+    const auto step = std::find_if(records.begin() + static_cast<std::ptrdiff_t>(gate), records.end(), [](const Record& record) { return record.type() == records::Step::type; });
+    if (step == records.end()) { return std::optional<json::object>(); }
+    const auto taken = records::as<records::Step>(*step);
+    AF_TRY(const std::string text, blobs.get(*taken->action->arguments_blob));
+    AF_TRY(const json::value arguments, parse_json(text, "the arguments of a step"));
+    const bool is_suite = arguments.is_object() && arguments.get_object().contains("test_files");
+    return is_suite ? std::optional(arguments.get_object()) : std::optional<json::object>();
+}
+
+/// One task's gates, measured by forks of it in a scratch store.
+class Judge {
+public:
+    Judge(const ReplayPlace& place, std::string_view task_id, const std::filesystem::path& scratch)
+        : place_(place), task_id_(task_id), scratch_(scratch), blobs_(place.tasks.paths(task_id).blobs()), workshops_(make_git_workshops(in_scratch(place.workshops), place.processes)) {}
+
+    Result<RejudgedTask> judge(const Stop& stop) {
+        AF_TRY(task_, place_.tasks.load(task_id_));
+        AF_TRY(records_, place_.tasks.records(task_id_));
+        RejudgedTask all{std::string(task_id_), {}};
+        for (std::size_t at = 1; at < records_.size(); ++at) {
+            const auto gate = records::as<records::Gate>(records_[at]);
+            if (!gate || *gate->partial || gate->gate == gate_name::baseline) { continue; }
+            AF_TRY(Rejudged judged, measure_again(at, *gate, stop));
+            all.verdicts.push_back(std::move(judged));
+        }
+        if (workshop_) { AF_CHECK(workshop_->close()); }
+        return all;
+    }
+
+private:
+    static GitWorkshopOptions in_scratch(GitWorkshopOptions options) {
+        options.scratch = true;
+        return options;
+    }
+
+    /// The task as it was before the record, running.
+    Result<std::unique_ptr<TaskSession>> as_it_was(TaskStore& store, std::size_t at) {
+        json::object task = task_;
+        task["task_id"] = id_;
+        AF_TRY(auto session, TaskSession::fork(store, {place_.tasks, task_id_, records_[at - 1]}, task, place_.services.clock, "agentforge replay --rejudge", place_.services.redactor));
+        AF_CHECK(session->record(records::TaskResumed{.reason = "judged again"}));
+        return session;
+    }
+
+    Result<Rejudged> measure_again(std::size_t at, const records::Gate& gate, const Stop& stop) {
+        TaskStore store(scratch_ / std::to_string(at));
+        AF_TRY(const auto session, as_it_was(store, at));
+        if (!workshop_) { AF_TRY(workshop_, workshops_->open(session->state())); }
+        std::optional<json::object> candidate;
+        if (gate.gate == gate_name::red) { AF_TRY(candidate, candidate_for(records_, at, blobs_)); }
+        GateRequest request;
+        request.gate = gate.gate;
+        AF_TRY(const GateReport report, measure(*session, *workshop_, place_.services.events, request, gate.tree, candidate ? &*candidate : nullptr, stop));
+        AF_TRY(const std::string inputs, workshop_->gate_inputs());
+        return Rejudged{records_[at].seq, *gate.stage, gate.gate, gate.tree, gate.passed, report.passed, gate.summary, report.summary, gate.inputs.value_or("") != inputs};
+    }
+
+    const ReplayPlace& place_;
+    std::string_view task_id_;
+    std::filesystem::path scratch_;
+    BlobStore blobs_;
+    std::unique_ptr<WorkshopFactory> workshops_;
+    std::unique_ptr<Workshop> workshop_;
+    const std::string id_ = make_task_id("judged again", "20000101", place_.ids);
+    json::object task_;
+    std::vector<Record> records_;
+};
+
+}  // namespace
+
+bool RejudgedTask::changed() const noexcept { return std::ranges::any_of(verdicts, &Rejudged::changed); }
+
+Result<RejudgedTask> rejudge_task(const ReplayPlace& place, std::string_view task_id, const Stop& stop) {
+    AF_CHECK(RecordedTask::read(place.tasks, task_id));
+    AF_TRY(const auto scratch, TemporaryDirectory::make("rejudge"));
+    return Judge(place, task_id, scratch->path()).judge(stop);
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A task done again from its journal: on its own base, on another, and in a scratch worktree."""
+
+import fcntl
+import shutil
+
+from harness import ProgramTest, main, short_transcript
+
+
+class ReplayTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        self.recorded = self.task()
+
+    def refs(self):
+        return self.git("for-each-ref", "--format=%(refname) %(objectname)")
+
+    def replay(self):
+        return next(task for task in self.tasks() if task != self.recorded)
+
+
+class TestReplay(ReplayTest):
+    """One recorded task (a run takes seconds, so the cases are steps of one)."""
+
+    def test_the_same_base(self):
+        with self.subTest("--verify finds all as recorded and leaves nothing behind"):
+            before, journal = self.refs(), self.journal()
+            told = self.assert_code(self.run_program("replay", self.recorded, "--verify", "--json"), 0).json
+            self.assertEqual(told["differences"], [])
+            self.assertTrue(told["as_recorded"])
+            self.assertEqual(told["tree"], self.delivered_tree())
+            self.assertEqual(told["compared"]["actions"], len(self.steps()))
+            self.assertEqual((self.refs(), self.journal(), self.tasks()), (before, journal, [self.recorded]))
+            self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
+        with self.subTest("a replay is a task of its own that delivers the same tree"):
+            told = self.assert_code(self.run_program("replay", self.recorded), 0)
+            self.assertIn("Replayed " + self.recorded, told.out)
+            self.assertEqual(self.delivered_tree(self.replay()), self.delivered_tree(self.recorded))
+            self.assertEqual(self.records("task_created", self.replay())[0]["replay_of"], self.recorded)
+            self.assert_journal_verifies(self.replay())
+
+
+class TestReplayOntoAnotherBase(ReplayTest):
+    def commit_on(self, branch, path, text):
+        self.git("checkout", "-q", "-b", branch, "main")
+        (self.repository / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.repository / path).write_text(text)
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "Meanwhile")
+        self.git("checkout", "-q", "main")
+
+    def test_what_does_not_concern_the_task_stays(self):
+        self.commit_on("other", "other.py", "VALUE = 1\n")
+        self.assert_code(self.run_program("replay", self.recorded, "--onto", "other"), 0)
+        replay = self.replay()
+        self.assertEqual(self.git("show", f"agentforge/{replay}:other.py"), "VALUE = 1\n")
+        self.assertEqual(self.git("rev-parse", f"agentforge/{replay}~1"), self.git("rev-parse", "other"))
+        self.assertIn("slugify", self.git("show", f"agentforge/{replay}:textkit/slug.py"))
+
+    def test_an_action_that_does_not_fit_stops_it_and_continue_goes_on_after_it(self):
+        test_file = next(change["path"] for step in self.steps() if step["phase"] == "red" for change in step.get("changes", []))
+        self.commit_on("other", test_file, "mine = 1\n")
+        stopped = self.run_program("replay", self.recorded, "--onto", "other")
+        self.assertEqual(stopped.code, 1, stopped)
+        self.assertIn("AF-RPLY-002", stopped.err)
+        self.assertIn("recorded: success", stopped.out)
+        self.assertIn("now:      failure", stopped.out)
+        replay = self.replay()
+        self.assertIn(f"agentforge replay {replay} --continue", stopped.err)
+        self.assertEqual(self.git("show", f"other:{test_file}"), "mine = 1\n")
+        gone_on = self.run_program("replay", replay, "--continue")
+        self.assertGreater(len(self.steps(replay)), 1)
+        self.assertIn("Replayed " + self.recorded, gone_on.out)
+
+
+class TestActionsOnly(ReplayTest):
+    def test_the_changes_alone_give_the_recorded_tree(self):
+        known = self.tasks()
+        told = self.assert_code(self.run_program("replay", self.recorded, "--actions-only", "--json"), 0).json
+        self.assertEqual(told["tree"], self.delivered_tree())
+        self.assertGreater(told["done"], 2)
+        self.assertEqual(told["differences"], [])
+        self.assertEqual(self.tasks(), known)
+        self.assertEqual(self.git("rev-parse", f"refs/agentforge/{self.recorded}/replayed").strip(), told["tree"])
+        self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
+
+    def test_what_does_not_fit_stops_it_or_is_left_out(self):
+        self.git("checkout", "-q", "-b", "other", "main")
+        (self.repository / "CHANGELOG.md").write_bytes(b"\0binary")
+        self.git("commit", "-q", "-am", "Meanwhile")
+        self.git("checkout", "-q", "main")
+        told = self.assert_code(self.run_program("replay", self.recorded, "--actions-only", "--onto", "other"), 1)
+        self.assertIn("does not fit", told.out)
+        self.assertIn("--continue", told.out)
+        told = self.assert_code(self.run_program("replay", self.recorded, "--actions-only", "--onto", "other", "--continue", "--json"), 1).json
+        self.assertEqual(len(told["differences"]), 1)
+        self.assertIn("CHANGELOG.md", told["differences"][0]["recorded"])
+        self.assertIn("slugify", self.git("show", f"{told['tree']}:textkit/slug.py"))
+        self.assertEqual(self.git("show", f"{told['tree']}:CHANGELOG.md"), "\0binary")
+
+
+class TestRejudge(ReplayTest):
+    RULE = """agentforge_conformance: 1
+category: "style"
+checks:
+  - id: "no-unicodedata"
+    severity: "critical"
+    enforcement: "every_edit"
+    applies_to: ["textkit/**"]
+    pattern: "unicodedata"
+    message: "unicodedata is not allowed."
+"""
+
+    def test_verdicts_are_those_of_the_rules_of_now(self):
+        journal = (self.task_folder() / "actions.yaml").read_bytes()
+        told = self.assert_code(self.run_program("replay", "--all", "--rejudge", "--json"), 0).json
+        self.assertFalse(told["changed"])
+        self.assertTrue({"red", "green", "deliver"} <= {one["gate"] for one in told["tasks"][0]["verdicts"]})
+        rules = self.repository / ".agentforge" / "conformance"
+        rules.mkdir()
+        (rules / "own.yaml").write_text(self.RULE)
+        changed = self.assert_code(self.run_program("replay", self.recorded, "--rejudge"), 1)
+        self.assertIn("gate green", changed.out)
+        self.assertIn("its settings or rules have changed since", changed.out)
+        self.assertIn("recorded: passed", changed.out)
+        self.assertIn("now:      failed", changed.out)
+        self.assertIn("unicodedata", changed.out)
+        with self.subTest("--verify stops where the gate refuses what it accepted"):
+            told = self.assert_code(self.run_program("replay", self.recorded, "--verify", "--json"), 1).json
+            self.assertIn("verdict", {one["kind"] for one in told["differences"]})
+            self.assertTrue(any("have changed since" in one["where"] for one in told["differences"]))
+        self.assertEqual((self.task_folder() / "actions.yaml").read_bytes(), journal)
+        self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
+
+
+class TestReplayOfPeople(ProgramTest):
+    def test_an_approval_counts_for_what_was_approved(self):
+        self.make_repository()
+        self.assert_code(self.start("--approve", "spec", "--exit-after", "spec", transcript=short_transcript()), 22)
+        recorded = self.task()
+        self.assert_code(self.go_on("approve", recorded), 0)
+        self.assert_code(self.run_program("replay", recorded), 0)
+        replay = next(task for task in self.tasks() if task != recorded)
+        decided = self.records("approval_decided", replay)[0]
+        self.assertTrue(decided["approved"])
+
+
+class TestReplayRefusals(ReplayTest):
+    def test_what_cannot_be_replayed_is_said(self):
+        with self.subTest("unknown task"):
+            self.assert_error(self.run_program("replay", "nothing", "--verify"), "AF-TASK-002")
+        with self.subTest("unknown branch"):
+            self.assert_error(self.run_program("replay", self.recorded, "--onto", "nothing"), "AF-RPLY-004", "nothing")
+        with self.subTest("no replay to go on with"):
+            self.assert_error(self.run_program("replay", self.recorded, "--continue"), "AF-RPLY-008")
+        with self.subTest("a command line without a task, or with both"):
+            self.assert_error(self.run_program("replay"), "AF-CLI-001", exit_code=2)
+            self.assert_error(self.run_program("replay", self.recorded, "--all", "--rejudge"), "AF-CLI-001", exit_code=2)
+            self.assert_error(self.run_program("replay", self.recorded, "--continue", "--onto", "main"), "AF-CLI-001", exit_code=2)
+        with self.subTest("a task that is being run"):
+            with open(self.task_folder() / "lock") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                self.assert_error(self.run_program("replay", self.recorded, "--verify"), "AF-RPLY-001", "agentforge pause")
+        with self.subTest("a blob that is gone"):
+            blobs = self.task_folder() / "artifacts" / "blobs"
+            shutil.copytree(blobs, self.folder / "blobs")
+            (blobs / "blobs.yaml").unlink()
+            self.assert_error(self.run_program("replay", self.recorded, "--verify"), "AF-RPLY-006")
+            shutil.copy(self.folder / "blobs" / "blobs.yaml", blobs / "blobs.yaml")
+        self.assertEqual(self.tasks(), [self.recorded])
+
+
+if __name__ == "__main__":
+    main()
