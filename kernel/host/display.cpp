@@ -19,49 +19,10 @@ constexpr int red = 31;
 constexpr int yellow = 33;
 constexpr int dim = 2;
 
-/// UTF-8 of a code point that a terminal may act on: C1 controls, bidirectional overrides and isolates, line separators.
-bool acts_on_terminal(std::string_view text, std::size_t at, std::size_t& length) {
-    const auto byte = [&](std::size_t offset) { return static_cast<unsigned char>(text[at + offset]); };
-    if (byte(0) == 0xC2 && at + 1 < text.size() && byte(1) < 0xA0) {
-        length = 2;
-        return true;
-    }
-    if (byte(0) == 0xE2 && at + 2 < text.size()) {
-        const bool controls = byte(1) == 0x80 && ((byte(2) >= 0x8E && byte(2) <= 0x8F) || (byte(2) >= 0xA8 && byte(2) <= 0xAE));
-        const bool isolates = byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;
-        length = 3;
-        return controls || isolates;
-    }
-    return false;
-}
-
 }  // namespace
 
-namespace {
-
-std::string escaped(const std::string& clean, bool one_line) {
-    std::string shown;
-    for (std::size_t at = 0; at < clean.size(); ++at) {
-        const auto byte = static_cast<unsigned char>(clean[at]);
-        std::size_t length = 0;
-        if (byte == '\n' || byte == '\t') {
-            shown += one_line ? ' ' : clean[at];
-        } else if (byte < 0x20 || byte == 0x7F) {
-            shown += fmt::format("\\x{:02x}", byte);
-        } else if (byte >= 0x80 && acts_on_terminal(clean, at, length)) {
-            for (std::size_t offset = 0; offset < length; ++offset) { shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(clean[at + offset])); }
-            at += length - 1;
-        } else {
-            shown += clean[at];
-        }
-    }
-    return shown;
-}
-
-}  // namespace
-
-std::string printable(std::string_view text, std::size_t max_bytes) { return escaped(ellipsis(sanitize_utf8(text), max_bytes), true); }
-std::string printable_lines(std::string_view text) { return escaped(sanitize_utf8(text), false); }
+std::string printable(std::string_view text, std::size_t max_bytes) { return shown_text(ellipsis(sanitize_utf8(text), max_bytes), true); }
+std::string printable_lines(std::string_view text) { return shown_text(text, false); }
 
 std::string human_duration(std::chrono::milliseconds time) {
     const auto ms = time.count();

@@ -18,7 +18,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-json::object result_json(const PipelineResult& result) {
+json::object result_json(const PipelineResult& result, const json::object& more) {
     json::array completed;
     for (const std::string& stage : result.stages_completed) { completed.emplace_back(stage); }
     json::object object{{"task_id", result.task_id},
@@ -37,6 +37,7 @@ json::object result_json(const PipelineResult& result) {
     if (result.error) {
         object["error"] = {{"code", result.error->code}, {"message", result.error->message}, {"where", result.error->where}, {"remedy", result.error->remedy}};
     }
+    for (const auto& [key, value] : more) { object[key] = value; }
     return object;
 }
 
@@ -143,14 +144,14 @@ std::unique_ptr<EventSink> make_progress(Program& program) {
     return program.detached < 0 ? std::move(progress) : make_detached_progress(program, std::move(progress));
 }
 
-int tell(Program& program, Project& project, const PipelineResult& result) {
+int tell(Program& program, Project& project, const PipelineResult& result, const json::object& more) {
     program.leave_at_once = program.leave_at_once || result.abandoned_thread;
     if (program.stream_output) {
-        end_event_stream(program.out, result_json(result));
+        end_event_stream(program.out, result_json(result, more));
         return static_cast<int>(result.exit_code);
     }
     if (program.json_output) {
-        program.print_json(result_json(result));
+        program.print_json(result_json(result, more));
         return static_cast<int>(result.exit_code);
     }
     if (result.success) {

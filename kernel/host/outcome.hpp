@@ -12,8 +12,8 @@ namespace agentforge::kernel {
 [[nodiscard]] std::unique_ptr<EventSink> make_progress(Program& program);
 /// Names each AGENTFORGE_… variable that is no setting, and the one that was meant.
 void name_unknown_variables(Program& program, const Settings& settings);
-/// Prints the result of start, resume, approve, … and returns the exit code.
-int tell(Program& program, Project& project, const PipelineResult& result);
+/// Prints the result of start, resume, approve, … and returns the exit code. `more`: further fields of the result as JSON.
+int tell(Program& program, Project& project, const PipelineResult& result, const json::object& more = {});
 /// Opens the project, resolves the task (whole id or unambiguous part) and runs `action` on it.
 int with_task(Program& program, const std::string& task, const std::function<int(Project&, const std::string&)>& action);
 /// Whether the task was started with the replay backend.

@@ -42,7 +42,9 @@ int list_plugins(Program& program) {
         for (std::size_t index = 0; index < plugins.size(); ++index) { array.push_back(plugin_json(plugins[index], conditions[index])); }
         json::array told;
         for (const Error& problem : problems) { told.emplace_back(problem.to_string()); }
-        program.print_json({{"plugins", std::move(array)}, {"problems", std::move(told)}});
+        json::object stages;
+        for (const auto& [name, words] : registry.described_stages()) { stages[name] = words; }
+        program.print_json({{"plugins", std::move(array)}, {"stages_that_are_data", std::move(stages)}, {"problems", std::move(told)}});
         return 0;
     }
     for (const PluginKind kind : {PluginKind::stage, PluginKind::tool, PluginKind::llm, PluginKind::escalation}) {
@@ -53,6 +55,10 @@ int list_plugins(Program& program) {
                 program.out << fitted_line(program, fmt::format("  {:<22} {:<9} {}", entry.name, plugins[index].version, printable(plugins[index].description, 100)),
                                            remark(plugins[index], conditions[index])) << "\n";
             }
+        }
+        if (kind != PluginKind::stage) { continue; }
+        for (const auto& [name, words] : registry.described_stages()) {
+            program.out << fitted_line(program, fmt::format("  {:<22} {:<9} {}", name, "data", printable(words, 100)), "") << "\n";
         }
     }
     for (const Error& problem : problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }

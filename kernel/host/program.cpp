@@ -349,6 +349,9 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_diff(app, program);
     add_apply(app, program);
     add_rebase(app, program);
+    add_replay(app, program);
+    add_fork(app, program);
+    add_compare(app, program);
     add_archive(app, program);
     add_plugins(app, program);
     add_trust(app, program);
@@ -357,6 +360,8 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_doctor(app, program);
     add_pause(app, program);
     add_logs(app, program);
+    add_dashboard(app, program);
+    add_repo(app, program);
     add_config(app, program);
     add_agents(app, program);
     add_contracts(app, program);

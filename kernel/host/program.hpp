@@ -69,6 +69,9 @@ void add_cost(CLI::App& app, Program& program);
 void add_diff(CLI::App& app, Program& program);
 void add_apply(CLI::App& app, Program& program);
 void add_rebase(CLI::App& app, Program& program);
+void add_replay(CLI::App& app, Program& program);
+void add_fork(CLI::App& app, Program& program);
+void add_compare(CLI::App& app, Program& program);
 void add_archive(CLI::App& app, Program& program);          ///< archive list, archive restore
 void add_plugins(CLI::App& app, Program& program);          ///< plugins list
 void add_trust(CLI::App& app, Program& program);
@@ -81,6 +84,8 @@ void add_pipelines(CLI::App& app, Program& program);        ///< pipelines list,
 void add_config(CLI::App& app, Program& program);           ///< config show, get, set
 void add_logs(CLI::App& app, Program& program);
 void add_pause(CLI::App& app, Program& program);
+void add_dashboard(CLI::App& app, Program& program);
+void add_repo(CLI::App& app, Program& program);             ///< repo add, repo list, repo remove
 void add_completion(CLI::App& app, Program& program);
 void add_help(CLI::App& app, Program& program);
 

@@ -487,6 +487,21 @@ std::string Project::from_here(const std::string& path) const {
     return !is_valid_utf8(whole) && std::filesystem::equivalent(program_.directory, ".", error) ? path : whole;
 }
 
+json::object Project::settings_for_task() const {
+    json::object all = settings_->all();
+    for (const char* key : {"transcript", "record"}) {
+        const std::string file = settings_->text(std::string("llm.") + key);
+        if (!file.empty()) { all["llm"].as_object()[key] = from_here(file); }
+    }
+    services_->redactor.redact(all);
+    return all;
+}
+
+Result<void> Project::seal(json::object& configuration) {
+    AF_TRY(const std::string state, state_directory(program_.environment));
+    return seal_settings(state, ids_, place_.root.string(), configuration);
+}
+
 Result<ModelSettings> Project::asked_model(const std::string& role) const {
     ModelSettings asked = read_model_settings(*settings_, role);
     const GuardedSetting* missed = missed_by_model(*settings_, trust_.left_out(), role);

@@ -59,6 +59,7 @@ public:
     [[nodiscard]] PipelineController& controller() noexcept { return *controller_; }
     [[nodiscard]] const GitWorkshopOptions& workshop_options() const noexcept { return workshop_options_; }
     [[nodiscard]] ProcessRunner& processes() noexcept { return *processes_; }
+    [[nodiscard]] IdSource& ids() noexcept { return ids_; }
 
     /// Whether what the project's own files want to run may run: plugins, servers, commands. What else asks (`.mcp.json`) asks here.
     [[nodiscard]] const ProjectTrust& trust() const noexcept { return trust_; }
@@ -83,6 +84,10 @@ public:
     [[nodiscard]] Result<std::vector<Reached>> reach_models(const ModelSettings& settings, bool first_only);
     /// A path of the settings, from the folder that the command is given in.
     [[nodiscard]] std::string from_here(const std::string& path) const;
+    /// The settings in force, with paths that mean the same wherever the task is resumed from, as its file will hold them.
+    [[nodiscard]] json::object settings_for_task() const;
+    /// Marks a task's settings as written by this program in this checkout (seal_settings). Errors: AF-CLI-003, AF-SEC-006.
+    [[nodiscard]] Result<void> seal(json::object& configuration);
     /// Id, version, hash and kind of each plugin that this pipeline uses: its stages, its roles' tools and models, the handlers. Those that cannot be found
     /// out are left out: the stage that needs them says so.
     [[nodiscard]] json::array plugins_of(const PipelineTemplate& pipeline);

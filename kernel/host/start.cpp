@@ -13,13 +13,13 @@
 #include "base/text.hpp"
 #include "git/repository.hpp"
 #include "host/command_line.hpp"
+#include "host/compare.hpp"
 #include "host/detach.hpp"
 #include "host/display.hpp"
 #include "host/event_stream.hpp"
 #include "host/outcome.hpp"
 #include "host/ready.hpp"
 #include "host/surroundings.hpp"
-#include "host/task_seal.hpp"
 #include "pipeline/agent_tools.hpp"
 
 namespace agentforge::kernel {
@@ -30,6 +30,7 @@ struct StartArguments {
     std::string request;
     std::string pipeline;
     std::string exit_after;
+    std::string compare_to;
     bool include_uncommitted = false;
     std::vector<std::string> approve;
     bool supervised = false;
@@ -93,17 +94,6 @@ Result<void> check_stages(const PipelineTemplate& pipeline, std::vector<std::str
                      (near.empty() ? "" : "did you mean `" + near + "`? ") + "its stages are " + known, ErrorKind::not_found};
     }
     return {};
-}
-
-/// The settings in force, with paths that mean the same wherever the task is resumed from, as its file will hold them.
-json::object settings_for_task(Project& project) {
-    json::object all = project.settings().all();
-    for (const char* key : {"transcript", "record"}) {
-        const std::string file = project.settings().text(std::string("llm.") + key);
-        if (!file.empty()) { all["llm"].as_object()[key] = project.from_here(file); }
-    }
-    project.services().redactor.redact(all);
-    return all;
 }
 
 /// What a stage would miss later is said before a task exists: its plugin, its agents, their tools, their models.
@@ -235,7 +225,22 @@ int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeli
     return 0;
 }
 
-int start_task(Program& program, const StartArguments& arguments, const std::string& request) {
+/// What came of the task, then how it differs from another one.
+int tell_compared(Program& program, Project& project, const PipelineResult& result, const std::string& other) {
+    const auto compared = [&]() -> Result<TaskComparison> {
+        AF_TRY(const Repository repository, Repository::open(project.place().root));
+        return compare_tasks(project.tasks(), repository, other, result.task_id);
+    }();
+    const int code = tell(program, project, result, compared.ok() ? json::object{{"comparison", to_json(*compared)}} : json::object());
+    if (!compared.ok()) {
+        program.err << "agentforge: " << printable_lines(compared.error().to_string()) << "\n";
+    } else if (!program.json_output && !program.stream_output) {
+        tell_comparison(program.out, *compared);
+    }
+    return code;
+}
+
+int start_task(Program& program, StartArguments arguments, const std::string& request) {
     const auto progress = make_progress(program);
     auto opened = Project::open(program, *progress);
     if (!opened.ok()) { return program.fail(opened.error()); }
@@ -259,6 +264,11 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
         if (const auto askable = check_interactive(project, *pipeline); !askable.ok()) { return program.fail(askable.error()); }
     }
     if (const auto tellable = check_handlers(project.settings(), project.plugins(), project.network(), project.trust().left_out(), program.environment); !tellable.ok()) { return program.fail(tellable.error()); }
+    if (!arguments.compare_to.empty()) {
+        const auto other = project.tasks().resolve(arguments.compare_to);
+        if (!other.ok()) { return program.fail(other.error()); }
+        arguments.compare_to = *other;
+    }
     const auto changed_files = uncommitted_changes(project);
     name_uncommitted_changes(program, changed_files, arguments.include_uncommitted);
     if (arguments.dry_run) { return changed_files.ok() ? tell_plan(program, project, *pipeline, arguments, request, *gates, *changed_files) : program.fail(changed_files.error()); }
@@ -273,18 +283,14 @@ int start_task(Program& program, const StartArguments& arguments, const std::str
     options.interactive = wants_interactive(project, arguments);
     options.include_uncommitted = arguments.include_uncommitted;
     options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
-    options.configuration = settings_for_task(project);
-    options.seal = [&](json::object& configuration) -> Result<void> {
-        AF_TRY(const std::string state, state_directory(program.environment));
-        SystemIdSource ids;
-        return seal_settings(state, ids, project.place().root.string(), configuration);
-    };
+    options.configuration = project.settings_for_task();
+    options.seal = [&project](json::object& configuration) { return project.seal(configuration); };
     const auto result = project.controller().execute(request, options);
     if (!result.ok()) {
         if (first) { remove_empty_project_folder(project.place()); }
         return program.fail(result.error());
     }
-    return tell(program, project, *result);
+    return arguments.compare_to.empty() ? tell(program, project, *result) : tell_compared(program, project, *result, arguments.compare_to);
 }
 
 int run_start(Program& program, const StartArguments& arguments) {
@@ -311,6 +317,7 @@ void add_start(CLI::App& app, Program& program) {
     add_option(*command, "--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default, `implement`)")->type_name("PIPELINE");
     const Option exit_after = *add_option(*command, "--exit-after", arguments->exit_after, "End after this stage, with its verified artifact")->type_name("STAGE");
     add_option(*command, "--through", arguments->exit_after, "The same as --exit-after")->type_name("STAGE")->excludes(exit_after);
+    add_option(*command, "--compare-to", arguments->compare_to, "When it has ended, show how it differs from this task, as `agentforge compare` does")->type_name("TASK");
     add_flag(*command, "--include-uncommitted", arguments->include_uncommitted, "Start from your checkout as it is, not from the last commit");
     add_flag(*command, "--supervised", arguments->supervised, "Ask for approval between stages");
     add_flag(*command, "--interactive", arguments->interactive, "Ask before every action of an agent: it is approved, changed or rejected, and then done or not");

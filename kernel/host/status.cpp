@@ -8,6 +8,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "aggregate/followed_task.hpp"
 #include "base/text.hpp"
 #include "base/clock.hpp"
 #include "base/files.hpp"
@@ -110,33 +111,30 @@ int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, c
     return 0;
 }
 
-/// A task as it was seen last. Who watches it need not read a journal again that has not grown.
+/// A task as it was seen last. Who watches it reads what its journal has grown by.
 struct SeenTask {
-    TaskState state;
+    std::unique_ptr<FollowedTask> followed;         ///< Null: the journal cannot be read.
+    TaskState projected;                            ///< What `state.yaml` says then.
     std::vector<Record> records;
-    std::uintmax_t journal_bytes = 0;
-    bool from_journal = true;
+    [[nodiscard]] const TaskState& state() const { return followed ? followed->state() : projected; }
 };
 
 /// The journal is what counts: the projection may be some records behind. Where the journal cannot be read, the projection is better than nothing,
 /// unless its records are wanted, too.
 Result<void> look_at_task(Program& program, const TaskStore& store, const std::string& id, bool wants_records, std::optional<SeenTask>& seen) {
-    SeenTask now;
-    std::error_code error;
-    now.journal_bytes = std::filesystem::file_size(store.paths(id).journal(), error);
-    if (!error && seen && seen->journal_bytes == now.journal_bytes) { return {}; }
-    auto state = read_task_state(store, id, &now.records);
-    if (!state.ok() && state.error().code == "AF-TASK-015") { return state.error(); }       // It would be another task's.
-    if (!state.ok()) {
-        const auto projection = store.load_state(id);
-        auto shown = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
-        if ((wants_records && now.records.empty()) || !shown.ok()) { return state.error(); }
-        program.err << "agentforge: " << printable_lines(state.error().to_string()) << "\nWhat follows is from state.yaml.\n";
-        state = std::move(shown);
-        now.from_journal = false;
-    }
-    now.state = std::move(*state);
-    seen = std::move(now);
+    if (!seen) { seen.emplace(SeenTask{std::make_unique<FollowedTask>(store.paths(id), id), {}, {}}); }
+    const auto keep = [&](const Record& record) { if (wants_records) { seen->records.push_back(record); } };
+    const Result<void> read = seen->followed ? seen->followed->refresh(keep) : Result<void>();
+    if (read.ok() && !seen->state().task_id.empty()) { return {}; }
+    const auto state = read_task_state(store, id);      // It says best why there is no state.
+    if (state.ok()) { return read.ok() ? seen->followed->refresh(keep) : read; }
+    if (state.error().code == "AF-TASK-015") { return state.error(); }       // It would be another task's.
+    const auto projection = store.load_state(id);
+    auto shown = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
+    if ((wants_records && seen->records.empty()) || !shown.ok()) { return state.error(); }
+    program.err << "agentforge: " << printable_lines(state.error().to_string()) << "\nWhat follows is from state.yaml.\n";
+    seen->projected = std::move(*shown);
+    seen->followed.reset();
     return {};
 }
 
@@ -164,7 +162,7 @@ BoxPart gates_part(const TaskState& state) {
 
 /// One stage: how it went, its steps, its artifact.
 int show_phase(Program& program, std::ostream& out, const TaskStore& store, const SeenTask& seen, const std::string& phase, bool watch) {
-    const TaskState& state = seen.state;
+    const TaskState& state = seen.state();
     const auto found = std::find_if(state.stages.begin(), state.stages.end(), [&](const StageState& stage) { return stage.name == phase; });
     if (found == state.stages.end()) {
         std::vector<std::string> names;
@@ -218,7 +216,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     const bool detailed = arguments.detail && !program.json_output;
     if (const auto looked = look_at_task(program, store, *id, detailed || !arguments.phase.empty(), seen); !looked.ok()) { return program.fail(looked.error()); }
     if (!arguments.phase.empty()) { return show_phase(program, out, store, *seen, arguments.phase, arguments.watch); }
-    const TaskState* const state = &seen->state;
+    const TaskState* const state = &seen->state();
     if (program.json_output) {
         json::object object = to_json(*state);
         object.erase("pipeline_template");
@@ -228,7 +226,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     std::vector<BoxPart> detail;
     if (detailed) { detail = detail_of(store, *state, seen->records); }
     const Spend spend = state->ledger.total();
-    const TaskGlance glance = glance_of(*state, store.paths(*id));
+    const TaskGlance glance = glance_of(*state, seen->followed ? seen->followed->acts() : LastActs(), store.paths(*id));
     if (shows_boxes(program)) {
         auto parts = box_of_task(*state, glance, spend.calls + spend.lost > 0 ? "cost: " + cost_of_task(store, *id, spend, state->ledger.unpriced_models()) : "", look_of(program), SystemClock().now());
         if (arguments.detail) {
@@ -279,7 +277,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
 int show_once(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments, std::optional<SeenTask>& seen) {
     if (arguments.task.empty()) { return list_tasks(program, out, place, arguments); }
     const int code = show_task(program, out, place, arguments, seen);
-    return seen && !seen->from_journal ? 1 : code;      // Who asks a script's question is not told that all is well.
+    return seen && !seen->followed ? 1 : code;      // Who asks a script's question is not told that all is well.
 }
 
 /// Over what stands on the screen, without a flicker; what has no room there is left out below.

@@ -4,14 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "host/display.hpp"
 #include "host/event_fields.hpp"
 #include "host/terminal.hpp"
-#include "plugins/call_mark.hpp"
 
 namespace agentforge::kernel {
 
@@ -110,20 +108,7 @@ BoxPart stages_part(const TaskState& state, std::size_t room) {
     return part;
 }
 
-/// What a task's folder says beside its state.
-TaskGlance glance_into(const TaskPaths& paths) {
-    TaskGlance glance;
-    glance.running = TaskLock::holder(paths).has_value();
-    if (!glance.running) { glance.ended_in = last_marked_call(paths.plugin_call()).value_or(""); }
-    glance.acts = last_acts(paths.journal());
-    return glance;
-}
-
 }  // namespace
-
-bool is_interrupted(const TaskGlance& task) {
-    return !task.running && (task.summary.status == "running" || (task.summary.status == "pending" && task.began));
-}
 
 std::vector<std::string> ways_on(const TaskGlance& task) {
     const std::string id = short_id(task.summary.task_id);
@@ -167,102 +152,6 @@ std::string time_since(const std::string& then, std::chrono::system_clock::time_
     if (seconds < hour) { return fmt::format("{} m", seconds / minute); }
     if (seconds < day) { return fmt::format("{} h {:02} m", seconds / hour, seconds / minute % 60); }
     return fmt::format("{} d {} h", seconds / day, seconds / hour % 24);
-}
-
-LastActs last_acts(const std::filesystem::path& journal) {
-    constexpr std::streamoff most = 256 << 10;
-    LastActs acts;
-    std::ifstream in(journal, std::ios::binary | std::ios::ate);
-    if (!in) { return acts; }
-    const std::streamoff size = in.tellg();
-    std::string text(static_cast<std::size_t>(std::min(size, most)), '\0');
-    in.seekg(size - static_cast<std::streamoff>(text.size()));
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
-    // From the end; a line that is not whole is none.
-    std::size_t end = text.rfind('\n');
-    while (end != std::string::npos && end > 0 && (acts.action.empty() || acts.tests == 0 || !acts.conformance)) {
-        const std::size_t before = text.rfind('\n', end - 1);
-        if (before == std::string::npos) { break; }
-        const std::string_view line = std::string_view(text).substr(before + 1, end - before - 1);
-        end = before;
-        const std::string_view head = line.substr(0, 120);
-        const bool step = acts.action.empty() && head.find("\"type\": \"step\"") != std::string_view::npos;
-        const bool gate = head.find("\"type\": \"gate\"") != std::string_view::npos;
-        if (!line.starts_with("- {") || (!step && !gate)) { continue; }
-        const auto record = parse_json(line.substr(2), journal.string());
-        if (!record.ok() || !record->is_object()) { continue; }
-        const json::object& body = record->get_object();
-        if (step) {
-            const json::value* action = body.if_contains("action");
-            if (action != nullptr && action->is_object()) { acts.action = event_text(action->get_object(), "type"); }
-            acts.at = event_text(body, "timestamp");
-        } else {
-            if (acts.tests == 0 && event_number(body, "tests") > 0) {
-                acts.tests = event_number(body, "tests");
-                acts.tests_passed = event_number(body, "tests_passed");
-            }
-            if (!acts.conformance && body.contains("conformance")) { acts.conformance = event_flag(body, "conformance"); }
-        }
-    }
-    return acts;
-}
-
-TaskGlance glance_of(const TaskState& state, const TaskPaths& paths) {
-    TaskGlance glance = glance_into(paths);
-    glance.summary = summary_of(state);
-    if (is_terminal(state.status)) { return glance; }
-    for (const StageState& stage : state.stages) {
-        ++glance.stages;
-        glance.stages_done += stage.status == StageStatus::completed || stage.status == StageStatus::skipped ? 1 : 0;
-        if (state.exit_after && stage.name == *state.exit_after) { break; }
-    }
-    if (state.escalation) {
-        glance.waiting_id = state.escalation->id;
-        glance.question = state.escalation->question;
-    } else if (state.approval) {
-        glance.waiting_id = state.approval->id;
-        glance.question = "approval of " + state.stage().name;
-    } else if (state.action && !state.action->id.empty()) {
-        glance.waiting_id = state.action->id;
-        glance.question = "the action " + state.action->tool;
-    } else if (!state.pause_reason.empty() && state.status == TaskStatus::paused) {
-        glance.question = state.pause_reason;
-    }
-    return glance;
-}
-
-TaskGlance glance_at(const TaskStore& store, TaskSummary summary) {
-    TaskGlance glance;
-    if (!is_over(summary.status)) {
-        const TaskPaths paths = store.paths(summary.task_id);
-        const auto projection = store.load_state(summary.task_id);
-        const auto state = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
-        glance = state.ok() ? glance_of(*state, paths) : glance_into(paths);
-        glance.began = !store.never_began(summary.task_id);
-    }
-    glance.summary = std::move(summary);
-    return glance;
-}
-
-json::object to_json(const TaskGlance& glance) {
-    const TaskSummary& task = glance.summary;
-    json::object told{{"task_id", task.task_id},       {"request", task.request},
-                      {"status", task.status},         {"pipeline", task.pipeline},
-                      {"current_stage", task.current_stage}, {"created_at", task.created_at},
-                      {"updated_at", task.updated_at}, {"waiting_for", task.waiting_for}};
-    if (is_over(task.status)) { return told; }
-    told["running"] = glance.running;
-    if (!glance.ended_in.empty()) { told["ended_in"] = glance.ended_in; }
-    told["waiting_id"] = glance.waiting_id;
-    told["stages_done"] = glance.stages_done;
-    told["stages"] = glance.stages;
-    told["last_action"] = glance.acts.action;
-    told["last_action_at"] = glance.acts.at;
-    told["tests"] = glance.acts.tests;
-    told["tests_passed"] = glance.acts.tests_passed;
-    told["conformance"] = glance.acts.conformance ? json::value(*glance.acts.conformance) : json::value(nullptr);
-    return told;
 }
 
 std::vector<BoxPart> box_of_tasks(const std::string& project, const TaskCounts& counts, const std::vector<TaskGlance>& shown, std::size_t left_out, const BoxLook& look,

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aggregate/aggregator.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/ids.hpp"
+#include "base/text.hpp"
+
+namespace agentforge::kernel {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t most_ended_followed = 16;
+constexpr std::int64_t ns_per_second = 1'000'000'000;
+
+bool is_over(const TaskFigures& figures) {
+    const std::string& status = figures.glance.summary.status;
+    return status == "completed" || status == "failed" || status == "aborted";
+}
+
+bool may_run(const TaskFigures& figures) { return figures.glance.summary.status == "running" || figures.glance.summary.status == "pending" || figures.glance.running; }
+
+TaskChange change_of(const TaskFigures& figures, std::string type) {
+    const TaskSummary& task = figures.glance.summary;
+    const json::value& steps = figures.summary.at("steps").as_object().at("total");
+    return {figures.repo, task.task_id, figures.seq, std::move(type), task.current_stage, steps.to_number<std::uint64_t>(), condition_of(figures.glance)};
+}
+
+/// Of another user: a repository whose tasks may not be trusted to be what they say.
+std::optional<Error> foreign(const KnownRepository& repository) {
+    struct stat status {};
+    const fs::path folder = Aggregator::agentforge_of(repository);
+    if (::lstat(folder.c_str(), &status) != 0) { return std::nullopt; }
+    if (S_ISDIR(status.st_mode) && (status.st_uid == ::geteuid() || ::geteuid() == 0)) { return std::nullopt; }
+    return Error{"AF-DASH-010", "The tasks of `" + repository.name + "` are left out: its folder is a link or somebody else's", folder.string(),
+                 "Work on a clone of your own, or take it out: agentforge repo remove " + repository.name, ErrorKind::denied};
+}
+
+}  // namespace
+
+Aggregator::Aggregator(std::vector<KnownRepository> repositories) : repositories_(std::move(repositories)) {}
+
+fs::path Aggregator::folder_of(const Key& key) const { return agentforge_of(repositories_[key.first]) / "tasks" / key.second; }
+
+std::vector<std::string> Aggregator::names_in(std::size_t repository) {
+    std::vector<std::string> names;
+    repository_problems_.erase(repository);
+    if (auto problem = foreign(repositories_[repository])) {
+        repository_problems_.emplace(repository, std::move(*problem));
+        return names;
+    }
+    std::error_code error;
+    for (fs::directory_iterator at(agentforge_of(repositories_[repository]) / "tasks", error), end; !error && at != end; at.increment(error)) {
+        std::string name = at->path().filename().string();
+        std::error_code none;
+        if (is_task_id(name) && at->is_directory(none) && !at->is_symlink(none)) { names.push_back(std::move(name)); }
+    }
+    std::error_code none;
+    if (!fs::is_directory(repositories_[repository].path, none)) {
+        repository_problems_.emplace(repository, Error{"AF-DASH-011", "The repository `" + repositories_[repository].name + "` is not there", repositories_[repository].path.string(),
+                                                       "Put it back, or take it out: agentforge repo remove " + repositories_[repository].name, ErrorKind::not_found});
+    }
+    return names;
+}
+
+std::vector<TaskChange> Aggregator::refresh() {
+    const std::lock_guard lock(mutex_);
+    std::vector<TaskChange> changes;
+    std::map<Key, bool> there;
+    for (std::size_t repository = 0; repository < repositories_.size(); ++repository) {
+        for (const std::string& name : names_in(repository)) { there[{repository, name}] = true; }
+    }
+    const auto gone = [&](const auto& known) { return !there.contains(known.first); };
+    version_ += std::erase_if(tasks_, gone);
+    for (const auto& [key, unused] : there) { look(key, changes); }
+    if (!loaded_) { changes.clear(); }
+    loaded_ = true;
+    return changes;
+}
+
+std::vector<TaskChange> Aggregator::refresh(std::size_t repository, const std::string& task_id) {
+    const std::lock_guard lock(mutex_);
+    std::vector<TaskChange> changes;
+    if (repository < repositories_.size() && is_task_id(task_id) && !repository_problems_.contains(repository)) { look({repository, task_id}, changes); }
+    return changes;
+}
+
+std::vector<TaskChange> Aggregator::refresh_processes() {
+    const std::lock_guard lock(mutex_);
+    std::vector<TaskChange> changes;
+    for (auto& [key, known] : tasks_) {
+        if (!known.figures || !may_run(*known.figures)) { continue; }
+        const TaskPaths paths{folder_of(key)};
+        const bool running = TaskLock::holder(paths).has_value();
+        if (running == known.figures->glance.running) { continue; }
+        auto figures = std::make_shared<TaskFigures>(*known.figures);
+        figures->glance.running = running;
+        known.figures = std::move(figures);
+        ++version_;
+        changes.push_back(change_of(*known.figures, "process"));
+    }
+    return changes;
+}
+
+void Aggregator::look(const Key& key, std::vector<TaskChange>& changes) {
+    struct stat status {};
+    const TaskPaths paths{folder_of(key)};
+    if (::lstat(paths.journal().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
+        version_ += tasks_.erase(key);
+        return;
+    }
+    Known& known = tasks_[key];
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    const std::int64_t changed = status.st_ctim.tv_sec * ns_per_second + status.st_ctim.tv_nsec;
+    if (known.size == size && known.changed_ns == changed) { return; }
+    known.size = size;
+    known.changed_ns = changed;
+    follow(key, known, changes);
+    forget_ended(key, known);
+}
+
+void Aggregator::follow(const Key& key, Known& known, std::vector<TaskChange>& changes) {
+    const Sequence told = known.figures ? known.figures->seq : 0;
+    const bool first = known.figures == nullptr && !loaded_;
+    if (!known.followed) { known.followed = std::make_unique<FollowedTask>(TaskPaths{folder_of(key)}, key.second); }
+    struct Seen { Sequence seq; std::string type; };
+    std::vector<Seen> seen;
+    const auto read = known.followed->refresh([&](const Record& record) {
+        if (!first && record.seq > told) { seen.push_back({record.seq, std::string(record.type())}); }
+    });
+    ++version_;
+    known.problem.reset();
+    if (!read.ok()) { known.problem = read.error(); }
+    if (known.followed->state().task_id.empty()) { return; }
+    const auto figures = std::make_shared<const TaskFigures>(figures_of(*known.followed, repositories_[key.first].name));
+    known.figures = figures;
+    for (Seen& each : seen) {
+        TaskChange change = change_of(*figures, std::move(each.type));
+        change.seq = each.seq;
+        changes.push_back(std::move(change));
+    }
+}
+
+void Aggregator::forget_ended(const Key& key, Known& known) {
+    looked_at_.remove(key);
+    if (known.figures && known.followed && is_over(*known.figures)) { looked_at_.push_front(key); }
+    while (looked_at_.size() > most_ended_followed) {
+        const auto oldest = tasks_.find(looked_at_.back());
+        if (oldest != tasks_.end()) { oldest->second.followed.reset(); }
+        looked_at_.pop_back();
+    }
+}
+
+std::vector<Aggregator::Figures> Aggregator::tasks() const {
+    std::vector<Figures> all;
+    {
+        const std::lock_guard lock(mutex_);
+        for (const auto& [key, known] : tasks_) { if (known.figures) { all.push_back(known.figures); } }
+    }
+    std::ranges::sort(all, [](const Figures& one, const Figures& other) {
+        const TaskSummary& a = one->glance.summary;
+        const TaskSummary& b = other->glance.summary;
+        return a.updated_at != b.updated_at ? a.updated_at > b.updated_at : a.task_id > b.task_id;
+    });
+    return all;
+}
+
+std::vector<Error> Aggregator::problems() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<Error> all;
+    for (const auto& [repository, problem] : repository_problems_) { all.push_back(problem); }
+    for (const auto& [key, known] : tasks_) { if (known.problem) { all.push_back(*known.problem); } }
+    return all;
+}
+
+std::uint64_t Aggregator::version() const {
+    const std::lock_guard lock(mutex_);
+    return version_;
+}
+
+Result<Aggregator::Place> Aggregator::find(std::string_view task, std::string_view repo) const {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, known] : tasks_) {
+        if (key.second == task && (repo.empty() || repositories_[key.first].name == repo)) { return Place{key.first, key.second}; }
+    }
+    return Error{"AF-DASH-014", "There is no task '" + ellipsis(sanitize_utf8(task), 100) + "'", std::string(), "`agentforge status --all` lists them.", ErrorKind::not_found};
+}
+
+Result<Aggregator::Figures> Aggregator::figures(const Place& place) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = tasks_.find({place.repository, place.task_id});
+    if (found == tasks_.end()) { return Error{"AF-DASH-014", "There is no task '" + place.task_id + "'", std::string(), "`agentforge status --all` lists them.", ErrorKind::not_found}; }
+    if (found->second.figures) { return found->second.figures; }
+    return *found->second.problem;
+}
+
+Result<void> Aggregator::with_task(const Place& place, const std::function<Result<void>(const FollowedTask& task)>& look_at) {
+    const std::lock_guard lock(mutex_);
+    const Key key{place.repository, place.task_id};
+    const auto found = tasks_.find(key);
+    if (found == tasks_.end()) { return Error{"AF-DASH-014", "There is no task '" + place.task_id + "'", std::string(), "`agentforge status --all` lists them.", ErrorKind::not_found}; }
+    Known& known = found->second;
+    if (!known.followed) {
+        known.followed = std::make_unique<FollowedTask>(TaskPaths{folder_of(key)}, key.second);
+        AF_CHECK(known.followed->refresh());
+    }
+    if (known.followed->state().task_id.empty()) { return known.problem ? Result<void>(*known.problem) : Result<void>(); }
+    auto looked = look_at(*known.followed);
+    forget_ended(key, known);
+    return looked;
+}
+
+}  // namespace agentforge::kernel

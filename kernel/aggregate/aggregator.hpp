@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// All tasks of all known repositories, kept up to date from their journals (North Star 11.5, "State Aggregator").
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aggregate/figures.hpp"
+#include "aggregate/followed_task.hpp"
+#include "aggregate/known_repositories.hpp"
+
+namespace agentforge::kernel {
+
+/// One thing that happened: a record was appended, or a process took a task up or let it go (`type` is `process` then).
+struct TaskChange {
+    std::string repo;
+    std::string task_id;
+    Sequence seq = 0;               ///< The journal's; of `process`, that of the last record.
+    std::string type;
+    std::string stage;              ///< Current stage after it.
+    std::uint64_t step = 0;         ///< Steps of the task so far.
+    std::string state;              ///< condition_of.
+};
+
+/// It reads and stores nothing. Safe to use from several threads.
+///
+/// Memory: the figures of each task, and the states of those that have not ended and of the 16 ended ones that were looked at last.
+class Aggregator {
+public:
+    explicit Aggregator(std::vector<KnownRepository> repositories);
+
+    [[nodiscard]] const std::vector<KnownRepository>& repositories() const noexcept { return repositories_; }
+    [[nodiscard]] static std::filesystem::path agentforge_of(const KnownRepository& repository) { return repository.path / ".agentforge"; }
+
+    /// Looks at every task whose journal has changed, and for new and removed ones. The first call reads everything and tells of no change.
+    std::vector<TaskChange> refresh();
+    /// Looks at one task: costs what its journal grew by. A task that nobody knew is taken in.
+    std::vector<TaskChange> refresh(std::size_t repository, const std::string& task_id);
+    /// Looks whether the tasks under way still have a process: it may end without a record.
+    std::vector<TaskChange> refresh_processes();
+
+    using Figures = std::shared_ptr<const TaskFigures>;
+    /// Last activity first.
+    [[nodiscard]] std::vector<Figures> tasks() const;
+    /// What could not be read, one for each task or repository.
+    [[nodiscard]] std::vector<Error> problems() const;
+    /// Changes whenever any figure does.
+    [[nodiscard]] std::uint64_t version() const;
+
+    /// Where a task lies.
+    struct Place { std::size_t repository = 0; std::string task_id; };
+    /// `task`: its whole id. `repo`: a repository's name, or empty for the first that has the task. Errors: `not_found` AF-DASH-014.
+    [[nodiscard]] Result<Place> find(std::string_view task, std::string_view repo = {}) const;
+    [[nodiscard]] Result<Figures> figures(const Place& place) const;
+    /// Calls `look` with the task as its journal has it now. `look` must be quick: others wait. Errors: those of FollowedTask::refresh.
+    [[nodiscard]] Result<void> with_task(const Place& place, const std::function<Result<void>(const FollowedTask& task)>& look);
+
+private:
+    struct Known {
+        std::unique_ptr<FollowedTask> followed;     ///< Null: it has ended, and nobody looked at it for some time.
+        Figures figures;                            ///< Null: its journal could not be read.
+        std::optional<Error> problem;
+        std::uint64_t size = 0;                     ///< Of its journal, with the time of its last change: while they are the same nothing was appended.
+        std::int64_t changed_ns = 0;
+    };
+    using Key = std::pair<std::size_t, std::string>;
+
+    void look(const Key& key, std::vector<TaskChange>& changes);
+    void follow(const Key& key, Known& known, std::vector<TaskChange>& changes);
+    void forget_ended(const Key& key, Known& known);
+    [[nodiscard]] std::vector<std::string> names_in(std::size_t repository);
+    [[nodiscard]] std::filesystem::path folder_of(const Key& key) const;
+
+    const std::vector<KnownRepository> repositories_;
+    mutable std::mutex mutex_;
+    std::map<Key, Known> tasks_;
+    std::map<std::size_t, Error> repository_problems_;
+    std::list<Key> looked_at_;                      ///< Ended tasks that are still followed, newest first.
+    std::uint64_t version_ = 1;
+    bool loaded_ = false;
+};
+
+}  // namespace agentforge::kernel

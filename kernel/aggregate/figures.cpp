@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aggregate/figures.hpp"
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr double micro = 1e-6;
+
+std::uint64_t seconds_between(const std::string& from, const std::string& to) {
+    const auto begin = parse_time(from);
+    const auto end = parse_time(to);
+    if (!begin.ok() || !end.ok() || *end < *begin) { return 0; }
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(*end - *begin).count());
+}
+
+bool is_done(const StageState& stage) { return stage.status == StageStatus::completed || stage.status == StageStatus::skipped; }
+
+/// The stages up to the one that the task ends with.
+std::size_t stages_to_the_end(const TaskState& state) {
+    const std::string& exit = state.exit_after ? *state.exit_after : state.pipeline.exit_stage;
+    const auto found = std::ranges::find(state.stages, exit, &StageState::name);
+    return found == state.stages.end() ? state.stages.size() : static_cast<std::size_t>(found - state.stages.begin()) + 1;
+}
+
+json::value text_or_null(const std::string& text) { return text.empty() ? json::value(nullptr) : json::value(text); }
+
+json::object timing_of(const TaskState& state) {
+    const double done = overall_progress(state);
+    const std::uint64_t worked = state.wall_ms() / 1000;
+    json::object timing{{"started_at", state.created_at}, {"last_activity", state.updated_at}, {"completed_at", text_or_null(state.completed_at)},
+                        {"elapsed_seconds", seconds_between(state.created_at, state.updated_at)}, {"working_seconds", worked}, {"estimated_remaining_seconds", nullptr}};
+    constexpr double enough_to_tell = 0.1;
+    if (!is_terminal(state.status) && done >= enough_to_tell) { timing["estimated_remaining_seconds"] = static_cast<std::uint64_t>(static_cast<double>(worked) * (1 - done) / done); }
+    return timing;
+}
+
+json::object steps_of(const TaskState& state) {
+    json::object by_phase;
+    for (const StageState& stage : state.stages) { if (stage.visits > 0) { by_phase[stage.name] = stage.steps; } }
+    return {{"total", state.steps}, {"by_phase", std::move(by_phase)}};
+}
+
+json::object health_of(const FollowedTask& task) {
+    const TaskState& state = task.state();
+    const LastActs& acts = task.acts();
+    return {{"tests_passing", acts.tests_passed}, {"tests_total", acts.tests}, {"conformance", acts.conformance ? json::value(*acts.conformance) : json::value(nullptr)},
+            {"escalations_pending", state.waiting_for().empty() ? 0 : 1}, {"errors_recent", task.recent_errors()}};
+}
+
+json::object cost_of(const TaskState& state) {
+    const Spend spend = state.ledger.total();
+    json::object cost{{"tokens_used", spend.tokens()}, {"input_tokens", spend.input_tokens}, {"output_tokens", spend.output_tokens}, {"calls", spend.calls},
+                      {"calls_lost", spend.lost}, {"estimated_cost_usd", static_cast<double>(spend.cost_microusd) * micro}, {"cost_known", spend.cost_known()}};
+    if (!spend.cost_known() && spend.cost_microusd == 0) { cost["estimated_cost_usd"] = nullptr; }
+    return cost;
+}
+
+json::object pipeline_of(const TaskState& state) {
+    json::array stages;
+    const std::size_t end = stages_to_the_end(state);
+    for (std::size_t index = 0; index < end; ++index) {
+        const StageState& stage = state.stages[index];
+        stages.push_back({{"name", stage.name}, {"status", to_string(stage.status)}, {"steps", stage.steps}, {"attempts", stage.attempts}, {"duration_ms", stage.duration_ms},
+                          {"tokens", stage.input_tokens + stage.output_tokens}, {"skip_reason", text_or_null(stage.skip_reason)}, {"error", text_or_null(stage.error)},
+                          {"artifact", text_or_null(stage.artifact)}});
+    }
+    const bool none = state.stages.empty() || end == 0;
+    return {{"template", state.pipeline.name}, {"entry_stage", none ? "" : state.stages.front().name}, {"exit_stage", none ? "" : state.stages[end - 1].name},
+            {"progress", overall_progress(state)}, {"stages", std::move(stages)}};
+}
+
+json::value awaited(const TaskState& state) { return state.waiting_for().empty() ? json::value(nullptr) : json::value("user_decision"); }
+
+json::value current_stage_of(const TaskState& state) {
+    if (state.stages.empty()) { return nullptr; }
+    const StageState& stage = state.stage();
+    const std::string_view status = stage.iterations > 0 && !is_done(stage) ? std::string_view("iterating") : to_string(stage.status);
+    return json::object{{"name", stage.name}, {"status", status}, {"iteration", stage.iterations + 1}, {"cycle", stage.cycles}, {"attempt", stage.attempts}, {"awaiting", awaited(state)}};
+}
+
+json::value iteration_of(const FollowedTask& task) {
+    const TaskState& state = task.state();
+    if (state.stages.empty()) { return nullptr; }
+    const StageState& stage = state.stage();
+    json::array decisions;
+    for (const IterationDecision& each : task.decisions()) {
+        if (each.stage != stage.name) { continue; }
+        decisions.push_back({{"iteration", each.iteration}, {"decision", each.decision}, {"at", each.at}, {"by", each.by}, {"feedback", each.feedback}});
+    }
+    if (decisions.empty() && !state.approval) { return nullptr; }
+    return json::object{{"stage", stage.name}, {"current", stage.iterations + 1}, {"max", state.stage_template().max_iterations}, {"decisions", std::move(decisions)}};
+}
+
+json::value last_action_of(const FollowedTask& task) {
+    const LastActs& acts = task.acts();
+    if (acts.action.empty()) { return nullptr; }
+    return json::object{{"step", task.state().steps}, {"action", acts.action}, {"started_at", acts.at}, {"result", acts.succeeded ? "success" : "failure"}};
+}
+
+json::object delivery_of(const TaskState& state) {
+    json::object delivery{{"commit", text_or_null(state.commit)}, {"branch", text_or_null(state.branch)}};
+    for (const char* key : {"pr_url", "patch_file", "deliverable_type"}) {
+        const json::value* value = state.delivery.if_contains(key);
+        delivery[key] = value != nullptr ? *value : json::value(nullptr);
+    }
+    return delivery;
+}
+
+}  // namespace
+
+double stage_progress(const TaskState& state) {
+    if (state.stages.empty() || state.stages.size() <= state.stage_index) { return 0; }
+    constexpr double most_while_working = 0.9;      // An estimate: what is left is gate, review and approval.
+    switch (state.progress) {
+        case StageProgress::not_started: return is_done(state.stage()) ? 1 : 0;
+        case StageProgress::accepted:
+        case StageProgress::approving: return most_while_working;
+        default: break;
+    }
+    const auto most_steps = static_cast<double>(std::max(1U, state.stage_template().max_steps));
+    const double share = static_cast<double>(state.stage().steps) / most_steps;
+    return std::min(most_while_working, share * 2);     // A stage takes half of the steps that it may take, as a rule.
+}
+
+double overall_progress(const TaskState& state) {
+    if (state.status == TaskStatus::completed) { return 1; }
+    const std::size_t end = stages_to_the_end(state);
+    if (end == 0) { return 0; }
+    double done = 0;
+    for (std::size_t index = 0; index < end; ++index) { done += is_done(state.stages[index]) ? 1 : 0; }
+    if (!is_done(state.stage())) { done += stage_progress(state); }
+    return std::min(1.0, done / static_cast<double>(end));
+}
+
+std::string condition_of(const TaskGlance& glance) {
+    const TaskSummary& task = glance.summary;
+    if (task.waiting_for == "escalation") { return "escalated"; }
+    if (!task.waiting_for.empty()) { return "awaiting_approval"; }
+    if (is_interrupted(glance)) { return "interrupted"; }
+    return task.status == "running" ? "in_progress" : task.status;
+}
+
+std::vector<std::string> available_actions(const TaskGlance& glance) {
+    const TaskSummary& task = glance.summary;
+    if (task.status == "completed" || task.status == "aborted") { return {}; }
+    if (task.waiting_for == "escalation") { return {"respond", "abort"}; }
+    if (task.waiting_for == "approval") { return {"approve", "revise", "reject", "abort"}; }
+    if (task.waiting_for == "action") { return {"approve", "reject", "abort"}; }
+    if (glance.running) { return {"pause", "abort"}; }
+    return {"resume", "abort"};
+}
+
+TaskFigures figures_of(const FollowedTask& task, const std::string& repo) {
+    const TaskState& state = task.state();
+    TaskFigures figures{.repo = repo, .glance = glance_of(state, task.acts(), task.paths()), .seq = state.seq, .summary = {}};
+    json::object status{{"task_status", to_string(state.status)}, {"phase", state.stages.empty() ? json::value(nullptr) : json::value(state.stage().name)},
+                        {"phase_progress", stage_progress(state)}, {"overall_progress", overall_progress(state)}, {"waiting_for", text_or_null(std::string(state.waiting_for()))},
+                        {"waiting_id", text_or_null(figures.glance.waiting_id)}, {"question", text_or_null(figures.glance.question)}, {"error", text_or_null(state.error)},
+                        {"error_code", text_or_null(state.error_code)}, {"pause_reason", text_or_null(state.pause_reason)}};
+    figures.summary = {{"task_id", state.task_id}, {"repo", repo}, {"request", state.request}, {"goal", state.request}, {"goal_type", state.goal_type}, {"sequence", state.seq},
+                       {"status", std::move(status)}, {"timing", timing_of(state)}, {"steps", steps_of(state)}, {"health", health_of(task)}, {"cost", cost_of(state)},
+                       {"current_action", last_action_of(task)}, {"pipeline", pipeline_of(state)}, {"current_stage", current_stage_of(state)},
+                       {"iteration_summary", iteration_of(task)}, {"delivery", delivery_of(state)}};
+    return figures;
+}
+
+json::object to_json(const TaskFigures& figures) {
+    json::object told = figures.summary;
+    json::object& status = told["status"].as_object();
+    status["state"] = condition_of(figures.glance);
+    status["running"] = figures.glance.running;
+    status["ended_in"] = text_or_null(figures.glance.ended_in);
+    json::array actions;
+    for (const std::string& action : available_actions(figures.glance)) { actions.emplace_back(action); }
+    told["available_actions"] = std::move(actions);
+    return told;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// One task, followed by its journal as it grows.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregate/glance.hpp"
+#include "journal/tail.hpp"
+#include "task/state.hpp"
+#include "task/store.hpp"
+
+namespace agentforge::kernel {
+
+/// What a person decided on a version of an artifact (North Star 13.13).
+struct IterationDecision {
+    std::string stage;
+    unsigned iteration = 0;         ///< Of its stage, from 1.
+    std::string decision;           ///< `approve`, `revise` or `reject`.
+    std::string at;
+    std::string by;
+    std::string feedback;
+};
+
+/// What the task had used when a step was done.
+struct UsagePoint {
+    std::string at;
+    std::uint64_t step = 0;
+    std::uint64_t tokens = 0;
+    std::uint64_t cost_microusd = 0;
+};
+
+/// A file that steps of a stage have changed. A stage that was entered again may have changed it back.
+struct TouchedFile {
+    std::uint64_t lines_added = 0;
+    std::uint64_t lines_removed = 0;
+    bool created = false;
+    std::string last_modified;
+};
+
+/// Steps in a row that are of one stage.
+struct StepRange {
+    std::string stage;
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+};
+
+/// The state of a task and what can be found by its records' places. Nothing here writes. One thread at a time.
+///
+/// A new record costs the same whatever the journal's length. Memory: the state; 8 bytes for each step; bounded lists of the rest.
+class FollowedTask {
+public:
+    FollowedTask(TaskPaths paths, std::string task_id);
+
+    using Seen = std::function<void(const Record& record)>;
+    /// Reads what was appended, and shows each record after it was folded. A journal that was replaced is read from its beginning.
+    /// Errors: those of JournalTail::read; AF-TASK-010, -011, -012 of the fold; AF-TASK-015 it is another task's journal. What was read before stays.
+    [[nodiscard]] Result<void> refresh(const Seen& seen = {});
+
+    [[nodiscard]] const TaskPaths& paths() const noexcept { return paths_; }
+    [[nodiscard]] const TaskState& state() const noexcept { return state_; }
+    [[nodiscard]] const LastActs& acts() const noexcept { return acts_; }
+    /// At most the newest 100.
+    [[nodiscard]] const std::vector<IterationDecision>& decisions() const noexcept { return decisions_; }
+    /// At most 256, evenly spread over the steps.
+    [[nodiscard]] const std::vector<UsagePoint>& usage() const noexcept { return usage_; }
+    /// Failed visits, refused artifacts and failed model calls since a stage was completed last.
+    [[nodiscard]] std::uint64_t recent_errors() const noexcept { return recent_errors_; }
+    /// By path; at most 500 of a stage.
+    [[nodiscard]] const std::map<std::string, TouchedFile>& touched(const std::string& stage) const;
+    /// In order.
+    [[nodiscard]] const std::vector<StepRange>& ranges() const noexcept { return ranges_; }
+    [[nodiscard]] std::size_t step_count() const noexcept { return steps_.size(); }
+
+    /// The record of step `number` and those after it, at most `count`. Errors: `not_found` AF-DASH-015; those of JournalTail::read_from.
+    [[nodiscard]] Result<std::vector<Record>> steps(std::uint64_t number, std::size_t count) const;
+    /// Records after sequence number `after`, at most `count`. Errors: those of JournalTail::read_from.
+    [[nodiscard]] Result<std::vector<Record>> records(Sequence after, std::size_t count) const;
+    /// The newest gate record of this name; empty where there is none.
+    [[nodiscard]] Result<std::optional<Record>> newest_gate(const std::string& name) const;
+    /// Bodies that records name by hash.
+    [[nodiscard]] const BlobStore& blobs() const noexcept { return blobs_; }
+
+private:
+    [[nodiscard]] Result<void> take(const Record& record, JournalOffset at);
+    void take_decision(const Record& record);
+    void take_step(const Record& record, JournalOffset at);
+    void take_usage(const Record& record);
+    void start_anew();
+
+    TaskPaths paths_;
+    std::string task_id_;
+    JournalTail tail_;
+    BlobStore blobs_;
+    TaskState state_;
+    LastActs acts_;
+    std::vector<JournalOffset> steps_;                  ///< By number, from 1.
+    std::vector<JournalOffset> places_;                 ///< Of every `records_apart`-th record, from the first.
+    std::map<std::string, JournalOffset> gates_;        ///< By name, the newest record.
+    std::map<std::string, std::map<std::string, TouchedFile>> touched_;     ///< By stage.
+    std::vector<StepRange> ranges_;
+    std::vector<IterationDecision> decisions_;
+    std::vector<UsagePoint> usage_;
+    std::uint64_t usage_every_ = 1;
+    std::uint64_t recent_errors_ = 0;
+};
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aggregate/glance.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <vector>
+
+#include "base/text.hpp"
+#include "plugins/call_mark.hpp"
+#include "records/records.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+bool is_over(std::string_view status) { return status == "completed" || status == "failed" || status == "aborted"; }
+
+/// Who has the task, or what its last process died in.
+TaskGlance look_into(const TaskPaths& paths) {
+    TaskGlance glance;
+    glance.running = TaskLock::holder(paths).has_value();
+    if (!glance.running) { glance.ended_in = last_marked_call(paths.plugin_call()).value_or(""); }
+    return glance;
+}
+
+/// The last bytes of a file, at most so many.
+std::string end_of(const std::filesystem::path& file, std::streamoff most) {
+    std::ifstream in(file, std::ios::binary | std::ios::ate);
+    if (!in) { return {}; }
+    const std::streamoff size = in.tellg();
+    std::string text(static_cast<std::size_t>(std::min(size, most)), '\0');
+    in.seekg(size - static_cast<std::streamoff>(text.size()));
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+    return text;
+}
+
+/// The record of a line where it is a step or a gate; others are not parsed.
+std::optional<Record> act_of(std::string_view line) {
+    const std::string_view head = line.substr(0, 120);
+    const bool act = head.find("\"type\": \"step\"") != std::string_view::npos || head.find("\"type\": \"gate\"") != std::string_view::npos;
+    if (!act || !line.starts_with("- {")) { return std::nullopt; }
+    auto value = parse_json(line.substr(2), "journal");
+    if (!value.ok() || !value->is_object()) { return std::nullopt; }
+    Record record;
+    record.body = std::move(value->get_object());
+    return record;
+}
+
+}  // namespace
+
+void LastActs::take(const Record& record) {
+    if (const auto step = records::as<records::Step>(record)) {
+        const json::value* time = record.body.if_contains("timestamp");
+        action = *step->action->type;
+        at = time != nullptr && time->is_string() ? std::string(time->get_string()) : std::string();
+        succeeded = *step->result->status == "success";
+    } else if (const auto gate = records::as<records::Gate>(record)) {
+        if (gate->tests.value_or(0) > 0) {
+            tests = *gate->tests;
+            tests_passed = gate->tests_passed.value_or(0);
+        }
+        if (gate->conformance && gate->conformance->is_bool()) { conformance = gate->conformance->get_bool(); }
+    }
+}
+
+LastActs last_acts(const std::filesystem::path& journal) {
+    constexpr std::streamoff most = 256 << 10;
+    const std::string text = end_of(journal, most);
+    std::vector<Record> newest_first;
+    LastActs found;         // Of the records so far: when there is one of each kind, older ones say nothing.
+    // From the end; a line that is not whole is none.
+    std::size_t end = text.rfind('\n');
+    while (end != std::string::npos && end > 0 && (found.action.empty() || found.tests == 0 || !found.conformance)) {
+        const std::size_t before = text.rfind('\n', end - 1);
+        if (before == std::string::npos) { break; }
+        auto record = act_of(std::string_view(text).substr(before + 1, end - before - 1));
+        end = before;
+        if (!record) { continue; }
+        found.take(*record);
+        newest_first.push_back(std::move(*record));
+    }
+    LastActs acts;
+    std::for_each(newest_first.rbegin(), newest_first.rend(), [&acts](const Record& record) { acts.take(record); });
+    return acts;
+}
+
+bool is_interrupted(const TaskGlance& task) {
+    return !task.running && (task.summary.status == "running" || (task.summary.status == "pending" && task.began));
+}
+
+TaskGlance glance_of(const TaskState& state, LastActs acts, const TaskPaths& paths) {
+    TaskGlance glance = look_into(paths);
+    glance.acts = std::move(acts);
+    glance.summary = summary_of(state);
+    if (is_terminal(state.status)) { return glance; }
+    for (const StageState& stage : state.stages) {
+        ++glance.stages;
+        glance.stages_done += stage.status == StageStatus::completed || stage.status == StageStatus::skipped ? 1 : 0;
+        if (state.exit_after && stage.name == *state.exit_after) { break; }
+    }
+    if (state.escalation) {
+        glance.waiting_id = state.escalation->id;
+        glance.question = state.escalation->question;
+    } else if (state.approval) {
+        glance.waiting_id = state.approval->id;
+        glance.question = "approval of " + state.stage().name;
+    } else if (state.action && !state.action->id.empty()) {
+        glance.waiting_id = state.action->id;
+        glance.question = "the action " + state.action->tool;
+    } else if (!state.pause_reason.empty() && state.status == TaskStatus::paused) {
+        glance.question = state.pause_reason;
+    }
+    return glance;
+}
+
+TaskGlance glance_at(const TaskStore& store, TaskSummary summary) {
+    TaskGlance glance;
+    if (!is_over(summary.status)) {
+        const TaskPaths paths = store.paths(summary.task_id);
+        const auto projection = store.load_state(summary.task_id);
+        const auto state = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
+        LastActs acts = last_acts(paths.journal());
+        glance = state.ok() ? glance_of(*state, std::move(acts), paths) : look_into(paths);
+        glance.began = !store.never_began(summary.task_id);
+    }
+    glance.summary = std::move(summary);
+    return glance;
+}
+
+json::object to_json(const TaskGlance& glance) {
+    const TaskSummary& task = glance.summary;
+    json::object told{{"task_id", task.task_id},       {"request", task.request},
+                      {"status", task.status},         {"pipeline", task.pipeline},
+                      {"current_stage", task.current_stage}, {"created_at", task.created_at},
+                      {"updated_at", task.updated_at}, {"waiting_for", task.waiting_for}};
+    if (is_over(task.status)) { return told; }
+    told["running"] = glance.running;
+    if (!glance.ended_in.empty()) { told["ended_in"] = glance.ended_in; }
+    told["waiting_id"] = glance.waiting_id;
+    told["stages_done"] = glance.stages_done;
+    told["stages"] = glance.stages;
+    told["last_action"] = glance.acts.action;
+    told["last_action_at"] = glance.acts.at;
+    told["tests"] = glance.acts.tests;
+    told["tests_passed"] = glance.acts.tests_passed;
+    told["conformance"] = glance.acts.conformance ? json::value(*glance.acts.conformance) : json::value(nullptr);
+    return told;
+}
+
+}  // namespace agentforge::kernel

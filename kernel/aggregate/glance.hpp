@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A task at a glance: the figures that `status`, the dashboard's API and its page show. Each figure comes from here, whoever shows it.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "task/state.hpp"
+#include "task/store.hpp"
+
+namespace agentforge::kernel {
+
+/// What a journal says of a task beyond its state.
+struct LastActs {
+    std::string action;                     ///< The newest step's tool; empty: none was seen.
+    std::string at;
+    bool succeeded = true;                  ///< That step.
+    std::uint64_t tests = 0;                ///< Of the newest gate that ran any; 0: none was seen.
+    std::uint64_t tests_passed = 0;
+    std::optional<bool> conformance;        ///< Of the newest gate that checked it.
+
+    /// The next record of the journal.
+    void take(const Record& record);
+};
+
+/// From the last 256 KiB of a journal, without checking it: for a glance. What cannot be read is not there.
+[[nodiscard]] LastActs last_acts(const std::filesystem::path& journal);
+
+/// One task of a listing, with what only its own files say.
+struct TaskGlance {
+    TaskSummary summary;
+    bool running = false;                   ///< A process has it.
+    bool began = true;                      ///< Its journal has a record.
+    std::string ended_in;                   ///< The plugin call in which its last process died, or empty.
+    std::size_t stages_done = 0;
+    std::size_t stages = 0;                 ///< To the end of its pipeline; 0: not known.
+    std::string waiting_id;
+    std::string question;                   ///< What it waits for, in words.
+    LastActs acts;
+};
+
+/// It was under way, and no process has it: `resume` goes on.
+[[nodiscard]] bool is_interrupted(const TaskGlance& task);
+/// Of a task whose state is known; `paths`, its folder, says who has it.
+[[nodiscard]] TaskGlance glance_of(const TaskState& state, LastActs acts, const TaskPaths& paths);
+/// Looks at a task of a listing, where it has not ended. Its state is read from `state.yaml`, which may be a record behind.
+[[nodiscard]] TaskGlance glance_at(const TaskStore& store, TaskSummary summary);
+[[nodiscard]] json::object to_json(const TaskGlance& glance);
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person does: start, pause, resume, abort, answer, approve, reject, ask for changes. Each is the command of that name.
+#include <algorithm>
+
+#include "base/json_fields.hpp"
+#include "base/text.hpp"
+#include "dashboard/dashboard.hpp"
+#include "dashboard/problem.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+Error wrong_field(const std::string& what) { return {"AF-DASH-013", "The request cannot be used: " + what, "", "docs/dashboard.md and /api/openapi.json describe what it takes", ErrorKind::invalid}; }
+
+/// Nothing unknown is passed over, and every text is one.
+Result<void> only(const json::object& body, std::initializer_list<std::string_view> texts, std::initializer_list<std::string_view> flags = {}) {
+    for (const auto& field : body) {
+        const std::string key(field.key());
+        const bool text = std::ranges::find(texts, std::string_view(key)) != texts.end();
+        const bool flag = std::ranges::find(flags, std::string_view(key)) != flags.end();
+        if (!text && !flag) { return wrong_field("unknown field `" + ellipsis(key, 60) + "`"); }
+        if (text && !field.value().is_string()) { return wrong_field("`" + key + "` must be a text"); }
+        if (flag && !field.value().is_bool()) { return wrong_field("`" + key + "` must be true or false"); }
+        if (text && field.value().get_string().find('\0') != json::string::npos) { return wrong_field("`" + key + "` holds a NUL"); }
+    }
+    return {};
+}
+
+Result<std::string> required(const json::object& body, const char* key) {
+    std::string text = text_of(body, key);
+    if (text.find_first_not_of(" \t\r\n") == std::string::npos) { return wrong_field(std::string("`") + key + "` is missing or empty"); }
+    return text;
+}
+
+bool flag_of(const json::object& body, std::string_view key) {
+    const json::value* value = body.if_contains(key);
+    return value != nullptr && value->is_bool() && value->get_bool();
+}
+
+/// The commands of one task, in its repository.
+class TaskCommands {
+public:
+    TaskCommands(const DashboardParts& parts, const Aggregator::Place& place) : parts_(parts), place_(place) {}
+
+    Result<json::object> run(std::vector<std::string> arguments) const {
+        auto answer = parts_.commands.run(parts_.tasks.repositories()[place_.repository].path, std::move(arguments));
+        (void)parts_.tasks.refresh(place_.repository, place_.task_id);
+        return answer;
+    }
+    /// Goes on with the task in a process of its own, where none has it already.
+    Result<json::object> resume(const std::string& guidance = {}) const {
+        std::vector<std::string> arguments{"resume", place_.task_id, "--detach", "--json"};
+        if (!guidance.empty()) { arguments.push_back("--say=" + guidance); }
+        return run(std::move(arguments));
+    }
+    /// After an answer: what became of the task, too. An answer stays given where the task cannot go on.
+    HttpResponse answered(const std::string& id) const {
+        json::object told{{"task_id", place_.task_id}, {"id", id}, {"answered", true}, {"resumed", true}, {"problem", nullptr}};
+        const auto resumed = resume();
+        constexpr std::string_view taken = "AF-TASK-003";      // The process that waited for the answer goes on with it.
+        if (!resumed.ok() && resumed.error().code != taken) {
+            told["resumed"] = false;
+            told["problem"] = {{"code", resumed.error().code}, {"title", resumed.error().message}, {"detail", resumed.error().remedy}};
+        }
+        return json_response(told);
+    }
+    [[nodiscard]] const std::string& task_id() const { return place_.task_id; }
+
+private:
+    const DashboardParts& parts_;
+    const Aggregator::Place& place_;
+};
+
+/// A flag and its value in one word: a value that begins with `-` is none of its own.
+std::string with_value(const char* flag, const std::string& value) { return std::string(flag) + "=" + value; }
+
+Result<HttpResponse> start(const DashboardParts& parts, const ApiCall& call) {
+    AF_CHECK(only(call.body, {"request", "repo", "pipeline", "exit_after"}, {"supervised", "interactive"}));
+    AF_TRY(const std::string request, required(call.body, "request"));
+    const std::string repo = text_of(call.body, "repo");
+    const auto& known = parts.tasks.repositories();
+    const auto found = repo.empty() ? known.begin() : std::ranges::find(known, repo, &KnownRepository::name);
+    if (found == known.end()) { return unknown_repository(repo, known, ""); }
+    std::vector<std::string> arguments{"start", "--detach", "--json"};
+    for (const auto& [key, flag] : {std::pair{"pipeline", "--pipeline"}, {"exit_after", "--exit-after"}}) {
+        if (const std::string value = text_of(call.body, key); !value.empty()) { arguments.push_back(with_value(flag, value)); }
+    }
+    for (const auto& [key, flag] : {std::pair{"supervised", "--supervised"}, {"interactive", "--interactive"}}) { if (flag_of(call.body, key)) { arguments.emplace_back(flag); } }
+    arguments.emplace_back("-");
+    AF_TRY(const json::object answer, parts.commands.run(found->path, std::move(arguments), request));
+    (void)parts.tasks.refresh();
+    HttpResponse response = json_response({{"task_id", text_of(answer, "task_id")}, {"repo", found->name}}, 201);
+    response.headers.emplace_back("Location", "/api/tasks/" + text_of(answer, "task_id"));
+    return response;
+}
+
+Result<HttpResponse> pause(const TaskCommands& task, const ApiCall& call) {
+    AF_CHECK(only(call.body, {"reason"}, {"after_step"}));
+    std::vector<std::string> arguments{"pause", task.task_id(), "--json"};
+    if (const std::string reason = text_of(call.body, "reason"); !reason.empty()) { arguments.push_back(with_value("--reason", reason)); }
+    if (flag_of(call.body, "after_step")) { arguments.emplace_back("--after-step"); }
+    AF_TRY(const json::object answer, task.run(std::move(arguments)));
+    return json_response(answer, 202);
+}
+
+Result<HttpResponse> resume(const TaskCommands& task, const ApiCall& call) {
+    AF_CHECK(only(call.body, {"guidance"}));
+    AF_TRY(const json::object answer, task.resume(text_of(call.body, "guidance")));
+    return json_response({{"task_id", task.task_id()}, {"detached", true}}, 202);
+}
+
+Result<HttpResponse> abort(const TaskCommands& task, const ApiCall& call) {
+    AF_CHECK(only(call.body, {"reason"}));
+    std::vector<std::string> arguments{"abort", task.task_id(), "--json"};
+    if (const std::string reason = text_of(call.body, "reason"); !reason.empty()) { arguments.push_back(with_value("--reason", reason)); }
+    AF_TRY(const json::object answer, task.run(std::move(arguments)));
+    return json_response(answer);
+}
+
+Result<HttpResponse> resolve(const TaskCommands& task, const ApiCall& call) {
+    AF_CHECK(only(call.body, {"answer"}, {"abort"}));
+    const std::string& id = call.place("escalation_id");
+    if (!id.starts_with("ESC-" + task.task_id() + "-")) { return Error{"AF-DASH-017", "The task asks nothing of this id", ellipsis(sanitize_utf8(id), 200), "/api/attention lists what waits", ErrorKind::not_found}; }
+    std::vector<std::string> arguments{"resolve", "--no-resume", "--json"};
+    if (flag_of(call.body, "abort")) {
+        arguments.insert(arguments.end(), {"--abort", "--", id});
+    } else {
+        AF_TRY(const std::string answer, required(call.body, "answer"));
+        arguments.insert(arguments.end(), {"--", id, answer});
+    }
+    AF_TRY(const json::object answer, task.run(std::move(arguments)));
+    return task.answered(id);
+}
+
+/// What is decided on is named by its id, and by the hash of what was shown: if that has changed, nothing is decided (409).
+Result<HttpResponse> decide(const TaskCommands& task, const ApiCall& call, const char* command) {
+    AF_CHECK(only(call.body, {"id", "hash", "feedback"}));
+    if (command == std::string_view("approve") && call.body.contains("feedback")) { return wrong_field("who approves has no `feedback`"); }
+    AF_TRY(const std::string id, required(call.body, "id"));
+    AF_TRY(const std::string hash, required(call.body, "hash"));
+    const bool of_this_task = id.starts_with("APR-" + task.task_id() + "-") || id.starts_with("ACT-" + task.task_id() + "-");
+    if (!of_this_task) { return Error{"AF-DASH-017", "The task shows nothing of this id", ellipsis(sanitize_utf8(id), 200), "/api/attention lists what waits", ErrorKind::not_found}; }
+    std::vector<std::string> arguments{command, "--no-resume", "--json", with_value("--hash", hash)};
+    const std::string feedback = text_of(call.body, "feedback");
+    if (command == std::string_view("reject") && !feedback.empty()) { arguments.push_back(with_value("--feedback", feedback)); }
+    arguments.insert(arguments.end(), {"--", id});
+    if (command == std::string_view("feedback")) {
+        AF_TRY(std::string text, required(call.body, "feedback"));
+        arguments.push_back(std::move(text));
+    }
+    AF_TRY(const json::object answer, task.run(std::move(arguments)));
+    return task.answered(id);
+}
+
+template <class Act>
+std::function<Result<HttpResponse>(const ApiCall&)> acting(const DashboardParts& parts, Act act) {
+    return [parts, act](const ApiCall& call) -> Result<HttpResponse> {
+        AF_TRY(const Aggregator::Place place, place_of(parts, call));
+        return act(TaskCommands(parts, place), call);
+    };
+}
+
+}  // namespace
+
+void add_change_routes(std::vector<Route>& routes, const DashboardParts& parts) {
+    const auto add = [&](const char* path, auto act) { routes.push_back({"POST", std::string("/api/tasks/{task_id}/") + path, acting(parts, act)}); };
+    routes.push_back({"POST", "/api/tasks", [parts](const ApiCall& call) { return start(parts, call); }});
+    add("pause", pause);
+    add("resume", resume);
+    add("abort", abort);
+    add("escalations/{escalation_id}/resolve", resolve);
+    for (const char* command : {"approve", "reject", "feedback"}) {
+        add(command, [command](const TaskCommands& task, const ApiCall& call) { return decide(task, call, command); });
+    }
+}
+
+}  // namespace agentforge::kernel

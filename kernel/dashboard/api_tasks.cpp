@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is told of tasks as a whole: the list, one task, what waits for a person, sums.
+#include <algorithm>
+#include <cctype>
+
+#include "base/json_fields.hpp"
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+#include "cost/ledger.hpp"
+#include "dashboard/dashboard.hpp"
+#include "dashboard/page.hpp"
+#include "dashboard/problem.hpp"
+#include "escalation/store.hpp"
+#include "git/repository.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr std::uint64_t most_tasks_of_a_page = 500;
+constexpr std::uint64_t usual_tasks_of_a_page = 50;
+
+std::string lower_case(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+}
+
+/// Of the filters of `GET /api/tasks`; empty ones let everything through.
+struct Filter {
+    std::string state;
+    std::string repo;
+    std::string pipeline;
+    std::string words;      ///< In lower case; all of it must stand in request, id, repository or phase.
+
+    [[nodiscard]] bool lets_through(const TaskFigures& task) const {
+        const TaskSummary& summary = task.glance.summary;
+        if (!state.empty() && condition_of(task.glance) != state) { return false; }
+        if (!repo.empty() && task.repo != repo) { return false; }
+        if (!pipeline.empty() && summary.pipeline != pipeline) { return false; }
+        if (words.empty()) { return true; }
+        return lower_case(summary.request + "\n" + summary.task_id + "\n" + task.repo + "\n" + summary.current_stage).find(words) != std::string::npos;
+    }
+};
+
+json::object counts_of(const std::vector<Aggregator::Figures>& tasks) {
+    std::map<std::string, std::uint64_t> states;
+    std::uint64_t waiting = 0;
+    for (const auto& task : tasks) {
+        ++states[condition_of(task->glance)];
+        waiting += task->glance.summary.waiting_for.empty() ? 0 : 1;
+    }
+    json::object counts{{"waiting", waiting}};
+    for (const auto& [state, count] : states) { counts[state] = count; }
+    return counts;
+}
+
+json::object problem_json(const Error& error) { return {{"code", error.code}, {"title", error.message}, {"where", error.where}, {"detail", error.remedy}}; }
+
+json::array problems_of(const DashboardParts& parts) {
+    json::array problems;
+    for (const Error& problem : parts.tasks.problems()) { problems.emplace_back(problem_json(problem)); }
+    return problems;
+}
+
+Result<HttpResponse> list_tasks(const DashboardParts& parts, const ApiCall& call) {
+    AF_TRY(const std::uint64_t limit, number_of(call, "limit", usual_tasks_of_a_page, most_tasks_of_a_page));
+    AF_TRY(const std::uint64_t offset, number_of(call, "offset", 0, 1'000'000'000));
+    const HttpRequest& request = call.request;
+    const Filter filter{request.parameter("state"), request.parameter("repo"), request.parameter("pipeline"), lower_case(request.parameter("q"))};
+    const auto all = parts.tasks.tasks();
+    std::vector<Aggregator::Figures> found;
+    std::ranges::copy_if(all, std::back_inserter(found), [&](const Aggregator::Figures& task) { return filter.lets_through(*task); });
+    json::array tasks;
+    for (std::size_t index = offset; index < found.size() && tasks.size() < limit; ++index) { tasks.emplace_back(to_json(*found[index])); }
+    const bool more = offset + tasks.size() < found.size();
+    const json::value next = more ? json::value(offset + tasks.size()) : json::value(nullptr);
+    return json_response({{"tasks", std::move(tasks)}, {"total", found.size()}, {"next_offset", next}, {"counts", counts_of(all)}, {"problems", problems_of(parts)}});
+}
+
+/// Which files the task has made and changed; from its recorded trees, or null where they cannot be compared.
+json::value files_of(const std::filesystem::path& root, const TaskState& state) {
+    const std::string base = delivery_base(state).tree;
+    const std::string tree = delivered_tree(state);
+    if (base.empty() || tree.empty()) { return nullptr; }
+    const auto repository = Repository::open(root);
+    const auto changes = repository.ok() ? repository->diff(base, tree) : Result<std::vector<TreeChange>>(repository.error());
+    if (!changes.ok()) { return nullptr; }
+    json::array created;
+    json::array modified;
+    json::array removed;
+    for (const TreeChange& change : *changes) {
+        json::array& list = change.status == 'A' ? created : change.status == 'D' ? removed : modified;
+        list.emplace_back(change.path);
+    }
+    return json::object{{"created", std::move(created)}, {"modified", std::move(modified)}, {"deleted", std::move(removed)}};
+}
+
+/// The file or what else the newest action is about.
+json::value target_of_last_step(const FollowedTask& task) {
+    if (task.step_count() == 0) { return nullptr; }
+    const auto steps = task.steps(task.step_count(), 1);
+    const auto step = steps.ok() ? records::as<records::Step>(steps->front()) : std::nullopt;
+    const auto text = step ? task.blobs().get(*step->action->arguments_blob) : Result<std::string>(Error{});
+    const auto arguments = text.ok() ? parse_json(*text, "arguments") : Result<json::value>(Error{});
+    if (!arguments.ok() || !arguments->is_object()) { return nullptr; }
+    for (const char* key : {"path", "file", "pattern", "command"}) {
+        const std::string target = text_of(arguments->get_object(), key);
+        if (!target.empty()) { return json::value(ellipsis(target, 300)); }
+    }
+    return nullptr;
+}
+
+Result<HttpResponse> show_task(const DashboardParts& parts, const ApiCall& call) {
+    AF_TRY(const Aggregator::Place place, place_of(parts, call));
+    TaskState state;
+    json::value target;
+    AF_CHECK(parts.tasks.with_task(place, [&](const FollowedTask& task) -> Result<void> {
+        state = task.state();
+        target = target_of_last_step(task);
+        return {};
+    }));
+    AF_TRY(const Aggregator::Figures figures, parts.tasks.figures(place));
+    json::object told = to_json(*figures);
+    if (told["current_action"].is_object()) { told["current_action"].as_object()["target"] = target; }
+    told["files"] = files_of(parts.tasks.repositories()[place.repository].path, state);
+    return json_response(told);
+}
+
+std::string_view kind_of(PendingItem::Kind kind) { return kind == PendingItem::Kind::approval ? "approval" : kind == PendingItem::Kind::action ? "action" : "escalation"; }
+
+/// All that a person needs to decide. What is approved is bound to `hash`, the hash of what is shown here.
+void add_detail(const EscalationStore& store, const PendingItem& item, json::object& told) {
+    if (const auto by = store.answer_by(item.id); by.ok() && !by->deadline.empty()) {
+        told["deadline"] = by->deadline;
+        told["at_deadline"] = by->then;
+    }
+    if (item.kind == PendingItem::Kind::escalation) {
+        const auto asked = store.escalation(item.id);
+        if (!asked.ok()) { return; }
+        told["issue"] = asked->issue;
+        told["question"] = asked->question;
+        told["options"] = json::array(asked->options.begin(), asked->options.end());
+        told["context"] = asked->context;
+        return;
+    }
+    const auto asked = store.approval(item.id);
+    if (!asked.ok()) { return; }
+    told["hash"] = asked->artifact_hash;
+    told["shown"] = item.kind == PendingItem::Kind::action ? action_text(asked->artifact) : to_yaml(asked->artifact);
+}
+
+Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& call) {
+    json::array items;
+    json::array problems;
+    const std::string only = call.request.parameter("task_id");
+    for (const KnownRepository& repository : parts.tasks.repositories()) {
+        const EscalationStore store(Aggregator::agentforge_of(repository));
+        std::error_code none;
+        if (!std::filesystem::is_directory(store.directory(), none)) { continue; }
+        const auto pending = store.pending(only.empty() ? std::optional<std::string>() : only);
+        if (!pending.ok()) {
+            problems.emplace_back(problem_json(pending.error()));
+            continue;
+        }
+        for (const Error& problem : pending->problems) { problems.emplace_back(problem_json(problem)); }
+        for (const PendingItem& item : pending->items) {
+            const auto place = parts.tasks.find(item.task_id, repository.name);
+            const auto figures = place.ok() ? parts.tasks.figures(*place) : Result<Aggregator::Figures>(Error{});
+            if (!figures.ok() || available_actions((*figures)->glance).empty()) { continue; }       // Its task has ended: it waits for nobody.
+            json::object told{{"id", item.id}, {"kind", kind_of(item.kind)}, {"repo", repository.name}, {"task_id", item.task_id}, {"request", (*figures)->glance.summary.request},
+                              {"phase", item.stage}, {"question", item.question}, {"created_at", item.created_at}, {"hash", nullptr}, {"shown", nullptr}, {"options", json::array()},
+                              {"issue", ""}, {"context", json::object()}, {"deadline", nullptr}, {"at_deadline", nullptr}};
+            add_detail(store, item, told);
+            items.emplace_back(std::move(told));
+        }
+    }
+    std::ranges::sort(items, [](const json::value& one, const json::value& other) { return one.at("created_at").as_string() < other.at("created_at").as_string(); });
+    return json_response({{"items", std::move(items)}, {"problems", std::move(problems)}});
+}
+
+Result<HttpResponse> show_stats(const DashboardParts& parts) {
+    std::uint64_t steps = 0;
+    std::uint64_t tokens = 0;
+    double cost = 0;
+    bool cost_known = true;
+    const auto tasks = parts.tasks.tasks();
+    std::uint64_t delivered = 0;
+    for (const auto& task : tasks) {
+        const json::object& of_cost = task->summary.at("cost").as_object();
+        const json::value& usd = of_cost.at("estimated_cost_usd");
+        steps += task->summary.at("steps").as_object().at("total").to_number<std::uint64_t>();
+        tokens += of_cost.at("tokens_used").to_number<std::uint64_t>();
+        cost += usd.is_null() ? 0 : usd.to_number<double>();
+        cost_known = cost_known && of_cost.at("cost_known").as_bool();
+        delivered += task->glance.summary.status == "completed" ? 1 : 0;
+    }
+    return json_response({{"tasks", tasks.size()}, {"states", counts_of(tasks)}, {"completed", delivered}, {"steps", steps}, {"tokens_used", tokens}, {"estimated_cost_usd", cost}, {"cost_known", cost_known}});
+}
+
+Result<HttpResponse> show_repositories(const DashboardParts& parts) {
+    json::array repositories;
+    for (const KnownRepository& each : parts.tasks.repositories()) { repositories.push_back({{"name", each.name}, {"path", each.path.string()}}); }
+    return json_response({{"repositories", std::move(repositories)}, {"problems", problems_of(parts)}});
+}
+
+/// The repository that `?repo=` names, or the first. Errors: AF-CONF-073.
+Result<KnownRepository> repository_of(const DashboardParts& parts, const std::string& name) {
+    for (const KnownRepository& each : parts.tasks.repositories()) { if (name.empty() || each.name == name) { return each; } }
+    return unknown_repository(name, parts.tasks.repositories(), "");
+}
+
+Result<HttpResponse> show_by_command(const DashboardParts& parts, const ApiCall& call, const char* group) {
+    AF_TRY(const KnownRepository repository, repository_of(parts, call.request.parameter("repo")));
+    AF_TRY(const json::object answer, parts.commands.run(repository.path, {group, "list", "--json"}));
+    return json_response(answer);
+}
+
+Result<HttpResponse> show_openapi() {
+    static const auto document = parse_yaml(openapi_text(), "openapi.yaml");
+    if (!document.ok()) { return document.error(); }
+    return json_response(document->value);
+}
+
+}  // namespace
+
+void add_task_routes(std::vector<Route>& routes, const DashboardParts& parts) {
+    routes.push_back({"GET", "/api/tasks", [parts](const ApiCall& call) { return list_tasks(parts, call); }});
+    routes.push_back({"GET", "/api/tasks/{task_id}", [parts](const ApiCall& call) { return show_task(parts, call); }});
+    routes.push_back({"GET", "/api/attention", [parts](const ApiCall& call) { return show_attention(parts, call); }});
+    routes.push_back({"GET", "/api/stats", [parts](const ApiCall&) { return show_stats(parts); }});
+    routes.push_back({"GET", "/api/repositories", [parts](const ApiCall&) { return show_repositories(parts); }});
+    routes.push_back({"GET", "/api/plugins", [parts](const ApiCall& call) { return show_by_command(parts, call, "plugins"); }});
+    routes.push_back({"GET", "/api/agents", [parts](const ApiCall& call) { return show_by_command(parts, call, "agents"); }});
+    routes.push_back({"GET", "/api/openapi.json", [](const ApiCall&) { return show_openapi(); }});
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dashboard/dashboard.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "dashboard/page.hpp"
+#include "dashboard/problem.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+std::vector<std::string_view> parts_of(std::string_view path) {
+    std::vector<std::string_view> parts;
+    while (!path.empty()) {
+        path.remove_prefix(1);
+        const std::size_t end = std::min(path.find('/'), path.size());
+        parts.push_back(path.substr(0, end));
+        path.remove_prefix(end);
+    }
+    return parts;
+}
+
+/// What the pattern's places stand for; nothing where it does not fit.
+std::optional<std::map<std::string, std::string>> match(std::string_view pattern, std::string_view path) {
+    const auto wanted = parts_of(pattern);
+    const auto given = parts_of(path);
+    if (wanted.size() != given.size()) { return std::nullopt; }
+    std::map<std::string, std::string> places;
+    for (std::size_t index = 0; index < wanted.size(); ++index) {
+        const std::string_view part = wanted[index];
+        const bool is_place = part.starts_with('{') && part.ends_with('}');
+        if (!is_place && part != given[index]) { return std::nullopt; }
+        if (is_place && given[index].empty()) { return std::nullopt; }
+        if (is_place) { places.emplace(part.substr(1, part.size() - 2), given[index]); }
+    }
+    return places;
+}
+
+Result<json::object> body_of(const HttpRequest& request) {
+    if (!request.header("content-type").starts_with("application/json")) {
+        return Error{"AF-DASH-006", "The request's body is no JSON", "Content-Type", "send a JSON object with `Content-Type: application/json`", ErrorKind::invalid};
+    }
+    auto value = parse_json(request.body.empty() ? std::string("{}") : request.body, "request");
+    if (!value.ok() || !value->is_object()) {
+        return Error{"AF-DASH-006", "The request's body is no JSON object", value.ok() ? std::string() : value.error().message, "send a JSON object, as docs/dashboard.md describes", ErrorKind::invalid};
+    }
+    return std::move(value->get_object());
+}
+
+/// Of what is told: a client that has it is told so in place of it.
+void add_etag(const HttpRequest& request, HttpResponse& response) {
+    constexpr std::size_t digits = 32;
+    if (response.status != 200 || response.events || request.method != "GET") { return; }
+    const std::string tag = "\"" + sha256(response.body).substr(0, digits) + "\"";
+    response.headers.emplace_back("ETag", tag);
+    response.headers.emplace_back("Cache-Control", "no-cache, private");
+    const std::string has = request.header("if-none-match");
+    if (has.find(tag) == std::string::npos) { return; }
+    response.status = 304;
+    response.body.clear();
+}
+
+}  // namespace
+
+Result<Aggregator::Place> place_of(const DashboardParts& parts, const ApiCall& call) { return parts.tasks.find(call.place("task_id"), call.request.parameter("repo")); }
+
+Result<std::uint64_t> number_of(const ApiCall& call, const std::string& name, std::uint64_t otherwise, std::uint64_t most) {
+    const std::string text = call.request.parameter(name);
+    if (text.empty()) { return otherwise; }
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size() && number <= most) { return number; }
+    return Error{"AF-DASH-005", "`" + name + "` must be a number of at most " + std::to_string(most), ellipsis(text, 60), "correct the address", ErrorKind::invalid};
+}
+
+Dashboard::Dashboard(DashboardParts parts) : parts_(parts) {
+    add_task_routes(routes_, parts_);
+    add_work_routes(routes_, parts_);
+    add_change_routes(routes_, parts_);
+    routes_.push_back({"GET", "/api/events", [this](const ApiCall& call) { return listen(call.request, false); }});
+    routes_.push_back({"GET", "/ws/updates", [this](const ApiCall& call) { return listen(call.request, true); }});
+}
+
+HttpResponse Dashboard::refuse(int status, const std::string& code, const std::string& message) {
+    HttpResponse response = problem_of(Error{code, message, "", "send less, or sooner", ErrorKind::invalid}, status);
+    add_safety_headers(response);
+    return response;
+}
+
+HttpResponse Dashboard::answer(const HttpRequest& request) {
+    HttpResponse response = answer_unguarded(request);
+    add_etag(request, response);
+    add_safety_headers(response);
+    return response;
+}
+
+HttpResponse Dashboard::answer_unguarded(const HttpRequest& request) {
+    if (auto exchanged = parts_.guard.exchange(request)) { return std::move(*exchanged); }
+    const bool changes = request.method != "GET";
+    if (auto refused = parts_.guard.check(request, changes, request.path == "/ws/updates")) { return std::move(*refused); }
+    if (request.method == "GET") {
+        if (const PageFile* file = page_file(request.path)) { return {.headers = {{"Content-Type", std::string(file->type)}}, .body = std::string(file->bytes)}; }
+    }
+    auto response = dispatch(request);
+    return response.ok() ? std::move(*response) : problem_of(response.error());
+}
+
+Result<HttpResponse> Dashboard::dispatch(const HttpRequest& request) {
+    std::string allowed;
+    for (const Route& route : routes_) {
+        auto places = match(route.path, request.path);
+        if (!places) { continue; }
+        allowed += (allowed.empty() ? "" : ", ") + route.method;
+        if (route.method != request.method) { continue; }
+        ApiCall call{request, std::move(*places), {}};
+        if (route.method == "POST") { AF_TRY(call.body, body_of(request)); }
+        return route.handle(call);
+    }
+    if (allowed.empty()) { return Error{"AF-DASH-007", "There is nothing at this address", ellipsis(sanitize_utf8(request.path), 200), "/api/openapi.json lists what there is", ErrorKind::not_found}; }
+    HttpResponse refused = problem_of(Error{"AF-DASH-008", "The address does not take " + ellipsis(sanitize_utf8(request.method), 20), request.path, "use " + allowed, ErrorKind::invalid}, 405);
+    refused.headers.emplace_back("Allow", allowed);
+    return refused;
+}
+
+Result<HttpResponse> Dashboard::listen(const HttpRequest& request, bool web_socket) {
+    const std::string asked = request.parameter("last_event_id");
+    auto source = parts_.events.listen(asked.empty() ? request.header("last-event-id") : asked);
+    if (!source) {
+        return problem_of(Error{"AF-DASH-009", "Too many clients listen already", "", "close other pages of this dashboard", ErrorKind::unavailable});
+    }
+    return HttpResponse{.headers = {{"Content-Type", "text/event-stream"}}, .events = std::move(source), .web_socket = web_socket};
+}
+
+}  // namespace agentforge::kernel

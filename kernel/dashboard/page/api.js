@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page asks of the dashboard, and what the dashboard tells it.
+
+export class Problem extends Error {
+  constructor(status, document) {
+    super(document.title || "The dashboard gave no answer");
+    this.status = status;
+    this.code = document.code || "";
+    this.detail = document.detail || "";
+  }
+}
+
+async function answer(response) {
+  const document = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Problem(response.status, document);
+  return document;
+}
+
+export async function get(path, query) {
+  const words = new URLSearchParams(Object.entries(query || {}).filter(([, value]) => value !== "" && value !== null && value !== undefined));
+  return answer(await fetch(path + (words.size ? "?" + words : ""), { cache: "no-cache", credentials: "same-origin" }));
+}
+
+export async function post(path, body) {
+  return answer(await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), credentials: "same-origin" }));
+}
+
+export const task = (id, rest) => "/api/tasks/" + encodeURIComponent(id) + (rest || "");
+
+// Calls `heard(event)` for each change, and `heard(null)` where all must be asked for again; `state` with whether the connection stands.
+export function listen(heard, state) {
+  let source = null;
+  const open = () => {
+    source = new EventSource("/api/events");
+    source.addEventListener("hello", () => { state(true); });
+    source.addEventListener("reset", () => { state(true); heard(null); });
+    source.addEventListener("task", (event) => heard(JSON.parse(event.data)));
+    source.addEventListener("dropped", () => { source.close(); setTimeout(() => { heard(null); open(); }, 500); });
+    source.onerror = () => {
+      state(false);
+      if (source.readyState === EventSource.CLOSED) setTimeout(open, 3000);
+    };
+  };
+  open();
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: which view is shown, when it is drawn anew, and the keyboard.
+import { h, redraw } from "/dom.js";
+import { listen } from "/api.js";
+import * as views from "/views.js";
+
+const main = document.getElementById("main");
+const notice = document.getElementById("notice");
+const connection = document.getElementById("connection");
+let drawing = null, again = false, lastPlace = null, waitingBefore = null;
+
+const app = {
+  say(text) { notice.textContent = text; notice.hidden = !text; },
+  refresh() { draw(); },
+  waiting(count) {
+    const badge = document.getElementById("waiting");
+    badge.textContent = count;
+    badge.hidden = count === 0;
+    badge.setAttribute("aria-label", count + " waiting");
+    app.count = count;
+    if (waitingBefore !== null && count > waitingBefore && "Notification" in window && Notification.permission === "granted" && document.hidden) new Notification("AgentForge waits for you", { body: count + (count === 1 ? " task" : " tasks") });
+    waitingBefore = count;
+  },
+  count: 0,
+};
+
+// The first that fits shows the view.
+const routes = [
+  [/^\/?$/, views.tasks, "tasks"], [/^\/attention$/, views.attentions, "attention"], [/^\/new$/, views.start, "new"],
+  [/^\/task\/([^/]+)$/, views.overview, "tasks"], [/^\/task\/([^/]+)\/steps$/, views.timeline, "tasks"], [/^\/task\/([^/]+)\/phase\/([^/]+)$/, views.phase, "tasks"], [/^\/task\/([^/]+)\/step\/(\d+)$/, views.step, "tasks"],
+  [/^\/task\/([^/]+)\/diff$/, views.changes, "tasks"], [/^\/task\/([^/]+)\/artifacts$/, views.artifacts, "tasks"], [/^\/task\/([^/]+)\/cost$/, views.cost, "tasks"], [/^\/task\/([^/]+)\/journal$/, views.journal, "tasks"],
+];
+
+function here() {
+  const [path, query] = location.hash.slice(1).split("?");
+  for (const [pattern, view, name] of routes) {
+    const match = pattern.exec(path);
+    if (match) return { view, name, query: new URLSearchParams(query || ""), words: match.slice(1).map(decodeURIComponent) };
+  }
+  return null;
+}
+
+async function draw() {
+  if (drawing) { again = true; return drawing; }
+  drawing = (async () => {
+    const place = location.hash, found = here();
+    try {
+      const [title, ...content] = found ? await found.view(app, found.query, ...found.words) : ["Not found", h("p", {}, "There is nothing at this address. ", h("a", { href: "#/" }, "All tasks"))];
+      if (location.hash !== place) { again = true; return; }
+      redraw(main, content);
+      document.title = (app.count > 0 ? "(" + app.count + ") " : "") + title + " · AgentForge";
+    } catch (problem) {
+      if (problem.status === 401) redraw(main, h("section", {}, h("h1", {}, "This browser is not known any more"), h("p", {}, "Start ", h("code", {}, "agentforge dashboard"), " again, and open the address that it prints.")));
+      else if (place !== lastPlace) redraw(main, h("section", {}, h("h1", {}, problem.message), h("p", {}, problem.detail || "The dashboard cannot be reached.")));
+    }
+    for (const entry of document.querySelectorAll("header nav a")) if (found && entry.dataset.view === found.name) entry.setAttribute("aria-current", "page"); else entry.removeAttribute("aria-current");
+    if (place !== lastPlace && lastPlace !== null) { main.focus({ preventScroll: true }); document.documentElement.scrollTop = 0; app.say(""); }
+    lastPlace = place;
+  })();
+  await drawing;
+  drawing = null;
+  if (again) { again = false; draw(); }
+}
+
+let due = null;
+function soon(event) {
+  const [, , id] = location.hash.slice(1).split("?")[0].split("/");
+  if (event && id && location.hash.startsWith("#/task/") && event.task_id !== id) return;
+  due ??= setTimeout(() => { due = null; draw(); }, 60);
+}
+
+const help = document.getElementById("help");
+document.getElementById("help-button").addEventListener("click", () => help.showModal());
+
+let typed = "";
+function entries(by) {
+  const all = [...main.querySelectorAll("[data-entry]")];
+  const at = all.indexOf(document.activeElement);
+  const next = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, at + by))];
+  if (next) next.focus();
+}
+document.addEventListener("keydown", (event) => {
+  const writes = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName || "");
+  if (event.key === "Escape" && writes) document.activeElement.blur();
+  if (writes || event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+  const click = (id) => document.getElementById(id)?.click();
+  const keys = { "?": () => help.showModal(), j: () => entries(1), k: () => entries(-1), u: () => (document.getElementById("up") ? click("up") : (location.hash = "#/")), n: () => (location.hash = "#/new"), "[": () => click("previous"), "]": () => click("next"),
+    "/": () => { const field = document.getElementById("search"); if (field) field.focus(); else location.hash = "#/"; }, gt: () => (location.hash = "#/"), ga: () => (location.hash = "#/attention") };
+  const action = keys[typed + event.key] || keys[event.key];
+  typed = event.key === "g" ? "g" : "";
+  if (action) { event.preventDefault(); action(); }
+});
+
+addEventListener("hashchange", draw);
+listen(soon, (stands) => {
+  const was = connection.classList.contains("lost");
+  connection.classList.toggle("lost", !stands);
+  connection.textContent = stands ? "live" : "connection lost, trying again …";
+  if (stands && was) draw();
+});
+setInterval(() => { if (!document.hidden && !main.contains(document.activeElement)) draw(); }, 30000);
+draw();

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person does: answer, approve, refuse, ask for changes, start, pause, resume, abort.
+import { h, draft, forget } from "/dom.js";
+import { post, task } from "/api.js";
+import { since, date } from "/words.js";
+
+// Runs one action, with its button out of use meanwhile, and says what became of it.
+export function act(app, work, done) {
+  return async (event) => {
+    const buttons = [...event.currentTarget.closest(".card, section, form").querySelectorAll("button")];
+    for (const button of buttons) button.disabled = true;
+    try {
+      const answer = await work();
+      app.say(answer && answer.resumed === false && answer.problem ? "Answered, but the task cannot go on: " + answer.problem.title + ". " + answer.problem.detail : done);
+    } catch (problem) {
+      app.say((problem.status === 409 ? "Nothing was changed: what you saw is no longer what is there. " : "") + problem.message + (problem.detail ? ". " + problem.detail : "") + (problem.code ? " (" + problem.code + ")" : ""));
+    } finally {
+      for (const button of buttons) button.disabled = false;
+      app.refresh();
+    }
+  };
+}
+
+const asked = (item) => ({ escalation: "has a question", approval: "is ready for your approval", action: "wants to do something" })[item.kind];
+
+export function attention(app, item) {
+  const key = item.id + ":";
+  const place = task(item.task_id);
+  const text = () => document.querySelector('[data-key="' + CSS.escape(key + "text") + '"]').value;
+  const bound = { id: item.id, hash: item.hash };
+  const finished = (what) => { forget(key); return what; };
+  const head = [h("h3", {}, item.phase + " " + asked(item)), h("p", { class: "small quiet" }, h("a", { href: "#/task/" + item.task_id }, item.request), " · " + item.repo + " · ", h("time", { datetime: item.created_at, title: date(item.created_at) }, since(item.created_at)),
+    item.deadline ? " · until " + date(item.deadline) + " (then: " + item.at_deadline + ")" : "")];
+  const shown = item.shown && h("details", { "data-key": key + "shown", open: true }, h("summary", {}, item.kind === "action" ? "The action" : "The artifact"), h("pre", { tabindex: 0 }, item.shown));
+  if (item.kind === "escalation") {
+    const answer = (words) => act(app, () => post(place + "/escalations/" + encodeURIComponent(item.id) + "/resolve", { answer: words() }).then(finished), "Answered. The task goes on.");
+    return h("div", { class: "card wait" }, head, item.issue && h("p", {}, item.issue), h("p", {}, h("strong", {}, item.question)),
+      item.options.length > 0 && h("div", { class: "buttons", role: "group", "aria-label": "Suggested answers" }, item.options.map((option) => h("button", { type: "button", "data-key": key + option, onclick: answer(() => option) }, option))),
+      Object.keys(item.context).length > 0 && h("details", { "data-key": key + "context" }, h("summary", {}, "Context"), h("pre", { tabindex: 0 }, JSON.stringify(item.context, null, 2))),
+      [h("label", { for: key + "text" }, "Your answer"), draft("textarea", key + "text", { id: key + "text" }),
+        h("div", { class: "buttons" }, h("button", { type: "button", class: "main", "data-key": key + "send", onclick: answer(text) }, "Answer"), abortButton(app, item.task_id))]);
+  }
+  const decide = (what, body, done) => act(app, () => post(place + "/" + what, { ...bound, ...body() }).then(finished), done);
+  return h("div", { class: "card wait" }, head, item.kind === "action" && h("p", {}, item.question), shown,
+    h("label", { for: key + "text" }, item.kind === "action" ? "What to do instead (when you refuse)" : "What to change"), draft("textarea", key + "text", { id: key + "text" }),
+    h("div", { class: "buttons" },
+      h("button", { type: "button", class: "main", "data-key": key + "approve", onclick: decide("approve", () => ({}), "Approved. The task goes on.") }, "Approve"),
+      item.kind === "approval" && h("button", { type: "button", "data-key": key + "revise", onclick: decide("feedback", () => ({ feedback: text() }), "Sent back with your words.") }, "Request changes"),
+      h("button", { type: "button", class: "danger", "data-key": key + "reject", onclick: (event) => { if (item.kind === "action" || confirm("Refuse this, and end the task for good?")) decide("reject", () => (item.kind === "action" && text() ? { feedback: text() } : {}), "Refused.")(event); } }, item.kind === "action" ? "Refuse" : "Refuse and end the task")),
+    h("p", { class: "small quiet" }, "Your decision is bound to what is shown here (" + String(item.hash).slice(0, 12) + ")."));
+}
+
+function abortButton(app, id) {
+  return h("button", { type: "button", class: "danger", "data-key": "abort-" + id, onclick: (event) => { if (confirm("End this task for good? Its journal stays.")) act(app, () => post(task(id, "/abort"), {}), "Ended.")(event); } }, "Abort task");
+}
+
+export function controls(app, shown) {
+  const can = shown.available_actions;
+  const id = shown.task_id;
+  const key = "guide-" + id;
+  const guidance = () => { const field = document.querySelector('[data-key="' + CSS.escape(key) + '"]'); return field && field.value.trim() ? { guidance: field.value } : {}; };
+  if (!can.some((action) => ["pause", "resume", "abort"].includes(action))) return null;
+  return h("section", { "aria-label": "Control" },
+    can.includes("resume") && [h("label", { for: key }, "Tell the model (optional)"), draft("textarea", key, { id: key, rows: 2 })],
+    h("div", { class: "buttons" },
+      can.includes("resume") && h("button", { type: "button", class: "main", "data-key": "resume-" + id, onclick: act(app, () => post(task(id, "/resume"), guidance()).then((done) => { forget(key); return done; }), "The task goes on.") }, "Resume"),
+      can.includes("pause") && h("button", { type: "button", "data-key": "pause-" + id, onclick: act(app, () => post(task(id, "/pause"), {}), "Asked the task to save and end.") }, "Pause"),
+      can.includes("pause") && h("button", { type: "button", "data-key": "pause-step-" + id, onclick: act(app, () => post(task(id, "/pause"), { after_step: true }), "The task pauses after its step.") }, "Pause after step"),
+      can.includes("abort") && abortButton(app, id)));
+}
+
+export function startForm(app, repositories, pipelines) {
+  const words = "new-request";
+  const choice = (id, label, values, first) => [h("label", { for: id }, label), h("select", { id }, first && h("option", { value: "" }, first), values.map((value) => h("option", { value }, value)))];
+  const value = (id) => document.getElementById(id).value;
+  const checked = (id) => document.getElementById(id).checked;
+  const go = async (event) => {
+    event.preventDefault();
+    const button = event.currentTarget.querySelector("button");
+    button.disabled = true;
+    try {
+      const body = { request: value("new-words"), repo: value("new-repo") };
+      if (value("new-pipeline")) body.pipeline = value("new-pipeline");
+      if (checked("new-supervised")) body.supervised = true;
+      const started = await post("/api/tasks", body);
+      forget(words);
+      location.hash = "#/task/" + started.task_id;
+    } catch (problem) { app.say(problem.message + ". " + problem.detail + " (" + problem.code + ")"); }
+    button.disabled = false;
+  };
+  return h("form", { class: "card", onsubmit: go }, h("label", { for: "new-words" }, "What is to be done"), draft("textarea", words, { id: "new-words", required: true, placeholder: "Add a --version flag" }),
+    choice("new-repo", "Repository", repositories.map((each) => each.name)), choice("new-pipeline", "Pipeline", pipelines, "the usual one"),
+    h("p", {}, h("label", { class: "inline" }, h("input", { type: "checkbox", id: "new-supervised" }), "Ask me after every phase")),
+    h("div", { class: "buttons" }, h("button", { class: "main" }, "Start")));
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// The four levels: all tasks, one task, one phase, one step; and what belongs to a task: changes, artifacts, cost, journal.
+import { h, drawing } from "/dom.js";
+import { get, task } from "/api.js";
+import { clock, date, money, named, number, percent, sign, since, span, stageSign, tone } from "/words.js";
+import { attention, controls, startForm } from "/forms.js";
+import * as diff from "/diff.js";
+
+const link = (to, ...text) => h("a", { href: "#/" + to }, text);
+const entry = (to, ...content) => h("a", { href: "#/" + to, "data-entry": true }, content);
+const fact = (name, ...value) => [h("dt", {}, name), h("dd", {}, value)];
+
+function stages(shown, current) {
+  return h("ol", { class: "stages", "aria-label": "Phases" }, shown.pipeline.stages.map((stage) => {
+    const now = stage.name === shown.status.phase && shown.status.state !== "completed";
+    return h("li", { class: now ? "now" : "", "aria-current": stage.name === current ? "step" : null }, h("a", { href: "#/task/" + shown.task_id + "/phase/" + stage.name, "aria-label": stage.name + ", " + stage.status + ", " + stage.steps + " steps" },
+      h("span", { class: tone(stage.status) }, now ? "●" : stageSign(stage.status)), " " + stage.name.toUpperCase(), h("small", {}, stage.steps ? stage.steps + (stage.steps === 1 ? " step" : " steps") : stage.status)));
+  }));
+}
+
+function card(shown) {
+  const state = shown.status.state;
+  const health = shown.health;
+  const over = ["completed", "aborted", "failed"].includes(state);
+  return h("li", { class: "task" },
+    h("div", { class: "row" }, h("span", {}, h("span", { class: tone(state), "aria-hidden": "true" }, sign(state) + " "), h("a", { class: "title", href: "#/task/" + shown.task_id, "data-entry": true }, shown.request)), h("span", { class: "spring" }), h("span", { class: "quiet" }, shown.repo)),
+    !over && h("progress", { max: 1, value: shown.status.overall_progress, "aria-label": "Progress of " + shown.request }),
+    !over && h("div", { class: "row small way" }, shown.pipeline.stages.map((stage) => h("span", { class: stage.name === shown.status.phase ? "now" : "quiet" }, stage.name === shown.status.phase ? "[" + stage.name.toUpperCase() + "]" : stage.name.toUpperCase() + (stage.status === "pending" ? "" : " " + stageSign(stage.status))))),
+    h("div", { class: "row small" }, h("span", { class: tone(state) }, named(state)), !over && h("span", {}, (shown.status.phase || "").toUpperCase() + " " + percent(shown.status.overall_progress)),
+      h("span", { class: "quiet" }, over ? since(shown.timing.last_activity) : span(shown.timing.elapsed_seconds) + " elapsed"), h("span", { class: "quiet" }, money(shown.cost)),
+      health.tests_total > 0 && h("span", { class: health.tests_passing === health.tests_total ? "quiet" : "bad" }, "Tests: " + health.tests_passing + "/" + health.tests_total),
+      !over && shown.current_action && h("span", { class: "quiet" }, "Last: " + shown.current_action.action + " (" + since(shown.current_action.started_at) + ")")),
+    shown.status.question && h("div", { class: "small warn" }, shown.status.question), shown.status.error && h("div", { class: "small bad" }, shown.status.error));
+}
+
+function troubles(problems) {
+  return problems.length > 0 && h("section", { class: "wait" }, h("h2", {}, "Cannot be read"), h("ul", { class: "plain" }, problems.map((problem) => h("li", {}, h("strong", {}, problem.code), " " + problem.title, h("div", { class: "small quiet" }, problem.where), h("div", { class: "small" }, problem.detail)))));
+}
+
+export async function tasks(app, query) {
+  const filter = { q: query.get("q") || "", state: query.get("state") || "", repo: query.get("repo") || "", limit: query.get("limit") || "50" };
+  const [list, waits, known] = await Promise.all([get("/api/tasks", filter), get("/api/attention"), get("/api/repositories")]);
+  app.waiting(waits.items.length);
+  const over = (shown) => ["completed", "aborted", "failed"].includes(shown.status.state);
+  const go = (change) => { location.hash = "#/?" + new URLSearchParams(Object.entries({ ...filter, ...change }).filter(([key, value]) => value && !(key === "limit" && value === "50"))); };
+  const active = list.tasks.filter((shown) => !over(shown)), ended = list.tasks.filter(over);
+  const search = h("form", { class: "row", role: "search", onsubmit: (event) => { event.preventDefault(); go({ q: event.currentTarget.querySelector("input").value }); } },
+    h("input", { type: "search", "aria-label": "Search tasks", placeholder: "Search", id: "search", "data-key": "search", value: filter.q }),
+    h("select", { "aria-label": "State", "data-key": "state", onchange: (event) => go({ state: event.currentTarget.value }) }, h("option", { value: "" }, "every state"),
+      ["in_progress", "awaiting_approval", "escalated", "paused", "interrupted", "completed", "failed", "aborted"].map((state) => h("option", { value: state, selected: state === filter.state }, named(state)))),
+    known.repositories.length > 1 && h("select", { "aria-label": "Repository", "data-key": "repo", onchange: (event) => go({ repo: event.currentTarget.value }) }, h("option", { value: "" }, "every repository"),
+      known.repositories.map((each) => h("option", { value: each.name, selected: each.name === filter.repo }, each.name))),
+    h("span", { class: "quiet small", role: "status" }, list.total + (list.total === 1 ? " task" : " tasks")));
+  return ["Tasks", h("h1", {}, "Tasks"), search, h("p", {}),
+    waits.items.length > 0 && h("section", { class: "wait" }, h("h2", {}, "Needs attention"), h("ul", { class: "plain" }, waits.items.map((item) => h("li", {}, h("div", { class: "row" }, h("span", {}, h("span", { "aria-hidden": "true" }, "⚠ "), entry("attention", item.request)), h("span", { class: "spring" }), h("span", { class: "quiet small" }, item.repo + " · " + since(item.created_at))), h("div", { class: "small" }, item.kind === "approval" ? "Approval of " + item.phase : item.question))))),
+    active.length > 0 && h("section", {}, h("h2", {}, "Active tasks"), h("ul", { class: "plain" }, active.map(card))),
+    ended.length > 0 && h("section", {}, h("h2", {}, "Ended tasks"), h("ul", { class: "plain" }, ended.map(card))),
+    list.tasks.length === 0 && h("section", {}, h("p", {}, filter.q || filter.state || filter.repo ? "No task is like that." : "No task yet. ", !filter.q && link("new", "Start one"))),
+    list.next_offset !== null && h("p", {}, h("button", { type: "button", "data-key": "more", onclick: () => go({ limit: String(Math.min(500, Number(filter.limit) * 2)) }) }, "Show more")),
+    troubles(list.problems)];
+}
+
+export async function attentions(app) {
+  const waits = await get("/api/attention");
+  app.waiting(waits.items.length);
+  return ["Needs attention", h("h1", {}, "Needs attention"), waits.items.length === 0 && h("section", {}, h("p", {}, "Nothing waits for you.")), waits.items.map((item) => attention(app, item)), troubles(waits.problems),
+    "Notification" in window && Notification.permission === "default" && h("p", {}, h("button", { type: "button", "data-key": "notify", onclick: async () => { await Notification.requestPermission(); app.refresh(); } }, "Notify me when something waits"))];
+}
+
+export async function start(app) {
+  const known = await get("/api/repositories");
+  return ["New task", h("h1", {}, "New task"), startForm(app, known.repositories, ["design", "implement", "test", "review", "fix"])];
+}
+
+function tabs(id, current) {
+  const all = [["", "Overview"], ["/steps", "Steps"], ["/diff", "Changes"], ["/artifacts", "Artifacts"], ["/cost", "Cost"], ["/journal", "Journal"]];
+  return h("nav", { "aria-label": "Parts of the task" }, all.map(([rest, name]) => h("a", { href: "#/task/" + id + rest, "aria-current": rest === current ? "page" : null }, name)));
+}
+
+function head(shown, current, back) {
+  const state = shown.status.state;
+  return [h("p", { class: "small" }, h("a", { href: back || "#/", id: "up" }, "← Back")), h("div", { class: "row" }, h("h1", {}, shown.request), h("span", { class: "spring" }), h("span", { class: "quiet" }, shown.repo)),
+    h("p", { class: "row" }, h("strong", { class: tone(state) }, sign(state) + " " + named(state)), h("span", { class: "quiet small" }, shown.task_id)), tabs(shown.task_id, current), h("p", {})];
+}
+
+function files(shown) {
+  if (!shown.files) return null;
+  const line = (path, what, kind) => h("li", { class: "row" }, h("span", { class: kind }, what), link("task/" + shown.task_id + "/diff?path=" + encodeURIComponent(path), path));
+  const all = [...shown.files.created.map((path) => line(path, "new", "good")), ...shown.files.modified.map((path) => line(path, "changed", "")), ...shown.files.deleted.map((path) => line(path, "gone", "bad"))];
+  return h("section", {}, h("h2", {}, "Files"), all.length ? h("ul", { class: "plain" }, all) : h("p", { class: "quiet" }, "None has changed yet."));
+}
+
+function criteria(phase) {
+  return h("ul", { class: "plain" }, phase.exit_criteria.map((each) => h("li", {}, h("span", { class: each.status === "passed" ? "good" : each.status === "failing" ? "bad" : "quiet" }, each.status === "passed" ? "✓ passed" : each.status === "failing" ? "✗ failing" : "· " + each.status), " " + each.name.replaceAll("_", " "), each.details && h("span", { class: "quiet" }, " " + each.details), each.blocking && h("strong", { class: "bad" }, " ← blocking"),
+    each.issues && each.issues.length > 0 && h("ul", {}, each.issues.map((issue) => h("li", {}, issue))),
+    each.failures && each.failures.length > 0 && h("details", { open: true, "data-key": "failures-" + each.name }, h("summary", {}, each.failures.length + (each.failures.length === 1 ? " failing test" : " failing tests")), each.failures.map((failure) => h("div", {}, h("h3", {}, failure.test), h("pre", { tabindex: 0 }, failure.error || failure.status)))),
+    each.violations && each.violations.length > 0 && h("details", { "data-key": "violations-" + each.name }, h("summary", {}, each.violations.length + " violations"), h("ul", {}, each.violations.map((each) => h("li", {}, each.file + ":" + each.line + " " + each.message)))))));
+}
+
+function steps(id, lines) {
+  return h("ol", { class: "timeline", "aria-label": "Steps, the newest first" }, lines.map((step) => h("li", {}, h("a", { href: "#/task/" + id + "/step/" + step.step, "data-entry": true, "aria-label": "Step " + step.step + ", " + step.action + ", " + step.result + ": " + step.summary },
+    h("time", { class: "quiet when", datetime: step.timestamp }, clock(step.timestamp)), h("span", { class: "quiet" }, "#" + step.step), h("span", {}, h("strong", {}, step.action), " " + step.files.join(", ")), h("span", { class: step.result === "success" ? "good" : "bad" }, step.result === "success" ? "✓" : "✗"), h("span", { class: "summary" }, step.summary)))));
+}
+
+export async function overview(app, query, id) {
+  const [shown, waits] = await Promise.all([get(task(id)), get("/api/attention", { task_id: id })]);
+  const phase = shown.status.phase ? await get(task(id, "/phases/" + shown.status.phase)) : null;
+  const current = shown.current_stage, rounds = shown.iteration_summary;
+  return [shown.request, head(shown, ""), waits.items.map((item) => attention(app, item)),
+    shown.status.error && h("section", { class: "wait" }, h("p", { class: "bad" }, shown.status.error)), shown.status.pause_reason && !shown.status.error && h("section", { class: "wait" }, h("p", {}, "Paused: " + shown.status.pause_reason)),
+    h("section", {}, h("h2", {}, "Pipeline: " + shown.pipeline.template + ", to " + shown.pipeline.exit_stage), h("progress", { max: 1, value: shown.status.overall_progress, "aria-label": "Progress" }), stages(shown),
+      rounds && h("p", { class: "small" }, "Round " + rounds.current + " of " + rounds.max + (rounds.decisions.length ? ": " + rounds.decisions.map((each) => each.decision + " (" + clock(each.at) + ")").join(", ") : ""))),
+    h("div", { class: "grid" },
+      phase && h("section", {}, h("h2", {}, "Current phase: " + phase.phase.toUpperCase()), phase.objective && h("p", {}, phase.objective), criteria(phase), link("task/" + id + "/phase/" + phase.phase, "More of this phase")),
+      files(shown),
+      h("section", {}, h("h2", {}, "Figures"), h("dl", { class: "facts" }, fact("Started", date(shown.timing.started_at)), fact("Elapsed", span(shown.timing.elapsed_seconds) + ", " + span(shown.timing.working_seconds) + " of work"),
+        shown.timing.estimated_remaining_seconds !== null && fact("Left, as estimated", span(shown.timing.estimated_remaining_seconds)), fact("Steps", number(shown.steps.total)), fact("Tokens", number(shown.cost.tokens_used)), fact("Cost", money(shown.cost)),
+        shown.steps.total > 0 && fact("Tokens a step", number(Math.round(shown.cost.tokens_used / shown.steps.total))), shown.health.tests_total > 0 && fact("Tests", shown.health.tests_passing + "/" + shown.health.tests_total), fact("Recent errors", shown.health.errors_recent),
+        shown.delivery.commit && fact("Commit", shown.delivery.commit), shown.delivery.branch && fact("Branch", shown.delivery.branch), shown.delivery.pr_url && fact("Request", shown.delivery.pr_url), current && current.cycle > 0 && fact("Cycles", current.cycle))),
+      phase && phase.steps.recent.length > 0 && h("section", {}, h("h2", {}, "Latest steps"), steps(id, phase.steps.recent.slice(0, 8)), link("task/" + id + "/steps", "All steps"))),
+    controls(app, shown)];
+}
+
+export async function timeline(app, query, id) {
+  const limit = Math.min(20000, Number(query.get("n") || 100));
+  const shown = await get(task(id));
+  const lines = [];
+  let before = "", total = 0;
+  do {
+    const page = await get(task(id, "/steps"), { limit: Math.min(500, limit - lines.length), before });
+    lines.push(...page.steps);
+    total = page.total;
+    before = page.next_before;
+  } while (before !== null && lines.length < limit);
+  return [shown.request, head(shown, "/steps"), h("section", {}, h("h2", {}, number(total) + " steps"), steps(id, lines), before !== null && h("p", {}, h("button", { type: "button", "data-key": "more", onclick: () => { location.hash = "#/task/" + id + "/steps?n=" + limit * 4; } }, "Load more")))];
+}
+
+export async function phase(app, query, id, name) {
+  const [shown, told] = await Promise.all([get(task(id)), get(task(id, "/phases/" + encodeURIComponent(name)))]);
+  return [name + " · " + shown.request, head(shown, null, "#/task/" + id), h("section", {}, stages(shown, name)),
+    h("div", { class: "grid" }, h("section", {}, h("h2", {}, "Phase " + name.toUpperCase()), told.objective && h("p", {}, told.objective), h("dl", { class: "facts" }, fact("Status", told.status), told.agent && fact("Agent", told.agent), told.started_at && fact("Started", date(told.started_at)), told.completed_at && fact("Completed", date(told.completed_at)), fact("Attempts", told.attempts), fact("Tokens", number(told.tokens)), told.error && fact("Error", told.error))),
+      h("section", {}, h("h2", {}, "Exit criteria"), criteria(told)),
+      h("section", {}, h("h2", {}, "Files touched"), told.files_touched.length ? h("ul", { class: "plain" }, told.files_touched.map((file) => h("li", { class: "row" }, link("task/" + id + "/diff?path=" + encodeURIComponent(file.path), file.path), h("span", { class: "spring" }), h("span", { class: "good" }, "+" + file.lines_added), h("span", { class: "bad" }, "−" + file.lines_removed)))) : h("p", { class: "quiet" }, "None."))),
+    h("section", {}, h("h2", {}, "Steps"), told.steps.recent.length ? steps(id, told.steps.recent) : h("p", { class: "quiet" }, "None.")), told.artifact && h("p", {}, link("task/" + id + "/artifacts?phase=" + name, "Artifacts of this phase"))];
+}
+
+function budget(tokens) {
+  const sections = Object.entries(tokens).filter(([key, value]) => typeof value === "number" && value > 0 && !["total", "calibration_permille"].includes(key));
+  const sum = sections.reduce((all, [, value]) => all + value, 0) || 1;
+  return [h("div", { class: "budget", role: "img", "aria-label": "Tokens of the context by section" }, sections.map(([, value], index) => { const part = h("span", { class: "c" + (index % 7) }); part.style.width = (100 * value) / sum + "%"; return part; })),
+    h("ul", { class: "legend" }, sections.map(([key, value], index) => h("li", {}, h("i", { class: "c" + (index % 7) }), key.replaceAll("_", " ") + " " + number(value))), h("li", {}, h("strong", {}, "total " + number(tokens.total || sum))))];
+}
+
+export async function step(app, query, id, which) {
+  const [shown, told] = await Promise.all([get(task(id)), get(task(id, "/steps/" + which))]);
+  const at = Number(which);
+  const two = query.get("two") === "1";
+  return ["Step " + which + " · " + shown.request, head(shown, null, "#/task/" + id + "/phase/" + told.phase),
+    h("p", { class: "row" }, at > 1 && h("a", { href: "#/task/" + id + "/step/" + (at - 1), id: "previous" }, "← Step " + (at - 1)), at < told.steps_total && h("a", { href: "#/task/" + id + "/step/" + (at + 1), id: "next" }, "Step " + (at + 1) + " →")),
+    h("section", {}, h("h2", {}, "Step " + which + ": " + told.action.type + (told.action.target ? " " + told.action.target : "")), h("dl", { class: "facts" }, fact("Phase", told.phase), fact("Time", date(told.timestamp) + ", " + told.duration_seconds.toFixed(1) + " s"), told.agent && fact("Agent", told.agent.role), told.llm_call.model && fact("Model", told.llm_call.model), fact("Tokens", number(told.llm_call.prompt_tokens) + " in, " + number(told.llm_call.completion_tokens) + " out"), fact("Result", h("span", { class: told.result.success ? "good" : "bad" }, told.result.success ? "✓ " : "✗ ", told.result.summary)))),
+    told.diff && h("section", {}, h("div", { class: "row" }, h("h2", {}, "What it changed"), h("span", { class: "spring" }), columns(two, "#/task/" + id + "/step/" + which)), diff.show(told.diff, two)),
+    h("section", {}, h("h2", {}, "What the model saw"), budget(told.context_sent.section_tokens), h("p", { class: "small quiet" }, "SHA-256 of the context: " + told.context_sent.sha256),
+      h("details", { "data-key": "context" }, h("summary", {}, "Context, byte for byte"), h("pre", { tabindex: 0 }, told.context_sent.text)), h("details", { "data-key": "system" }, h("summary", {}, "System prompt"), h("pre", { tabindex: 0 }, told.context_sent.system))),
+    h("section", {}, h("h2", {}, "What it answered"), told.llm_response.reasoning && h("pre", { tabindex: 0 }, told.llm_response.reasoning), h("details", { "data-key": "parameters", open: true }, h("summary", {}, "Parameters of " + told.action.type), h("pre", { tabindex: 0 }, JSON.stringify(told.action.parameters, null, 2)))),
+    (told.result.output || told.result.error) && h("section", {}, h("h2", {}, "What came of it"), told.result.output && h("pre", { tabindex: 0 }, told.result.output), told.result.error && h("pre", { tabindex: 0, class: "bad" }, told.result.error))];
+}
+
+function columns(two, place) {
+  const join = place.includes("?") ? "&" : "?";
+  return h("button", { type: "button", "data-key": "columns", "aria-pressed": String(two), onclick: () => { location.hash = place.slice(1) + (two ? "" : join + "two=1"); } }, two ? "In one column" : "Side by side");
+}
+
+export async function changes(app, query, id) {
+  const [shown, told] = await Promise.all([get(task(id)), get(task(id, "/diff")).catch((problem) => ({ files: [], patch: "", problem }))]);
+  const two = query.get("two") === "1", only = query.get("path") || "";
+  return ["Changes · " + shown.request, head(shown, "/diff"), told.problem && h("p", { class: "quiet" }, told.problem.message),
+    h("section", {}, h("div", { class: "row" }, h("h2", {}, told.files.length + (told.files.length === 1 ? " file" : " files")), h("span", { class: "spring" }), only && link("task/" + id + "/diff", "All files"), columns(two, "#/task/" + id + "/diff" + (only ? "?path=" + encodeURIComponent(only) : ""))),
+      h("ul", { class: "plain" }, told.files.map((file) => h("li", { class: "row" }, h("span", {}, file.status), link("task/" + id + "/diff?path=" + encodeURIComponent(file.path), file.path), h("span", { class: "spring" }), h("span", { class: "good" }, "+" + file.lines_added), h("span", { class: "bad" }, "−" + file.lines_removed))))),
+    diff.show(told.patch, two, only)];
+}
+
+export async function artifacts(app, query, id) {
+  const [shown, list] = await Promise.all([get(task(id)), get(task(id, "/artifacts"))]);
+  const place = (each) => task(id, "/artifacts/" + encodeURIComponent(each.phase) + "/" + encodeURIComponent(each.name));
+  const chosen = list.artifacts.find((each) => each.phase + "/" + each.name === query.get("file")) || list.artifacts.find((each) => each.phase === query.get("phase"));
+  const against = list.artifacts.find((each) => each.phase + "/" + each.name === query.get("against"));
+  const [one, other] = await Promise.all([chosen ? get(place(chosen)) : null, against ? get(place(against)) : null]);
+  const to = (each, extra) => "task/" + id + "/artifacts?file=" + encodeURIComponent(each.phase + "/" + each.name) + (extra || "");
+  const versions = chosen ? list.artifacts.filter((each) => each.phase === chosen.phase && each !== chosen) : [];
+  return ["Artifacts · " + shown.request, head(shown, "/artifacts"),
+    h("section", {}, h("h2", {}, "Artifacts"), list.artifacts.length ? h("ul", { class: "plain" }, list.artifacts.map((each) => h("li", { class: "row" }, h("span", { class: "quiet" }, each.phase), link(to(each), each.name), h("span", { class: "quiet small" }, each.version)))) : h("p", { class: "quiet" }, "None yet.")),
+    one && h("section", {}, h("h2", {}, one.phase + "/" + one.name), versions.length > 0 && h("p", { class: "row small" }, "Compare with: ", versions.map((each) => link(to(chosen, "&against=" + encodeURIComponent(each.phase + "/" + each.name)), each.name))),
+      other ? diff.show(diff.between(one.name, other.text, one.text), query.get("two") === "1") : h("pre", { tabindex: 0 }, one.text))];
+}
+
+function chart(points) {
+  if (points.length < 2) return null;
+  const most = points[points.length - 1].tokens_used || 1, last = points[points.length - 1].step || 1;
+  return drawing("svg", { class: "chart", viewBox: "0 0 100 40", preserveAspectRatio: "none", role: "img", "aria-label": "Tokens used over the steps, up to " + number(most) },
+    drawing("line", { x1: 0, y1: 40, x2: 100, y2: 40 }), drawing("polyline", { points: points.map((point) => (100 * point.step) / last + "," + (40 - (38 * point.tokens_used) / most)).join(" ") }));
+}
+
+export async function cost(app, query, id) {
+  const [shown, told] = await Promise.all([get(task(id)), get(task(id, "/cost"))]);
+  const table = (title, rows) => h("section", {}, h("h2", {}, title), h("div", { class: "table" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "name"), ["calls", "tokens", "cost"].map((name) => h("th", { class: "number" }, name)))), h("tbody", {}, rows.map((row) => h("tr", {}, h("td", {}, row.name || "(not named)"), h("td", { class: "number" }, row.calls), h("td", { class: "number" }, number(row.tokens_used)), h("td", { class: "number" }, money(row))))))));
+  return ["Cost · " + shown.request, head(shown, "/cost"), h("section", {}, h("h2", {}, told.in_words + ", " + number(told.tokens_used) + " tokens"), chart(told.over_time), h("p", { class: "small quiet" }, "Tokens used, step by step.")), h("div", { class: "grid" }, table("By phase", told.by_phase), table("By agent", told.by_agent), table("By model", told.by_model))];
+}
+
+export async function journal(app, query, id) {
+  const shown = await get(task(id));
+  const after = query.has("after") ? Number(query.get("after")) : Math.max(0, shown.sequence - 100);
+  const page = await get(task(id, "/records"), { after, limit: 100 });
+  return ["Journal · " + shown.request, head(shown, "/journal"), h("section", {}, h("h2", {}, number(page.total) + " records"),
+    h("p", { class: "row" }, after > 0 && link("task/" + id + "/journal?after=" + Math.max(0, after - 100), "← Earlier"), page.next_after !== null && link("task/" + id + "/journal?after=" + page.next_after, "Later →")),
+    h("ul", { class: "plain" }, page.records.map((record) => h("li", {}, h("details", { "data-key": "record-" + record.seq }, h("summary", {}, record.seq + " " + clock(record.timestamp) + " " + record.type + " " + (record.stage || record.phase || "")), h("pre", { tabindex: 0 }, JSON.stringify(record, null, 2)))))))];
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+
+#include <Poco/Exception.h>
+#include <Poco/Net/HTTPRequestHandler.h>
+#include <Poco/Net/HTTPRequestHandlerFactory.h>
+#include <Poco/Net/HTTPServer.h>
+#include <Poco/Net/HTTPServerRequestImpl.h>
+#include <Poco/Net/HTTPServerResponse.h>
+#include <Poco/Net/NetException.h>
+#include <Poco/Net/SocketAddress.h>
+#include <Poco/Net/WebSocket.h>
+#include <Poco/ThreadPool.h>
+#include <Poco/URI.h>
+
+#include "dashboard/server.hpp"
+#include "dashboard/server/bounded_socket.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+namespace Net = Poco::Net;
+
+constexpr int ping_after_ms = 20'000;
+constexpr int most_frame_bytes = 4096;
+
+Poco::Timespan span(std::chrono::milliseconds time) { return {static_cast<Poco::Timespan::TimeDiff>(time.count() * 1000)}; }
+
+std::string lower_case(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+}
+
+/// Waits until one of both is readable. False: the time is over.
+bool wait_for(int one, int other, int milliseconds) {
+    std::array<pollfd, 2> watched{pollfd{one, POLLIN, 0}, pollfd{other, POLLIN, 0}};
+    return ::poll(watched.data(), watched.size(), milliseconds) > 0;
+}
+
+class Handler final : public Net::HTTPRequestHandler {
+public:
+    Handler(HttpApplication& application, const ServerSettings& settings) : application_(application), settings_(settings) {}
+
+    void handleRequest(Net::HTTPServerRequest& request, Net::HTTPServerResponse& response) override {
+        // The page and its tools speak to one connection after another; a failing one ends by itself.
+        HttpRequest asked;
+        const std::string problem = read(request, asked);
+        if (!problem.empty()) {
+            response.setKeepAlive(false);
+            send(application_.refuse(problem == "AF-DASH-041" ? 413 : 400, problem, problem == "AF-DASH-041" ? "The request is too large" : "The request cannot be read"), response, false);
+            return;
+        }
+        HttpResponse answer = application_.answer(asked);
+        if (answer.events && answer.web_socket) { return speak_web_socket(request, response, *answer.events); }
+        if (answer.events) { return stream(request, response, answer); }
+        send(answer, response, request.getMethod() == Net::HTTPRequest::HTTP_HEAD);
+        if (auto* socket = socket_of(request)) { socket->begin_request(); }
+    }
+
+private:
+    static BoundedSocketImpl* socket_of(Net::HTTPServerRequest& request) {
+        auto* own = dynamic_cast<Net::HTTPServerRequestImpl*>(&request);
+        return own == nullptr ? nullptr : dynamic_cast<BoundedSocketImpl*>(own->socket().impl());
+    }
+
+    /// The code of what is wrong with it; empty: nothing.
+    std::string read(Net::HTTPServerRequest& request, HttpRequest& asked) const {
+        asked.method = request.getMethod() == Net::HTTPRequest::HTTP_HEAD ? "GET" : request.getMethod();
+        asked.over_unix_socket = !settings_.socket.empty();
+        try {
+            const Poco::URI uri(request.getURI());
+            asked.path = uri.getPath();
+            for (const auto& [name, value] : uri.getQueryParameters()) { asked.query[name] = value; }
+        } catch (const Poco::Exception&) { return "AF-DASH-040"; }
+        if (!asked.path.starts_with('/')) { return "AF-DASH-040"; }
+        for (const auto& [name, value] : request) {
+            std::string& header = asked.headers[lower_case(name)];
+            const bool again = !header.empty();
+            if (again && lower_case(name) != "cookie") { return "AF-DASH-040"; }
+            header += (again ? "; " : "") + value;
+        }
+        return read_body(request, asked.body);
+    }
+
+    std::string read_body(Net::HTTPServerRequest& request, std::string& body) const {
+        if (request.hasContentLength() && request.getContentLength64() > static_cast<Poco::Int64>(settings_.most_body_bytes)) { return "AF-DASH-041"; }
+        if (!request.hasContentLength() && !request.getChunkedTransferEncoding()) { return {}; }
+        body.resize(settings_.most_body_bytes + 1);
+        request.stream().read(body.data(), static_cast<std::streamsize>(body.size()));
+        body.resize(static_cast<std::size_t>(std::max<std::streamsize>(request.stream().gcount(), 0)));
+        if (body.size() > settings_.most_body_bytes) { return "AF-DASH-041"; }
+        const bool whole = !request.hasContentLength() || static_cast<Poco::Int64>(body.size()) == request.getContentLength64();
+        return whole ? "" : "AF-DASH-040";
+    }
+
+    static void send_head(const HttpResponse& answer, Net::HTTPServerResponse& response) {
+        response.setStatus(static_cast<Net::HTTPResponse::HTTPStatus>(answer.status));
+        response.setReason(Net::HTTPResponse::getReasonForStatus(response.getStatus()));
+        for (const auto& [name, value] : answer.headers) { response.add(name, value); }
+    }
+
+    static void send(const HttpResponse& answer, Net::HTTPServerResponse& response, bool only_head) {
+        send_head(answer, response);
+        const bool has_body = answer.status != 304 && answer.status != 204;
+        if (has_body) { response.setContentLength64(static_cast<Poco::Int64>(answer.body.size())); }
+        std::ostream& out = response.send();
+        if (has_body && !only_head) { out.write(answer.body.data(), static_cast<std::streamsize>(answer.body.size())); }
+        out.flush();
+    }
+
+    /// Server-sent events. A client that does not receive within the send time is dropped by the failing write.
+    static void stream(Net::HTTPServerRequest& request, Net::HTTPServerResponse& response, HttpResponse& answer) {
+        send_head(answer, response);
+        response.setKeepAlive(false);
+        std::ostream& out = response.send();
+        out << "retry: 2000\n\n" << std::flush;
+        BoundedSocketImpl* const socket = socket_of(request);
+        if (socket == nullptr) { return; }
+        while (out.good()) {
+            const bool something = wait_for(answer.events->descriptor(), socket->sockfd(), ping_after_ms);
+            if (!something) { out << ": still here\n\n"; }
+            if (something && has_left(socket->sockfd())) { return; }
+            for (const EventSource::Event& event : answer.events->take()) {
+                if (!event.id.empty()) { out << "id: " << event.id << "\n"; }
+                out << "event: " << event.type << "\ndata: " << event.data << "\n\n";
+            }
+            out.flush();
+            if (answer.events->ended()) { return; }
+        }
+    }
+
+    /// The client closed the connection, or says something where it has nothing to say.
+    static bool has_left(int socket) {
+        char byte = 0;
+        const ssize_t count = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+        return count >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+    }
+
+    void speak_web_socket(Net::HTTPServerRequest& request, Net::HTTPServerResponse& response, EventSource& events) const {
+        BoundedSocketImpl* const socket = socket_of(request);       // The WebSocket takes it over.
+        std::unique_ptr<Net::WebSocket> opened;
+        try {
+            opened = std::make_unique<Net::WebSocket>(request, response);
+        } catch (const Net::WebSocketException&) {
+            response.setKeepAlive(false);
+            return send(application_.refuse(400, "AF-DASH-040", "The request asks for no WebSocket"), response, false);
+        }
+        if (socket != nullptr) { socket->end_requests(); }
+        Net::WebSocket& web_socket = *opened;
+        web_socket.setMaxPayloadSize(most_frame_bytes);
+        web_socket.setReceiveTimeout(Poco::Timespan(5, 0));
+        try {
+            bool open = true;
+            while (open) {
+                const bool something = wait_for(events.descriptor(), web_socket.impl()->sockfd(), ping_after_ms);
+                if (!something) { web_socket.sendFrame("", 0, static_cast<int>(Net::WebSocket::FRAME_FLAG_FIN) | static_cast<int>(Net::WebSocket::FRAME_OP_PING)); }
+                for (const EventSource::Event& event : events.take()) { send_event(web_socket, event); }
+                if (events.ended()) {
+                    web_socket.shutdown(Net::WebSocket::WS_ENDPOINT_GOING_AWAY, "dropped");
+                    return;
+                }
+                while (open && web_socket.poll(Poco::Timespan(0), Net::Socket::SELECT_READ)) { open = receive(web_socket); }
+            }
+        } catch (const Net::WebSocketException& problem) {
+            const bool large = problem.code() == Net::WebSocket::WS_ERR_PAYLOAD_TOO_BIG;
+            web_socket.shutdown(large ? Net::WebSocket::WS_PAYLOAD_TOO_BIG : Net::WebSocket::WS_PROTOCOL_ERROR, large ? "frame too large" : "protocol error");
+        }
+    }
+
+    static void send_event(Net::WebSocket& web_socket, const EventSource::Event& event) {
+        std::string frame = event.data;
+        if (!event.id.empty()) { frame.insert(1, "\"id\": \"" + event.id + "\", "); }
+        web_socket.sendFrame(frame.data(), static_cast<int>(frame.size()), Net::WebSocket::FRAME_TEXT);
+    }
+
+    /// A client has nothing to say but that it is still there. False: it has left.
+    static bool receive(Net::WebSocket& web_socket) {
+        std::array<char, most_frame_bytes> buffer{};
+        int flags = 0;
+        const int count = web_socket.receiveFrame(buffer.data(), static_cast<int>(buffer.size()), flags);
+        const int operation = flags & static_cast<int>(Net::WebSocket::FRAME_OP_BITMASK);
+        if (operation == static_cast<int>(Net::WebSocket::FRAME_OP_PING)) {
+            web_socket.sendFrame(buffer.data(), count, static_cast<int>(Net::WebSocket::FRAME_FLAG_FIN) | static_cast<int>(Net::WebSocket::FRAME_OP_PONG));
+            return true;
+        }
+        if (operation == static_cast<int>(Net::WebSocket::FRAME_OP_CLOSE)) {
+            web_socket.shutdown();
+            return false;
+        }
+        return count > 0 || flags != 0;
+    }
+
+    HttpApplication& application_;
+    const ServerSettings& settings_;
+};
+
+class Factory final : public Net::HTTPRequestHandlerFactory {
+public:
+    Factory(HttpApplication& application, const ServerSettings& settings) : application_(application), settings_(settings) {}
+    Net::HTTPRequestHandler* createRequestHandler(const Net::HTTPServerRequest& /*request*/) override { return new Handler(application_, settings_); }      // NOLINT: the server deletes it.
+
+private:
+    HttpApplication& application_;
+    const ServerSettings& settings_;
+};
+
+/// A socket that nobody listens on any more is removed; nothing else is.
+Result<void> clear_place(const std::string& path) {
+    struct stat status {};
+    sockaddr_un address{};
+    if (path.size() >= sizeof address.sun_path) { return Error{"AF-DASH-031", "The path of the socket is too long", path, "name one of at most 107 bytes", ErrorKind::invalid}; }
+    if (::lstat(path.c_str(), &status) != 0) { return {}; }
+    const Error taken{"AF-DASH-030", "Something else is in the socket's place", path, "name another path, or end the dashboard that listens there", ErrorKind::conflict};
+    if (!S_ISSOCK(status.st_mode) || status.st_uid != ::geteuid()) { return taken; }
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+    const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool answers = probe >= 0 && ::connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    if (probe >= 0) { ::close(probe); }
+    if (answers) { return taken; }
+    ::unlink(path.c_str());
+    return {};
+}
+
+class Server final : public HttpServer {
+public:
+    Server(Net::ServerSocket socket, const ServerSettings& settings, HttpApplication& application)
+        : settings_(settings), threads_(2, static_cast<int>(settings.most_connections) + 1), port_(settings.socket.empty() ? socket.address().port() : 0U),
+          server_(new Factory(application, settings_), threads_, socket, parameters()) {
+        server_.start();
+    }
+    ~Server() override {
+        stop();
+        server_.stopAll(true);
+        threads_.joinAll();
+        if (!settings_.socket.empty()) { ::unlink(settings_.socket.c_str()); }
+    }
+    [[nodiscard]] unsigned port() const override { return port_; }
+    void stop() override { server_.stop(); }
+
+private:
+    [[nodiscard]] Net::HTTPServerParams* parameters() const {
+        auto* const parameters = new Net::HTTPServerParams;     // NOLINT: the server counts it.
+        parameters->setMaxThreads(static_cast<int>(settings_.most_connections));
+        parameters->setMaxQueued(static_cast<int>(settings_.most_connections));
+        parameters->setKeepAlive(true);
+        parameters->setTimeout(span(settings_.request_time));
+        parameters->setKeepAliveTimeout(span(settings_.idle_time));
+        constexpr int most_requests = 1000;
+        parameters->setMaxKeepAliveRequests(most_requests);
+        return parameters;
+    }
+
+    const ServerSettings settings_;
+    Poco::ThreadPool threads_;
+    unsigned port_;
+    Net::HTTPServer server_;
+};
+
+class Listener final : public HttpListener {
+public:
+    Listener(Net::ServerSocket socket, ServerSettings settings) : socket_(std::move(socket)), settings_(std::move(settings)) {}
+    [[nodiscard]] unsigned port() const override { return settings_.socket.empty() ? socket_.address().port() : 0U; }
+    [[nodiscard]] std::unique_ptr<HttpServer> serve(HttpApplication& application) override { return std::make_unique<Server>(socket_, settings_, application); }
+
+private:
+    Net::ServerSocket socket_;
+    ServerSettings settings_;
+};
+
+Result<std::unique_ptr<HttpListener>> begin_to_listen(const ServerSettings& settings) {
+    const bool local = !settings.socket.empty();
+    if (local) { AF_CHECK(clear_place(settings.socket)); }
+    const std::string place = local ? settings.socket : "127.0.0.1:" + std::to_string(settings.port);
+    try {
+        BoundedServerSocket socket({settings.request_time, settings.send_time});
+        const Net::SocketAddress address = local ? Net::SocketAddress(Net::SocketAddress::UNIX_LOCAL, settings.socket) : Net::SocketAddress("127.0.0.1", static_cast<Poco::UInt16>(settings.port));
+        const mode_t mask = ::umask(0177);
+        try {
+            if (local) { socket.bind(address, false); } else { socket.bind(address, true, false); }
+        } catch (...) {
+            ::umask(mask);
+            throw;
+        }
+        ::umask(mask);
+        constexpr int backlog = 64;
+        socket.listen(backlog);
+        return std::unique_ptr<HttpListener>(std::make_unique<Listener>(socket, settings));
+    } catch (const Poco::Exception& problem) {
+        const bool taken = problem.code() == EADDRINUSE || problem.displayText().find("in use") != std::string::npos;
+        if (taken) { return Error{"AF-DASH-030", "The port is in use", place, "give another one (--port N, 0 takes a free one), or end what listens there", ErrorKind::conflict}; }
+        return Error{"AF-DASH-031", "The dashboard cannot listen: " + problem.displayText(), place, "give another port or socket", ErrorKind::io};
+    }
+}
+
+}  // namespace
+
+}  // namespace agentforge::kernel
+
+extern "C" [[gnu::visibility("default")]] const agentforge::kernel::ServerLibrary* agentforge_server() {
+    using namespace agentforge::kernel;
+    static constexpr ServerLibrary library{AGENTFORGE_VERSION, sizeof(ServerSettings), sizeof(HttpRequest), &begin_to_listen};
+    return &library;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dashboard/dashboard.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <ostream>
+
+#include <agentforge/process.hpp>
+
+#include "aggregate/change_watch.hpp"
+#include "base/clock.hpp"
+#include "base/ids.hpp"
+#include "base/text.hpp"
+#include "dashboard/server.hpp"
+#include "host/command_line.hpp"
+#include "host/display.hpp"
+#include "host/known_repositories.hpp"
+#include "host/project.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+struct DashboardArguments {
+    std::uint64_t port = 8420;
+    std::string socket;
+    bool read_only = false;
+};
+
+/// Those of the user's list, and the one that the command is given in.
+Result<std::vector<KnownRepository>> repositories_of(const Program& program) {
+    std::vector<KnownRepository> all;
+    if (const auto known = known_repositories(program); known.ok()) { AF_TRY(all, known->list()); }
+    const auto place = ProjectPlace::find(program);
+    const auto is_here = [&](const KnownRepository& each) { return place.ok() && each.path == place->root; };
+    if (place.ok() && std::ranges::none_of(all, is_here)) { all.insert(all.begin(), {repository_name(place->root, all), place->root}); }
+    if (all.empty()) { return place.error(); }
+    return all;
+}
+
+std::vector<std::filesystem::path> task_folders(const std::vector<KnownRepository>& repositories) {
+    std::vector<std::filesystem::path> folders;
+    for (const KnownRepository& each : repositories) { folders.push_back(Aggregator::agentforge_of(each) / "tasks"); }
+    return folders;
+}
+
+void tell_address(Program& program, const ServerSettings& settings, unsigned port, const std::string& token) {
+    const std::string address = settings.socket.empty() ? "http://127.0.0.1:" + std::to_string(port) + "/?token=" + token : settings.socket;
+    if (program.json_output) {
+        program.out << to_json_line({{"address", address}, {"port", port}, {"socket", settings.socket}}) << std::endl;
+        return;
+    }
+    program.out << "Dashboard: " << printable(address) << "\n"
+                << (settings.socket.empty() ? "  The address is for you alone and works once; the browser that opened it stays known.\n" : "  Only your own processes can connect.\n")
+                << "  Ctrl-C ends the dashboard; tasks go on." << std::endl;
+}
+
+/// Tells clients of what the journals say, until the user ends it.
+void follow(const Program& program, Aggregator& tasks, EventHub& events) {
+    constexpr std::chrono::milliseconds usual_wait{1000};
+    constexpr std::chrono::milliseconds wait_without_events{500};
+    constexpr std::chrono::seconds between_whole_looks{10};
+    const auto folders = task_folders(tasks.repositories());
+    auto watch = std::make_unique<ChangeWatch>(folders);
+    const SystemClock clock;
+    auto looked = clock.steady();
+    while (!program.cancel->requested() && !program.cancel->finishing()) {
+        const auto changes = watch->wait(watch->misses_events() ? wait_without_events : usual_wait, -1);
+        for (const ChangeWatch::Change& change : changes) { events.publish(change.task.empty() ? tasks.refresh() : tasks.refresh(change.folder, change.task)); }
+        events.publish(tasks.refresh_processes());
+        const bool due = clock.steady() - looked >= between_whole_looks;
+        if (due || (watch->misses_events() && changes.empty())) { events.publish(tasks.refresh()); }
+        if (due && watch->misses_events()) { watch = std::make_unique<ChangeWatch>(folders); }      // A folder may have come.
+        if (due) { looked = clock.steady(); }
+    }
+}
+
+int run_dashboard(Program& program, const DashboardArguments& arguments) {
+    auto repositories = repositories_of(program);
+    if (!repositories.ok()) { return program.fail(repositories.error()); }
+    ServerSettings settings;
+    settings.port = static_cast<unsigned>(arguments.port);
+    if (!arguments.socket.empty()) { settings.socket = std::filesystem::absolute(program.directory / arguments.socket).lexically_normal().string(); }
+    const auto listener = listen(settings);
+    if (!listener.ok()) { return program.fail(listener.error()); }
+    ::signal(SIGPIPE, SIG_IGN);                         // A client that went away is an error of its connection.
+    ::unsetenv(process::supervisor_variable);           // Tasks that are begun here outlive the dashboard.
+    program.environment.erase(process::supervisor_variable);
+    SystemIdSource ids;
+    Guard guard({(*listener)->port(), arguments.read_only}, ids);
+    Aggregator tasks(std::move(*repositories));
+    (void)tasks.refresh();
+    EventHub events(ids);
+    OwnProgram commands(program.environment);
+    Dashboard dashboard({tasks, events, guard, commands});
+    const auto server = (*listener)->serve(dashboard);
+    tell_address(program, settings, server->port(), guard.token());
+    follow(program, tasks, events);
+    server->stop();
+    events.close();
+    return 0;
+}
+
+}  // namespace
+
+void add_dashboard(CLI::App& app, Program& program) {
+    auto arguments = std::make_shared<DashboardArguments>();
+    const Command command = add_subcommand(app, "dashboard", "Show all tasks of all repositories on a page of this machine");
+    const Option port = add_option(*command, "--port", arguments->port, "Listen on this port of 127.0.0.1; 0: one that is free. Without it: 8420");
+    port->type_name("N")->between(0, 65535);
+    add_option(*command, "--socket", arguments->socket, "Listen on a UNIX socket in place of a port; it needs no token")->type_name("PATH")->excludes(port);
+    add_flag(*command, "--read-only", arguments->read_only, "Only show: nothing can be started, answered or ended from the page");
+    add_flag(*command, "--json", program.json_output, "Print the address as JSON");
+    command->footer("Examples:\n  agentforge dashboard\n  agentforge dashboard --port 0 --read-only");
+    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_dashboard(program, *arguments); }; });
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`agentforge dashboard` as a browser and as an attacker meet it: a real server on a free port, and one on a UNIX socket."""
+
+import base64
+import http.client
+import json
+import os
+import pathlib
+import signal
+import socket
+import stat
+import struct
+import subprocess
+
+from harness import REQUEST, TRANSCRIPT, ProgramTest, main, wait_until
+
+HOSTILE = "<script>alert('canary')</script><img src=x onerror=alert(1)> ${7*7} Add a slugify function that turns a title into a URL slug"
+
+
+class Client:
+    """One browser: it keeps the cookie."""
+
+    def __init__(self, port, cookie=None):
+        self.port, self.cookie = port, cookie
+        self.host = f"127.0.0.1:{port}"
+
+    def ask(self, method, path, body=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        given = {"Host": self.host}
+        if self.cookie:
+            given["Cookie"] = self.cookie
+        if method != "GET":
+            given |= {"Origin": f"http://{self.host}", "Content-Type": "application/json"}
+        given |= {name.replace("_", "-"): value for name, value in headers.items()}
+        data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+        connection.request(method, path, data, {name: value for name, value in given.items() if value is not None})
+        answer = connection.getresponse()
+        text = answer.read()
+        connection.close()
+        return answer.status, dict(answer.getheaders()), text
+
+    def json(self, path):
+        status, _, text = self.ask("GET", path)
+        assert status == 200, (status, text)
+        return json.loads(text)
+
+
+class DashboardTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def begin(self, *arguments):
+        """Starts a dashboard and exchanges its token."""
+        process = subprocess.Popen(self.command("dashboard", "--json", *arguments), cwd=self.repository, env=self.environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, start_new_session=True)
+        self.addCleanup(self._end, process)
+        line = process.stdout.readline()
+        self.assertTrue(line, "the dashboard said nothing" if process.poll() is None else process.stderr.read())
+        self.process, self.told = process, json.loads(line)
+        if not self.told["port"]:
+            return None
+        self.address = self.told["address"]
+        self.token = self.address.split("token=")[1]
+        client = Client(self.told["port"])
+        status, headers, _ = client.ask("GET", "/?token=" + self.token)
+        self.assertEqual((status, headers["Location"]), (303, "/"))
+        client.cookie = headers["Set-Cookie"].split(";")[0]
+        return client
+
+
+class TestDashboard(DashboardTest):
+    def test_a_task_is_started_shown_approved_and_delivered_on_the_page(self):
+        client = self.begin("--port", "0")
+        self.assertEqual(client.json("/api/tasks")["total"], 0)
+        self.assert_code(self.start("--exit-after", "spec", "--approve", "spec"), 22)
+        task = self.task()
+        wait_until(lambda: client.json("/api/tasks")["total"] == 1, "the task on the page")
+        wait_until(lambda: client.json(f"/api/tasks/{task}")["status"]["state"] == "awaiting_approval", "the approval")
+        shown = client.json(f"/api/tasks/{task}")
+        told = self.run_program("status", "--json").json["tasks"][0]
+        self.assertEqual((shown["health"]["tests_total"], shown["health"]["tests_passing"], shown["status"]["waiting_id"], shown["current_action"]["action"]),
+                         (told["tests"], told["tests_passed"], told["waiting_id"], told["last_action"]))
+        item = client.json("/api/attention")["items"][0]
+        place = f"/api/tasks/{task}/approve"
+        status, _, text = client.ask("POST", place, {"id": item["id"], "hash": "0" * 64})
+        self.assertEqual((status, json.loads(text)["code"]), (409, "AF-ESC-035"), text)
+        status, _, text = client.ask("POST", place, {"id": item["id"], "hash": item["hash"]})
+        self.assertEqual(status, 200, text)
+        self.assertTrue(json.loads(text)["resumed"], text)
+        wait_until(lambda: client.json(f"/api/tasks/{task}")["status"]["state"] == "completed", "the task's end")
+        self.assertEqual(client.json("/api/attention")["items"], [])
+        status, _, text = client.ask("POST", place, {"id": item["id"], "hash": item["hash"]})
+        self.assertEqual(status, 409, text)
+        step = client.json(f"/api/tasks/{task}/steps/1")
+        self.assertIn(REQUEST, step["context_sent"]["text"])
+        self.assertIn(step["context_sent"]["text"].rstrip("\n"), self.run_program("inspect", task, "--step", "1", "--show", "context").out)
+        diff = client.json(f"/api/tasks/{task}/diff")
+        self.assertEqual(sorted(diff), ["base_tree", "files", "patch", "task_id", "tree"])
+        artifact = client.json(f"/api/tasks/{task}/artifacts")["artifacts"][0]
+        self.assertTrue(client.json(f"/api/tasks/{task}/artifacts/{artifact['phase']}/{artifact['name']}")["text"])
+
+    def test_a_task_that_is_started_there_outlives_the_dashboard(self):
+        self.environment["AGENTFORGE_LLM_BACKEND"] = "replay"
+        self.environment["AGENTFORGE_LLM_TRANSCRIPT"] = str(TRANSCRIPT)
+        client = self.begin("--port", "0")
+        status, headers, text = client.ask("POST", "/api/tasks", {"request": REQUEST, "exit_after": "intake"})
+        self.assertEqual(status, 201, text)
+        task = json.loads(text)["task_id"]
+        self.assertEqual(headers["Location"], f"/api/tasks/{task}")
+        self.process.send_signal(signal.SIGINT)
+        self.assertEqual(self.process.wait(60), 0)
+        wait_until(lambda: self.run_program("status", task, "--json").json["status"] == "completed", "the task's end")
+
+    def test_updates_tell_each_record_and_what_was_missed(self):
+        client = self.begin("--port", "0")
+
+        def events(last=None):
+            connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=60)
+            connection.request("GET", "/api/events", headers={"Host": client.host, "Cookie": client.cookie} | ({"Last-Event-ID": last} if last else {}))
+            answer = connection.getresponse()
+            self.assertEqual(answer.getheader("Content-Type"), "text/event-stream")
+            self.addCleanup(connection.close)
+            fields = {}
+            while True:
+                line = answer.readline().decode().rstrip("\n")
+                if line.startswith(("id: ", "event: ", "data: ")):
+                    key, value = line.split(": ", 1)
+                    fields[key] = value
+                elif not line and "event" in fields:
+                    yield fields
+                    fields = {}
+
+        stream = events()
+        self.assertEqual(next(stream)["event"], "hello")
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+        records = [json.loads(line) for line in self.run_program("logs", self.task(), "--output-format", "stream-json").out.splitlines()]
+        seen = []
+        while not seen or seen[-1][1]["type"] != "task_completed":
+            event = next(stream)
+            seen.append((event["id"], json.loads(event["data"])))
+        told = [data["sequence"] for _, data in seen if data["type"] != "process"]
+        self.assertEqual(told, [record["seq"] for record in records])
+        again = events(seen[2][0])
+        self.assertEqual(next(again)["event"], "hello")
+        self.assertEqual(next(again)["id"], seen[3][0])
+        self.assertEqual(next(events("another-1"))["event"], "reset")
+
+    def test_a_second_one_says_that_the_port_is_in_use(self):
+        client = self.begin("--port", "0")
+        self.assert_error(self.run_program("dashboard", "--port", client.port), "AF-DASH-030", "--port")
+
+    def test_known_repositories_are_shown_from_anywhere(self):
+        other = self.make_repository("other")
+        self.assert_code(self.run_program("repo", "add"), 0)
+        self.assert_code(self.run_program("repo", "add", other, "--name", "second"), 0)
+        self.assert_error(self.run_program("repo", "add", other), "AF-CONF-072")
+        self.assertEqual([each["name"] for each in self.run_program("repo", "list", "--json").json["repositories"]], ["textkit", "second"])
+        client = self.begin("--port", "0")
+        self.assertEqual([each["name"] for each in client.json("/api/repositories")["repositories"]], ["textkit", "second"])
+        self.assert_code(self.run_program("repo", "remove", "second"), 0)
+        self.assertEqual(len(self.run_program("repo", "list", "--json").json["repositories"]), 1)
+
+
+class TestDashboardUnderAttack(DashboardTest):
+    def setUp(self):
+        super().setUp()
+        self.assert_code(self.start("--exit-after", "intake", request=HOSTILE), 0)
+        self.client = self.begin("--port", "0")
+        self.task_place = f"/api/tasks/{self.task()}"
+
+    def refused(self, method, path, body=None, **headers):
+        status, _, text = self.client.ask(method, path, body, **headers)
+        return status, json.loads(text).get("code")
+
+    def test_rebinding_and_other_sites_get_nothing(self):
+        self.assertEqual(self.refused("GET", "/api/tasks", Host="evil.example"), (421, "AF-DASH-001"))
+        self.assertEqual(self.refused("GET", "/", Host=f"evil.example:{self.client.port}"), (421, "AF-DASH-001"))
+        self.assertEqual(self.refused("GET", "/api/tasks", Origin="http://evil.example"), (403, "AF-DASH-002"))
+        self.assertEqual(self.refused("POST", self.task_place + "/abort", {}, Origin="http://evil.example"), (403, "AF-DASH-002"))
+        self.assertEqual(self.refused("POST", self.task_place + "/abort", {}, Origin=None), (403, "AF-DASH-002"))
+        self.assertEqual(self.refused("POST", self.task_place + "/abort", b"{}", Content_Type="text/plain"), (400, "AF-DASH-006"))
+        self.assertEqual(self.refused("OPTIONS", "/api/tasks", Origin=f"http://127.0.0.1:{self.client.port}"), (405, "AF-DASH-008"))
+
+    def test_the_token_works_once_and_is_nowhere_else(self):
+        stranger = Client(self.client.port)
+        for path in ("/", "/app.js", "/api/tasks", "/?token=" + self.token, "/?token=", "/?token=" + "0" * 64):
+            status, headers, text = stranger.ask("GET", path)
+            self.assertEqual(status, 401, path)
+            self.assertNotIn("Set-Cookie", headers)
+            self.assertNotIn(self.token.encode(), text)
+        _, headers, page = self.client.ask("GET", "/")
+        self.assertEqual(headers["Referrer-Policy"], "no-referrer")
+        self.assertNotIn(self.token.encode(), page)
+        self.assertNotIn(self.client.cookie.split("=")[1].encode(), page)
+        logs = self.repository / ".agentforge" / "logs"
+        for file in logs.rglob("*") if logs.exists() else []:
+            self.assertNotIn(self.token, file.read_text())
+
+    def test_what_others_wrote_stays_text(self):
+        status, headers, text = self.client.ask("GET", "/api/tasks")
+        self.assertEqual((status, headers["Content-Type"], headers["X-Content-Type-Options"]), (200, "application/json", "nosniff"))
+        self.assertEqual(json.loads(text)["tasks"][0]["request"], HOSTILE)
+        _, headers, page = self.client.ask("GET", "/")
+        self.assertNotIn(b"canary", page)
+        policy = headers["Content-Security-Policy"]
+        self.assertIn("default-src 'none'", policy)
+        self.assertIn("require-trusted-types-for 'script'", policy)
+        self.assertNotIn("unsafe", policy)
+
+    def test_no_path_leads_to_a_file(self):
+        for path in ("/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fetc%2fpasswd", "//etc/passwd", "/page/app.js", "/app.js/", "/app.js%00.html",
+                     self.task_place + "/artifacts/..%2f..%2f/task.yaml", self.task_place + "/artifacts/intake/..%2f..%2f..%2ftask.yaml", "/api/tasks/..%2f..", "/api/tasks/%2e%2e/cost"):
+            status, _, text = self.client.ask("GET", path)
+            self.assertIn(status, (400, 404), path)
+            self.assertNotIn(b"root:", text)
+
+    def raw(self, head, wait=60):
+        connection = socket.create_connection(("127.0.0.1", self.client.port), timeout=wait)
+        self.addCleanup(connection.close)
+        connection.sendall(head)
+        return connection
+
+    def head(self, method, path, *lines):
+        return "\r\n".join([f"{method} {path} HTTP/1.1", f"Host: {self.client.host}", f"Cookie: {self.client.cookie}", *lines, "", ""]).encode()
+
+    @staticmethod
+    def read_all(connection):
+        data = b""
+        try:
+            while part := connection.recv(65536):
+                data += part
+        except (ConnectionResetError, TimeoutError):
+            pass
+        return data
+
+    def test_requests_that_are_too_large_too_slow_or_torn_cost_nobody_else_anything(self):
+        status, _, text = self.client.ask("POST", self.task_place + "/abort", b'{"reason": "' + b"x" * 600_000 + b'"}')
+        self.assertEqual((status, json.loads(text)["code"]), (413, "AF-DASH-041"))
+        torn = self.raw(self.head("POST", self.task_place + "/abort", "Content-Length: 100", f"Origin: http://{self.client.host}", "Content-Type: application/json") + b"{")
+        torn.shutdown(socket.SHUT_WR)
+        self.assertIn(b"AF-DASH-040", self.read_all(torn))
+        twice = self.raw(self.head("GET", "/api/tasks", f"Host: {self.client.host}", "Connection: close"))
+        self.assertIn(b"AF-DASH-040", self.read_all(twice))
+        slow = [self.raw(b"GET /api/tasks HTTP/1.1\r\nHost: ") for _ in range(20)]
+        self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
+        self.assertEqual(len(slow), 20)
+        self.assertRegex(self.read_all(slow[0])[:12], rb"^(HTTP/1\.[01] 4.*)?$")       # Closed when its time is over.
+        self.assertRegex(self.read_all(self.raw(self.head("GET", "/" + "a" * 20_000, "Connection: close")))[:12], rb"^(HTTP/1\.[01] 4.*)?$")
+        self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
+
+    def upgrade(self, origin):
+        key = base64.b64encode(os.urandom(16)).decode()
+        lines = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", f"Sec-WebSocket-Key: {key}"] + ([f"Origin: {origin}"] if origin else [])
+        connection = self.raw(self.head("GET", "/ws/updates", *lines))
+        answer = b""
+        while b"\r\n\r\n" not in answer:
+            part = connection.recv(1)
+            if not part:
+                break
+            answer += part
+        return connection, answer.split(b"\r\n")[0]
+
+    @staticmethod
+    def frame(connection):
+        head = b""
+        while len(head) < 2:
+            head += connection.recv(2 - len(head))
+        length = head[1] & 127
+        if length == 126:
+            length = struct.unpack(">H", connection.recv(2))[0]
+        data = b""
+        while len(data) < length:
+            data += connection.recv(length - len(data))
+        return head[0] & 15, data
+
+    def test_a_web_socket_is_for_the_page_alone_and_takes_no_large_frame(self):
+        for origin in ("http://evil.example", "null", None):
+            self.assertIn(b" 403 ", self.upgrade(origin)[1] + b" ", origin)
+        connection, answer = self.upgrade(f"http://{self.client.host}")
+        self.assertIn(b" 101 ", answer)
+        self.assertEqual(json.loads(self.frame(connection)[1])["type"], "hello")
+        self.assert_code(self.start("--exit-after", "intake", request="Another request"), 0)
+        told = json.loads(self.frame(connection)[1])
+        self.assertEqual((told["repo"], told["sequence"], told["type"]), ("textkit", 1, "task_created"))
+        connection.sendall(b"\x81\xff" + struct.pack(">Q", 1 << 40) + b"mask")
+        while True:
+            code, data = self.frame(connection)
+            if code == 8:
+                break
+        self.assertIn(struct.unpack(">H", data[:2])[0], (1002, 1009))
+        self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
+
+
+class TestDashboardOnASocket(DashboardTest):
+    def test_only_this_user_can_connect_and_no_token_is_needed(self):
+        place = self.folder / "dashboard.sock"
+        self.begin("--socket", place, "--read-only")
+        self.assertEqual(stat.S_IMODE(os.stat(place).st_mode), 0o600)
+        for method, head, expected in (("GET", "", b" 200 "), ("POST", "Content-Type: application/json\r\nContent-Length: 2\r\n", b" 403 ")):
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(60)
+                connection.connect(str(place))
+                connection.sendall(f"{method} /api/tasks HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{head}\r\n".encode() + (b"{}" if head else b""))
+                answer = TestDashboardUnderAttack.read_all(connection)
+            self.assertIn(expected, answer.split(b"\r\n")[0] + b" ")
+        self.assert_error(self.run_program("dashboard", "--socket", place), "AF-DASH-030")
+        self.process.send_signal(signal.SIGTERM)
+        self.assertEqual(self.process.wait(60), 0)
+        self.assertFalse(place.exists())
+        pathlib.Path(place).write_text("not a socket")
+        self.assert_error(self.run_program("dashboard", "--socket", place), "AF-DASH-030")
+        self.assertEqual(place.read_text(), "not a socket")
+
+
+if __name__ == "__main__":
+    main()

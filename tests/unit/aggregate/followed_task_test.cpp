@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aggregate/followed_task.hpp"
+
+#include <gtest/gtest.h>
+
+#include "aggregate/figures.hpp"
+#include "unit/aggregate/kept_journal.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+class Followed : public ::testing::Test {
+protected:
+    TemporaryDirectory folder_{"followed"};
+};
+
+TEST_F(Followed, TaskSaysAfterEachRecordWhatAFoldOfAllSays) {
+    for (const char* name : {"delivered_and_rebased", "killed_in_green", "paused_at_a_limit", "waiting_for_action", "waiting_for_approval"}) {
+        KeptJournal journal(name);
+        const TaskPaths paths{journal.begin(folder_.path() / name, 0)};
+        FollowedTask task(paths, journal.task_id());
+        for (std::size_t count = 1; count <= journal.records(); ++count) {
+            journal.append(1);
+            ASSERT_TRUE(task.refresh().ok()) << name << " " << count;
+            if (count % 7 != 0 && count != journal.records()) { continue; }
+            const auto records = Journal::read(paths.journal());
+            ASSERT_TRUE(records.ok());
+            EXPECT_EQ(task.state(), *fold_all(*records)) << name << " " << count;
+        }
+        const LastActs acts = last_acts(paths.journal());
+        EXPECT_EQ(task.acts().action, acts.action) << name;
+        EXPECT_EQ(task.acts().tests, acts.tests) << name;
+        EXPECT_EQ(task.acts().conformance, acts.conformance) << name;
+    }
+}
+
+TEST_F(Followed, TaskFindsItsStepsAndRecordsByNumber) {
+    KeptJournal journal("delivered_and_rebased");
+    FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
+    ASSERT_TRUE(task.refresh().ok());
+    ASSERT_GT(task.step_count(), 10U);
+    for (std::uint64_t number = 1; number <= task.step_count(); ++number) {
+        const auto steps = task.steps(number, 2);
+        ASSERT_TRUE(steps.ok());
+        EXPECT_EQ(steps->front().body.at("step"), number);
+        EXPECT_EQ(steps->size(), number == task.step_count() ? 1U : 2U);
+    }
+    EXPECT_EQ(task.steps(task.step_count() + 1, 1).error().code, "AF-DASH-015");
+    EXPECT_EQ(task.steps(0, 1).error().code, "AF-DASH-015");
+    for (const Sequence after : {Sequence{0}, Sequence{63}, Sequence{64}, Sequence{65}, task.state().seq - 1}) {
+        const auto records = task.records(after, 3);
+        ASSERT_TRUE(records.ok());
+        EXPECT_EQ(records->front().seq, after + 1);
+    }
+    EXPECT_TRUE(task.records(task.state().seq, 3)->empty());
+    const auto gate = task.newest_gate("deliver");
+    ASSERT_TRUE(gate.ok() && *gate);
+    EXPECT_EQ((*gate)->seq, task.state().gates.at("deliver").seq);
+}
+
+TEST_F(Followed, TaskBeginsAnewWhereItsJournalWasReplaced) {
+    KeptJournal journal("paused_at_a_limit");
+    FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
+    ASSERT_TRUE(task.refresh().ok());
+    const std::uint64_t steps = task.state().steps;
+    std::filesystem::remove(task.paths().journal());
+    journal.begin(folder_.path(), 9);
+    ASSERT_TRUE(task.refresh().ok());
+    EXPECT_EQ(task.state().seq, 9U);
+    EXPECT_LT(task.state().steps, steps);
+    EXPECT_EQ(task.step_count(), task.state().steps);
+}
+
+TEST_F(Followed, TaskIsNotAnotherOnesJournal) {
+    KeptJournal journal("paused_at_a_limit");
+    FollowedTask task(TaskPaths{journal.begin(folder_.path(), 3)}, "task-20260101-another-one-00000000");
+    EXPECT_EQ(task.refresh().error().code, "AF-TASK-015");
+}
+
+TEST_F(Followed, TaskHasBoundedFiguresOfItsUse) {
+    KeptJournal journal("delivered_and_rebased");
+    FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
+    ASSERT_TRUE(task.refresh().ok());
+    ASSERT_FALSE(task.usage().empty());
+    EXPECT_LE(task.usage().size(), 256U);
+    EXPECT_EQ(task.usage().back().tokens, task.state().ledger.total().tokens());
+}
+
+TEST_F(Followed, FiguresAreThoseOfTheStateInTheNamesOfTheSpecification) {
+    KeptJournal journal("waiting_for_approval");
+    FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
+    ASSERT_TRUE(task.refresh().ok());
+    const json::object told = to_json(figures_of(task, "textkit"));
+    EXPECT_EQ(told.at("task_id"), json::value(task.state().task_id));
+    EXPECT_EQ(told.at("repo"), "textkit");
+    EXPECT_EQ(told.at("status").at("state"), "awaiting_approval");
+    EXPECT_EQ(told.at("status").at("phase"), "spec");
+    EXPECT_EQ(told.at("status").at("waiting_id"), json::value(task.state().approval->id));
+    EXPECT_EQ(told.at("current_stage").at("awaiting"), "user_decision");
+    EXPECT_EQ(told.at("steps").at("total"), task.state().steps);
+    EXPECT_EQ(told.at("cost").at("tokens_used"), task.state().ledger.total().tokens());
+    EXPECT_EQ(told.at("available_actions"), (json::array{"approve", "revise", "reject", "abort"}));
+    const double progress = told.at("status").at("overall_progress").as_double();
+    EXPECT_GT(progress, 0.3);
+    EXPECT_LT(progress, 0.6);
+}
+
+TEST_F(Followed, FiguresOfADeliveredTaskNameItsCommitAndAllOfItsWay) {
+    KeptJournal journal("delivered_and_rebased");
+    FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
+    ASSERT_TRUE(task.refresh().ok());
+    const json::object told = to_json(figures_of(task, "textkit"));
+    EXPECT_EQ(told.at("status").at("state"), "completed");
+    EXPECT_EQ(told.at("status").at("overall_progress"), 1.0);
+    EXPECT_EQ(told.at("delivery").at("commit"), json::value(task.state().commit));
+    EXPECT_EQ(told.at("available_actions"), json::array());
+    EXPECT_TRUE(told.at("timing").at("estimated_remaining_seconds").is_null());
+    EXPECT_GT(told.at("health").at("tests_total").to_number<int>(), 0);
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kept journal (tests/journals) as the journal of a task, as much of it as a test wants.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "journal/journal.hpp"
+
+namespace agentforge::kernel::testing {
+
+class KeptJournal {
+public:
+    explicit KeptJournal(const std::string& name) {
+        std::ifstream in(std::filesystem::path(AGENTFORGE_SOURCE_DIR) / "tests" / "journals" / name / "actions.yaml", std::ios::binary);
+        bool body = false;
+        for (std::string line; std::getline(in, line);) {
+            (body ? records_ : head_).push_back(line + "\n");
+            body = body || line == "actions:";
+        }
+        const std::string& first = records_.front();
+        const std::size_t at = first.find("task-");
+        task_id_ = first.substr(at, first.find('"', at) - at);
+    }
+    [[nodiscard]] const std::string& task_id() const { return task_id_; }
+    [[nodiscard]] std::size_t records() const { return records_.size(); }
+    /// Makes the task's folder below `agentforge`/tasks with the first records.
+    std::filesystem::path begin(const std::filesystem::path& agentforge, std::size_t count) {
+        file_ = agentforge / "tasks" / task_id_ / "actions.yaml";
+        std::filesystem::create_directories(file_.parent_path());
+        std::ofstream out(file_, std::ios::binary | std::ios::trunc);
+        for (const std::string& line : head_) { out << line; }
+        out.close();
+        written_ = 0;
+        append(count);
+        return file_.parent_path();
+    }
+    void append(std::size_t count) {
+        std::ofstream out(file_, std::ios::binary | std::ios::app);
+        for (std::size_t n = 0; n < count && written_ < records_.size(); ++n) { out << records_[written_++]; }
+    }
+
+private:
+    std::vector<std::string> head_;
+    std::vector<std::string> records_;
+    std::string task_id_;
+    std::filesystem::path file_;
+    std::size_t written_ = 0;
+};
+
+}  // namespace agentforge::kernel::testing

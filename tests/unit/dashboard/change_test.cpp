@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit/dashboard/dashboard_of.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class Change : public DashboardOf {
+protected:
+    [[nodiscard]] std::string task(const std::string& rest) const { return "/api/tasks/" + waiting_.task_id() + rest; }
+    [[nodiscard]] std::string approval() const { return "APR-" + waiting_.task_id() + "-spec-1"; }
+    static Error error(const char* code, ErrorKind kind) { return {code, "message", "where", "remedy", kind}; }
+};
+
+TEST_F(Change, StartsATaskWithItsRequestAsInput) {
+    const HttpResponse started = post("/api/tasks", {{"request", "--trust me\nand add a flag"}, {"repo", "two"}, {"pipeline", "implement"}, {"supervised", true}});
+    EXPECT_EQ(started.status, 201);
+    EXPECT_EQ(started.header("Location"), "/api/tasks/task-20260102-new-one-1f2e3d4c");
+    EXPECT_EQ(commands_.ran.at(0), (Words{"start", "--detach", "--json", "--pipeline=implement", "--supervised", "-"}));
+    EXPECT_EQ(commands_.inputs.at(0), "--trust me\nand add a flag");
+    EXPECT_EQ(commands_.repositories.at(0).filename(), "two");
+    EXPECT_EQ(code_of(post("/api/tasks", {{"request", "a"}, {"repo", "three"}})), "404 AF-CONF-073");
+    EXPECT_EQ(code_of(post("/api/tasks", {{"request", " \n"}})), "400 AF-DASH-013");
+}
+
+TEST_F(Change, ApprovesWhatWasShownAndGoesOn) {
+    const HttpResponse approved = post(task("/approve"), {{"id", approval()}, {"hash", "abcdef0123"}});
+    EXPECT_EQ(approved.status, 200);
+    EXPECT_EQ(body_of(approved).at("resumed"), true);
+    EXPECT_EQ(commands_.ran.at(0), (Words{"approve", "--no-resume", "--json", "--hash=abcdef0123", "--", approval()}));
+    EXPECT_EQ(commands_.ran.at(1), (Words{"resume", waiting_.task_id(), "--detach", "--json"}));
+}
+
+TEST_F(Change, DecidesNothingThatIsNotBoundToWhatWasShown) {
+    EXPECT_EQ(code_of(post(task("/approve"), {{"id", approval()}})), "400 AF-DASH-013");
+    EXPECT_EQ(code_of(post(task("/approve"), {{"hash", "abcdef"}})), "400 AF-DASH-013");
+    EXPECT_EQ(code_of(post(task("/approve"), {{"id", "APR-task-20260101-other-00000000-spec-1"}, {"hash", "abcdef"}})), "404 AF-DASH-017");
+    EXPECT_TRUE(commands_.ran.empty());
+}
+
+TEST_F(Change, SaysThatWhatWasShownHasChangedOrSomebodyWasFirst) {
+    for (const char* code : {"AF-ESC-035", "AF-ESC-004"}) {
+        commands_.answers.emplace_back(*error_of_answer({{"error", {{"code", code}, {"message", "m"}, {"where", ""}, {"remedy", "r"}}}}));
+        EXPECT_EQ(code_of(post(task("/approve"), {{"id", approval()}, {"hash", "abcdef"}})), std::string("409 ") + code);
+    }
+    EXPECT_EQ(commands_.ran.size(), 2U);
+}
+
+TEST_F(Change, KeepsAnAnswerWhoseTaskCannotGoOn) {
+    commands_.answers.emplace_back(json::object{{"answered", true}});
+    commands_.answers.emplace_back(error("AF-LLM-001", ErrorKind::unavailable));
+    const json::object told = body_of(post(task("/approve"), {{"id", approval()}, {"hash", "abcdef"}}));
+    EXPECT_EQ(told.at("answered"), true);
+    EXPECT_EQ(told.at("resumed"), false);
+    EXPECT_EQ(told.at("problem").at("code"), "AF-LLM-001");
+}
+
+TEST_F(Change, LeavesATaskToTheProcessThatHasIt) {
+    commands_.answers.emplace_back(json::object{{"answered", true}});
+    commands_.answers.emplace_back(error("AF-TASK-003", ErrorKind::conflict));
+    EXPECT_EQ(body_of(post(task("/approve"), {{"id", approval()}, {"hash", "abcdef"}})).at("resumed"), true);
+}
+
+TEST_F(Change, RefusesAndAsksForChanges) {
+    EXPECT_EQ(post(task("/reject"), {{"id", approval()}, {"hash", "abcdef"}}).status, 200);
+    EXPECT_EQ(commands_.ran.at(0), (Words{"reject", "--no-resume", "--json", "--hash=abcdef", "--", approval()}));
+    commands_.ran.clear();
+    EXPECT_EQ(post(task("/feedback"), {{"id", approval()}, {"hash", "abcdef"}, {"feedback", "--abort"}}).status, 200);
+    EXPECT_EQ(commands_.ran.at(0), (Words{"feedback", "--no-resume", "--json", "--hash=abcdef", "--", approval(), "--abort"}));
+    EXPECT_EQ(code_of(post(task("/feedback"), {{"id", approval()}, {"hash", "abcdef"}})), "400 AF-DASH-013");
+}
+
+TEST_F(Change, AnswersAQuestionOfThisTaskOnly) {
+    const std::string id = "ESC-" + waiting_.task_id() + "-clarify-1";
+    EXPECT_EQ(post(task("/escalations/" + id + "/resolve"), {{"answer", "-v is fine"}}).status, 200);
+    EXPECT_EQ(commands_.ran.at(0), (Words{"resolve", "--no-resume", "--json", "--", id, "-v is fine"}));
+    EXPECT_EQ(code_of(post(task("/escalations/ESC-task-20260101-other-00000000-a-1/resolve"), {{"answer", "a"}})), "404 AF-DASH-017");
+    EXPECT_EQ(code_of(post(task("/escalations/" + id + "/resolve"), {})), "400 AF-DASH-013");
+}
+
+TEST_F(Change, PausesResumesAndAborts) {
+    EXPECT_EQ(post(task("/pause"), {{"reason", "the machine is needed"}, {"after_step", true}}).status, 202);
+    EXPECT_EQ(post(task("/resume"), {{"guidance", "leave it"}}).status, 202);
+    EXPECT_EQ(post(task("/abort"), {}).status, 200);
+    EXPECT_EQ(commands_.ran.at(0), (Words{"pause", waiting_.task_id(), "--json", "--reason=the machine is needed", "--after-step"}));
+    EXPECT_EQ(commands_.ran.at(1), (Words{"resume", waiting_.task_id(), "--detach", "--json", "--say=leave it"}));
+    EXPECT_EQ(commands_.ran.at(2), (Words{"abort", waiting_.task_id(), "--json"}));
+}
+
+TEST_F(Change, PassesNothingUnknownOver) {
+    EXPECT_EQ(code_of(post(task("/abort"), {{"resaon", "a"}})), "400 AF-DASH-013");
+    EXPECT_EQ(code_of(post(task("/pause"), {{"reason", 7}})), "400 AF-DASH-013");
+    EXPECT_EQ(code_of(post(task("/pause"), {{"after_step", "yes"}})), "400 AF-DASH-013");
+    HttpRequest asked = request("POST", task("/abort"));
+    asked.body = "[]";
+    EXPECT_EQ(code_of(dashboard_.answer(asked)), "400 AF-DASH-006");
+    asked.body = "{}";
+    asked.headers["content-type"] = "text/plain";       // What a form of another site can send.
+    EXPECT_EQ(code_of(dashboard_.answer(asked)), "400 AF-DASH-006");
+    EXPECT_TRUE(commands_.ran.empty());
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing

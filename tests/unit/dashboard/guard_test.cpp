@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit/dashboard/dashboard_of.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+class GuardOf : public DashboardOf {
+protected:
+    std::string with(const std::string& header, const std::string& value, const std::string& path = "/api/tasks", const std::string& method = "GET") {
+        HttpRequest asked = request(method, path);
+        asked.headers[header] = value;
+        return code_of(dashboard_.answer(asked));
+    }
+    std::string without(const std::string& header, const std::string& path = "/api/tasks", const std::string& method = "GET") {
+        HttpRequest asked = request(method, path);
+        asked.headers.erase(header);
+        return code_of(dashboard_.answer(asked));
+    }
+};
+
+TEST_F(GuardOf, AnswersTheBrowserThatExchangedTheToken) { EXPECT_EQ(get("/api/tasks").status, 200); }
+
+TEST_F(GuardOf, RefusesAHostThatIsNotItsOwn) {
+    for (const char* host : {"evil.example", "evil.example:8420", "127.0.0.1:8421", "127.0.0.1", "localhost.evil.example:8420", "", "127.0.0.1:8420.evil.example", "0.0.0.0:8420"}) {
+        EXPECT_EQ(with("host", host), "421 AF-DASH-001") << host;
+    }
+    EXPECT_EQ(with("host", "localhost:8420"), "200 ");
+    EXPECT_EQ(without("host"), "421 AF-DASH-001");
+}
+
+TEST_F(GuardOf, RefusesAnotherSitesPage) {
+    for (const char* origin : {"http://evil.example", "null", "https://127.0.0.1:8420", "http://127.0.0.1:8421", "http://localhost:8420", ""}) {
+        EXPECT_EQ(with("origin", origin), "403 AF-DASH-002") << origin;
+        EXPECT_EQ(with("origin", origin, "/ws/updates"), "403 AF-DASH-002") << origin;
+    }
+    EXPECT_EQ(with("sec-fetch-site", "cross-site"), "403 AF-DASH-002");
+    EXPECT_EQ(with("sec-fetch-site", "same-site"), "403 AF-DASH-002");
+    EXPECT_EQ(with("sec-fetch-site", "same-origin"), "200 ");
+}
+
+TEST_F(GuardOf, WantsAnOriginForWhatChangesSomethingAndForAWebSocket) {
+    EXPECT_EQ(without("origin", "/api/tasks/" + waiting_.task_id() + "/abort", "POST"), "403 AF-DASH-002");
+    EXPECT_EQ(without("origin", "/ws/updates"), "403 AF-DASH-002");
+    EXPECT_TRUE(commands_.ran.empty());
+}
+
+TEST_F(GuardOf, KnowsNoBrowserWithoutTheCookie) {
+    EXPECT_EQ(without("cookie"), "401 AF-DASH-003");
+    EXPECT_EQ(without("cookie", "/"), "401 AF-DASH-003");
+    EXPECT_EQ(without("cookie", "/app.js"), "401 AF-DASH-003");
+    EXPECT_EQ(with("cookie", "agentforge_8420=0"), "401 AF-DASH-003");
+    EXPECT_EQ(with("cookie", "agentforge_8421=" + cookie_.substr(cookie_.find('=') + 1)), "401 AF-DASH-003");
+    EXPECT_EQ(with("cookie", "a=b; agentforge_8420=wrong; " + cookie_), "200 ");
+}
+
+TEST_F(GuardOf, TakesTheTokenOnce) {
+    HttpRequest asked = request("GET", "/");
+    asked.headers.erase("cookie");
+    asked.query["token"] = guard_.token();
+    EXPECT_EQ(code_of(dashboard_.answer(asked)), "401 AF-DASH-003");
+    asked.headers["cookie"] = cookie_;
+    EXPECT_EQ(dashboard_.answer(asked).status, 303);        // The browser that is known is sent to the page.
+}
+
+TEST(GuardAlone, GivesACookieThatNoScriptAndNoOtherSiteHas) {
+    CountingIdSource ids;
+    Guard guard({8420, false}, ids);
+    HttpRequest asked{.method = "GET", .path = "/", .query = {{"token", guard.token()}}, .headers = {{"host", "127.0.0.1:8420"}}, .body = {}};
+    asked.headers["host"] = "evil.example";
+    EXPECT_EQ(guard.exchange(asked)->status, 421);          // It is not spent by that.
+    asked.headers["host"] = "127.0.0.1:8420";
+    const auto exchanged = guard.exchange(asked);
+    ASSERT_TRUE(exchanged);
+    EXPECT_EQ(exchanged->header("Location"), "/");
+    const std::string cookie = exchanged->header("Set-Cookie");
+    EXPECT_NE(cookie.find("; HttpOnly"), std::string::npos);
+    EXPECT_NE(cookie.find("; SameSite=Strict"), std::string::npos);
+    EXPECT_EQ(cookie.find(guard.token()), std::string::npos);
+}
+
+TEST(GuardAlone, TrustsItsUnixSocketButNoBrowserThere) {
+    CountingIdSource ids;
+    Guard guard({0, false}, ids);
+    HttpRequest asked{.method = "POST", .path = "/api/tasks", .query = {}, .headers = {{"host", "localhost"}}, .body = {}, .over_unix_socket = true};
+    EXPECT_FALSE(guard.check(asked, true, false));
+    asked.headers["origin"] = "http://evil.example";
+    EXPECT_EQ(guard.check(asked, true, false)->status, 403);
+}
+
+class ReadOnly : public DashboardOf {
+protected:
+    ReadOnly() : DashboardOf(true) {}
+};
+
+TEST_F(ReadOnly, ShowsAndChangesNothing) {
+    EXPECT_EQ(get("/api/tasks").status, 200);
+    for (const Route& route : dashboard_.routes()) {
+        if (route.method == "GET") { continue; }
+        EXPECT_EQ(code_of(post(route.path, {})), "403 AF-DASH-004") << route.path;
+    }
+    EXPECT_TRUE(commands_.ran.empty());
+}
+
+TEST_F(GuardOf, EveryAnswerSaysWhatAPageMayDo) {
+    for (const HttpResponse& response : {get("/"), get("/api/tasks"), get("/nothing")}) {
+        const std::string policy = response.header("Content-Security-Policy");
+        EXPECT_NE(policy.find("default-src 'none'"), std::string::npos);
+        EXPECT_EQ(policy.find("unsafe"), std::string::npos);
+        EXPECT_EQ(response.header("X-Content-Type-Options"), "nosniff");
+        EXPECT_EQ(response.header("Referrer-Policy"), "no-referrer");
+        EXPECT_EQ(response.header("Access-Control-Allow-Origin"), "");
+    }
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dashboard/hub.hpp"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+namespace agentforge::kernel::testing {
+namespace {
+
+class Hub : public ::testing::Test {
+protected:
+    static TaskChange change(Sequence seq) { return {"one", "task-20260102-a-b-1f2e3d4c", seq, "step", "green", seq, "in_progress"}; }
+    static std::vector<std::string> types(const std::vector<EventSource::Event>& events) {
+        std::vector<std::string> types;
+        for (const auto& event : events) { types.push_back(event.type); }
+        return types;
+    }
+    static bool readable(const EventSource& source) {
+        pollfd watched{source.descriptor(), POLLIN, 0};
+        return ::poll(&watched, 1, 0) == 1;
+    }
+    CountingIdSource ids_;
+    EventHub hub_{ids_, 4, 2};
+};
+
+TEST_F(Hub, GivesEachEventOnceWithItsPlace) {
+    const auto source = hub_.listen("");
+    EXPECT_EQ(types(source->take()), std::vector<std::string>{"hello"});
+    EXPECT_FALSE(readable(*source));
+    hub_.publish({change(7)});
+    EXPECT_TRUE(readable(*source));
+    const auto events = source->take();
+    ASSERT_EQ(events.size(), 1U);
+    EXPECT_EQ(events[0].data, R"({"type": "step", "repo": "one", "task_id": "task-20260102-a-b-1f2e3d4c", "sequence": 7, "phase": "green", "step": 7, "state": "in_progress"})");
+    EXPECT_FALSE(readable(*source));
+}
+
+TEST_F(Hub, GivesOneWhoComesBackWhatWasMissed) {
+    std::string last;
+    {
+        const auto source = hub_.listen("");
+        hub_.publish({change(1)});
+        last = source->take().back().id;
+    }
+    hub_.publish({change(2), change(3)});
+    const auto again = hub_.listen(last);
+    const auto events = again->take();
+    ASSERT_EQ(types(events), (std::vector<std::string>{"hello", "task", "task"}));
+    EXPECT_NE(events[1].data.find("\"sequence\": 2"), std::string::npos);
+}
+
+TEST_F(Hub, TellsOneWhoMissedTooMuchToAskForAll) {
+    std::string last;
+    {
+        const auto source = hub_.listen("");
+        hub_.publish({change(1)});
+        last = source->take().back().id;
+    }
+    hub_.publish({change(2), change(3), change(4), change(5), change(6), change(7)});
+    EXPECT_EQ(types(hub_.listen(last)->take()), std::vector<std::string>{"reset"});
+    EXPECT_EQ(types(hub_.listen("another-run-3")->take()), std::vector<std::string>{"reset"});
+    EXPECT_EQ(types(hub_.listen(last.substr(0, last.rfind('-')) + "-999")->take()), std::vector<std::string>{"reset"});
+}
+
+TEST_F(Hub, DropsASlowClientWithAReasonAndKeepsNothingForIt) {
+    const auto slow = hub_.listen("");
+    (void)slow->take();
+    for (Sequence seq = 1; seq <= 6; ++seq) { hub_.publish({change(seq)}); }
+    const auto events = slow->take();
+    EXPECT_EQ(types(events), std::vector<std::string>{"dropped"});
+    EXPECT_NE(events[0].data.find("more slowly"), std::string::npos);
+    EXPECT_TRUE(slow->ended());
+}
+
+TEST_F(Hub, TakesSoManyClientsAndNoMore) {
+    const auto one = hub_.listen("");
+    auto other = hub_.listen("");
+    EXPECT_EQ(hub_.listen(""), nullptr);
+    other.reset();
+    EXPECT_NE(hub_.listen(""), nullptr);
+}
+
+TEST_F(Hub, EndsItsClients) {
+    const auto source = hub_.listen("");
+    (void)source->take();
+    hub_.close();
+    EXPECT_TRUE(readable(*source));
+    EXPECT_EQ(types(source->take()), std::vector<std::string>{"closed"});
+    EXPECT_TRUE(source->ended());
+    EXPECT_EQ(hub_.listen(""), nullptr);
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dashboard/page.hpp"
+#include "escalation/store.hpp"
+#include "unit/dashboard/dashboard_of.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+class Look : public DashboardOf {
+protected:
+    [[nodiscard]] std::string task(const std::string& rest = "") const { return "/api/tasks/" + ended_.task_id() + rest; }
+};
+
+TEST_F(Look, ListsTasksWithFiltersAndPages) {
+    const json::object all = body_of(get("/api/tasks"));
+    EXPECT_EQ(all.at("total"), 2);
+    EXPECT_EQ(all.at("counts").at("waiting"), 1);
+    EXPECT_EQ(body_of(get("/api/tasks", {{"state", "completed"}})).at("total"), 1);
+    EXPECT_EQ(body_of(get("/api/tasks", {{"repo", "one"}})).at("total"), 1);
+    EXPECT_EQ(body_of(get("/api/tasks", {{"q", "SLUGIFY"}})).at("total"), 2);
+    EXPECT_EQ(body_of(get("/api/tasks", {{"q", "no such words"}})).at("total"), 0);
+    const json::object page = body_of(get("/api/tasks", {{"limit", "1"}}));
+    EXPECT_EQ(page.at("tasks").as_array().size(), 1U);
+    EXPECT_EQ(page.at("next_offset"), 1);
+    EXPECT_TRUE(body_of(get("/api/tasks", {{"limit", "1"}, {"offset", "1"}})).at("next_offset").is_null());
+    EXPECT_EQ(code_of(get("/api/tasks", {{"limit", "1000000"}})), "400 AF-DASH-005");
+    EXPECT_EQ(code_of(get("/api/tasks", {{"limit", "-1"}})), "400 AF-DASH-005");
+}
+
+TEST_F(Look, ShowsOneTask) {
+    const json::object shown = body_of(get(task()));
+    EXPECT_EQ(shown.at("task_id"), json::value(ended_.task_id()));
+    EXPECT_EQ(shown.at("repo"), "two");
+    EXPECT_EQ(shown.at("status").at("state"), "completed");
+    EXPECT_EQ(code_of(get("/api/tasks/task-20260101-none-00000000")), "404 AF-DASH-014");
+    EXPECT_EQ(code_of(get(task(), {{"repo", "one"}})), "404 AF-DASH-014");
+}
+
+TEST_F(Look, ShowsAPhaseWithItsCriteria) {
+    const json::object phase = body_of(get(task("/phases/green")));
+    EXPECT_EQ(phase.at("status"), "completed");
+    bool gate = false;
+    for (const json::value& criterion : phase.at("exit_criteria").as_array()) { gate = gate || criterion.at("name") == "gate green"; }
+    EXPECT_TRUE(gate);
+    EXPECT_FALSE(phase.at("files_touched").as_array().empty());
+    EXPECT_FALSE(phase.at("steps").at("recent").as_array().empty());
+    for (const json::value& step : phase.at("steps").at("recent").as_array()) { EXPECT_EQ(step.at("phase"), "green"); }
+    EXPECT_EQ(code_of(get(task("/phases/nothing"))), "404 AF-DASH-016");
+}
+
+TEST_F(Look, PagesThroughStepsFromTheNewest) {
+    std::vector<std::uint64_t> seen;
+    std::string before;
+    do {
+        const json::object page = body_of(get(task("/steps"), before.empty() ? std::map<std::string, std::string>{{"limit", "7"}} : std::map<std::string, std::string>{{"limit", "7"}, {"before", before}}));
+        for (const json::value& step : page.at("steps").as_array()) { seen.push_back(step.at("step").to_number<std::uint64_t>()); }
+        before = page.at("next_before").is_null() ? "" : std::to_string(page.at("next_before").to_number<std::uint64_t>());
+    } while (!before.empty());
+    ASSERT_FALSE(seen.empty());
+    for (std::size_t index = 0; index < seen.size(); ++index) { EXPECT_EQ(seen[index], seen.size() - index); }
+}
+
+TEST_F(Look, ShowsOneStep) {
+    const json::object step = body_of(get(task("/steps/3")));
+    EXPECT_EQ(step.at("step"), 3);
+    EXPECT_FALSE(step.at("action").at("type").as_string().empty());
+    EXPECT_GT(step.at("context_sent").at("section_tokens").at("total").to_number<int>(), 0);
+    for (const char* number : {"0", "999999", "abc", "1e3", "-1", "99999999999999999999"}) { EXPECT_EQ(code_of(get(task("/steps/" + std::string(number)))), "404 AF-DASH-015") << number; }
+}
+
+TEST_F(Look, ShowsTheJournalInPages) {
+    const json::object page = body_of(get(task("/records"), {{"after", "60"}, {"limit", "10"}}));
+    EXPECT_EQ(page.at("records").as_array().size(), 10U);
+    EXPECT_EQ(page.at("records").as_array()[0].at("seq"), 61);
+    EXPECT_EQ(page.at("next_after"), 70);
+}
+
+TEST_F(Look, ShowsCostAndSums) {
+    const json::object cost = body_of(get(task("/cost")));
+    EXPECT_GT(cost.at("tokens_used").to_number<int>(), 0);
+    EXPECT_FALSE(cost.at("by_phase").as_array().empty());
+    EXPECT_FALSE(cost.at("over_time").as_array().empty());
+    EXPECT_EQ(body_of(get("/api/stats")).at("tasks"), 2);
+}
+
+TEST_F(Look, NoPathLeavesTheTasksArtifacts) {
+    const std::filesystem::path phases = folder_.path() / "two" / ".agentforge" / "tasks" / ended_.task_id() / "artifacts" / "phases" / "spec";
+    std::filesystem::create_directories(phases);
+    std::ofstream(phases / "specification.yaml") << "a: 1\n";
+    std::ofstream(folder_.path() / "secret.yaml") << "secret";
+    std::filesystem::create_symlink(folder_.path() / "secret.yaml", phases / "link.yaml");
+    EXPECT_EQ(body_of(get(task("/artifacts/spec/specification.yaml"))).at("text"), "a: 1\n");
+    EXPECT_EQ(body_of(get(task("/artifacts"))).at("artifacts").as_array().size(), 1U);
+    for (const char* path : {"/artifacts/spec/link.yaml", "/artifacts/spec/..", "/artifacts/../task.yaml", "/artifacts/spec/../../../../task.yaml", "/artifacts/spec/none.yaml", "/artifacts/..%2f/task.yaml",
+                             "/artifacts/spec/.hidden.yaml", "/artifacts/spec/\nspecification.yaml"}) {
+        EXPECT_EQ(get(task(path)).status, 404) << path;
+    }
+    for (const char* path : {"/../etc/passwd", "/..", "//etc/passwd", "/etc/passwd", "/openapi.yaml", "/index.html"}) { EXPECT_EQ(get(path).status, 404) << path; }
+}
+
+TEST_F(Look, AnswersWhatIsUnchangedWithoutItsBody) {
+    const HttpResponse first = get("/api/tasks");
+    const std::string tag = first.header("ETag");
+    ASSERT_FALSE(tag.empty());
+    HttpRequest again = request("GET", "/api/tasks");
+    again.headers["if-none-match"] = tag;
+    const HttpResponse second = dashboard_.answer(again);
+    EXPECT_EQ(second.status, 304);
+    EXPECT_TRUE(second.body.empty());
+}
+
+TEST_F(Look, NamesTheMethodsThatAnAddressTakes) {
+    const HttpResponse refused = dashboard_.answer(request("DELETE", "/api/tasks"));
+    EXPECT_EQ(refused.status, 405);
+    EXPECT_EQ(refused.header("Allow"), "GET, POST");
+    EXPECT_EQ(code_of(get("/api/nothing")), "404 AF-DASH-007");
+}
+
+TEST_F(Look, PageHasNoScriptOfItsOwnAndNoOtherOrigin) {
+    const HttpResponse page = get("/");
+    EXPECT_EQ(page.header("Content-Type"), "text/html; charset=utf-8");
+    for (const char* never : {"<script>", "onclick", "onload", "style=", "http://", "https://", "innerHTML"}) { EXPECT_EQ(page.body.find(never), std::string::npos) << never; }
+    for (const char* file : {"/app.js", "/style.css", "/icon.svg"}) {
+        const HttpResponse part = get(file);
+        EXPECT_EQ(part.status, 200) << file;
+        for (const char* never : {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "https://"}) { EXPECT_EQ(part.body.find(never), std::string::npos) << file << " " << never; }
+    }
+}
+
+TEST_F(Look, TellsWhatWaitsWithTheHashOfWhatIsShown) {
+    EscalationStore store(folder_.path() / "one" / ".agentforge");
+    const std::string id = "APR-" + waiting_.task_id() + "-spec-1";
+    ApprovalRequest asked;
+    asked.id = id;
+    asked.task_id = waiting_.task_id();
+    asked.stage = "spec";
+    asked.artifact = json::object{{"title", "<script>alert(1)</script>"}};
+    asked.artifact_hash = std::string(64, 'a');
+    asked.created_at = "2026-01-02T03:04:05.000Z";
+    std::filesystem::create_directories(store.directory());
+    ASSERT_TRUE(store.record(asked).ok());
+    const json::object told = body_of(get("/api/attention"));
+    ASSERT_EQ(told.at("items").as_array().size(), 1U);
+    const json::value& item = told.at("items").as_array()[0];
+    EXPECT_EQ(item.at("id"), json::value(id));
+    EXPECT_EQ(item.at("kind"), "approval");
+    EXPECT_EQ(item.at("hash"), json::value(std::string(64, 'a')));
+    EXPECT_NE(item.at("shown").as_string().find("<script>"), std::string::npos);      // Text stays text: JSON, shown as text by the page.
+}
+
+TEST_F(Look, TellsListenersFromWhereTheyWere) {
+    HttpResponse stream = get("/api/events");
+    ASSERT_TRUE(stream.events);
+    EXPECT_FALSE(stream.web_socket);
+    EXPECT_EQ(stream.events->take().at(0).type, "hello");
+    HttpRequest asked = request("GET", "/ws/updates");
+    asked.headers["origin"] = "http://127.0.0.1:8420";
+    asked.query["last_event_id"] = "gone-1";
+    HttpResponse socket = dashboard_.answer(asked);
+    ASSERT_TRUE(socket.events && socket.web_socket);
+    EXPECT_EQ(socket.events->take().at(0).type, "reset");
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing
