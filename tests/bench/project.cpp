@@ -10,6 +10,7 @@ using namespace kernel;
 PluginRegistry discover_plugins(const ProductPaths& paths) {
     PluginSearch search;
     search.product = paths.plugins;
+    search.stages = {paths.config + "/stages"};
     PluginRegistry plugins = PluginRegistry::discover(search);
     for (const Error& problem : plugins.problems()) { give_up(problem.to_string()); }
     return plugins;

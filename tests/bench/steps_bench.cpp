@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr unsigned few = 50;
 constexpr unsigned many = 500;
+constexpr unsigned very_many = 2000;
 constexpr std::size_t request_bytes = 7000;     ///< What a step asks, about.
 constexpr std::size_t record_bytes = 3000;      ///< What a step writes into its journal, about.
 
@@ -55,7 +56,7 @@ constexpr const char* pipeline_text = R"(pipeline:
   timeout_seconds: 3600
   stages:
     - name: intake
-      max_steps: 600
+      max_steps: 2100
       timeout_seconds: 3600
 )";
 
@@ -167,6 +168,11 @@ struct Run {
     double same_permille = 0;           ///< Of all bytes, those that stood at the beginning of the request before.
 };
 
+std::vector<std::string> start_with(const fs::path& repository, const StepsServer& server) {
+    return {program(), "-C", repository.string(), "start", "--pipeline", "steps", "--quiet", "--set", "llm.backend=openai", "--set", "llm.model=scripted", "--set",
+            "llm.base_url=" + server.base_url(), "Say what the note says"};
+}
+
 Run run(const fs::path& folder, const fs::path& repository, unsigned steps) {
     Floor floor(folder);
     unsigned requests = 0;
@@ -183,8 +189,7 @@ Run run(const fs::path& folder, const fs::path& repository, unsigned steps) {
     StepsServer server(steps, "read_file", {{"path", "note.txt"}}, artifact(), between);
     const auto begun = std::chrono::steady_clock::now();
     // Not warmed: a run of hundreds of steps warms itself.
-    const auto spent = spawn_once({program(), "-C", repository.string(), "start", "--pipeline", "steps", "--quiet", "--set", "llm.backend=openai", "--set", "llm.model=scripted",
-                                   "--set", "llm.base_url=" + server.base_url(), "Say what the note says"});
+    const auto spent = spawn_once(start_with(repository, server));
     const std::vector<Asked> asked = server.take();
     if (asked.size() != steps + 1) { give_up(std::to_string(asked.size()) + " requests came instead of " + std::to_string(steps + 1)); }
     Samples times;
@@ -208,6 +213,31 @@ Run run(const fs::path& folder, const fs::path& repository, unsigned steps) {
     made.floor_milliseconds = floor.milliseconds();
     return made;
 }
+
+/// Processor time of a step must not grow with the steps before it.
+void steps_of_a_long_run(benchmark::State& state) {
+    constexpr unsigned counted = 400;
+    const WorkFolder folder("long-run");
+    const fs::path repository = repository_of(folder.path(), 20, "0");
+    double early = 0;
+    double late = 0;
+    for (auto _ : state) {
+        unsigned requests = 0;
+        const auto between = [&] {
+            const unsigned step = requests++;
+            if (step == 100) { early -= cpu_milliseconds_of(repository); }
+            if (step == 100 + counted) { early += cpu_milliseconds_of(repository); }
+            if (step == very_many - counted) { late -= cpu_milliseconds_of(repository); }
+            if (step == very_many) { late += cpu_milliseconds_of(repository); }
+        };
+        StepsServer server(very_many, "read_file", {{"path", "note.txt"}}, artifact(), between);
+        static_cast<void>(spawn_once(start_with(repository, server)));
+        if (requests != very_many + 1) { give_up(std::to_string(requests) + " requests came instead of " + std::to_string(very_many + 1)); }
+        state.SetIterationTime(late / counted / 1e3);
+    }
+    report(state, {"processor time of a step, steps 1,600 to 2,000", "ms", late / counted, early / counted, "steps 100 to 500", {Aim::Of::ratio, 1.1}});
+}
+BENCHMARK(steps_of_a_long_run)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 void steps(benchmark::State& state, unsigned files, const std::string& history, const std::string& where) {
     const WorkFolder folder("steps");

@@ -41,6 +41,7 @@ void pass_stage(TaskSession& session) {
                                                   .artifact_hash = std::string(64, 'c'),
                                                   .conditions = {},
                                                   .asks = false,
+                                                  .acts_later = {},
                                                   .duration_ms = 12}));
     must(session.record(records::StageCompleted{stage, std::string(64, 'c')}));
 }

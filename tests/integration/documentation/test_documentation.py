@@ -465,8 +465,8 @@ class SpecDecisions(unittest.TestCase):
         self.assertFalse("types are checked after every edit" in self.text, "the page lists a difference that there is none of")
 
     def test_what_is_not_there_is_listed(self):
-        for word in ("repos.yaml", "`--repo`", "`fix`", "`--from-task`", "`--iterate`", "`--compare-to`", "metrics", "layer-dependencies", "`.agentforge/violations/`", "`replay`", "`fork`", "`compare`", "`audit`",
-                     "`continue`", "`--skip-to`", "dashboard"):
+        for word in ("`--repo`", "`fix`", "`--from-task`", "`--iterate`", "metrics", "layer-dependencies", "`.agentforge/violations/`", "`audit`",
+                     "`continue`", "`--skip-to`"):
             self.assertIn(word, self.absent)
 
     def test_no_command_or_option_that_is_listed_as_not_there_exists(self):

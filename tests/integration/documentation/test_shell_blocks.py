@@ -63,6 +63,16 @@ class Shell(unittest.TestCase):
         self.assertEqual(subprocess.run(["git", "for-each-ref", "refs/agentforge"], cwd=repository, capture_output=True, check=True).stdout, b"")
         self.assertTrue((self.home / "backup/project/.agentforge/tasks" / self.environment["TASK"]).is_dir())
 
+    def test_the_commands_of_replay_do_what_the_page_says(self):
+        repository = self.home / "textkit"
+        shutil.copytree(ROOT / "examples" / "textkit", repository)
+        self.run_block(f"git init -q -b main && git add -A && git commit -q -m Import && agentforge start --quiet '{REQUEST}'", repository)
+        self.environment["TASK"] = json.loads(self.run_block("agentforge status --json", repository))["tasks"][0]["task_id"]
+        *replays, fork, compare = self.blocks("docs/replay.md")
+        shown = "".join(self.run_block(block, repository) for block in [*replays, fork + compare])      # What is compared is the fork.
+        for words in ("As recorded: ", "Replayed ", "measured by no gate", "measured again, 0 changed", "Where the paths part"):
+            self.assertIn(words, shown)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -81,6 +81,10 @@ def do(fault):
         (folder / "to").symlink_to("run")
         print("left odd files")
         sys.exit(0)
+    elif fault == "act_later":
+        pathlib.Path("textkit/.github/workflows").mkdir(parents=True)
+        for path in ("textkit/.envrc", "textkit/.github/workflows/ci.yml", "textkit/CLAUDE.md"):
+            pathlib.Path(path).write_text("touch /planted\n", encoding="utf-8")
     elif fault == "silent":
         sys.exit(0)
 

@@ -85,6 +85,11 @@ class TestAgentic(AgenticTest):
         self.assertEqual(self.checkout(), before)
         self.assert_nothing_is_left()
 
+    def test_files_that_act_later_are_taken_back(self):
+        self.assert_code(self.work("act_later"), 0)
+        self.assertEqual([record["paths"] for record in self.records("violation")], [["textkit/.envrc", "textkit/.github/workflows/ci.yml", "textkit/CLAUDE.md"]])
+        self.assertEqual(self.delivered_tree(), replayed_tree())
+
     def test_a_call_that_fails_or_hangs_pauses_the_task_and_leaves_nothing(self):
         arguments = [*self.arguments("fail,hang"), "--set", "llm.timeout_seconds=4"]
         failed = self.run_program("start", *arguments, REQUEST)

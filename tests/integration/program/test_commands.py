@@ -355,7 +355,7 @@ class TestLooking(ProgramTest):
     def test_plugins_list_shows_the_eight_stages_and_the_tools(self):
         outcome = self.assert_code(self.run_program("plugins", "list"), 0)
         for name in ("intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver", "edit_file", "complete", "replay", "file"):
-            self.assertRegex(outcome.out, rf"\n  {name} +\d")
+            self.assertRegex(outcome.out, rf"\n  {name} +(\d|data)")
 
     def test_plugins_list_as_json(self):
         outcome = self.assert_code(self.run_program("plugins", "list", "--json"), 0)

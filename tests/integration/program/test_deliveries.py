@@ -257,6 +257,33 @@ class TestSignedUncommittedWithSubmodule(DeliveriesTest):
             self.assertEqual((self.repository / "textkit" / "mine.py").read_text(), "MINE = 1\n")
 
 
+class TestFilesThatActLater(DeliveriesTest):
+    """Files that tools obey later: a task names them in its specification, and a person approves what they hold, once."""
+
+    WORKFLOW = ".github/workflows/tests.yml"
+
+    def test_a_task_about_one_waits_once_and_delivers_it(self):
+        self.make_repository()
+        transcript = short_transcript()
+        specification = next(each for each in transcript["entries"] if each["stage"] == "spec" and any(one["name"] == "complete" and "requirements" in one["arguments"] for one in each["tool_calls"]))
+        specification["tool_calls"][-1]["arguments"].setdefault("files_to_create", []).append(self.WORKFLOW)
+        insert(transcript, "green", "software_developer", 1, call("create_file", path=".envrc", content="touch planted\n"),
+               call("create_file", path=self.WORKFLOW, content="on: push\n"))
+        outcome = self.assert_code(self.start(transcript=transcript), 22)
+        self.assertIn("agentforge approve " + self.task(), outcome.out)
+        status = self.run_program("status", self.task(), "--json").json
+        self.assertEqual(status["current_stage"], "green")
+        artifact = (self.repository / ".agentforge/tasks" / self.task() / "artifacts/phases/green/implementation.yaml").read_text()
+        self.assertIn(f"{self.WORKFLOW} acts later, outside the sandbox; it holds sha256", artifact)
+        self.assertIn("+on: push", self.run_program("diff", self.task()).out)
+        outcome = self.assert_code(self.run_program("approve", self.task()), 0)
+        branch = "agentforge/" + self.task()
+        self.assertEqual(self.git("show", f"{branch}:{self.WORKFLOW}"), "on: push\n")
+        self.assertIn(f"- {self.WORKFLOW} acts later", self.git("log", "-1", "--format=%B", branch))
+        self.assertNotIn(".envrc", self.git("ls-tree", "-r", "--name-only", branch))
+        self.assertIn("AF-TOOL-016", str(self.journal()))
+
+
 class TestRepositoryThatNamesPrograms(DeliveriesTest):
     """Whatever `.git/config`, `.gitattributes`, hooks and submodules name, no command runs it outside the sandbox."""
 
@@ -277,8 +304,15 @@ class TestRepositoryThatNamesPrograms(DeliveriesTest):
         """Names the program wherever git looks for one, in these repositories' own configuration."""
         for place in where:
             for key in ("core.fsmonitor", "filter.planted.clean", "filter.planted.smudge", "diff.planted.textconv", "diff.planted.command", "diff.external", "merge.planted.driver",
-                        "core.pager", "core.editor", "core.sshCommand", "credential.helper", "gpg.program"):
+                        "core.pager", "core.editor", "core.sshCommand", "credential.helper", "gpg.program", "gpg.ssh.program", "gpg.x509.program", "core.askPass", "core.gitProxy",
+                        "core.alternateRefsCommand", "uploadpack.packObjectsHook", "trailer.planted.command", "sequence.editor", "diff.tool", "interactive.diffFilter"):
                 self.git("config", key, self.program, cwd=place)
+            for key in ("alias.status", "alias.planted", "submodule.parts/library.update", "filter.planted.process"):
+                self.git("config", key, "!" + str(self.program), cwd=place)
+            included = self.folder / "included"
+            included.write_text(f"[core]\n\tfsmonitor = {self.program}\n[filter \"planted\"]\n\trequired = true\n")
+            self.git("config", "include.path", included, cwd=place)
+            self.git("config", "core.hooksPath", self.repository / ".git/hooks", cwd=place)
             attributes = self.git("rev-parse", "--path-format=absolute", "--git-path", "info/attributes", cwd=place).strip()
             with open(attributes, "w", encoding="utf-8") as file:
                 file.write("*.py filter=planted diff=planted merge=planted\n*.md diff=planted merge=planted\n")
@@ -298,7 +332,7 @@ class TestRepositoryThatNamesPrograms(DeliveriesTest):
         (self.repository / "parts/library/lib.py").write_text("VALUE = 2\n")
         task = self.task()
         for command in (["init"], ["doctor"], ["doctor", task], ["status"], ["status", task], ["inspect", task], ["diff", task], ["diff", task, "--stat"], ["rebase", task, "--check"],
-                        ["apply", task, "--check"], ["trust", "--show"], ["archive", "list"]):
+                        ["apply", task, "--check"], ["trust", "--show"], ["archive", "list"], ["logs", task], ["cost", task], ["rebase", task], ["archive", task], ["abort", task]):
             with self.subTest(" ".join(command)):
                 self.run_program(*command)
                 self.assertFalse(self.ran.exists(), self.ran.exists() and self.ran.read_text())

@@ -54,6 +54,9 @@ class TestEveryCommand(ProgramTest):
             "diff": ((self.done,), None),
             "apply": ((self.done, "--check"), None),
             "rebase": ((self.done, "--check"), None),
+            "replay": ((self.done, "--verify"), 0),
+            "fork": ((self.done, "--from-step", "1", "--no-resume"), 0),
+            "compare": ((self.done, self.done), 0),
             "archive list": ((), None),
             "archive restore": ((self.done,), None),
             "agents list": ((), 0),
@@ -82,6 +85,10 @@ class TestEveryCommand(ProgramTest):
             "doctor": ((), None),
             "completion": (("bash",), 0),
             "help": (("start",), 0),
+            "dashboard": (("--port", "0", "--socket", "socket"), 2),      # It runs until it is ended: test_dashboard.py.
+            "repo add": ((), None),
+            "repo list": ((), 0),
+            "repo remove": (("none",), 1),
         }
 
     def test_each_is_run_and_answers_in_words_and_as_json(self):

@@ -126,7 +126,7 @@ class TestPluginsInTheJournal(FaultyPluginTest):
     def test_id_version_and_hash_of_each_plugin_in_use_are_recorded(self):
         self.assert_code(self.start("--exit-after", "intake"), 0)
         used = {plugin["id"]: plugin for plugin in self.in_use()}
-        for identifier in ("agentforge.stage.intake", "agentforge.tool.complete", "org.agentforge.llm.replay", "org.agentforge.escalation.file"):
+        for identifier in ("agentforge.stage.prompt", "agentforge.tool.complete", "org.agentforge.llm.replay", "org.agentforge.escalation.file"):
             shown = self.assert_code(self.run_program("plugins", "show", identifier, "--json"), 0).json
             shown = shown["plugins"][0] if "plugins" in shown else shown
             self.assertEqual((used[identifier]["version"], used[identifier]["sha256"]), (shown["version"], shown["library_sha256"]))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a model says counts for nothing until the kernel has measured it: wrong, idle and hostile transcripts."""
 
+import json
+
 import yaml
 
 from harness import ProgramTest, call, entry, insert, main, remove, short_transcript
@@ -182,6 +184,58 @@ class TestRefusedActions(ProgramTest):
 
     def test_each_refusal_is_shown_to_the_user(self):
         self.assertGreaterEqual(self.outcome.err.count("FAIL step"), len(self.ATTEMPTS))
+
+
+class TestMachineThatCannotConfine(ProgramTest):
+    """Neither namespaces nor a Landlock that stops everything: said before anything runs, and refused unless the user accepts the gap by name."""
+
+    WITHOUT_NAMESPACES = ["unshare", "-Ur", "sh", "-c", "for kind in user mnt net; do echo 0 > /proc/sys/user/max_${kind}_namespaces || exit 1; done; exec \"$@\"", "sh"]
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.confines = True
+
+    def command(self, *arguments):
+        return [*([] if self.confines else self.WITHOUT_NAMESPACES), *super().command(*arguments)]
+
+    def accept(self, folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "config.yaml").write_text("sandbox:\n  accept: [metadata]\n")
+
+    def test_it_is_said_before_a_task_exists_and_a_project_cannot_accept_it(self):
+        self.confines = False
+        before = self.checkout()
+        for extra in ((), ("--trust",)):
+            outcome = self.start(*extra, transcript=short_transcript())
+            self.assertEqual(outcome.code, 1, outcome)
+            for words in ("AF-EXEC-004", "`metadata`", "sandbox.accept"):
+                self.assertIn(words, outcome.err)
+            self.assertEqual(self.tasks(), [])
+            self.assertEqual(self.checkout(), before)
+            self.accept(self.repository / ".agentforge")
+            before = self.checkout()
+        outcome = self.run_program("doctor")
+        self.assertEqual(outcome.code, 1)
+        self.assertRegex(outcome.out, "FAILED +sandbox +AF-EXEC-004")
+
+    def test_what_the_user_accepts_stands_in_doctor_and_each_report(self):
+        self.confines = False
+        self.accept(self.home / ".agentforge")
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        reports = [json.dumps(record) for record in self.records("gate") if "confinement" in json.dumps(record)]    # The others ran no program.
+        self.assertGreater(len(reports), 3)
+        for report in reports:
+            self.assertIn('"open_gaps": ["metadata"]', report)
+        self.assertIn("metadata", self.run_program("doctor").out)
+
+    def test_a_task_that_began_elsewhere_runs_nothing(self):
+        self.assert_code(self.start("--approve", "spec", transcript=short_transcript()), 22)
+        before = self.records("gate")
+        self.confines = False
+        outcome = self.run_program("approve", self.task())
+        self.assertIn("AF-EXEC-004", outcome.err, outcome)
+        self.assertEqual(self.records("gate"), before)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import subprocess
 from harness import PROGRAM, REQUEST, TRANSCRIPT, Outcome, main
 from untouched import Untouched
 
-BIDI = "\u202e\u2066\u200f"
+BIDI = "\u202e\u2066\u200f\u061c\u2028\u206a\ufeff"
 CONTROL = "\x1b[31m\x07\x9b\x7f"
 
 

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// A long task: processor time and memory of a step at record 100,000 beside those at record 100. A step here is what the kernel does around a model's
+// answer: two records with the step's bodies, folded and projected. What a run of 2,000 steps costs through the whole program is in steps_bench.cpp.
+#include <malloc.h>
+
+#include "base/clock.hpp"
+#include "bench/figures.hpp"
+#include "bench/places.hpp"
+#include "bench/project.hpp"
+#include "pipeline/session.hpp"
+
+namespace agentforge::bench {
+namespace {
+
+using namespace kernel;
+
+constexpr std::uint64_t early_record = 100;
+constexpr std::uint64_t late_record = 100'000;
+constexpr unsigned measured_steps = 300;
+constexpr unsigned steps_of_a_visit = 250;
+constexpr std::size_t context_bytes = 7000;
+
+class LongTask {
+public:
+    LongTask(const std::string& folder, const PipelineTemplate& pipeline) : store_(folder) {
+        const std::string id = "task-20260102-bench-00000001";
+        const json::object task{{"task_id", id}, {"request", "Say what the notes say"}, {"pipeline", pipeline.name}};
+        const records::TaskCreated created{.task_id = id,
+                                           .request = "Say what the notes say",
+                                           .goal_type = pipeline.goal_type,
+                                           .pipeline = pipeline.to_json(),
+                                           .base_commit = std::string(40, 'a'),
+                                           .base_tree = std::string(40, 'b'),
+                                           .base_branch = "",
+                                           .supervised = false,
+                                           .approve_stages = {},
+                                           .interactive = false};
+        session_ = must(TaskSession::create(store_, task, created, clock_, "bench"));
+        must(session_->record(records::TaskStarted{}));
+        visit();
+    }
+
+    void step(std::size_t bytes) {
+        const std::string stage = session_->state().stage().name;
+        if (++steps_ % steps_of_a_visit == 0) {
+            must(session_->record(records::StageFailed{stage, records::RecordedError{.code = "AF-STAGE-001", .message = "again", .where = "", .remedy = "", .kind = 0}, 12}));
+            visit();
+        }
+        const std::string text = "step " + std::to_string(steps_) + "\n" + std::string(bytes, 'c');
+        must(session_->record(records::Answer{.phase = stage,
+                                              .visit = visit_,
+                                              .run = 1,
+                                              .run_step = steps_,
+                                              .frame_hash = std::string(64, 'f'),
+                                              .context_hash = std::string(64, 'c'),
+                                              .usage = std::nullopt,
+                                              .answer = must(session_->keep(json::object{{"text", text}}))}));
+        const std::string context = must(session_->put_text(text));
+        const std::string arguments = must(session_->put(json::object{{"path", "notes/" + std::to_string(steps_) + ".txt"}}));
+        must(session_->record(records::Step{.phase = stage,
+                                            .visit = visit_,
+                                            .run = 1,
+                                            .run_step = steps_,
+                                            .action = records::ActionTaken{"read_file", arguments},
+                                            .result = records::ActionResult{"success", "read 1 line of notes/" + std::to_string(steps_) + ".txt"},
+                                            .llm_call = json::object{{"model", "scripted"}, {"prompt_tokens", 2000}, {"completion_tokens", 40}},
+                                            .input_tokens = 2000,
+                                            .output_tokens = 40,
+                                            .section_tokens = json::object{{"total", 2000}},
+                                            .context_blob = context,
+                                            .system_blob = context,
+                                            .record_blob = context,
+                                            .tree = std::string(40, 'b')}));
+    }
+
+    void fill_to(std::uint64_t record) {
+        while (session_->state().seq < record) { step(40); }
+    }
+
+private:
+    void visit() {
+        ++visit_;
+        must(session_->record(records::StageStarted{.stage = session_->state().stage().name, .attempt = visit_, .visit = visit_, .iteration = 0, .cycle = 0}));
+    }
+
+    SystemClock clock_;
+    TaskStore store_;
+    std::unique_ptr<TaskSession> session_;
+    unsigned steps_ = 0;
+    unsigned visit_ = 0;
+};
+
+double heap_megabytes() { return static_cast<double>(::mallinfo2().uordblks + ::mallinfo2().hblkhd) / 1e6; }
+
+struct Standing {
+    double cpu_microseconds = 0;
+    double step_microseconds = 0;
+    double megabytes = 0;
+};
+
+Standing standing_of(LongTask& task) {
+    Samples cpu;
+    Samples time;
+    for (unsigned step = 0; step < measured_steps; ++step) {
+        cpu.add(cpu_microseconds([&] { time.add(microseconds([&] { task.step(context_bytes); })); }));
+    }
+    return {cpu.median(), time.median(), heap_megabytes()};
+}
+
+void step_of_a_long_task(benchmark::State& state) {
+    const WorkFolder folder("long-task");
+    const auto product = open_product();
+    LongTask task((folder.path() / ".agentforge").string(), must(product->pipelines.get("implement")));
+    Standing early;
+    Standing late;
+    for (auto _ : state) {
+        task.fill_to(early_record);
+        early = standing_of(task);
+        task.fill_to(late_record);
+        late = standing_of(task);
+        state.SetIterationTime(late.step_microseconds / 1e6);
+    }
+    report(state, {"processor time of a step at record 100,000", "µs", late.cpu_microseconds, early.cpu_microseconds, "at record 100", {Aim::Of::ratio, 1.1}});
+    report(state, {"… its time", "µs", late.step_microseconds, early.step_microseconds, "at record 100", {}});
+    report(state, {"… memory on the heap", "MB", late.megabytes, early.megabytes, "at record 100", {Aim::Of::ratio, 1.1}});
+}
+BENCHMARK(step_of_a_long_task)->Iterations(1)->UseManualTime()->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace agentforge::bench
