@@ -122,8 +122,8 @@ class TestDashboard(DashboardTest):
             self.assertEqual(answer.getheader("Content-Type"), "text/event-stream")
             self.addCleanup(connection.close)
             fields = {}
-            while True:
-                line = answer.readline().decode().rstrip("\n")
+            while line := answer.readline().decode():
+                line = line.rstrip("\n")
                 if line.startswith(("id: ", "event: ", "data: ")):
                     key, value = line.split(": ", 1)
                     fields[key] = value
@@ -262,17 +262,21 @@ class TestDashboardUnderAttack(DashboardTest):
         return connection, answer.split(b"\r\n")[0]
 
     @staticmethod
-    def frame(connection):
-        head = b""
-        while len(head) < 2:
-            head += connection.recv(2 - len(head))
+    def receive(connection, size):
+        data = b""
+        while len(data) < size:
+            part = connection.recv(size - len(data))
+            if not part:
+                raise ConnectionError(f"the dashboard closed the connection after {data!r}")
+            data += part
+        return data
+
+    def frame(self, connection):
+        head = self.receive(connection, 2)
         length = head[1] & 127
         if length == 126:
-            length = struct.unpack(">H", connection.recv(2))[0]
-        data = b""
-        while len(data) < length:
-            data += connection.recv(length - len(data))
-        return head[0] & 15, data
+            length = struct.unpack(">H", self.receive(connection, 2))[0]
+        return head[0] & 15, self.receive(connection, length)
 
     def test_a_web_socket_is_for_the_page_alone_and_takes_no_large_frame(self):
         for origin in ("http://evil.example", "null", None):
