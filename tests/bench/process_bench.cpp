@@ -83,34 +83,12 @@ void spawn(benchmark::State& state, How how) {
                    "posix_spawn and waitpid of `true`", aim_of(how)});
 }
 
-/// What a gate of the demo runs: its test suite. What the sandbox adds is the time above the same run without it.
-void suite_of_the_demo(benchmark::State& state, How how, const char* name) {
-    const WorkFolder folder("suite");
-    std::filesystem::copy(source_folder() + "/examples/textkit", folder.path(), std::filesystem::copy_options::recursive);
-    const auto processes = runner();
-    const std::vector<std::string> argv{"/usr/bin/python3", "-B", "-m", "unittest", "discover", "-q"};
-    const ProcessRequest confined = request_for(argv, folder, how);
-    const ProcessRequest bare = request_for(argv, folder, How::unconfined);
-    Samples ours;
-    Samples floor;
-    for (auto _ : state) {
-        floor.add(milliseconds_of(*processes, bare, How::unconfined));
-        const double spent = milliseconds_of(*processes, confined, how);
-        ours.add(spent);
-        state.SetIterationTime(spent / 1e3);
-    }
-    report(state, {name, "ms", ours.median(), floor.median(), "the same, not confined", {Aim::Of::ratio, 1.1}});
-}
-void suite_in_landlock_mode(benchmark::State& state) { suite_of_the_demo(state, How::landlock, "tests of the demo, in Landlock mode"); }
-void suite_in_full_mode(benchmark::State& state) { suite_of_the_demo(state, How::full, "tests of the demo, in full mode"); }
 void spawn_unconfined(benchmark::State& state) { spawn(state, How::unconfined); }
 void spawn_in_landlock_mode(benchmark::State& state) { spawn(state, How::landlock); }
 void spawn_in_full_mode(benchmark::State& state) { spawn(state, How::full); }
 BENCHMARK(spawn_unconfined)->Iterations(60)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(spawn_in_landlock_mode)->Iterations(60)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(spawn_in_full_mode)->Iterations(60)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(suite_in_landlock_mode)->Iterations(20)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(suite_in_full_mode)->Iterations(20)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace agentforge::bench
