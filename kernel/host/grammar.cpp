@@ -181,6 +181,7 @@ std::string man_page(const GrammarCommand& command, const GrammarCommand& top, s
                                          {"LC_ALL, LC_CTYPE, LANG", "The first that is set says whether the terminal shows UTF-8."},
                                          {"NO_COLOR", "No colour where it is not empty."},
                                          {"OPENAI_API_KEY", "The key of the openai backend, where llm.api_key_env names no other."},
+                                         {"OTEL_EXPORTER_OTLP_ENDPOINT", "The OpenTelemetry collector that tasks are exported to; docs/telemetry.md has the other variables."},
                                          {"PAGER", "See AGENTFORGE_PAGER."},
                                          {"PATH", "Where git, the programs of the gates and those of models are looked for."},
                                          {"TERM", "No colour and no live line where it is missing or dumb."},

@@ -16,10 +16,10 @@
 #include <agentforge/host.hpp>
 
 #include "base/files.hpp"
-#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "host/event_fields.hpp"
 #include "task/state.hpp"
+#include "telemetry/trace_ids.hpp"
 
 namespace agentforge::kernel {
 
@@ -171,15 +171,7 @@ std::string as_text(const json::object& line) {
     return text;
 }
 
-std::string hex_of(const std::string& seed, std::size_t digits) { return sha256("agentforge " + seed).substr(0, digits); }
-
 }  // namespace
-
-std::string trace_id_of(std::string_view task_id) { return hex_of("trace " + std::string(task_id), 32); }
-
-std::string span_id_of(std::string_view task_id, std::string_view stage, std::uint64_t visit) {
-    return hex_of("span " + std::string(task_id) + (stage.empty() ? std::string() : " " + std::string(stage) + " " + std::to_string(visit)), 16);
-}
 
 struct Log::State {
     Options options;
@@ -287,6 +279,7 @@ private:
             if (key == "step") { line[name == "step" ? "step" : "run_step"] = value; }
             else if (!line.contains(key)) { line[key] = value; }
         }
+        if (options.also) { options.also(line); }
         failed.clear();
         logger->log(kind.level, options.format == "text" ? as_text(line) : to_json_line(line));
         return failed.empty();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,11 +18,6 @@
 #include "task/store.hpp"
 
 namespace agentforge::kernel {
-
-/// W3C trace context, from the task alone: each run of a task, after a crash too, has the same. 32 hexadecimal digits.
-[[nodiscard]] std::string trace_id_of(std::string_view task_id);
-/// The span of one visit of a stage; of the whole task where `stage` is empty, which is the parent of the others. 16 hexadecimal digits.
-[[nodiscard]] std::string span_id_of(std::string_view task_id, std::string_view stage = {}, std::uint64_t visit = 0);
 
 /// Writes events and the journal's turns to the file, and passes events on. Any thread; secrets are hidden by whoever calls.
 class Log final : public EventSink, public RecordObserver {
@@ -36,6 +32,7 @@ public:
         bool follow_links = true;                   ///< False: neither the file nor its folder may be a link.
         std::string version;                        ///< Of the program, for the first line.
         std::string command;
+        std::function<void(const json::object& line)> also = {};    ///< Is given each line, too.
     };
     /// The file is made with the first line, mode 0600; where it cannot be, that is said once (AF-CLI-020) and the run goes on, and
     /// so where lines are lost later (AF-CLI-120; how many were is the next line that can be written).

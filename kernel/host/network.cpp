@@ -2,6 +2,7 @@
 #include "host/network.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <array>
 
 #include "base/json_fields.hpp"
@@ -79,6 +80,22 @@ std::string proxy_variable(const NetworkRule& rule, const std::string& host) {
     return {};
 }
 
+/// Whether anything may be sent to `url`. `leave_out`: how its user stops that.
+Result<void> check_sending(const NetworkRule& rule, std::string_view url, const std::function<Error(const std::string& why, std::string remedy)>& refused, const std::string& leave_out) {
+    if (rule.network == ModelNetwork::any || url.empty()) { return {}; }
+    if (rule.network == ModelNetwork::none) { return refused("`network: none` allows nothing to be sent", leave_out + ", or set `network` to local or any"); }
+    const std::string host = host_of(url.substr(0, url.find('?')));
+    if (is_loopback(host)) { return {}; }
+    if (host.empty() || std::find(rule.private_hosts.begin(), rule.private_hosts.end(), host) == rule.private_hosts.end()) {
+        return refused("`network: local` does not allow " + (host.empty() ? "its address" : host) + ", which is neither loopback nor one of private_hosts",
+                       "add the host to private_hosts, set `network: any`, or " + leave_out);
+    }
+    if (const std::string proxy = proxy_variable(rule, host); !proxy.empty()) {
+        return refused("`network: local` does not allow the proxy of " + proxy + " on the way to " + host, "add " + host + " to NO_PROXY");
+    }
+    return {};
+}
+
 }  // namespace
 
 NetworkRule network_rule(const Settings& settings, std::map<std::string, std::string> environment) {
@@ -116,21 +133,17 @@ Result<void> check_network(const NetworkRule& rule, std::string_view backend, co
 }
 
 Result<void> check_webhook_network(const NetworkRule& rule, std::string_view url) {
-    if (rule.network == ModelNetwork::any || url.empty()) { return {}; }
     const auto refused = [](const std::string& why, std::string remedy) {
         return Error{"AF-ESC-055", "the webhook is not used: " + why, "network", std::move(remedy), ErrorKind::unavailable};
     };
-    if (rule.network == ModelNetwork::none) { return refused("`network: none` allows nothing to be sent", "take webhook out of escalation.handlers, or set `network` to local or any"); }
-    const std::string host = host_of(url.substr(0, url.find('?')));     // What the plugin takes for its address.
-    if (is_loopback(host)) { return {}; }
-    if (host.empty() || std::find(rule.private_hosts.begin(), rule.private_hosts.end(), host) == rule.private_hosts.end()) {
-        return refused("`network: local` does not allow " + (host.empty() ? "its address" : host) + ", which is neither loopback nor one of private_hosts",
-                       "add the host to private_hosts, set `network: any`, or take webhook out of escalation.handlers");
-    }
-    if (const std::string proxy = proxy_variable(rule, host); !proxy.empty()) {
-        return refused("`network: local` does not allow the proxy of " + proxy + " on the way to " + host, "add " + host + " to NO_PROXY");
-    }
-    return {};
+    return check_sending(rule, url, refused, "take webhook out of escalation.handlers");
+}
+
+Result<void> check_telemetry_network(const NetworkRule& rule, std::string_view url) {
+    const auto refused = [](const std::string& why, std::string remedy) {
+        return Error{"AF-OTEL-002", "telemetry is off: " + why, "network", std::move(remedy), ErrorKind::unavailable};
+    };
+    return check_sending(rule, url, refused, "unset OTEL_EXPORTER_OTLP_ENDPOINT");
 }
 
 }  // namespace agentforge::kernel

@@ -39,4 +39,7 @@ struct NetworkRule {
 /// show the address.
 [[nodiscard]] Result<void> check_webhook_network(const NetworkRule& rule, std::string_view url);
 
+/// The same for a collector of telemetry. Errors (`unavailable`): AF-OTEL-002.
+[[nodiscard]] Result<void> check_telemetry_network(const NetworkRule& rule, std::string_view url);
+
 }  // namespace agentforge::kernel

@@ -350,7 +350,13 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
         for (const std::string& line : lines) { program.err << "agentforge: " << line << "\n"; }
     }
 
-    AF_TRY(project->log_, Log::open(log_options(program, project->place_, *project->settings_), events, project->clock_));
+    project->network_ = network_rule(*project->settings_, program.environment);
+    project->open_telemetry();
+    Log::Options log = log_options(program, project->place_, *project->settings_);
+    if (project->telemetry_) {
+        log.also = [telemetry = project->telemetry_.get()](const json::object& line) { telemetry->logged(line); };
+    }
+    AF_TRY(project->log_, Log::open(log, events, project->clock_));
 
     AF_TRY(const std::string state, state_directory(program.environment));
     AF_TRY(project->secrets_, project_secrets(program, project->place_, project->product_, *project->settings_, state, project->ids_));
@@ -363,8 +369,6 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     AF_CHECK(check_roles_of_settings(*project->settings_, project->agents_));
     AF_TRY(project->pipelines_, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(),
                                                   (own / "orchestration" / "pipeline.yaml").string(), project->contracts_));
-
-    project->network_ = network_rule(*project->settings_, program.environment);
 
     project->plugins_ = PluginRegistry::discover(plugin_search(program, project->place_, project->product_, *project->settings_, project->trust_));
     for (const Error& problem : project->plugins_.problems()) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
@@ -401,6 +405,10 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
 
     project->tasks_ = std::make_unique<TaskStore>(own);
     project->tasks_->observe(project->log_.get());
+    if (project->telemetry_) {
+        project->telemetry_->pass_on(*project->log_);
+        project->tasks_->observe(project->telemetry_.get());
+    }
     project->escalations_ = std::make_unique<EscalationStore>(own);
     Project* const self = project.get();
     // Roles may have times of their own; a call that takes longer than any of them hangs.
@@ -627,6 +635,30 @@ Result<ModelSettings> Project::settled(ModelSettings chosen) {
         return became;
     }
     return Error{"AF-LLM-002", "`llm.backend: auto` found no model that is reachable:" + tried, "llm.backend", "set one up, or name a backend:\n" + model_help(), ErrorKind::unavailable};
+}
+
+void Project::open_telemetry() {
+    std::vector<std::string> unused;
+    auto settings = telemetry::read_settings(program_.environment, unused);
+    for (const telemetry::Signal signal : {telemetry::Signal::traces, telemetry::Signal::metrics, telemetry::Signal::logs}) {
+        if (!settings.ok() || !*settings || !(*settings)->of(signal)) { continue; }
+        if (const auto allowed = check_telemetry_network(network_, (*settings)->of(signal)->server.text()); !allowed.ok()) { settings = allowed.error(); }
+    }
+    if (!settings.ok()) { unused.push_back(settings.error().to_string()); }
+    for (const std::string& line : unused) { program_.err << "agentforge: " << printable_lines(line) << "\n"; }
+    if (!settings.ok() || !*settings) { return; }
+    const auto names_of = [this](const std::string& role) {
+        const ModelSettings model = read_model_settings(*settings_, role);
+        return telemetry::ModelNames{model.backend.empty() ? "auto" : model.backend, model.model};
+    };
+    telemetry_ = std::make_unique<Telemetry>(Telemetry::Options{**settings, AGENTFORGE_VERSION, ids_.random_hex(16), names_of},
+                                             telemetry::send_by_http(program_.environment), clock_);
+}
+
+Project::~Project() {
+    if (!telemetry_) { return; }
+    constexpr std::chrono::milliseconds at_most{2'000};
+    if (const std::string lost = telemetry_->end(at_most); !lost.empty()) { program_.err << "agentforge: " << printable_lines(lost) << "\n"; }
 }
 
 std::string Project::model_name(const AgentDefinition& agent) const {

@@ -28,6 +28,7 @@
 #include "sandbox/process.hpp"
 #include "servers/definition.hpp"
 #include "task/store.hpp"
+#include "telemetry/telemetry.hpp"
 
 namespace agentforge::kernel {
 
@@ -94,8 +95,16 @@ public:
     /// Whether the role's backend works in the workspace itself (`llm.mode`).
     [[nodiscard]] bool agentic(const std::string& role) const;
 
+    /// Waits up to two seconds for a collector of telemetry to take what is left.
+    ~Project();
+    Project(const Project&) = delete;
+    Project& operator=(const Project&) = delete;
+
 private:
     explicit Project(Program& program) : program_(program) {}
+
+    /// Telemetry where the environment names a collector; what stands against it is said, and the command goes on.
+    void open_telemetry();
 
     /// From now on errors go to the log, too.
     void log_errors(Program& program);
@@ -115,6 +124,7 @@ private:
     ProjectTrust trust_;
     NetworkRule network_;
     std::vector<std::pair<ModelSettings, ModelSettings>> settled_;      ///< What `auto` became.
+    std::unique_ptr<Telemetry> telemetry_;     ///< Null: no collector is named.
     std::unique_ptr<Log> log_;
     std::shared_ptr<Project*> here_;            ///< Gone with this object: what outlives it looks here.
     ProjectSecrets secrets_;

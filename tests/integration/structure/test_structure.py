@@ -37,13 +37,24 @@ def resolves_beside(file, name, top):
 def sdk_violations(root):
     found = []
     # Whatever has no rule of its own below has this one, so that a new folder of the SDK is not overlooked.
-    apart = {root / "sdk/testing", root / "sdk/templates"}
+    apart = {root / "sdk/testing", root / "sdk/templates", root / "sdk/http"}
     for file in [file for file in sources(root / "sdk") if not any(file.is_relative_to(folder) for folder in apart)]:
         for quote, name in includes(file):
             # boost/version.hpp: the fingerprint names the Boost whose JSON values cross the boundary.
             allowed = name.startswith(("agentforge/", "boost/json")) or name == "boost/version.hpp" or (quote == "<" and SYSTEM.match(name))
             if not allowed and not (quote == '"' and resolves_beside(file, name, root / "sdk")):
                 found.append(f"{file.relative_to(root)}: the SDK includes {name}")
+    return found
+
+
+def http_violations(root):
+    """The exchange that the kernel and the plugins share knows neither of them."""
+    found = []
+    for file in sources(root / "sdk/http"):
+        for quote, name in includes(file):
+            allowed = name.startswith(("agentforge/", "agentforge_http/", "Poco/")) or (quote == "<" and SYSTEM.match(name))
+            if not allowed and not (quote == '"' and resolves_beside(file, name, root / "sdk/http")):
+                found.append(f"{file.relative_to(root)}: the HTTP exchange includes {name}")
     return found
 
 
@@ -115,7 +126,7 @@ def plugin_violations(root):
 
 
 def violations(root):
-    return sdk_violations(root) + testing_violations(root) + kernel_violations(root) + plugin_violations(root) + template_violations(root)
+    return sdk_violations(root) + http_violations(root) + testing_violations(root) + kernel_violations(root) + plugin_violations(root) + template_violations(root)
 
 
 class Arrows(unittest.TestCase):
@@ -226,6 +237,10 @@ class PlantedViolations(unittest.TestCase):
 
     def test_runner_of_the_sdk_that_uses_the_kernel(self):
         self.plant("sdk/process/src/process.cpp", '#include "sandbox/process.hpp"')
+
+    def test_exchange_of_the_sdk_that_uses_the_kernel(self):
+        self.write("sdk/http/src/exchange.cpp", '#include <Poco/Buffer.h>\n#include <agentforge_http/exchange.hpp>\n')
+        self.plant("sdk/http/src/exchange.cpp", '#include "base/text.hpp"')
 
     def test_new_folder_of_the_sdk_that_uses_the_kernel(self):
         self.write("sdk/other/other.cpp", '#include "base/text.hpp"\n')

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/log.hpp"
+#include "telemetry/trace_ids.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a collector of OpenTelemetry gets of a task, and what a bad one costs it."""
+
+import collections
+
+from collector import Collector, values
+from harness import ProgramTest, entry, main, short_transcript
+
+CANARY = "canary-7c1f2e9b4d"
+
+
+class WithCollector(ProgramTest):
+    def collect(self, **options):
+        collector = Collector(**options)
+        self.addCleanup(collector.close)
+        self.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.url
+        return collector
+
+    def deliver(self):
+        self.make_repository()
+        transcript = short_transcript()
+        entry(transcript, "green", 2)["tool_calls"][0]["arguments"]["summary"] = f"The token is {CANARY}."
+        return self.assert_code(self.start(transcript=transcript), 0)
+
+
+class TestTelemetry(WithCollector):
+    """One delivered task, looked at from all sides."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.shared = WithCollector()
+        cls.shared.setUp()
+        cls.collector = cls.shared.collect()
+        cls.shared.environment["OTEL_RESOURCE_ATTRIBUTES"] = "team=red"
+        cls.shared.environment["DEPLOY_TOKEN"] = CANARY
+        cls.outcome = cls.shared.deliver()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.shared.doCleanups()
+        super().tearDownClass()
+
+    def spans(self, beginning):
+        return [span for span in self.collector.spans() if span.name.startswith(beginning)]
+
+    def test_every_request_decodes_by_the_protocols_definitions(self):
+        self.assertEqual(self.collector.problems, [])
+        self.assertEqual({signal for signal, _, _ in self.collector.requests}, {"traces", "metrics", "logs"})
+
+    def test_all_spans_are_one_trace(self):
+        spans = self.collector.spans()
+        self.assertEqual(len({span.trace_id for span in spans}), 1)
+        self.assertEqual([len(span.trace_id) for span in spans], [16] * len(spans))
+        ids = collections.Counter(span.span_id for span in spans)
+        self.assertEqual(set(ids.values()), {1})
+        self.assertEqual([span.name for span in spans if span.parent_span_id and span.parent_span_id not in ids], [])
+        self.assertEqual([span.name for span in spans if not span.parent_span_id], ["task"])
+
+    def test_each_stage_and_step_of_the_journal_has_its_span(self):
+        stages = [record["stage"] for record in self.shared.records("stage_started")]
+        self.assertEqual(sorted(span.name for span in self.spans("stage ")), sorted(f"stage {stage}" for stage in stages))
+        self.assertEqual(len(self.spans("step ")), len(self.shared.steps()))
+        self.assertEqual(len(self.spans("chat")), len(self.shared.records("answer")))
+        self.assertEqual(len(self.spans("gate ")), len(self.shared.records("gate")))
+
+    def test_spans_have_the_attributes_that_the_conventions_require(self):
+        for span in self.spans("chat"):
+            found = values(span.attributes)
+            self.assertEqual((found["gen_ai.operation.name"], found["gen_ai.provider.name"], span.kind), ("chat", "replay", span.SPAN_KIND_CLIENT))
+        for span in self.spans("execute_tool "):
+            found = values(span.attributes)
+            self.assertEqual((found["gen_ai.operation.name"], f"execute_tool {found['gen_ai.tool.name']}"), ("execute_tool", span.name))
+
+    def test_the_task_says_how_it_ended(self):
+        (task,) = self.spans("task")
+        found = values(task.attributes)
+        self.assertEqual(found["agentforge.task.outcome"], "completed")
+        self.assertEqual(found["agentforge.commit"], self.shared.git("rev-parse", f"agentforge/{self.shared.task()}").strip())
+        self.assertEqual(task.status.code, task.status.STATUS_CODE_UNSET)
+
+    def test_metrics_are_there_for_each_stage(self):
+        metrics = self.collector.metrics()
+        stages = {values(point.attributes)["agentforge.stage"] for point in metrics["agentforge.stage.duration"].histogram.data_points}
+        self.assertEqual(stages, {record["stage"] for record in self.shared.records("stage_started")})
+        tokens = sum(point.sum for point in metrics["gen_ai.client.token.usage"].histogram.data_points)
+        cost = self.shared.run_program("cost", self.shared.task(), "--json").json
+        self.assertEqual(tokens, cost["total"]["input_tokens"] + cost["total"]["output_tokens"])
+        (tasks,) = metrics["agentforge.tasks"].sum.data_points
+        self.assertEqual((tasks.as_double, values(tasks.attributes)["agentforge.task.outcome"]), (1.0, "completed"))
+
+    def test_log_lines_have_the_trace_of_their_task(self):
+        (trace,) = {span.trace_id for span in self.collector.spans()}
+        of_task = [line for line in self.collector.lines() if line.trace_id]
+        self.assertEqual({line.trace_id for line in of_task}, {trace})
+        file = (self.shared.repository / ".agentforge" / "logs" / "agentforge.log").read_text(encoding="utf-8")
+        self.assertEqual(len(self.collector.lines()), len(file.splitlines()))
+
+    def test_the_process_is_described(self):
+        resource = values(self.collector.messages("traces")[0].resource_spans[0].resource.attributes)
+        self.assertEqual((resource["service.name"], resource["team"]), ("agentforge", "red"))
+        self.assertIn("service.instance.id", resource)
+
+    def test_neither_a_secret_nor_a_text_of_the_model_leaves_the_machine(self):
+        everything = str([message for _, _, message in self.collector.requests])
+        self.assertNotIn(CANARY, everything)
+        self.assertNotIn("unicodedata", "".join(str(span) for span in self.collector.spans()))
+
+    def test_nothing_is_said_where_all_was_delivered(self):
+        self.assertNotIn("telemetry", self.outcome.err)
+
+
+class TestTelemetryTrouble(WithCollector):
+    def test_without_a_collector_named_nothing_is_sent(self):
+        collector = self.collect()
+        del self.environment["OTEL_EXPORTER_OTLP_ENDPOINT"]
+        self.deliver()
+        self.assertEqual(collector.requests + collector.problems, [])
+
+    def test_a_collector_that_hangs_costs_the_task_nothing(self):
+        self.collect(hangs=True)
+        outcome = self.deliver()
+        self.assertRegex(outcome.err, r"telemetry: \d+ of \d+ spans, .* were not delivered")
+
+    def test_a_collector_that_refuses_is_named(self):
+        self.collect(answer={"traces": 403})
+        outcome = self.deliver()
+        self.assertRegex(outcome.err, r"telemetry: (\d+) of \1 spans were not delivered: the collector answers 403")
+
+    def test_a_collector_without_time_is_asked_again_and_costs_nothing(self):
+        collector = self.collect(answer={"traces": 429})
+        outcome = self.deliver()
+        self.assertIn("the collector answers 429", outcome.err)
+        self.assertLess(len(collector.messages("traces")), 4)
+
+    def test_a_collector_that_is_not_there_costs_nothing(self):
+        collector = self.collect()
+        collector.close()
+        outcome = self.deliver()
+        self.assertRegex(outcome.err, r"telemetry: .* were not delivered: ")
+
+    def test_requests_are_compressed_where_that_is_asked_for(self):
+        collector = self.collect()
+        self.environment["OTEL_EXPORTER_OTLP_COMPRESSION"] = "gzip"
+        self.deliver()
+        self.assertEqual(collector.problems, [])
+        self.assertEqual({headers.get("content-encoding") for _, headers, _ in ((s, {k.lower(): v for k, v in h.items()}, m) for s, h, m in collector.requests)}, {"gzip"})
+
+    def test_another_protocol_is_refused_and_the_task_goes_on(self):
+        collector = self.collect()
+        self.environment["OTEL_EXPORTER_OTLP_PROTOCOL"] = "grpc"
+        outcome = self.deliver()
+        self.assertIn("AF-OTEL-001", outcome.err)
+        self.assertEqual(collector.requests, [])
+
+    def test_a_network_that_is_closed_stays_closed(self):
+        collector = self.collect()
+        self.make_repository()
+        outcome = self.assert_code(self.start("--set", "network=none", transcript=short_transcript()), 0)
+        self.assertIn("AF-OTEL-002", outcome.err)
+        self.assertEqual(collector.requests, [])
+
+    def test_a_repository_cannot_name_a_collector(self):
+        collector = self.collect()
+        del self.environment["OTEL_EXPORTER_OTLP_ENDPOINT"]
+        self.make_repository()
+        (self.repository / ".env").write_text(f"OTEL_EXPORTER_OTLP_ENDPOINT={collector.url}\n", encoding="utf-8")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "Name a collector")
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        self.assertEqual(collector.requests, [])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trace of a whole task, from a kept journal.
+#include "telemetry/task_trace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "telemetry/trace_ids.hpp"
+
+namespace agentforge::kernel::telemetry {
+namespace {
+
+struct Trace {
+    std::vector<Span> spans;
+    std::vector<Measurement> measurements;
+    TaskState state;
+};
+
+ModelNames names_of(const std::string&) { return {"scripted", ""}; }
+
+/// As the processes that wrote the journal exported it; another process begins after record `handover`.
+Trace trace_of(const std::string& journal, Sequence handover = 0) {
+    Trace trace;
+    auto process = std::make_unique<TaskTrace>(names_of);
+    const auto records = Journal::read(std::string(AGENTFORGE_SOURCE_DIR) + "/tests/journals/" + journal + "/actions.yaml");
+    EXPECT_TRUE(records.ok());
+    for (const Record& record : *records) {
+        std::optional<StageState> left;
+        if (!trace.state.stages.empty()) { left = trace.state.stage(); }
+        EXPECT_TRUE(fold(trace.state, record.body).ok());
+        trace.state.seq = record.seq;
+        Additions additions = process->take(trace.state, left ? &*left : nullptr, record.body);
+        trace.spans.insert(trace.spans.end(), additions.spans.begin(), additions.spans.end());
+        trace.measurements.insert(trace.measurements.end(), additions.measurements.begin(), additions.measurements.end());
+        if (record.seq == handover) { process = std::make_unique<TaskTrace>(names_of); }
+    }
+    return trace;
+}
+
+std::map<std::string, Span> by_id(const Trace& trace) {
+    std::map<std::string, Span> spans;
+    for (const Span& span : trace.spans) { EXPECT_TRUE(spans.emplace(span.span_id, span).second) << span.name << " was exported twice"; }
+    return spans;
+}
+
+std::size_t count(const Trace& trace, std::string_view beginning) {
+    return static_cast<std::size_t>(std::ranges::count_if(trace.spans, [&](const Span& span) { return span.name.starts_with(beginning); }));
+}
+
+constexpr const char* delivered = "delivered_and_rebased";
+
+TEST(TaskTrace, EverySpanBelongsToTheTasksTraceAndHasAParentInIt) {
+    const Trace trace = trace_of(delivered);
+    const auto spans = by_id(trace);
+    for (const auto& [id, span] : spans) {
+        EXPECT_EQ(span.trace_id, trace_id_of(trace.state.task_id));
+        if (span.name == "task") { EXPECT_EQ(span.parent_id, ""); }
+        else { EXPECT_TRUE(spans.contains(span.parent_id)) << span.name; }
+    }
+}
+
+TEST(TaskTrace, EverySpanLiesWithinItsParent) {
+    const auto spans = by_id(trace_of(delivered));
+    for (const auto& [id, span] : spans) {
+        EXPECT_LE(span.start, span.end) << span.name;
+        if (span.parent_id.empty() || !spans.contains(span.parent_id)) { continue; }
+        EXPECT_GE(span.start, spans.at(span.parent_id).start) << span.name;
+        EXPECT_LE(span.end, spans.at(span.parent_id).end) << span.name;
+    }
+}
+
+TEST(TaskTrace, HasASpanForEachVisitStepAndGate) {
+    const Trace trace = trace_of(delivered);
+    unsigned visits = 0;
+    for (const StageState& stage : trace.state.stages) { visits += stage.visits; }
+    EXPECT_EQ(count(trace, "task"), 1U);
+    EXPECT_EQ(count(trace, "stage "), visits);
+    EXPECT_EQ(count(trace, "step "), trace.state.steps);
+    EXPECT_EQ(count(trace, "chat"), trace.state.ledger.total().calls);
+    EXPECT_GT(count(trace, "gate "), 0U);
+}
+
+TEST(TaskTrace, ModelCallsAndToolsHaveTheRequiredAttributesOfTheConventions) {
+    for (const Span& span : trace_of(delivered).spans) {
+        if (span.name.starts_with("chat")) {
+            EXPECT_EQ(span.attributes.at("gen_ai.operation.name"), "chat");
+            EXPECT_EQ(span.attributes.at("gen_ai.provider.name"), "scripted");
+            EXPECT_EQ(span.kind, SpanKind::client);
+        }
+        if (span.name.starts_with("execute_tool ")) {
+            EXPECT_EQ(span.attributes.at("gen_ai.operation.name"), "execute_tool");
+            EXPECT_EQ(span.name, "execute_tool " + std::string(span.attributes.at("gen_ai.tool.name").as_string()));
+        }
+    }
+}
+
+TEST(TaskTrace, TokensOfTheMeasurementsAreThoseOfTheLedger) {
+    const Trace trace = trace_of(delivered);
+    double tokens = 0;
+    for (const Measurement& measurement : trace.measurements) {
+        if (measurement.instrument == Instrument::token_usage) { tokens += measurement.value; }
+    }
+    EXPECT_EQ(static_cast<std::uint64_t>(tokens), trace.state.ledger.total().tokens());
+}
+
+TEST(TaskTrace, AnotherProcessThatGoesOnGivesTheSameSpans) {
+    const auto whole = by_id(trace_of(delivered));
+    const auto state = trace_of(delivered).state;
+    for (Sequence handover = 1; handover < state.seq; ++handover) {
+        const auto parts = by_id(trace_of(delivered, handover));
+        ASSERT_EQ(parts.size(), whole.size()) << handover;
+        for (const auto& [id, span] : parts) { ASSERT_TRUE(whole.contains(id)) << span.name << " after record " << handover; }
+    }
+}
+
+TEST(TaskTrace, ATaskThatHasNotEndedHasNoSpanOfItsOwnYet) { EXPECT_EQ(count(trace_of("killed_in_green"), "task"), 0U); }
+
+}  // namespace
+}  // namespace agentforge::kernel::telemetry
