@@ -61,7 +61,8 @@ struct TestRunner {
     std::optional<LanguageCommand> coverage;
     std::string coverage_format;            ///< formats/line_counts.hpp
     /// Runs the tests of `{files}` (or `{tests}`, or all) as a user would, in a copy of the tree at another place: no recorder, none of AgentForge's
-    /// variables. It ends with 0 where all pass. One that fails and prints `agentforge: not measured: <reason>` says nothing.
+    /// variables. It ends with 0 where all pass. Exit code 77 with the line `agentforge: not measured: <reason>` says nothing: the command itself must end so,
+    /// before it runs tests, and may not pass on a test's exit code.
     std::optional<LanguageCommand> plain;
     bool plain_renames = false;             ///< Test files may have other names there.
     std::vector<int> exit_passed{0};        ///< Exit codes that go with no failure,

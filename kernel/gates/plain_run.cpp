@@ -14,6 +14,8 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t largest_copy = 200UL << 20U;
 constexpr std::size_t most_entries = 20'000;
+/// Only the command itself ends so, whatever the tests that it starts print or end with.
+constexpr int exit_not_measured = 77;
 
 /// Empty: copied; else why not, in a few words.
 std::string copy_tree(const fs::path& from, const fs::path& to) {
@@ -121,7 +123,7 @@ Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language&
     constexpr std::string_view said = "agentforge: not measured: ";
     if (outcome->timed_out) {
         result.reason = "the plain run did not finish in " + std::to_string(command.timeout.count()) + " s";
-    } else if (const auto at = text.rfind(said); outcome->exit_code != 0 && at != std::string::npos) {
+    } else if (const auto at = text.rfind(said); outcome->exit_code == exit_not_measured && at != std::string::npos) {
         result.reason = ellipsis(first_line(std::string_view(text).substr(at + said.size())), 300);
     } else {
         result.measured = true;

@@ -7,6 +7,6 @@ rm -rf "$build" && mkdir -p "$build" || exit 3
 if ! { cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Debug && cmake --build "$build" --parallel "$2"; } >"$build.log" 2>&1; then
     tail -n 3 "$build.log" >&2
     echo 'agentforge: not measured: the project does not build by itself'
-    exit 3
+    exit 77
 fi
-exec ctest --test-dir "$build" --schedule-random --parallel "$2" --output-on-failure
+ctest --test-dir "$build" --schedule-random --parallel "$2" --output-on-failure || exit 1

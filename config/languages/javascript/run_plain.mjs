@@ -9,7 +9,7 @@ const mostTests = 50;
 
 function notMeasured(why) {
   console.log(`agentforge: not measured: ${why}`);
-  process.exit(3);
+  process.exit(77);
 }
 
 function passes(words, stdio) {

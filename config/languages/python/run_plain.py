@@ -20,6 +20,11 @@ def beside(name):
     return module
 
 
+def not_measured(why):
+    print("agentforge: not measured: " + why, file=sys.stderr)
+    sys.exit(77)
+
+
 def main():
     runner = beside("run_tests")
     root, ids = os.getcwd(), sys.argv[1:]
@@ -35,21 +40,21 @@ def main():
         for each in ids:
             parts = each.split("::")
             if len(parts) != 3:
-                sys.exit("agentforge: not measured: " + each + " has no name that unittest takes")
+                not_measured(each + " has no name that unittest takes")
             module, folder = runner.module_name_and_folder(root, parts[0])
             if not all(part.isidentifier() for part in module.split(".")):
-                sys.exit("agentforge: not measured: " + parts[0] + " is no module's name")
+                not_measured(parts[0] + " is no module's name")
             folders.append(folder)
             names.append(".".join([module] + parts[1:]))
         if len({name.rsplit(".", 2)[0] for name in names}) != len(files):
-            sys.exit("agentforge: not measured: two test files have one module's name")
+            not_measured("two test files have one module's name")
         arguments = ["-m", "unittest", "-q"] + names
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(folder for folder in folders if os.path.isdir(folder)))
     began = time.monotonic()
     code = subprocess.run([sys.executable, "-B"] + arguments, env=environment, check=False).returncode
     if code != 0:
-        sys.exit(code if code > 0 else 1)
+        sys.exit(1)
     other = beside("outside_tests").difference(root, files, arguments[1:], environment, time.monotonic() - began, beside("varied_calls").finding)
     if other:
         sys.exit(other)

@@ -13,4 +13,5 @@ case $here in
     *[[:space:]]*) ;;
     *) export "CARGO_TARGET_${host}_RUNNER=sh $here/run_moved.sh" ;;
 esac
-exec cargo test --workspace --tests --offline --quiet --target-dir "$build" -- --test-threads=1
+# cargo passes a test program's exit code on.
+cargo test --workspace --tests --offline --quiet --target-dir "$build" -- --test-threads=1 || exit 1
