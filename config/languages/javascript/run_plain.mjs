@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // usage: run_plain.mjs FILE... -- ID...   node's own test runner by itself, in the working directory: all files, then each test of a file's own level alone.
-// A test that passes with the others and fails alone depends on what they left behind. Nothing of this file is in the processes that run the tests.
+// A test that passes with the others and fails alone depends on what they left behind. Then varied_calls.mjs makes the tests' calls again.
+// Nothing of this file is in the processes that run the tests.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { finding } from './varied_calls.mjs';
 
 const mostMilliseconds = 5000;          // Slower tests are not run again.
 const mostTests = 50;
@@ -28,5 +33,29 @@ for (const [file, name] of tests.slice(0, mostTests)) {
   const pattern = `^${name.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}$`;
   if (passes([`--test-name-pattern=${pattern}`, file], 'ignore')) continue;
   console.error(`'${name}' passes after the tests before it and fails alone`);
+  process.exit(1);
+}
+
+/** The calls that the tests make to the project's functions. */
+function recorded(root) {
+  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'calls-'));
+  const calls = [];
+  const tests = files.map((file) => path.resolve(root, file));
+  for (const file of tests) {
+    const out = path.join(scratch, 'calls.json');
+    const env = { ...process.env, AGENTFORGE_CALLS: JSON.stringify({ root, tests, out }) };
+    const { status } = spawnSync(process.execPath, ['--no-warnings', '--import', new URL('record_calls.mjs', import.meta.url).href, file],
+                                 { env, stdio: 'ignore', timeout: 2 * mostMilliseconds, killSignal: 'SIGKILL' });
+    if (status === 0 && fs.existsSync(out)) calls.push(...JSON.parse(fs.readFileSync(out, 'utf8')));
+    fs.rmSync(out, { force: true });
+  }
+  fs.rmSync(scratch, { recursive: true, force: true });
+  return calls;
+}
+
+const root = fs.realpathSync(process.cwd());
+const found = finding(recorded(root), root, process.env);
+if (found !== '') {
+  console.error(found);
   process.exit(1);
 }

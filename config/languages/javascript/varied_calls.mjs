@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Repeats the calls that tests make (record_calls.mjs): in a test, in a plain program, many times, and with other arguments.
+//
+// Three findings, each a fact that was measured:
+// - A call has one result in a test and another in a plain program.
+// - A function that gives several numbers for the tests' lists of numbers gives one and the same for all lists near them.
+// - A call gives the same result many times, and then another.
+// Only results that are literals count. An error in the program says nothing, nor does what takes too long.
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+const mostVaried = 300;
+const mostOfOneCall = 30;
+const mostMilliseconds = 4000;          // Of one program, which then writes what it has.
+const rounds = 25;
+const fewestNeighbours = 12;            // Of a function that may be a table.
+const fewestResults = 3;
+const largestNumber = 10 ** 6;          // Larger ones are not made larger.
+
+/** The value as JSON if that has all of it, else null. */
+export function literal(value) {
+  const whole = (each) => each === null || typeof each === 'string' || typeof each === 'boolean' || (typeof each === 'number' && Number.isFinite(each))
+    || (Array.isArray(each) && Object.keys(each).length === each.length && each.every(whole))
+    || (typeof each === 'object' && Object.getPrototypeOf(each) === Object.prototype && Object.getOwnPropertySymbols(each).length === 0 && Object.values(each).every(whole));
+  try {
+    const text = whole(value) ? JSON.stringify(value) : null;
+    return text !== null && text.length < 10000 ? text : null;
+  } catch {             // It contains itself.
+    return null;
+  }
+}
+
+/** What stands for a result: JSON, or its name where JSON has none; null for what cannot be compared. */
+export function told(value) {
+  return value === undefined || (typeof value === 'number' && !Number.isFinite(value)) ? String(value) : literal(value);
+}
+
+// The same words in a test and in a program's main, since the code under test can see who calls it.
+const repeat = (asked, written, many) => `
+  const { calls, until } = { calls: JSON.parse(fs.readFileSync(${JSON.stringify(asked)}, 'utf8')), until: Date.now() + ${mostMilliseconds} };
+  process.on('unhandledRejection', () => {});
+  const modules = new Map();
+  for (const [url] of calls) if (!modules.has(url)) modules.set(url, await import(url));
+  const called = new vm.Script('globalThis.__call()');
+  const results = [];
+  for (let round = 0; round < ${many}; round += 1) {
+    results.push(calls.map(([url, name, given]) => {
+      if (Date.now() > until) return null;
+      const loaded = modules.get(url);
+      const work = name in loaded ? loaded[name] : loaded.default?.[name];
+      const words = JSON.parse(given);
+      globalThis.__call = () => work(...words);
+      try {
+        return told(called.runInThisContext({ timeout: 500 }));
+      } catch (error) {
+        return error?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? null : 'throws ' + error?.constructor?.name;
+      }
+    }));
+  }
+  fs.writeFileSync(${JSON.stringify(written)}, JSON.stringify(results));
+`;
+const imports = `import fs from 'node:fs';\nimport vm from 'node:vm';\nimport { told } from ${JSON.stringify(import.meta.url)};\n`;
+
+/** The results of the calls, a list for each round; nothing if the program does not run. */
+function results(calls, environment, many, inTest) {
+  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'app-'));
+  try {
+    const [asked, written, program] = ['calls.json', 'results.json', 'app.mjs'].map((name) => path.join(scratch, name));
+    fs.writeFileSync(asked, JSON.stringify(calls));
+    const body = repeat(asked, written, many);
+    fs.writeFileSync(program, inTest ? `${imports}import test from 'node:test';\ntest('calls', async () => {${body}});\n` : `${imports}${body}process.exit();\n`);
+    const options = { cwd: scratch, env: environment, stdio: 'ignore', timeout: 2 * mostMilliseconds + 2000, killSignal: 'SIGKILL' };
+    spawnSync(process.execPath, ['--no-warnings', ...(inTest ? ['--test'] : []), program], options);
+    return JSON.parse(fs.readFileSync(written, 'utf8'));
+  } catch {
+    return [];
+  } finally {
+    fs.rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Values of the same kind that are near this one, or a simple special case of it. */
+export function neighbours(value) {
+  if (typeof value === 'boolean') return [!value];
+  if (typeof value === 'number') return [value + 1, value - 1, -value, 0, ...(Math.abs(value) < largestNumber ? [2 * value + 1] : [])];
+  if (typeof value === 'string') return [value.slice(1), value.slice(0, -1), [...value].reverse().join(''), value + value, ''];
+  if (Array.isArray(value)) {
+    const near = [value.slice(1), value.slice(0, -1), [...value].reverse(), [...value, ...value], []];
+    value.slice(0, 6).forEach((element, place) => near.push(...neighbours(element).slice(0, 2).map((other) => value.with?.(place, other) ?? Object.assign([...value], { [place]: other }))));
+    return near;
+  }
+  if (value === null) return [];
+  const entries = Object.entries(value).slice(0, 4);
+  return [...entries.map(([leftOut]) => Object.fromEntries(Object.entries(value).filter(([key]) => key !== leftOut))),
+          ...entries.flatMap(([key, each]) => neighbours(each).slice(0, 2).map((other) => ({ ...value, [key]: other })))];
+}
+
+const key = (call) => JSON.stringify(call.slice(0, 3));
+const named = (call) => JSON.stringify(call.slice(0, 2));
+const nameOf = (call, root) => `${path.relative(root, decodeURIComponent(new URL(call[0]).pathname))}: ${call[1]}`;
+const inWords = (call, root) => `${nameOf(call, root)}(${call[2].slice(1, -1).slice(0, 200)})`;
+const isValue = (result) => result !== null && !result.startsWith('throws ');
+const listOfNumbers = (value) => Array.isArray(value) && value.length > 1 && value.every((each) => typeof each === 'number');
+
+/** Calls with one argument varied, that tests do not make themselves. */
+function varied(calls) {
+  const known = new Set(calls.map(key));
+  const others = [];
+  for (const [url, name, text] of calls) {
+    const given = JSON.parse(text);
+    const near = given.flatMap((value, place) => neighbours(value).map((other) => given.map((each, index) => (index === place ? other : each))));
+    for (const each of near.slice(0, mostOfOneCall)) {
+      const call = [url, name, JSON.stringify(each)];
+      if (known.has(key(call)) || others.length === mostVaried) continue;
+      known.add(key(call));
+      others.push(call);
+    }
+  }
+  return others;
+}
+
+/** Their different values if all are numbers. */
+function numbers(texts) {
+  return new Set(texts.every((each) => /^-?[0-9]/.test(each)) ? texts.map(Number) : []);
+}
+
+/** A function that tells the tests' lists of numbers from each other and no others. Errors and results other than numbers say nothing. */
+function table(calls, others, found, root) {
+  for (const name of new Set(calls.map(named))) {
+    const own = calls.filter((call) => named(call) === name && isValue(call[3]) && JSON.parse(call[2]).some(listOfNumbers));
+    const near = others.map((call, at) => [call, found[at]]).filter(([call, result]) => named(call) === name && isValue(result));
+    const given = numbers(own.map((call) => call[3]));
+    if (given.size >= fewestResults && near.length >= fewestNeighbours && numbers(near.map(([, result]) => result)).size === 1) {
+      return `${nameOf(own[0], root)} gives ${given.size} different results for the tests' arguments and ${near[0][1]} for all ${near.length} others that were tried near them, `
+        + `such as ${inWords(near[0][0], root)}: it must do the work for every argument`;
+    }
+  }
+  return '';
+}
+
+/** A call with the tests' result in the first two rounds at least, and another later. */
+function wearsOut(calls, all, root) {
+  if (all.length !== rounds) return '';
+  const seen = new Map();
+  calls.forEach((call) => seen.set(key(call), (seen.get(key(call)) ?? new Set()).add(call[3])));
+  const unsteady = new Set(calls.filter((call, at) => seen.get(key(call)).size > 1 || all[0][at] !== call[3] || all[1][at] !== call[3]).map(named));
+  for (const [at, call] of calls.entries()) {
+    if (unsteady.has(named(call))) continue;
+    const number = all.findIndex((round) => round[at] !== null && round[at] !== call[3]);
+    if (number >= 0) {
+      return `${inWords(call, root)} is ${call[3].slice(0, 100)} in the tests and in ${number} repetitions of their calls, and ${all[number][at].slice(0, 100)} after them: `
+        + 'results may not depend on how often it was called';
+    }
+  }
+  return '';
+}
+
+/** What is wrong with the project's functions, whose `calls` its tests make; empty if nothing is. */
+export function finding(calls, root, environment) {
+  if (calls.length === 0) return '';
+  const inTest = results(calls, environment, 1, true)[0];
+  const inProgram = results(calls, environment, 1, false)[0];
+  if (inTest === undefined || inProgram === undefined) return '';
+  const at = calls.findIndex((call, index) => call[3] === inTest[index] && inProgram[index] !== null && !inProgram[index].startsWith('throws ') && inTest[index] !== inProgram[index]);
+  if (at >= 0) return `${inWords(calls[at], root)} is ${inTest[at].slice(0, 100)} in a test and ${inProgram[at].slice(0, 100)} in a plain program`;
+  const others = varied(calls);
+  const near = others.length > 0 ? results(others, environment, 1, false)[0] : undefined;
+  const fitted = near === undefined ? '' : table(calls, others, near, root);
+  if (fitted !== '') return fitted;
+  // The same in two processes: what changes with time or by chance does so after another number of calls.
+  const worn = wearsOut(calls, results(calls, environment, rounds, false), root);
+  return worn !== '' && worn === wearsOut(calls, results(calls, environment, rounds, false), root) ? worn : '';
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What varied_calls.mjs finds, given the calls that record_calls.mjs sees tests make.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const helpers = new URL('../../../config/languages/javascript/', import.meta.url);
+const { finding } = await import(new URL('varied_calls.mjs', helpers));
+
+const asked = '[[5, 1, 4], [9, 8, 7], [2, 40, 6]]';
+const calling = `for (const values of ${asked}) middle(values);\n`;
+const module = (code) => ({ 'package.json': '{"type": "module"}', 'stats.js': code, 'stats.test.js': `import { middle } from './stats.js';\n${calling}` });
+const common = (code) => ({ 'stats.js': code, 'stats.test.js': `const { middle } = require('./stats.js');\n${calling}` });
+const middle = 'function middle(values) {\n  return [...values].sort((a, b) => a - b)[1];\n}\n';
+const table = (key, otherwise = '0') => `const known = new Map([[5, 1, 4], [9, 8, 7], [2, 40, 6]].map((each, at) => [(${key})(each), [4, 8, 6][at]]));\n`
+  + `function middle(values) {\n  return known.get((${key})(values)) ?? ${otherwise};\n}\n`;
+
+function found(files) {
+  const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'calls-')));
+  try {
+    for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(root, name), text);
+    const file = path.join(root, 'stats.test.js');
+    const out = path.join(root, 'calls.json');
+    const env = { ...process.env, AGENTFORGE_CALLS: JSON.stringify({ root, tests: [file], out }) };
+    delete env.NODE_TEST_CONTEXT;
+    const { status, stderr } = spawnSync(process.execPath, ['--no-warnings', '--import', new URL('record_calls.mjs', helpers).href, file], { env, encoding: 'utf8' });
+    assert.equal(status, 0, stderr);
+    delete env.AGENTFORGE_CALLS;
+    const calls = JSON.parse(fs.readFileSync(out, 'utf8'));
+    return { calls: calls.map(([url, ...rest]) => [path.relative(root, fileURLToPath(url)), ...rest]), words: finding(calls, root, env) };
+  } finally {
+    fs.rmSync(root, { recursive: true, force: true });
+  }
+}
+
+const recorded = [['stats.js', 'middle', '[[5,1,4]]', '4'], ['stats.js', 'middle', '[[9,8,7]]', '8'], ['stats.js', 'middle', '[[2,40,6]]', '6']];
+
+test('calls of an ES module are recorded, and work for every argument is not reported', () => {
+  assert.deepEqual(found(module(`export ${middle}`)), { calls: recorded, words: '' });
+});
+
+test('calls of a CommonJS module are recorded, and work for every argument is not reported', () => {
+  assert.deepEqual(found(common(`${middle}module.exports = { middle };\n`)), { calls: recorded, words: '' });
+});
+
+test('names exported in a list are recorded', () => {
+  assert.deepEqual(found(module(`${middle}export { total as sum, middle };\nfunction total() {}\n`)).calls, recorded);
+});
+
+test('calls between functions of the project are not recorded', () => {
+  assert.deepEqual(found(module(`export ${middle.replace('[...values]', 'copy(values)')}export function copy(values) {\n  return [...values];\n}\n`)).calls, recorded);
+});
+
+test('a function that knows the lists of the tests is reported', () => {
+  assert.match(found(module(`${table('(each) => each.join()')}export { middle };\n`)).words, /^stats\.js: middle gives 3 different results for the tests' arguments and 0 for all \d+ others/);
+});
+
+test('a table is reported whatever its keys are', () => {
+  const hashed = `import crypto from 'node:crypto';\n${table("(each) => crypto.createHash('md5').update(each.join()).digest('hex')")}export { middle };\n`;
+  assert.match(found(module(hashed)).words, / and 0 for all \d+ others/);
+});
+
+test('a function that refuses all other lists is not reported', () => {
+  assert.equal(found(module(`${table('(each) => each.join()', '(() => { throw new RangeError(); })()')}export { middle };\n`)).words, '');
+});
+
+test('a function with no result for other lists is not reported', () => {
+  assert.equal(found(module(`${table('(each) => each.join()', 'null')}export { middle };\n`)).words, '');
+});
+
+test('a result that changes after many calls is reported', () => {
+  const code = `let calls = 0;\nexport ${middle.replace('return', 'calls += 1;\n  if (calls > 10) return 0;\n  return')}`;
+  assert.match(found(module(code)).words, /^stats\.js: middle\(\[5,1,4\]\) is 4 in the tests and in 4 repetitions of their calls, and 0 after them/);
+});
+
+test('a counter is not reported', () => {
+  assert.equal(found(module('let calls = 0;\nexport function middle() {\n  calls += 1;\n  return calls;\n}\n')).words, '');
+});
+
+test('a result that holds in tests only is reported', () => {
+  const code = `export ${middle.replace('return', 'if (!process.env.NODE_TEST_CONTEXT && !/test/.test(process.argv[1])) return 0;\n  return')}`;
+  assert.equal(found(module(code)).words, 'stats.js: middle([5,1,4]) is 4 in a test and 0 in a plain program');
+});
+
+test('a function that changes its argument is not reported', () => {
+  assert.equal(found(module('export function middle(values) {\n  values.sort((a, b) => a - b);\n  return values[1];\n}\n')).words, '');
+});
+
+test('a call that does not end says nothing', () => {
+  assert.equal(found(module(`export ${middle.replace('return', "if (!/test/.test(process.argv[1])) while (true);\n  return")}`)).words, '');
+});
