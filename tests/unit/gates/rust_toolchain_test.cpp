@@ -47,20 +47,22 @@ TEST(RustTests, outcomes_are_told_apart_and_found_in_their_files) {
 }
 
 /// GREEN's gate on a `two` of this body, with a test of it.
-GateReport green_with_two(const std::string& body) {
+GateReport green_with_two(const std::string& body, const std::string& more_tests = "") {
     Project project;
     const std::string one = "pub fn one() -> i32 {\n    1\n}\n";
     project.tree("base") = {{"Cargo.toml", rust_manifest}, {"src/lib.rs", one}};
     project.tree("red") = project.tree("base");
     project.tree("red")["src/lib.rs"] = one + "\npub fn two(bytes: &[u8]) -> u8 {\n    todo!(\"agentforge: skeleton of two\")\n}\n";
     project.tree("red")["tests/two.rs"] = "#[test]\nfn adds() {\n    assert_eq!(slug::two(&[1, 3]), 4);\n    assert_eq!(slug::two(&[]), 0);\n"
-                                          "    assert!(std::panic::catch_unwind(|| slug::two(&[255, 1])).is_err());\n}\n";
+                                          "    assert!(std::panic::catch_unwind(|| slug::two(&[255, 1])).is_err());\n}\n" + more_tests;
     project.tree("green") = project.tree("red");
     project.tree("green")["src/lib.rs"] = one + "\n/// The sum.\npub fn two(bytes: &[u8]) -> u8 {\n" + body + "}\n";
     project.baseline.test_files = {"tests/two.rs"};
     project.baseline.specification = json::parse(R"({"requirements": [{"id": "REQ-001", "verification_method": "test"}],
         "interfaces": [{"name": "two", "type": "api", "file": "src/lib.rs", "signature": "pub fn two(bytes: &[u8]) -> u8"}]})").as_object();
-    project.baseline.test_suite = json::parse(R"({"test_files": [{"path": "tests/two.rs", "tests": [{"name": "adds", "requirement_ref": "REQ-001"}]}]})").as_object();
+    project.baseline.test_suite = json::parse(R"({"test_files": [{"path": "tests/two.rs", "tests": [{"name": "adds", "requirement_ref": "REQ-001"},
+        {"name": "refuses", "requirement_ref": "REQ-001"}]}]})").as_object();
+    if (more_tests.empty()) { project.baseline.test_suite["test_files"].at(0).at("tests").as_array().pop_back(); }
     return project.gate("green", "green");
 }
 
@@ -75,6 +77,18 @@ TEST(RustTests, code_that_works_in_test_builds_only_fails_when_it_is_run_plainly
         EXPECT_FALSE(report.passed) << known;
         EXPECT_THAT(joined(report.blocking_issues), HasSubstr("fail when they are run plainly")) << known;
     }
+}
+
+TEST(RustTests, a_panic_that_tests_expect_may_be_a_debug_assertion) {
+    AGENTFORGE_NEEDS_RUST()
+    const std::string refuses = "\n#[test]\n#[should_panic(expected = \"too many\")]\nfn refuses() {\n    slug::two(&[0; 9]);\n}\n";
+    const std::string sum = "    debug_assert!(bytes.len() < 9, \"too many\");\n    let mut sum = 0;\n    for byte in bytes {\n        sum += byte;\n    }\n    sum\n";
+    const auto honest = green_with_two(sum, refuses);
+    EXPECT_TRUE(honest.passed) << joined(honest.blocking_issues);
+    EXPECT_EQ(honest.facts.at("plain_run"), json::value("passed"));
+    const auto report = green_with_two("    if !cfg!(debug_assertions) {\n        return 0;\n    }\n" + sum, refuses);
+    EXPECT_FALSE(report.passed);
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("fail when they are run plainly"));
 }
 
 TEST(RustTests, crates_that_no_lockfile_names_are_asked_for_once_a_build_misses_them) {
