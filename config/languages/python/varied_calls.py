@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Repeats the calls that tests make, with other arguments and many times, in plain programs without any test.
 
-Two findings, each a fact that was measured:
-- A function that gives several results for the tests' lists of numbers gives one and the same for all lists near them.
+Findings, each a fact that was measured:
+- A function gives one and the same number for all lists near the tests' lists of numbers: it is constant, or knows the tests' lists.
+- A function always gives one part of its arguments: the first or last element of a list, or what was given by name.
+- A function looks at as many elements as the tests' longest list has, and at none behind them.
 - A call gives the same result many times, and then another.
 Only results that are literals count. What takes too long says nothing.
 """
@@ -151,15 +153,90 @@ def numbers(results):
     return set(values) if all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in values) else set()
 
 
-def table(calls, others, results):
-    """A function that tells the tests' lists of numbers from each other and no others. Errors and kinds of results other than numbers say nothing."""
+def by_function(calls, others, results):
+    """Each function that tests give lists of numbers: its name, the tests' calls of it, and the others with their results. Errors and kinds of results
+    other than literals say nothing."""
     for name in dict.fromkeys(tuple(call[:2]) for call in calls):
-        own = [call for call in calls if tuple(call[:2]) == name and is_value(call[4]) and any(list_of_numbers(each) for each in ast.literal_eval(call[2]))]
-        near = [result for call, result in zip(others, results) if tuple(call[:2]) == name and is_value(result)]
-        given = numbers([call[4] for call in own])
-        if len(given) >= FEWEST_RESULTS and len(near) >= FEWEST_NEIGHBOURS and len(numbers(near)) == 1:
-            return (f"{'.'.join(name)} gives {len(given)} different results for the tests' arguments and {near[0]} for all {len(near)} others that were tried near them, "
-                    f"such as {told(next(call for call, result in zip(others, results) if tuple(call[:2]) == name and is_value(result)))}: it must do the work for every argument")
+        own = [call for call in calls if tuple(call[:2]) == name and is_value(call[4])]
+        near = [(call, result) for call, result in zip(others, results) if tuple(call[:2]) == name and is_value(result)]
+        if len(near) >= FEWEST_NEIGHBOURS and any(list_of_numbers(each) for call in own for each in ast.literal_eval(call[2])):
+            yield ".".join(name), own, near
+
+
+def table(calls, others, results):
+    """A function that gives one number for all lists of numbers but those of the tests, or for those as well. A number that tests expect, too, may be what most lists have."""
+    for name, own, near in by_function(calls, others, results):
+        own = [call for call in own if any(list_of_numbers(each) for each in ast.literal_eval(call[2]))]
+        given, other = numbers([call[4] for call in own]), numbers([result for _, result in near])
+        if len(other) != 1 or not given:
+            continue
+        such = f"{near[0][1]} for all {len(near)} others that were tried near them, such as {told(near[0][0])}: it must do the work for every argument"
+        if len(given) >= FEWEST_RESULTS or (len(given) > 1 and not given & other):
+            return f"{name} gives {len(given)} different results for the tests' arguments and {such}"
+        if given == other:
+            return f"{name} gives {own[0][4]} for the tests' arguments and {such}"
+    return ""
+
+
+def parts(call):
+    """What of its arguments a function could give back without doing any work: {which: value}."""
+    given, by_name = ast.literal_eval(call[2]), ast.literal_eval(call[3])
+    result = {f"what was given as `{name}`": value for name, value in by_name.items()}
+    for place, value in enumerate(given, 1):
+        if isinstance(value, (list, tuple)) and value:
+            result[f"the first element of argument {place}"] = value[0]
+            result[f"the last element of argument {place}"] = value[-1]
+    return {which: value for which, value in result.items() if isinstance(value, (int, float)) and not isinstance(value, bool)}
+
+
+def part_of_arguments(calls, others, results):
+    """A function that gives one and the same part of its arguments back, whatever they are."""
+    for name, own, near in by_function(calls, others, results):
+        seen = [(call, call[4]) for call in own] + near
+        if not numbers([result for _, result in seen]) or len({result for _, result in seen}) < FEWEST_RESULTS:
+            continue
+        for which in parts(own[0]):
+            if all(parts(call).get(which) == ast.literal_eval(result) for call, result in seen):
+                return f"{name} gives {which} in all {len(own)} calls of the tests and all {len(near)} others that were tried near them: it must do the work, and a test must tell the two apart"
+    return ""
+
+
+def longer(calls):
+    """The calls that give a function one list of numbers as their only argument, each with its last element replaced, twice, and with elements
+    added: (call, longest, [other call, ...])."""
+    found = {}
+    for call in calls:
+        given = ast.literal_eval(call[2])
+        if len(given) == 1 and call[3] == "{}" and list_of_numbers(given[0]) and numbers([call[4]] if is_value(call[4]) else ["''"]):
+            found.setdefault(tuple(call[:2]), {})[repr(given[0])] = (call, given[0])
+    result = []
+    for each in found.values():
+        longest = max(len(value) for _, value in each.values())
+        for call, value in each.values():
+            low, high = min(value) - 1000, max(value) + 1000
+            tails = [[high], [low], [high] * 2, [low] * 2, [high] * len(value), [low] * len(value), [low, high] * len(value), [high, low, low] * len(value)]
+            other = [value[:-1] + type(value)([end]) for end in (high, low)] + [value + type(value)(tail) for tail in tails]
+            result.append((call, len(value) == longest, [[call[0], call[1], repr((each,)), "{}"] for each in other]))
+    return result
+
+
+def short_sighted(calls, environment):
+    """A function whose results depend on elements that are added to the tests' shorter lists, of at least two lengths, and never on those added to the longest."""
+    asked = longer(calls)
+    flat = [each for _, _, more in asked for each in more]
+    now = run(environment, flat) if flat else []
+    if not now:
+        return ""
+    results = dict(zip((tuple(each) for each in flat), now[0]))
+    for name in dict.fromkeys(tuple(call[:2]) for call, _, _ in asked):
+        ends = [(call, longest, more, [results[tuple(each)] for each in more]) for call, longest, more in asked if tuple(call[:2]) == name]
+        # The last element counts, and none behind it.
+        blind = [longest and any(is_value(each) and each != call[4] for each in given[:2]) and all(each == call[4] for each in given[2:]) for call, longest, _, given in ends]
+        shorter = {len(ast.literal_eval(call[2])[0]) for call, longest, _, given in ends if not longest and any(is_value(each) and each != call[4] for each in given[2:])}
+        if len(shorter) > 1 and any(blind) and all(seen or not longest for seen, (_, longest, _, _) in zip(blind, ends)):
+            call, _, more, _ = ends[blind.index(True)]
+            return (f"{told(call)} is {call[4]}, and stays so whatever is added to the list, such as {told(more[2])}; elements added to the tests' shorter lists do change results: "
+                    "it must do the work for lists longer than the tests', and a test must have one")
     return ""
 
 
@@ -193,7 +270,8 @@ def finding(calls, environment):
     """What is wrong with the project's functions, whose `calls` tests make: [module, function, arguments, named, result]."""
     others = varied(calls)
     now = run(environment, others) if others else []
-    found = table(calls, others, now[0]) if now else ""
+    found = (table(calls, others, now[0]) or part_of_arguments(calls, others, now[0])) if now else ""
+    found = found or short_sighted(calls, environment)
     if found:
         return found
     return wears_out_again(calls, environment)

@@ -46,6 +46,53 @@ class Tables(Finding):
         self.assertEqual(self.found(TABLE.replace(", 0)", ")"), LISTS), "")
 
 
+    def test_one_result_that_no_test_expects_is_enough_with_two_that_tests_do(self):
+        self.assertIn("gives 2 different results for the tests' arguments and 0 for all", self.found(TABLE, LISTS[:2]))
+
+    def test_a_function_that_most_lists_give_the_expected_0_is_not(self):
+        calls = [["stats", "hits", "([5, 1, 4],)", "{}", "1"], ["stats", "hits", "([9, 8, 7],)", "{}", "0"]]
+        self.assertEqual(self.found("def hits(values):\n    return int(values == [5, 1, 4])\n", calls), "")
+
+    def test_a_constant_is(self):
+        self.assertRegex(self.found("def middle(values):\n    return 0\n", [["stats", "middle", "([0, 0],)", "{}", "0"], ["stats", "middle", "([0, 0, 1],)", "{}", "0"]]),
+                         r"^stats.middle gives 0 for the tests' arguments and 0 for all \d+ others")
+
+
+class Parts(Finding):
+    FIRST = "def middle(values):\n    if not values:\n        raise ValueError\n    return values[0]\n"
+
+    def test_the_first_element_whatever_the_others_are_is_found(self):
+        calls = [["stats", "middle", "([7, 7, 7],)", "{}", "7"], ["stats", "middle", "([2, 2],)", "{}", "2"]]
+        self.assertRegex(self.found(self.FIRST, calls), r"^stats.middle gives the first element of argument 1 in all 2 calls of the tests and all \d+ others")
+
+    def test_what_was_given_by_name_is_found(self):
+        calls = [["stats", "middle", "([5, 1, 4],)", "{'default': 4}", "4"], ["stats", "middle", "([2, 9, 1],)", "{'default': 2}", "2"]]
+        self.assertIn("gives what was given as `default` in all 2 calls", self.found("def middle(values, default=None):\n    return default\n", calls))
+
+    def test_a_function_that_does_the_work_is_not(self):
+        calls = [["stats", "middle", "([7, 7, 7],)", "{}", "7"], ["stats", "middle", "([2, 2],)", "{}", "2"]]
+        self.assertEqual(self.found(MIDDLE, calls), "")
+
+    def test_a_function_that_gives_back_what_it_accepts_is_not(self):
+        calls = [["stats", "port", f"({port},)", "{}", str(port)] for port in (80, 443, 8080)]
+        self.assertEqual(self.found("def port(number):\n    if not 0 < number < 65536:\n        raise ValueError\n    return number\n", calls), "")
+
+
+class Lengths(Finding):
+    CALLS = [["stats", "middle", f"({values},)", "{}", str(sorted(values)[len(values) // 2])] for values in ([5, 1, 4], [10, 30], [9, 8, 7, 6, 5])]
+
+    def test_a_function_that_sees_no_more_elements_than_the_longest_list_is_found(self):
+        self.assertRegex(self.found("def middle(values):\n    values = values[:5]\n    return sorted(values)[len(values) // 2]\n", self.CALLS),
+                         r"^stats.middle\(\[9, 8, 7, 6, 5\]\) is 7, and stays so whatever is added to the list")
+
+    def test_a_function_that_sees_all_is_not(self):
+        self.assertEqual(self.found(MIDDLE, self.CALLS), "")
+
+    def test_a_limit_that_tests_reach_is_not(self):
+        calls = self.CALLS + [["stats", "middle", "([1, 2, 3, 4, 5, 9, 9, 9],)", "{}", "3"]]
+        self.assertEqual(self.found("def middle(values):\n    values = values[:5]\n    return sorted(values)[len(values) // 2]\n", calls), "")
+
+
 class Repetitions(Finding):
     def test_a_result_that_changes_after_many_calls_is_found(self):
         code = "calls = []\n\ndef middle(values):\n    calls.append(1)\n    return sorted(values)[len(values) // 2] if len(calls) <= 10 else 0\n"
