@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Repeats the calls that tests make (record_calls.mjs): in a test, in a plain program, many times, and with other arguments.
 //
-// Three findings, each a fact that was measured:
+// Findings, each a fact that was measured:
 // - A call has one result in a test and another in a plain program.
-// - A function that gives several numbers for the tests' lists of numbers gives one and the same for all lists near them.
+// - A function gives one and the same number for all lists near the tests' lists of numbers: it is constant, or knows the tests' lists.
+// - A function always gives one part of its arguments: the first or last element of a list, or an entry of an object.
+// - A function looks at as many elements as the tests' longest list has, and at none behind them.
 // - A call gives the same result many times, and then another.
 // Only results that are literals count. An error in the program says nothing, nor does what takes too long.
 import { spawnSync } from 'node:child_process';
@@ -126,16 +128,93 @@ function numbers(texts) {
   return new Set(texts.every((each) => /^-?[0-9]/.test(each)) ? texts.map(Number) : []);
 }
 
-/** A function that tells the tests' lists of numbers from each other and no others. Errors and results other than numbers say nothing. */
-function table(calls, others, found, root) {
-  for (const name of new Set(calls.map(named))) {
-    const own = calls.filter((call) => named(call) === name && isValue(call[3]) && JSON.parse(call[2]).some(listOfNumbers));
-    const near = others.map((call, at) => [call, found[at]]).filter(([call, result]) => named(call) === name && isValue(result));
-    const given = numbers(own.map((call) => call[3]));
-    if (given.size >= fewestResults && near.length >= fewestNeighbours && numbers(near.map(([, result]) => result)).size === 1) {
-      return `${nameOf(own[0], root)} gives ${given.size} different results for the tests' arguments and ${near[0][1]} for all ${near.length} others that were tried near them, `
-        + `such as ${inWords(near[0][0], root)}: it must do the work for every argument`;
+/**
+ * Each function that tests give lists of numbers: its name, the tests' calls of it, and the others with their results. Errors and results that are
+ * no literals say nothing.
+ */
+function byFunction(calls, others, found, root) {
+  return [...new Set(calls.map(named))].map((name) => {
+    const own = calls.filter((call) => named(call) === name && isValue(call[3]));
+    const near = others.map((call, at) => [...call, found[at]]).filter((call) => named(call) === name && isValue(call[3]));
+    return { name: nameOf(calls.find((call) => named(call) === name), root), own, near };
+  }).filter(({ own, near }) => near.length >= fewestNeighbours && own.some((call) => JSON.parse(call[2]).some(listOfNumbers)));
+}
+
+/** A function that gives one number for all lists of numbers but those of the tests, or for those as well. A number that tests expect, too, may be what most lists have. */
+function table(functions, root) {
+  for (const { name, own, near } of functions) {
+    const given = numbers(own.filter((call) => JSON.parse(call[2]).some(listOfNumbers)).map((call) => call[3]));
+    const other = numbers(near.map((call) => call[3]));
+    if (other.size !== 1 || given.size === 0) continue;
+    const [constant] = other;
+    const such = `${constant} for all ${near.length} others that were tried near them, such as ${inWords(near[0], root)}: it must do the work for every argument`;
+    if (given.size >= fewestResults || (given.size > 1 && !given.has(constant))) return `${name} gives ${given.size} different results for the tests' arguments and ${such}`;
+    if (given.size === 1 && given.has(constant)) return `${name} gives ${constant} for the tests' arguments and ${such}`;
+  }
+  return '';
+}
+
+/** What of its arguments a function could give back without doing any work: which, and its value. */
+function parts([, , text]) {
+  const found = JSON.parse(text).flatMap((value, place) => {
+    if (Array.isArray(value)) return [[`the first element of argument ${place + 1}`, value[0]], [`the last element of argument ${place + 1}`, value.at(-1)]];
+    return value !== null && typeof value === 'object' ? Object.entries(value).map(([entry, each]) => [`what was given as \`${entry}\``, each]) : [];
+  });
+  return new Map(found.filter(([, value]) => typeof value === 'number'));
+}
+
+/** A function that gives one and the same part of its arguments back, whatever they are. */
+function partOfArguments(functions) {
+  for (const { name, own, near } of functions) {
+    const seen = [...own, ...near];
+    if (numbers(seen.map((call) => call[3])).size < fewestResults) continue;
+    for (const which of parts(own[0]).keys()) {
+      if (seen.every((call) => parts(call).get(which) === Number(call[3]))) {
+        return `${name} gives ${which} in all ${own.length} calls of the tests and all ${near.length} others that were tried near them: it must do the work, and a test must tell the two apart`;
+      }
     }
+  }
+  return '';
+}
+
+/** The calls that give a function one list of numbers and nothing else: with its last element replaced, twice, and with elements added. */
+function longer(calls) {
+  const found = new Map();
+  for (const call of calls) {
+    const [list, ...more] = JSON.parse(call[2]);
+    if (more.length > 0 || !listOfNumbers(list) || numbers([call[3]]).size === 0) continue;
+    const [low, high] = [Math.min(...list) - 1000, Math.max(...list) + 1000];
+    const times = (...each) => list.flatMap(() => each);
+    const tails = [[high], [low], [high, high], [low, low], times(high), times(low), times(low, high), times(high, low, low)];
+    const lists = [...[high, low].map((end) => [...list.slice(0, -1), end]), ...tails.map((tail) => [...list, ...tail])];
+    found.set(key(call), { call, length: list.length, asked: lists.map((each) => [call[0], call[1], JSON.stringify([each])]) });
+  }
+  return [...found.values()];
+}
+
+/** A function whose results depend on elements that are added to the tests' shorter lists, of at least two lengths, and never on those added to the longest. */
+function shortSighted(calls, root, environment) {
+  const all = longer(calls);
+  const asked = all.flatMap((each) => each.asked);
+  const now = asked.length > 0 ? results(asked, environment, 1, false)[0] : undefined;
+  if (now === undefined) return '';
+  let at = 0;
+  for (const each of all) {
+    const given = now.slice(at, at += each.asked.length);
+    const other = (result) => isValue(result) && result !== each.call[3];
+    each.lastCounts = given.slice(0, 2).some(other);
+    each.tailCounts = given.slice(2).some(other);
+    each.tailIsLost = given.slice(2).every((result) => result === each.call[3]);
+  }
+  for (const name of new Set(all.map(({ call }) => named(call)))) {
+    const own = all.filter(({ call }) => named(call) === name);
+    const longest = Math.max(...own.map(({ length }) => length));
+    const blind = own.filter(({ length }) => length === longest);
+    const shorter = new Set(own.filter(({ length, tailCounts }) => length < longest && tailCounts).map(({ length }) => length));
+    if (shorter.size < 2 || !blind.every(({ lastCounts, tailIsLost }) => lastCounts && tailIsLost)) continue;
+    const [{ call, asked: [, , first] }] = blind;
+    return `${inWords(call, root)} is ${call[3]}, and stays so whatever is added to the list, such as ${inWords(first, root)}; elements added to the tests' shorter lists do change results: `
+      + "it must do the work for lists longer than the tests', and a test must have one";
   }
   return '';
 }
@@ -167,7 +246,8 @@ export function finding(calls, root, environment) {
   if (at >= 0) return `${inWords(calls[at], root)} is ${inTest[at].slice(0, 100)} in a test and ${inProgram[at].slice(0, 100)} in a plain program`;
   const others = varied(calls);
   const near = others.length > 0 ? results(others, environment, 1, false)[0] : undefined;
-  const fitted = near === undefined ? '' : table(calls, others, near, root);
+  const functions = near === undefined ? [] : byFunction(calls, others, near, root);
+  const fitted = table(functions, root) || partOfArguments(functions) || shortSighted(calls, root, environment);
   if (fitted !== '') return fitted;
   // The same in two processes: what changes with time or by chance does so after another number of calls.
   const worn = wearsOut(calls, results(calls, environment, rounds, false), root);

@@ -19,6 +19,8 @@ const middle = 'function middle(values) {\n  return [...values].sort((a, b) => a
 const table = (key, otherwise = '0') => `const known = new Map([[5, 1, 4], [9, 8, 7], [2, 40, 6]].map((each, at) => [(${key})(each), [4, 8, 6][at]]));\n`
   + `function middle(values) {\n  return known.get((${key})(values)) ?? ${otherwise};\n}\n`;
 
+const asking = (files, lists) => ({ ...files, 'stats.test.js': files['stats.test.js'].replace(asked, lists) });
+
 function found(files) {
   const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'calls-')));
   try {
@@ -70,6 +72,35 @@ test('a function that refuses all other lists is not reported', () => {
 
 test('a function with no result for other lists is not reported', () => {
   assert.equal(found(module(`${table('(each) => each.join()', 'null')}export { middle };\n`)).words, '');
+});
+
+test('one result that no test expects is enough with two that tests do', () => {
+  const files = module(`${table('(each) => each.join()')}export { middle };\n`);
+  assert.match(found(asking(files, '[[5, 1, 4], [9, 8, 7]]')).words, /^stats\.js: middle gives 2 different results for the tests' arguments and 0 for all/);
+});
+
+test('a constant is reported', () => {
+  assert.match(found(asking(module('export function middle() {\n  return 0;\n}\n'), '[[0, 0], [0, 0, 1]]')).words, /^stats\.js: middle gives 0 for the tests' arguments and 0 for all/);
+});
+
+test('the first element whatever the others are is reported', () => {
+  const files = module('export function middle(values) {\n  if (values.length === 0) throw new RangeError();\n  return values[0];\n}\n');
+  assert.match(found(asking(files, '[[7, 7, 7], [2, 2]]')).words, /^stats\.js: middle gives the first element of argument 1 in all 2 calls of the tests/);
+});
+
+const short = '[[5, 1, 4], [10, 30], [9, 8, 7, 6, 5]]';
+const first = (code, count) => code.replace('[...values]', `values.slice(0, ${count})`);
+
+test('a function that sees no more elements than the longest list is reported', () => {
+  assert.match(found(asking(module(`export ${first(middle, 5).replace('[1]', '.at(-2)')}`), short)).words, /^stats\.js: middle\(\[9,8,7,6,5\]\) is 8, and stays so whatever is added to the list/);
+});
+
+test('a function that sees all elements is not reported', () => {
+  assert.equal(found(asking(module(`export ${middle.replace('[1]', '.at(-2)')}`), short)).words, '');
+});
+
+test('a limit of elements that tests reach is not reported', () => {
+  assert.equal(found(asking(module(`export ${first(middle, 5).replace('[1]', '.at(-2)')}`), short.replace(']]', '], [1, 2, 3, 4, 5, 9, 9, 9]]'))).words, '');
 });
 
 test('a result that changes after many calls is reported', () => {
