@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # usage: run_plain.sh BUILD    runs the tests of the working directory as cargo does, with two differences that no user of the code would notice:
-#        debug assertions are off, as in what is delivered (but for tests that expect a panic and fail without), and each program runs beside cargo's folder of test programs (see run_moved.sh).
+#        debug assertions are off, as in what is delivered (but for tests that expect a panic, if they fail without), and each program runs beside cargo's
+#        folder of test programs (see run_moved.sh).
 set -eu
 build=$1 here=$(cd "$(dirname "$0")" && pwd)
 export CARGO_PROFILE_DEV_DEBUG_ASSERTIONS=false
