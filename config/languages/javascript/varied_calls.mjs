@@ -4,7 +4,7 @@
 // Findings, each a fact that was measured:
 // - A call has one result in a test and another in a plain program.
 // - A function gives one and the same number for all lists near the tests' lists of numbers: it is constant, or knows the tests' lists.
-// - A function always gives one part of its arguments: the first or last element of a list, or an entry of an object.
+// - A function always gives one part of its arguments: an entry of an object, or the first or last element of a list where the tests' lists have one value only.
 // - A function looks at as many elements as the tests' longest list has, and at none behind them.
 // - A call gives the same result many times, and then another.
 // Only results that are literals count. An error in the program says nothing, nor does what takes too long.
@@ -149,7 +149,8 @@ function table(functions, root) {
     const [constant] = other;
     const such = `${constant} for all ${near.length} others that were tried near them, such as ${inWords(near[0], root)}: it must do the work for every argument`;
     if (given.size >= fewestResults || (given.size > 1 && !given.has(constant))) return `${name} gives ${given.size} different results for the tests' arguments and ${such}`;
-    if (given.size === 1 && given.has(constant)) return `${name} gives ${constant} for the tests' arguments and ${such}`;
+    const all = numbers(own.map((call) => call[3]));
+    if (all.size === 1 && all.has(constant)) return `${name} gives ${constant} for the tests' arguments and ${such}`;
   }
   return '';
 }
@@ -163,12 +164,17 @@ function parts([, , text]) {
   return new Map(found.filter(([, value]) => typeof value === 'number'));
 }
 
+/** Whether every list among the arguments has the same element all over. */
+const hasOneValue = ([, , text]) => JSON.parse(text).filter(listOfNumbers).every((list) => new Set(list).size === 1);
+
 /** A function that gives one and the same part of its arguments back, whatever they are. */
 function partOfArguments(functions) {
   for (const { name, own, near } of functions) {
     const seen = [...own, ...near];
     if (numbers(seen.map((call) => call[3])).size < fewestResults) continue;
     for (const which of parts(own[0]).keys()) {
+      // Tests that tell an element from its neighbours may ask for just that one.
+      if (which.includes(' element ') && !own.every(hasOneValue)) continue;
       if (seen.every((call) => parts(call).get(which) === Number(call[3]))) {
         return `${name} gives ${which} in all ${own.length} calls of the tests and all ${near.length} others that were tried near them: it must do the work, and a test must tell the two apart`;
       }

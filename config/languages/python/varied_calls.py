@@ -3,7 +3,7 @@
 
 Findings, each a fact that was measured:
 - A function gives one and the same number for all lists near the tests' lists of numbers: it is constant, or knows the tests' lists.
-- A function always gives one part of its arguments: the first or last element of a list, or what was given by name.
+- A function always gives one part of its arguments: what was given by name, or the first or last element of a list where the tests' lists have one value only.
 - A function looks at as many elements as the tests' longest list has, and at none behind them.
 - A call gives the same result many times, and then another.
 Only results that are literals count. What takes too long says nothing.
@@ -165,15 +165,15 @@ def by_function(calls, others, results):
 
 def table(calls, others, results):
     """A function that gives one number for all lists of numbers but those of the tests, or for those as well. A number that tests expect, too, may be what most lists have."""
-    for name, own, near in by_function(calls, others, results):
-        own = [call for call in own if any(list_of_numbers(each) for each in ast.literal_eval(call[2]))]
+    for name, every, near in by_function(calls, others, results):
+        own = [call for call in every if any(list_of_numbers(each) for each in ast.literal_eval(call[2]))]
         given, other = numbers([call[4] for call in own]), numbers([result for _, result in near])
         if len(other) != 1 or not given:
             continue
         such = f"{near[0][1]} for all {len(near)} others that were tried near them, such as {told(near[0][0])}: it must do the work for every argument"
         if len(given) >= FEWEST_RESULTS or (len(given) > 1 and not given & other):
             return f"{name} gives {len(given)} different results for the tests' arguments and {such}"
-        if given == other:
+        if given == other == numbers([call[4] for call in every]):
             return f"{name} gives {own[0][4]} for the tests' arguments and {such}"
     return ""
 
@@ -189,6 +189,11 @@ def parts(call):
     return {which: value for which, value in result.items() if isinstance(value, (int, float)) and not isinstance(value, bool)}
 
 
+def has_one_value(call):
+    """Whether every list among the arguments has the same element all over."""
+    return all(len(set(value)) == 1 for value in ast.literal_eval(call[2]) if list_of_numbers(value))
+
+
 def part_of_arguments(calls, others, results):
     """A function that gives one and the same part of its arguments back, whatever they are."""
     for name, own, near in by_function(calls, others, results):
@@ -196,6 +201,9 @@ def part_of_arguments(calls, others, results):
         if not numbers([result for _, result in seen]) or len({result for _, result in seen}) < FEWEST_RESULTS:
             continue
         for which in parts(own[0]):
+            # Tests that tell an element from its neighbours may ask for just that one.
+            if "element" in which and not all(has_one_value(call) for call in own):
+                continue
             if all(parts(call).get(which) == ast.literal_eval(result) for call, result in seen):
                 return f"{name} gives {which} in all {len(own)} calls of the tests and all {len(near)} others that were tried near them: it must do the work, and a test must tell the two apart"
     return ""

@@ -124,3 +124,13 @@ test('a function that changes its argument is not reported', () => {
 test('a call that does not end says nothing', () => {
   assert.equal(found(module(`export ${middle.replace('return', "if (!/test/.test(process.argv[1])) while (true);\n  return")}`)).words, '');
 });
+
+test('the first element is not reported where tests tell it from the others', () => {
+  const first = 'export function middle(values) {\n  if (values.length === 0) throw new RangeError();\n  return values[0];\n}\n';
+  assert.equal(found(asking(module(first), '[[5, 1, 4], [2, 9], [7, 7]]')).words, '');
+});
+
+test('a function that other values give other results is not reported', () => {
+  const depth = 'export function middle(value) {\n  return Array.isArray(value) ? 1 + Math.max(0, ...value.map(middle)) : 0;\n}\n';
+  assert.equal(found(asking(module(depth), '[[5, 1, 4], [9, 8, 7], [[1], 2]]')).words, '');
+});

@@ -58,12 +58,22 @@ class Tables(Finding):
                          r"^stats.middle gives 0 for the tests' arguments and 0 for all \d+ others")
 
 
+    def test_a_function_that_other_values_give_other_results_is_not(self):
+        code = "def depth(value):\n    return 1 + max(map(depth, value), default=0) if isinstance(value, list) else 0\n"
+        calls = [["stats", "depth", "([5, 1, 4],)", "{}", "1"], ["stats", "depth", "([9, 8, 7],)", "{}", "1"], ["stats", "depth", "([[1], 2],)", "{}", "2"]]
+        self.assertEqual(self.found(code, calls), "")
+
+
 class Parts(Finding):
     FIRST = "def middle(values):\n    if not values:\n        raise ValueError\n    return values[0]\n"
 
     def test_the_first_element_whatever_the_others_are_is_found(self):
         calls = [["stats", "middle", "([7, 7, 7],)", "{}", "7"], ["stats", "middle", "([2, 2],)", "{}", "2"]]
         self.assertRegex(self.found(self.FIRST, calls), r"^stats.middle gives the first element of argument 1 in all 2 calls of the tests and all \d+ others")
+
+    def test_the_first_element_is_not_where_tests_tell_it_from_the_others(self):
+        calls = [["stats", "middle", "([5, 1, 4],)", "{}", "5"], ["stats", "middle", "([2, 9],)", "{}", "2"], ["stats", "middle", "([7, 7],)", "{}", "7"]]
+        self.assertEqual(self.found(self.FIRST, calls), "")
 
     def test_what_was_given_by_name_is_found(self):
         calls = [["stats", "middle", "([5, 1, 4],)", "{'default': 4}", "4"], ["stats", "middle", "([2, 9, 1],)", "{'default': 2}", "2"]]
