@@ -46,12 +46,6 @@ const json::array& array_field(const json::object& object, std::string_view key)
     return value != nullptr && value->is_array() ? value->get_array() : empty;
 }
 
-json::array texts(const std::vector<std::string>& list) {
-    json::array array;
-    for (const std::string& item : list) { array.emplace_back(item); }
-    return array;
-}
-
 }  // namespace
 
 Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
@@ -66,7 +60,7 @@ Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
     if (!errors.empty()) {
         AF_TRY(const std::string blob, task_.session->put(artifact));
         AF_CHECK(task_.session->record(records::ArtifactRejected{stage.name, errors, blob, spent}));
-        task_.services.events.event("artifact_rejected", {{"stage", stage.name}, {"errors", texts(errors)}});
+        task_.services.events.event("artifact_rejected", {{"stage", stage.name}, {"errors", json::array(errors.begin(), errors.end())}});
         return {};
     }
     AF_TRY(const std::string path, save(stage.artifact, contract, artifact));

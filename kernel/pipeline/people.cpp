@@ -7,12 +7,6 @@
 namespace agentforge::kernel {
 namespace {
 
-json::array texts(const std::vector<std::string>& list) {
-    json::array array;
-    for (const std::string& item : list) { array.emplace_back(item); }
-    return array;
-}
-
 /// An answer that cannot be read is none yet: it is corrected where it lies.
 bool is_unreadable(const Error& answer) { return answer.code.starts_with("AF-ESC-"); }
 
@@ -73,7 +67,7 @@ json::object People::evidence() const {
 
 Result<void> People::ask(EscalationCause cause, const std::string& reason, const EscalationRequest& request, const std::string& partial, std::uint64_t spent) {
     json::object context = request.context;
-    if (!task_.state().previous_errors.empty()) { context["errors"] = texts(task_.state().previous_errors); }
+    if (!task_.state().previous_errors.empty()) { context["errors"] = json::array(task_.state().previous_errors.begin(), task_.state().previous_errors.end()); }
     if (!context.contains("evidence")) { context["evidence"] = evidence(); }
     AF_TRY(const std::string context_blob, task_.session->put(context));
     AF_CHECK(task_.session->record(records::StageEscalated{.stage = task_.stage_name(),
@@ -169,7 +163,7 @@ Result<void> People::raise_escalation() {
                                                {"id", escalation.id},
                                                {"reason", escalation.issue},
                                                {"question", escalation.question},
-                                               {"options", texts(escalation.options)}});
+                                               {"options", json::array(escalation.options.begin(), escalation.options.end())}});
     notify([escalation](EscalationHandler& handler, CallContext& context) { return handler.notify(escalation, context); });
     return {};
 }

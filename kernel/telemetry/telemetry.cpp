@@ -6,6 +6,8 @@
 #include <set>
 #include <string_view>
 
+#include "base/json_fields.hpp"
+
 namespace agentforge::kernel {
 namespace {
 
@@ -18,11 +20,6 @@ telemetry::Settings with_process(const Telemetry::Options& options) {
     settings.resource.emplace("telemetry.sdk.language", "cpp");
     settings.resource.emplace("telemetry.sdk.version", options.version);
     return settings;
-}
-
-std::string text_of(const json::object& line, std::string_view key) {
-    const json::value* value = line.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
 }  // namespace
