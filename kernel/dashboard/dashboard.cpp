@@ -81,6 +81,7 @@ Result<std::uint64_t> number_of(const ApiCall& call, const std::string& name, st
 Dashboard::Dashboard(DashboardParts parts) : parts_(parts) {
     add_task_routes(routes_, parts_);
     add_work_routes(routes_, parts_);
+    add_metric_routes(routes_, parts_);
     add_change_routes(routes_, parts_);
     routes_.push_back({"GET", "/api/events", [this](const ApiCall& call) { return listen(call.request, false); }});
     routes_.push_back({"GET", "/ws/updates", [this](const ApiCall& call) { return listen(call.request, true); }});

@@ -56,9 +56,10 @@ private:
     std::vector<Route> routes_;
 };
 
-/// The operations that tell (api_tasks.cpp, api_work.cpp), and those that change (api_change.cpp).
+/// The operations that tell (api_tasks.cpp, api_work.cpp, api_metrics.cpp), and those that change (api_change.cpp).
 void add_task_routes(std::vector<Route>& routes, const DashboardParts& parts);
 void add_work_routes(std::vector<Route>& routes, const DashboardParts& parts);
+void add_metric_routes(std::vector<Route>& routes, const DashboardParts& parts);
 void add_change_routes(std::vector<Route>& routes, const DashboardParts& parts);
 
 /// Where the task of a call lies; `?repo=` says which where two repositories have one of this id. Errors: AF-DASH-014.

@@ -79,6 +79,8 @@ std::optional<HttpResponse> Guard::check_place(const HttpRequest& request, bool 
 
 bool Guard::knows(const HttpRequest& request) const {
     if (request.over_unix_socket) { return true; }
+    const bool scrapes = request.method == "GET" && request.path == metrics_path && !rules_.metrics_token.empty();
+    if (scrapes && same_secret(request.header("authorization"), "Bearer " + rules_.metrics_token)) { return true; }
     const std::string header = request.header("cookie");
     const auto cookies = cookies_of(header, cookie_name_);
     return std::ranges::any_of(cookies, [this](std::string_view cookie) { return same_secret(cookie, session_); });

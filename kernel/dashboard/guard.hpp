@@ -3,13 +3,15 @@
 //
 // 1. `Host` is the address that the server listens on: a name that an attacker's DNS points here (rebinding) is none.
 // 2. `Origin` and `Sec-Fetch-Site`, where a browser sends them, are the dashboard's own; what changes something, and a WebSocket, needs `Origin`.
-// 3. The cookie that the one-time token was exchanged for. The UNIX socket needs none: its file's mode lets only this user connect.
+// 3. The cookie that the one-time token was exchanged for. The UNIX socket needs none: its file's mode lets only this user connect. A collector of metrics has
+//    no browser: `/metrics` alone also takes the bearer token of --metrics-token.
 // 4. With --read-only nothing is changed.
 #pragma once
 
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.hpp"
@@ -17,11 +19,15 @@
 
 namespace agentforge::kernel {
 
+/// Where the figures for Prometheus are.
+inline constexpr std::string_view metrics_path = "/metrics";
+
 class Guard {
 public:
     struct Rules {
         unsigned port = 0;              ///< 0: a UNIX socket.
         bool read_only = false;
+        std::string metrics_token = {};     ///< Opens `/metrics` to who sends it as bearer token, and nothing else; empty: none does.
     };
     Guard(Rules rules, IdSource& ids);
 

@@ -10,6 +10,7 @@
 
 #include "aggregate/change_watch.hpp"
 #include "base/clock.hpp"
+#include "base/files.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
 #include "dashboard/server.hpp"
@@ -26,6 +27,7 @@ struct DashboardArguments {
     std::uint64_t port = 8420;
     std::string socket;
     bool read_only = false;
+    std::string metrics_token;          ///< A file.
 };
 
 /// Those of the user's list, and the one that the command is given in.
@@ -76,19 +78,42 @@ void follow(const Program& program, Aggregator& tasks, EventHub& events) {
     }
 }
 
+/// The first line of the user's file. Errors: AF-DASH-033.
+Result<std::string> token_of(const std::filesystem::path& file) {
+    const auto refused = [&file](const std::string& why) {
+        return Error{"AF-DASH-033", "The token for /metrics cannot be used: " + why, file.string(), "write 16 or more letters and digits into the file, and let only yourself read it (chmod 600)", ErrorKind::invalid};
+    };
+    constexpr std::size_t shortest = 16;
+    const auto text = read_file(file);
+    if (!text.ok()) { return refused(text.error().message); }
+    std::error_code failure;
+    constexpr auto others = std::filesystem::perms::group_all | std::filesystem::perms::others_all;
+    if ((std::filesystem::status(file, failure).permissions() & others) != std::filesystem::perms::none || failure) { return refused("others can read the file"); }
+    std::string token(first_line(*text));
+    const bool plain = std::ranges::all_of(token, [](char letter) { return letter > ' ' && letter < 0x7f; });
+    if (token.size() < shortest || !plain) { return refused("its first line is no token"); }
+    return token;
+}
+
 int run_dashboard(Program& program, const DashboardArguments& arguments) {
     auto repositories = repositories_of(program);
     if (!repositories.ok()) { return program.fail(repositories.error()); }
     ServerSettings settings;
     settings.port = static_cast<unsigned>(arguments.port);
     if (!arguments.socket.empty()) { settings.socket = std::filesystem::absolute(program.directory / arguments.socket).lexically_normal().string(); }
+    std::string metrics_token;
+    if (!arguments.metrics_token.empty()) {
+        auto token = token_of(program.directory / arguments.metrics_token);
+        if (!token.ok()) { return program.fail(token.error()); }
+        metrics_token = std::move(*token);
+    }
     const auto listener = listen(settings);
     if (!listener.ok()) { return program.fail(listener.error()); }
     ::signal(SIGPIPE, SIG_IGN);                         // A client that went away is an error of its connection.
     ::unsetenv(process::supervisor_variable);           // Tasks that are begun here outlive the dashboard.
     program.environment.erase(process::supervisor_variable);
     SystemIdSource ids;
-    Guard guard({(*listener)->port(), arguments.read_only}, ids);
+    Guard guard({(*listener)->port(), arguments.read_only, metrics_token}, ids);
     Aggregator tasks(std::move(*repositories));
     (void)tasks.refresh();
     EventHub events(ids);
@@ -111,6 +136,7 @@ void add_dashboard(CLI::App& app, Program& program) {
     port->type_name("N")->between(0, 65535);
     add_option(*command, "--socket", arguments->socket, "Listen on a UNIX socket in place of a port; it needs no token")->type_name("PATH")->excludes(port);
     add_flag(*command, "--read-only", arguments->read_only, "Only show: nothing can be started, answered or ended from the page");
+    add_option(*command, "--metrics-token", arguments->metrics_token, "Let a collector read /metrics with the bearer token that this file holds")->type_name("FILE");
     add_flag(*command, "--json", program.json_output, "Print the address as JSON");
     command->footer("Examples:\n  agentforge dashboard\n  agentforge dashboard --port 0 --read-only");
     command->callback([&program, arguments] { program.command = [&program, arguments] { return run_dashboard(program, *arguments); }; });

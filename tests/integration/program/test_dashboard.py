@@ -161,6 +161,19 @@ class TestDashboard(DashboardTest):
         self.assert_code(self.run_program("repo", "remove", "second"), 0)
         self.assertEqual(len(self.run_program("repo", "list", "--json").json["repositories"]), 1)
 
+    def test_a_collector_reads_the_metrics_with_the_token_of_a_file(self):
+        token = self.folder / "metrics.token"
+        token.write_text("0123456789abcdef\n", encoding="utf-8")
+        token.chmod(0o644)
+        self.assert_error(self.run_program("dashboard", "--port", "0", "--metrics-token", token), "AF-DASH-033", "others can read")
+        token.chmod(0o600)
+        collector = Client(self.begin("--port", "0", "--metrics-token", token).port)
+        status, headers, text = collector.ask("GET", "/metrics", Authorization="Bearer 0123456789abcdef")
+        self.assertEqual((status, headers["Content-Type"]), (200, "text/plain; version=0.0.4; charset=utf-8"))
+        self.assertIn(b"# TYPE agentforge_tasks gauge", text)
+        self.assertEqual(collector.ask("GET", "/metrics", Authorization="Bearer 0123456789abcdee")[0], 401)
+        self.assertEqual(collector.ask("GET", "/api/tasks", Authorization="Bearer 0123456789abcdef")[0], 401)
+
 
 class TestDashboardUnderAttack(DashboardTest):
     def setUp(self):

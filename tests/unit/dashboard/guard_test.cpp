@@ -112,5 +112,32 @@ TEST_F(GuardOf, EveryAnswerSaysWhatAPageMayDo) {
     }
 }
 
+TEST_F(GuardOf, OpensNothingByABearerTokenWhereNoneIsSet) {
+    HttpRequest asked = request("GET", "/metrics");
+    asked.headers.erase("cookie");
+    for (const char* token : {"Bearer ", "Bearer", ""}) {
+        asked.headers["authorization"] = token;
+        EXPECT_EQ(code_of(dashboard_.answer(asked)), "401 AF-DASH-003") << token;
+    }
+}
+
+class GuardWithMetricsToken : public DashboardOf {
+protected:
+    std::string scrape(const std::string& path, const std::string& token, const std::string& host = "127.0.0.1:8420") {
+        Guard guard({port, false, "a-token-of-a-file"}, ids_);
+        Dashboard dashboard({tasks_, events_, guard, commands_});
+        HttpRequest asked = request("GET", path);
+        asked.headers = {{"host", host}, {"authorization", token}};
+        return code_of(dashboard.answer(asked));
+    }
+};
+
+TEST_F(GuardWithMetricsToken, OpensTheMetrics) { EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-file"), "200 "); }
+TEST_F(GuardWithMetricsToken, RefusesAnotherToken) { EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-filf"), "401 AF-DASH-003"); }
+TEST_F(GuardWithMetricsToken, OpensNothingElse) {
+    for (const char* path : {"/", "/api/tasks", "/api/stats", "/ws/updates", "/metrics/", "/api/events"}) { EXPECT_NE(scrape(path, "Bearer a-token-of-a-file").substr(0, 3), "200") << path; }
+}
+TEST_F(GuardWithMetricsToken, RefusesAnotherHost) { EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-file", "evil.example"), "421 AF-DASH-001"); }
+
 }  // namespace
 }  // namespace agentforge::kernel::testing

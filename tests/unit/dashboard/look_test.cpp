@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <sstream>
+
 #include "dashboard/page.hpp"
 #include "escalation/store.hpp"
 #include "unit/dashboard/dashboard_of.hpp"
@@ -159,6 +162,24 @@ TEST_F(Look, TellsListenersFromWhereTheyWere) {
     HttpResponse socket = dashboard_.answer(asked);
     ASSERT_TRUE(socket.events && socket.web_socket);
     EXPECT_EQ(socket.events->take().at(0).type, "reset");
+}
+
+TEST_F(Look, HasSumsForPrometheus) {
+    const HttpResponse response = get("/metrics");
+    EXPECT_EQ(response.header("Content-Type"), "text/plain; version=0.0.4; charset=utf-8");
+    const json::object stats = body_of(get("/api/stats"));
+    std::map<std::string, double> sums;
+    std::istringstream lines(response.body);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("# ")) { continue; }
+        const std::size_t space = line.rfind(' ');
+        sums[line.substr(0, line.find_first_of("{ "))] += std::stod(line.substr(space + 1));
+    }
+    EXPECT_EQ(sums.at("agentforge_tasks"), stats.at("tasks").to_number<double>());
+    EXPECT_EQ(sums.at("agentforge_tokens"), stats.at("tokens_used").to_number<double>());
+    EXPECT_EQ(sums.at("agentforge_stage_steps"), stats.at("steps").to_number<double>());
+    EXPECT_EQ(sums.at("agentforge_waiting_tasks"), 1);
+    EXPECT_NE(response.body.find("agentforge_tasks{repo=\"two\",pipeline=\"implement\",state=\"completed\"} 1\n"), std::string::npos) << response.body;
 }
 
 }  // namespace

@@ -73,7 +73,9 @@ TEST_F(OpenApi, DescribesEachAnswerFieldByField) {
         const HttpResponse response = get(asked);
         if (asked.ends_with("/diff")) { continue; }      // Needs a repository: tests/integration/program/test_dashboard.py.
         ASSERT_EQ(response.status, 200) << asked << response.body;
-        EXPECT_EQ(problem_of(body_of(response), answer->at("content").at("application/json").at("schema").as_object(), asked), "");
+        const json::object& content = answer->at("content").as_object();
+        EXPECT_TRUE(response.header("Content-Type").starts_with(std::string(content.begin()->key()))) << asked;
+        if (const json::value* described = content.if_contains("application/json")) { EXPECT_EQ(problem_of(body_of(response), described->at("schema").as_object(), asked), ""); }
         ++checked;
     }
     EXPECT_GT(checked, 12U);
