@@ -59,6 +59,7 @@ public:
         if (!problem.empty()) {
             response.setKeepAlive(false);
             send(application_.refuse(problem == "AF-DASH-041" ? 413 : 400, problem, problem == "AF-DASH-041" ? "The request is too large" : "The request cannot be read"), response, false);
+            drain(request);
             return;
         }
         HttpResponse answer = application_.answer(asked);
@@ -72,6 +73,25 @@ private:
     static BoundedSocketImpl* socket_of(Net::HTTPServerRequest& request) {
         auto* own = dynamic_cast<Net::HTTPServerRequestImpl*>(&request);
         return own == nullptr ? nullptr : dynamic_cast<BoundedSocketImpl*>(own->socket().impl());
+    }
+
+    /// Takes what the client still sends of a refused request. If the connection were closed before, the client would find it broken and not read the refusal.
+    static void drain(Net::HTTPServerRequest& request) {
+        constexpr std::size_t most_bytes = 8UL << 20U;
+        constexpr std::chrono::seconds most_time{2};
+        const BoundedSocketImpl* const socket = socket_of(request);
+        if (socket == nullptr) { return; }
+        ::shutdown(socket->sockfd(), SHUT_WR);
+        std::array<char, 16384> part{};
+        const auto until = std::chrono::steady_clock::now() + most_time;
+        for (std::size_t bytes = 0; bytes < most_bytes;) {
+            const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+            pollfd watched{socket->sockfd(), POLLIN, 0};
+            if (left.count() <= 0 || ::poll(&watched, 1, static_cast<int>(left.count())) <= 0) { return; }
+            const ssize_t count = ::recv(socket->sockfd(), part.data(), part.size(), MSG_DONTWAIT);
+            if (count <= 0) { return; }
+            bytes += static_cast<std::size_t>(count);
+        }
     }
 
     /// The code of what is wrong with it; empty: nothing.
