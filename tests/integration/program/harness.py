@@ -263,6 +263,18 @@ class ProgramTest(unittest.TestCase):
             self.assertIn(word, outcome.err, outcome)
         return outcome
 
+    def wait_for_process_of(self, task):
+        """A task that has ended is still tidied up by its process, which no test started."""
+        pid = json.loads((self.task_folder(task) / "lock").read_text(encoding="utf-8"))["pid"]
+
+        def is_gone():
+            try:
+                return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "Z"
+            except OSError:
+                return True
+
+        wait_until(is_gone, f"the end of process {pid}")
+
     # ---------------------------------------------------------------------------------------- task --
 
     def tasks(self):

@@ -89,6 +89,7 @@ class TestDashboard(DashboardTest):
         self.assertEqual(status, 200, text)
         self.assertTrue(json.loads(text)["resumed"], text)
         wait_until(lambda: client.json(f"/api/tasks/{task}")["status"]["state"] == "completed", "the task's end")
+        self.wait_for_process_of(task)
         self.assertEqual(client.json("/api/attention")["items"], [])
         status, _, text = client.ask("POST", place, {"id": item["id"], "hash": item["hash"]})
         self.assertEqual(status, 409, text)
@@ -111,6 +112,7 @@ class TestDashboard(DashboardTest):
         self.process.send_signal(signal.SIGINT)
         self.assertEqual(self.process.wait(60), 0)
         wait_until(lambda: self.run_program("status", task, "--json").json["status"] == "completed", "the task's end")
+        self.wait_for_process_of(task)
 
     def test_updates_tell_each_record_and_what_was_missed(self):
         client = self.begin("--port", "0")
