@@ -127,6 +127,7 @@ class TestInTheBackground(ProgramTest):
         self.assertEqual((outcome.json["detached"], outcome.err), (True, ""))
         followed = self.assert_code(self.run_program("logs", task, "--follow"), 0)
         self.assertIn("task_completed", followed.out)
+        self.wait_for_process_of(task)
         log = (self.task_folder(task) / "detached.log").read_text()
         self.assertEqual(json.loads(log)["status"], "completed")
 
@@ -139,6 +140,7 @@ class TestInTheBackground(ProgramTest):
         outcome = self.run_program("start", "--detach", "--json", "--transcript", TRANSCRIPT, "--exit-after", "intake", "-", text_input=REQUEST)
         task = self.assert_code(outcome, 0).json["task_id"]
         self.run_program("logs", task, "--follow")
+        self.wait_for_process_of(task)
         self.assertEqual(self.run_program("status", task, "--json").json["request"], REQUEST)
 
     def test_pause_after_the_step_lets_it_end_and_is_journaled_with_its_reason(self):
