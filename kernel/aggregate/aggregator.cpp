@@ -31,17 +31,20 @@ TaskChange change_of(const TaskFigures& figures, std::string type) {
     return {figures.repo, task.task_id, figures.seq, std::move(type), task.current_stage, steps.to_number<std::uint64_t>(), condition_of(figures.glance)};
 }
 
-/// Of another user: a repository whose tasks may not be trusted to be what they say.
-std::optional<Error> foreign(const KnownRepository& repository) {
+}  // namespace
+
+std::optional<Error> problem_of(const KnownRepository& repository) {
+    const auto take_it_out = "take it out of the list: agentforge repo remove " + repository.name;
+    std::error_code none;
+    if (!fs::is_directory(repository.path, none)) {
+        return Error{"AF-DASH-011", "The repository `" + repository.name + "` is not there", repository.path.string(), "Put it back, or " + take_it_out, ErrorKind::not_found};
+    }
     struct stat status {};
     const fs::path folder = Aggregator::agentforge_of(repository);
-    if (::lstat(folder.c_str(), &status) != 0) { return std::nullopt; }
-    if (S_ISDIR(status.st_mode) && (status.st_uid == ::geteuid() || ::geteuid() == 0)) { return std::nullopt; }
+    if (::lstat(folder.c_str(), &status) != 0 || (S_ISDIR(status.st_mode) && (status.st_uid == ::geteuid() || ::geteuid() == 0))) { return std::nullopt; }
     return Error{"AF-DASH-010", "The tasks of `" + repository.name + "` are left out: its folder is a link or somebody else's", folder.string(),
-                 "Work on a clone of your own, or take it out: agentforge repo remove " + repository.name, ErrorKind::denied};
+                 "Work on a clone of your own, or " + take_it_out, ErrorKind::denied};
 }
-
-}  // namespace
 
 Aggregator::Aggregator(std::vector<KnownRepository> repositories) : repositories_(std::move(repositories)) {}
 
@@ -50,7 +53,7 @@ fs::path Aggregator::folder_of(const Key& key) const { return agentforge_of(repo
 std::vector<std::string> Aggregator::names_in(std::size_t repository) {
     std::vector<std::string> names;
     repository_problems_.erase(repository);
-    if (auto problem = foreign(repositories_[repository])) {
+    if (auto problem = problem_of(repositories_[repository])) {
         repository_problems_.emplace(repository, std::move(*problem));
         return names;
     }
@@ -59,11 +62,6 @@ std::vector<std::string> Aggregator::names_in(std::size_t repository) {
         std::string name = at->path().filename().string();
         std::error_code none;
         if (is_task_id(name) && at->is_directory(none) && !at->is_symlink(none)) { names.push_back(std::move(name)); }
-    }
-    std::error_code none;
-    if (!fs::is_directory(repositories_[repository].path, none)) {
-        repository_problems_.emplace(repository, Error{"AF-DASH-011", "The repository `" + repositories_[repository].name + "` is not there", repositories_[repository].path.string(),
-                                                       "Put it back, or take it out: agentforge repo remove " + repositories_[repository].name, ErrorKind::not_found});
     }
     return names;
 }
@@ -188,13 +186,13 @@ Result<Aggregator::Place> Aggregator::find(std::string_view task, std::string_vi
     for (const auto& [key, known] : tasks_) {
         if (key.second == task && (repo.empty() || repositories_[key.first].name == repo)) { return Place{key.first, key.second}; }
     }
-    return Error{"AF-DASH-014", "There is no task '" + ellipsis(sanitize_utf8(task), 100) + "'", std::string(), "`agentforge status --all` lists them.", ErrorKind::not_found};
+    return Error{"AF-DASH-014", "There is no task '" + ellipsis(sanitize_utf8(task), 100) + "'", std::string(), "`agentforge status --all --ended` lists them.", ErrorKind::not_found};
 }
 
 Result<Aggregator::Figures> Aggregator::figures(const Place& place) const {
     const std::lock_guard lock(mutex_);
     const auto found = tasks_.find({place.repository, place.task_id});
-    if (found == tasks_.end()) { return Error{"AF-DASH-014", "There is no task '" + place.task_id + "'", std::string(), "`agentforge status --all` lists them.", ErrorKind::not_found}; }
+    if (found == tasks_.end()) { return Error{"AF-DASH-014", "There is no task '" + place.task_id + "'", std::string(), "`agentforge status --all --ended` lists them.", ErrorKind::not_found}; }
     if (found->second.figures) { return found->second.figures; }
     return *found->second.problem;
 }
@@ -203,7 +201,7 @@ Result<void> Aggregator::with_task(const Place& place, const std::function<Resul
     const std::lock_guard lock(mutex_);
     const Key key{place.repository, place.task_id};
     const auto found = tasks_.find(key);
-    if (found == tasks_.end()) { return Error{"AF-DASH-014", "There is no task '" + place.task_id + "'", std::string(), "`agentforge status --all` lists them.", ErrorKind::not_found}; }
+    if (found == tasks_.end()) { return Error{"AF-DASH-014", "There is no task '" + place.task_id + "'", std::string(), "`agentforge status --all --ended` lists them.", ErrorKind::not_found}; }
     Known& known = found->second;
     if (!known.followed) {
         known.followed = std::make_unique<FollowedTask>(TaskPaths{folder_of(key)}, key.second);

@@ -20,6 +20,9 @@
 
 namespace agentforge::kernel {
 
+/// Why a repository's tasks are left out: its `.agentforge` is a link or belongs to another user (AF-DASH-010), or it is gone (AF-DASH-011).
+[[nodiscard]] std::optional<Error> problem_of(const KnownRepository& repository);
+
 /// One thing that happened: a record was appended, or a process took a task up or let it go (`type` is `process` then).
 struct TaskChange {
     std::string repo;

@@ -30,17 +30,6 @@ struct DashboardArguments {
     std::string metrics_token;          ///< A file.
 };
 
-/// Those of the user's list, and the one that the command is given in.
-Result<std::vector<KnownRepository>> repositories_of(const Program& program) {
-    std::vector<KnownRepository> all;
-    if (const auto known = known_repositories(program); known.ok()) { AF_TRY(all, known->list()); }
-    const auto place = ProjectPlace::find(program);
-    const auto is_here = [&](const KnownRepository& each) { return place.ok() && each.path == place->root; };
-    if (place.ok() && std::ranges::none_of(all, is_here)) { all.insert(all.begin(), {repository_name(place->root, all), place->root}); }
-    if (all.empty()) { return place.error(); }
-    return all;
-}
-
 std::vector<std::filesystem::path> task_folders(const std::vector<KnownRepository>& repositories) {
     std::vector<std::filesystem::path> folders;
     for (const KnownRepository& each : repositories) { folders.push_back(Aggregator::agentforge_of(each) / "tasks"); }
@@ -96,7 +85,7 @@ Result<std::string> token_of(const std::filesystem::path& file) {
 }
 
 int run_dashboard(Program& program, const DashboardArguments& arguments) {
-    auto repositories = repositories_of(program);
+    auto repositories = all_repositories(program);
     if (!repositories.ok()) { return program.fail(repositories.error()); }
     ServerSettings settings;
     settings.port = static_cast<unsigned>(arguments.port);

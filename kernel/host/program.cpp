@@ -12,6 +12,7 @@
 #include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/event_stream.hpp"
+#include "host/known_repositories.hpp"
 #include "host/pager.hpp"
 #include "host/suggestions.hpp"
 #include "host/terminal.hpp"
@@ -25,10 +26,6 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr int usage_error = 2;
-
-json::object error_json(const Error& error) {
-    return {{"error", {{"code", error.code}, {"message", error.message}, {"where", error.where}, {"remedy", error.remedy}}}};
-}
 
 std::vector<std::string> command_names(const CLI::App& app) {
     std::vector<std::string> names;
@@ -299,6 +296,10 @@ std::string in_lines(const Error& error) {
 
 }  // namespace
 
+json::object error_json(const Error& error) {
+    return {{"error", {{"code", error.code}, {"message", error.message}, {"where", error.where}, {"remedy", error.remedy}}}};
+}
+
 int Program::fail(const Error& error) {
     if (failed) { failed(error); }
     if (stream_output) {
@@ -332,7 +333,9 @@ int run_program(int argc, const char* const* argv, Program& program) {
     app.footer("Start with:  agentforge init  and then  agentforge start \"Add a --version flag\"\n"
                "Exit codes:  0 done, 1 failed, 2 usage, 20 stage timeout, 21 cycle limit, 22 a person is needed, 23 cancelled");
     std::string directory;
-    add_option(app, "-C", directory, "Work on the repository around this folder instead of the current one")->type_name("DIR");
+    std::string repository;
+    const Option in_folder = *add_option(app, "-C", directory, "Work on the repository around this folder instead of the current one")->type_name("DIR");
+    add_option(app, "--repo", repository, "Work on this known repository (`agentforge repo list`) instead of the current one")->type_name("NAME")->excludes(in_folder);
     add_settings_flag(app, program);
     add_flag(app, "--trust", program.trust_project, "Use what the project's own files want to run, for this run, though you have not trusted it");
 
@@ -397,6 +400,11 @@ int run_program(int argc, const char* const* argv, Program& program) {
     if (!program.command) {
         program.out << app.help();
         return usage_error;
+    }
+    if (!repository.empty()) {
+        const auto known = find_known_repository(program, repository);
+        if (!known.ok()) { return program.fail(known.error()); }
+        program.directory = known->path;
     }
     if (const auto given = check_given_settings(program); !given.ok()) { return program.fail(given.error()); }
     if (!program.out_is_terminal || program.json_output) { return program.command(); }

@@ -26,7 +26,7 @@ struct Program {
     std::ostream& out;
     std::ostream& err;
     std::map<std::string, std::string> environment;
-    std::filesystem::path directory;            ///< Where the command looks for the repository (-C).
+    std::filesystem::path directory;            ///< Where the command looks for the repository (-C, --repo).
     CancelToken* cancel = nullptr;              ///< Requested by SIGINT and SIGTERM.
     bool err_is_terminal = false;
     bool in_is_terminal = false;
@@ -52,6 +52,8 @@ struct Program {
     void print_json(const json::value& value);
 };
 
+/// `{"error": {"code", "message", "where", "remedy"}}`
+[[nodiscard]] json::object error_json(const Error& error);
 /// For a process that something else than `main` ends; `culprit`: the plugin call it was in, or "".
 [[nodiscard]] Error ended_by_another(const std::string& culprit);
 

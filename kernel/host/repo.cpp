@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <ostream>
 
 #include "aggregate/known_repositories.hpp"
@@ -70,8 +71,26 @@ Result<KnownRepositories> known_repositories(const Program& program) {
     return KnownRepositories(std::filesystem::path(home->second) / ".agentforge" / "repos.yaml");
 }
 
+Result<KnownRepository> find_known_repository(const Program& program, std::string_view name) {
+    AF_TRY(const KnownRepositories known, known_repositories(program));
+    AF_TRY(const std::vector<KnownRepository> all, known.list());
+    const auto found = std::ranges::find(all, name, &KnownRepository::name);
+    if (found == all.end()) { return unknown_repository(name, all, known.file().string()); }
+    return *found;
+}
+
+Result<std::vector<KnownRepository>> all_repositories(const Program& program) {
+    std::vector<KnownRepository> all;
+    if (const auto known = known_repositories(program); known.ok()) { AF_TRY(all, known->list()); }
+    const auto place = ProjectPlace::find(program);
+    const auto is_here = [&](const KnownRepository& each) { return place.ok() && each.path == place->root; };
+    if (place.ok() && std::ranges::none_of(all, is_here)) { all.insert(all.begin(), {repository_name(place->root, all), place->root}); }
+    if (all.empty()) { return place.error(); }
+    return all;
+}
+
 void add_repo(CLI::App& app, Program& program) {
-    const Command group = add_subcommand(app, "repo", "The repositories that the dashboard shows, by name");
+    const Command group = add_subcommand(app, "repo", "The repositories that --repo, status --all and the dashboard know by name");
     group->require_subcommand();
     group->footer("Examples:\n  agentforge repo add\n  agentforge repo list");
 

@@ -12,15 +12,16 @@
 #include "base/text.hpp"
 #include "base/clock.hpp"
 #include "base/files.hpp"
-#include "git/archives.hpp"
 #include "git/checkout_change.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/inspect.hpp"
+#include "host/known_repositories.hpp"
 #include "host/outcome.hpp"
 #include "host/pager.hpp"
 #include "host/project.hpp"
 #include "host/task_box.hpp"
+#include "host/task_list.hpp"
 #include "host/terminal.hpp"
 
 namespace agentforge::kernel {
@@ -29,87 +30,13 @@ namespace {
 
 struct StatusArguments {
     std::string task;
-    std::string state;
+    TaskListOptions list;
     std::string phase;
     std::uint64_t step = 0;
-    bool all = false;
+    bool limit_given = false;
     bool detail = false;
     bool watch = false;
 };
-
-/// An answer that is shown once, or again and again: JSON is then one object a line.
-void print_answer(std::ostream& out, const json::value& value, bool watch) { out << (watch ? to_json_line(value) + "\n" : to_json_pretty(value)); }
-
-constexpr std::size_t shown_by_default = 20;
-
-std::string symbol(std::string_view status, bool waits) {
-    if (waits) { return "!"; }
-    if (status == "completed") { return "+"; }
-    if (status == "failed" || status == "aborted") { return "x"; }
-    return "*";
-}
-
-/// Where a person reads on a terminal there are boxes; elsewhere plain lines, which say nothing that passes by itself.
-bool shows_boxes(const Program& program) { return program.out_is_terminal && !program.json_output; }
-
-BoxLook look_of(const Program& program) {
-    return {.columns = terminal_columns(STDOUT_FILENO), .colour = wants_colour(program.environment), .unicode = shows_unicode(program.environment)};
-}
-
-void print_box(const Program& program, std::ostream& out, const std::vector<BoxPart>& parts) {
-    for (const std::string& line : boxed(parts, look_of(program))) { out << line << "\n"; }
-}
-
-/// Newest first; what was left out is said.
-int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments) {
-    const TaskStore store(place.agentforge);
-    const auto listing = store.list({}, 0);
-    if (!listing.ok()) { return program.fail(listing.error()); }
-    for (const Error& problem : listing->problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
-    std::vector<TaskSummary> tasks;     // With the status that is asked for; what is counted are all.
-    std::ranges::copy_if(listing->tasks, std::back_inserter(tasks), [&](const TaskSummary& task) { return arguments.state.empty() || task.status == arguments.state; });
-    const std::size_t shown = arguments.all ? tasks.size() : std::min(tasks.size(), shown_by_default);
-    std::vector<TaskGlance> glances;
-    for (std::size_t index = 0; index < shown; ++index) { glances.push_back(glance_at(store, tasks[index])); }
-    if (program.json_output) {
-        json::array told;
-        for (const TaskGlance& glance : glances) { told.push_back(to_json(glance)); }
-        print_answer(out, json::object{{"tasks", std::move(told)}, {"total", tasks.size()}}, arguments.watch);
-        return 0;
-    }
-    TaskCounts counts;
-    for (const TaskSummary& task : listing->tasks) {
-        counts.waiting += task.waiting_for.empty() ? 0 : 1;
-        counts.completed += task.status == "completed" ? 1 : 0;
-        counts.active += (task.status == "pending" || task.status == "running") && TaskLock::holder(store.paths(task.task_id)) ? 1 : 0;
-    }
-    if (shows_boxes(program) && !tasks.empty()) {
-        print_box(program, out, box_of_tasks(place.root.filename().string(), counts, glances, tasks.size() - shown, look_of(program), SystemClock().now()));
-        return 0;
-    }
-    out << "AGENTFORGE STATUS  " << printable(place.root.filename().string()) << "\n"
-                << "Active: " << counts.active << "    Completed: " << counts.completed << "    Waiting for a person: " << counts.waiting << "\n";
-    for (const TaskGlance& glance : glances) {
-        const TaskSummary& task = glance.summary;
-        const bool lost = is_interrupted(glance);
-        out << fmt::format("\n{} {:<18} {:<9} {}\n    \"{}\"\n", lost ? "x" : symbol(task.status, !task.waiting_for.empty()), lost ? "INTERRUPTED" : task.status, task.current_stage,
-                                   task.task_id, printable(task.request, 100));
-        for (const std::string& line : plain_lines(glance)) { out << "    " << line << "\n"; }
-    }
-    if (shown < tasks.size()) { out << "\n… and " << tasks.size() - shown << " more: agentforge status --all\n"; }
-    if (tasks.empty() && !listing->tasks.empty()) {
-        out << "\nNo task is " << arguments.state << ", and " << listing->tasks.size() << (listing->tasks.size() == 1 ? " is" : " are") << " in another state: agentforge status\n";
-    }
-    if (listing->tasks.empty()) {
-        const auto archived = archived_tasks(place.root);
-        if (archived.ok() && !archived->empty()) {
-            out << "\nNo task is here, and " << archived->size() << (archived->size() == 1 ? " is" : " are") << " kept in the repository: agentforge archive list\n";
-        } else {
-            out << "\nNo task yet. Begin with: agentforge start \"what you want\"\n";
-        }
-    }
-    return 0;
-}
 
 /// A task as it was seen last. Who watches it reads what its journal has grown by.
 struct SeenTask {
@@ -275,7 +202,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
 }
 
 int show_once(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments, std::optional<SeenTask>& seen) {
-    if (arguments.task.empty()) { return list_tasks(program, out, place, arguments); }
+    if (arguments.task.empty()) { return list_tasks(program, out, place, arguments.list); }
     const int code = show_task(program, out, place, arguments, seen);
     return seen && !seen->followed ? 1 : code;      // Who asks a script's question is not told that all is well.
 }
@@ -292,21 +219,13 @@ std::string in_place_of_the_last(const std::string& text, std::size_t rows) {
     return drawn + "\x1b[J";
 }
 
-/// Shows it again whenever it has changed: until Ctrl-C, or until no process runs the one task.
-int watch_status(Program& program, const ProjectPlace& place, const StatusArguments& arguments) {
-    const TaskStore store(place.agentforge);
-    std::string id;
-    if (!arguments.task.empty()) {
-        const auto resolved = store.resolve(arguments.task);
-        if (!resolved.ok()) { return program.fail(resolved.error()); }
-        id = *resolved;
-    }
+/// Shows it again whenever it has changed: until Ctrl-C, or until nothing goes on.
+int show_repeatedly(Program& program, const std::function<int(std::ostream&)>& show, const std::function<bool()>& goes_on) {
     std::string shown;
-    std::optional<SeenTask> seen;
     while (true) {
-        const bool running = id.empty() || TaskLock::holder(store.paths(id)).has_value();
+        const bool running = goes_on();
         std::ostringstream now;
-        const int code = show_once(program, now, place, arguments, seen);
+        const int code = show(now);
         if (now.str() != shown) {
             const bool in_place = shows_boxes(program) && moves_cursor(program.environment);
             if (!in_place && !shown.empty() && !program.json_output) { program.out << "\n"; }
@@ -321,6 +240,27 @@ int watch_status(Program& program, const ProjectPlace& place, const StatusArgume
     }
 }
 
+int status_of_all(Program& program, const StatusArguments& arguments) {
+    const auto repositories = all_repositories(program);
+    if (!repositories.ok()) { return program.fail(repositories.error()); }
+    const auto show = [&](std::ostream& out) { return list_tasks_of_all(program, out, *repositories, arguments.list); };
+    return arguments.watch ? show_repeatedly(program, show, [] { return true; }) : show(program.out);
+}
+
+int status_here(Program& program, const StatusArguments& arguments) {
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    if (const auto begun = CheckoutChange::unfinished(apply_folder(place->agentforge))) { program.err << "agentforge: " << interrupted_apply(printable(*begun)) << "\n"; }
+    std::optional<SeenTask> seen;
+    const auto show = [&](std::ostream& out) { return show_once(program, out, *place, arguments, seen); };
+    if (!arguments.watch) { return show(program.out); }
+    if (arguments.task.empty()) { return show_repeatedly(program, show, [] { return true; }); }
+    const TaskStore store(place->agentforge);
+    const auto id = store.resolve(arguments.task);
+    if (!id.ok()) { return program.fail(id.error()); }
+    return show_repeatedly(program, show, [&] { return TaskLock::holder(store.paths(*id)).has_value(); });
+}
+
 /// A flag that says nothing where it stands is named, not passed over.
 std::optional<Error> useless_flag(const StatusArguments& arguments) {
     const auto wrong = [](const std::string& what, const std::string& remedy) { return Error{"AF-CLI-076", what, "", remedy, ErrorKind::invalid}; };
@@ -330,7 +270,7 @@ std::optional<Error> useless_flag(const StatusArguments& arguments) {
         }
         return std::nullopt;
     }
-    for (const auto& [given, name] : {std::pair{arguments.all, "--all"}, {!arguments.state.empty(), "--state"}}) {
+    for (const auto& [given, name] : {std::pair{arguments.list.all, "--all"}, {arguments.list.ended, "--ended"}, {!arguments.list.state.empty(), "--state"}, {arguments.limit_given, "--limit"}}) {
         if (given) { return wrong(std::string(name) + " is of the list of tasks, and one task is named", "leave one of the two out"); }
     }
     return std::nullopt;
@@ -342,15 +282,22 @@ void add_status(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<StatusArguments>();
     const Command command = add_subcommand(app, "status", "Show all tasks, or one");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it; without it: all tasks")->type_name("TASK");
-    add_option(*command, "--state", arguments->state, "Only tasks with this status")
+    const Option state = *add_option(*command, "--state", arguments->list.state, "Only tasks with this status")
         ->one_of({"pending", "running", "paused", "awaiting_approval", "completed", "failed", "aborted"});
-    add_flag(*command, "--all", arguments->all, "All tasks, not only the newest 20");
+    add_flag(*command, "--all", arguments->list.all, "Tasks of every known repository that have not ended");
+    add_flag(*command, "--ended", arguments->list.ended, "With --all: ended tasks, too")->needs("--all")->excludes(state);
+    add_option_function(*command, "--limit",
+                        [arguments](const std::string& number) {
+                            arguments->limit_given = true;
+                            arguments->list.limit = std::stoull(number);
+                        },
+                        "At most N tasks of a repository, the newest first (default: 20); 0: all")->type_name("N")->between(0, 1'000'000);
     const Option detail = add_flag(*command, "--detail", arguments->detail, "Also the last actions and where the artifacts are");
     const Option phase = *add_option(*command, "--phase", arguments->phase, "One stage of the task: how it went, its steps, its artifact")->type_name("STAGE")->excludes(detail);
     const Option step = *add_option(*command, "--step", arguments->step, "One step, with all that was sent and answered")->type_name("N")->positive()->excludes(phase);
     add_flag(*command, "--watch", arguments->watch, "Show it again whenever it changes, until the task rests or you press Ctrl-C")->excludes(step);
     add_flag(*command, "--json", program.json_output, "Answer as JSON; with --watch one object a line");
-    command->footer("Examples:\n  agentforge status\n  agentforge status 1f2e3d4c --json\n  agentforge status 1f2e3d4c --phase red\n  agentforge status --watch");
+    command->footer("Examples:\n  agentforge status\n  agentforge status 1f2e3d4c --json\n  agentforge status 1f2e3d4c --phase red\n  agentforge status --watch\n  agentforge status --all");
     command->callback([&program, arguments] {
         program.pages = !arguments->watch;
         program.command = [&program, arguments] {
@@ -358,12 +305,9 @@ void add_status(CLI::App& app, Program& program) {
                 program.fail(*useless);
                 return static_cast<int>(ExitCode::usage);
             }
+            arguments->list.watch = arguments->watch;
             if (arguments->step != 0) { return inspect_step(program, arguments->task, arguments->step); }
-            const auto place = ProjectPlace::find(program);
-            if (!place.ok()) { return program.fail(place.error()); }
-            if (const auto begun = CheckoutChange::unfinished(apply_folder(place->agentforge))) { program.err << "agentforge: " << interrupted_apply(printable(*begun)) << "\n"; }
-            std::optional<SeenTask> seen;
-            return arguments->watch ? watch_status(program, *place, *arguments) : show_once(program, program.out, *place, *arguments, seen);
+            return arguments->list.all ? status_of_all(program, *arguments) : status_here(program, *arguments);
         };
     });
 }

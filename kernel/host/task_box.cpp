@@ -167,7 +167,7 @@ std::vector<BoxPart> box_of_tasks(const std::string& project, const TaskCounts& 
     }
     if (left_out > 0) {
         body.push_back({});
-        body.push_back({.text = fmt::format("… and {} more: agentforge status --all", left_out), .whole = true});
+        body.push_back({.text = fmt::format("… and {} more: agentforge status --limit 0", left_out), .whole = true});
     }
     parts.push_back(std::move(body));
     return parts;

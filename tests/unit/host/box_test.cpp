@@ -153,7 +153,7 @@ TEST(PlainLines, OfAnInterruptedTaskSayHowToGoOn) {
     EXPECT_THAT(plain_lines(lost), ElementsAre("agentforge resume 11111111"));
 }
 
-TEST(BoxOfTasks, SaysHowManyAreLeftOut) { EXPECT_THAT(box_of({.columns = 64}, {}, 7), Contains(HasSubstr("… and 7 more: agentforge status --all"))); }
+TEST(BoxOfTasks, SaysHowManyAreLeftOut) { EXPECT_THAT(box_of({.columns = 64}, {}, 7), Contains(HasSubstr("… and 7 more: agentforge status --limit 0"))); }
 
 TEST(BoxOfTasks, ShowsNoControlCharacterOfAPerson) {
     EXPECT_THAT(box_of({.columns = 64}, {glance("a-1", "a\x1b[2Jb\u202e\u061c", "completed", "deliver")}), Contains(HasSubstr("a\\x1b[2Jb\\u202e\\u061c")));

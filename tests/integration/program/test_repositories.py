@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Repositories known by name: `--repo NAME` from anywhere, and `status --all` over all of them (North Star 7.2)."""
+
+import shutil
+import unittest
+
+from harness import ProgramTest, short_transcript
+
+
+class TestKnownRepositories(ProgramTest):
+    """`first` has a task that has ended, `second` one that waits for approval; the commands run outside of both."""
+
+    def setUp(self):
+        super().setUp()
+        self.places = {name: self.make_repository(name) for name in ("first", "second")}
+        for name, place in self.places.items():
+            self.assert_code(self.run_program("repo", "add", place, "--name", f"{name}-service"), 0)
+        self.ended = self.task_of("first", self.start(transcript=short_transcript(), cwd=self.places["first"]), 0)
+        self.waiting = self.task_of("second", self.start("--approve", "intake", transcript=short_transcript(), cwd=self.places["second"]), 22)
+
+    def task_of(self, name, outcome, code):
+        self.assert_code(outcome, code)
+        self.repository = self.places[name]
+        return self.task()
+
+    def outside(self, *arguments):
+        return self.run_program(*arguments, cwd=self.folder)
+
+    def test_a_command_works_on_the_repository_of_that_name(self):
+        self.assertIn(self.waiting, self.assert_code(self.outside("--repo", "second-service", "status"), 0).out)
+        self.assert_code(self.outside("status", self.waiting, "--repo", "second-service"), 0)
+
+    def test_an_unknown_name_is_an_error_that_names_the_nearest(self):
+        self.assert_error(self.outside("status", "--repo", "secnd-service"), "AF-CONF-073", "did you mean `second-service`?")
+
+    def test_a_name_and_a_folder_together_are_refused(self):
+        self.assert_error(self.outside("-C", self.places["first"], "--repo", "second-service", "status"), "AF-CLI-001", exit_code=2)
+
+    def test_status_of_all_lists_the_open_tasks_of_each(self):
+        outcome = self.assert_code(self.outside("status", "--all"), 0)
+        self.assertIn("AGENTFORGE STATUS  second-service", outcome.out)
+        self.assertIn(self.waiting, outcome.out)
+        self.assertNotIn(self.ended, outcome.out)
+        self.assertIn("1 repository has no open task; --ended lists ended tasks, too", outcome.out)
+
+    def test_status_of_all_lists_ended_tasks_where_that_is_asked_for(self):
+        outcome = self.assert_code(self.outside("status", "--all", "--ended"), 0)
+        self.assertIn(self.ended, outcome.out)
+        self.assertIn(self.waiting, outcome.out)
+
+    def test_status_of_all_as_json_has_a_part_for_each_repository(self):
+        told = self.assert_code(self.outside("status", "--all", "--json"), 0).json["repositories"]
+        self.assertEqual([(each["name"], each["path"], each["total"]) for each in told],
+                         [("first-service", str(self.places["first"]), 0), ("second-service", str(self.places["second"]), 1)])
+        self.assertEqual([task["task_id"] for task in told[1]["tasks"]], [self.waiting])
+
+    def test_status_of_all_shows_the_others_where_a_repository_is_gone(self):
+        shutil.rmtree(self.places["first"])
+        outcome = self.outside("status", "--all")
+        self.assert_error(outcome, "AF-DASH-011", "first-service")
+        self.assertIn(self.waiting, outcome.out)
+
+    def test_ended_tasks_alone_are_no_list(self):
+        self.assert_error(self.run_program("status", "--ended"), "AF-CLI-001", "--all", exit_code=2)
+
+    def test_a_limit_says_how_many_tasks_are_left_out(self):
+        self.assert_code(self.start("--approve", "intake", transcript=short_transcript(), cwd=self.places["second"]), 22)
+        outcome = self.assert_code(self.outside("--repo", "second-service", "status", "--limit", "1"), 0)
+        self.assertIn("… and 1 more: agentforge status --limit 0", outcome.out)
+        self.assertNotIn(self.waiting, outcome.out)
+
+
+if __name__ == "__main__":
+    unittest.main()
