@@ -206,7 +206,7 @@ class TestADay(TerminalTest):
         Terminal(self, "start", "--transcript", str(TRANSCRIPT), "--supervised", "--exit-after", "analyze", REQUEST).ended(22)
         status = Terminal(self, "status", columns=80)
         status.ended(0)
-        self.box(status, 80, "AGENTFORGE STATUS textkit", None, "Active: 0 Completed: 0 Waiting for you: 1", "", "⚠ IDIDIDID WAITS: APPROVAL 0% 0 s", f' "{REQUEST}"', " Waiting: approval of intake",
+        self.box(status, 80, "AGENTFORGE STATUS textkit", None, "Active: 0 Completed: 0 Waiting for you: 1", "", "⚠ IDIDIDID WAITS: APPROVAL 30% 0 s", f' "{REQUEST}"', " Waiting: approval of intake",
                  " agentforge approve IDIDIDID")
         (self.task_folder() / "state.yaml").unlink()        # One task is shown from its journal.
         status = Terminal(self, "status", self.task(), columns=80)
