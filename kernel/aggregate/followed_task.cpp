@@ -60,7 +60,11 @@ Result<void> FollowedTask::refresh(const Seen& seen) {
 
 Result<void> FollowedTask::take(const Record& record, JournalOffset at) {
     AF_CHECK(fold(state_, record.body));
-    if (record.seq == 1) { AF_CHECK(check_names(task_id_, state_.task_id, paths_.journal())); }
+    // A fork begins with records of the task that it goes on from (at 0), and its own first one says whose it is.
+    if (at != 0 && !named_) {
+        AF_CHECK(check_names(task_id_, state_.task_id, paths_.journal()));
+        named_ = true;
+    }
     if ((record.seq - 1) % records_apart == 0) { places_.push_back(at); }
     acts_.take(record);
     take_decision(record);

@@ -118,6 +118,7 @@ private:
     std::vector<UsagePoint> usage_;
     std::vector<CheckPoint> checks_;                    ///< Where they changed.
     std::uint64_t usage_every_ = 1;
+    bool named_ = false;                                ///< The journal is this task's.
     std::uint64_t recent_errors_ = 0;
 };
 

@@ -9,13 +9,14 @@ import * as diff from "/diff.js";
 
 const link = (to, ...text) => h("a", { href: "#/" + to }, text);
 const entry = (to, ...content) => h("a", { href: "#/" + to, "data-entry": true }, content);
+const unseen = (text) => h("span", { class: "unseen" }, text);
 const fact = (name, ...value) => [h("dt", {}, name), h("dd", {}, value)];
 
 function stages(shown, current) {
   return h("ol", { class: "stages", "aria-label": "Phases" }, shown.pipeline.stages.map((stage) => {
     const now = stage.name === shown.status.phase && shown.status.state !== "completed";
-    return h("li", { class: now ? "now" : "", "aria-current": stage.name === current ? "step" : null }, h("a", { href: "#/task/" + shown.task_id + "/phase/" + stage.name, "aria-label": stage.name + ", " + stage.status + ", " + stage.steps + " steps" },
-      h("span", { class: tone(stage.status) }, now ? "●" : stageSign(stage.status)), " " + stage.name.toUpperCase(), h("small", {}, stage.steps ? stage.steps + (stage.steps === 1 ? " step" : " steps") : stage.status)));
+    return h("li", { class: now ? "now" : "", "aria-current": stage.name === current ? "step" : null }, h("a", { href: "#/task/" + shown.task_id + "/phase/" + stage.name },
+      h("span", { class: tone(stage.status), "aria-hidden": "true" }, now ? "●" : stageSign(stage.status)), " " + stage.name.toUpperCase(), stage.steps > 0 && unseen(", " + stage.status.replaceAll("_", " ") + ", "), h("small", {}, stage.steps ? stage.steps + (stage.steps === 1 ? " step" : " steps") : stage.status)));
   }));
 }
 
@@ -86,8 +87,8 @@ export async function setup(app, query) {
     h("p", { class: "small quiet" }, "To add one: ", h("code", {}, "agentforge repo add PATH"), ", and start the dashboard again.")),
     h("p", { class: "small quiet" }, "In " + repo + ":"),
     h("div", { class: "grid" }, list("Pipelines", pipelines, (pipelines.pipelines || []).map((each) => row(each.name, each.stages.join(" → "), each.description))),
-      list("Agents", agents, (agents.agents || []).map((each) => row(each.role, each.source, each.description || each.identity)))),
-    list("Plugins", plugins, (plugins.plugins || []).map((each) => row(each.name, each.kind + " " + each.version, each.description))), troubles(known.problems)];
+      list("Agents", agents, (agents.agents || []).map((each) => row(each.role, (each.stage || "review") + (each.of_project ? " · of this project" : ""), each.description)))),
+    list("Plugins", plugins, (plugins.plugins || []).map((each) => row(each.provides.map((one) => one.name).join(", ") || each.id, [...new Set(each.provides.map((one) => one.kind))].join(", ") + " " + each.version + (each.state === "ready" ? "" : " · " + each.state), each.problem || each.description))), troubles(known.problems)];
 }
 
 function tabs(id, current) {
@@ -116,8 +117,8 @@ function criteria(phase) {
 }
 
 function stepLine(id, step) {
-  return h("li", {}, h("a", { href: "#/task/" + id + "/step/" + step.step, "data-entry": true, "aria-label": "Step " + step.step + ", " + step.action + (step.target ? " " + step.target : "") + ", " + step.result + ": " + step.summary },
-    h("time", { class: "quiet when", datetime: step.timestamp }, clock(step.timestamp)), h("span", { class: "quiet" }, "#" + step.step), h("span", {}, h("strong", {}, step.action), " " + (step.files.length ? step.files.join(", ") : step.target || "")), h("span", { class: step.result === "success" ? "good" : "bad" }, step.result === "success" ? "✓" : "✗"), h("span", { class: "summary" }, step.summary)));
+  return h("li", {}, h("a", { href: "#/task/" + id + "/step/" + step.step, "data-entry": true },
+    h("time", { class: "quiet when", datetime: step.timestamp }, clock(step.timestamp)), h("span", { class: "quiet" }, unseen("Step "), "#" + step.step), h("span", {}, h("strong", {}, step.action), " " + (step.files.length ? step.files.join(", ") : step.target || "")), h("span", { class: step.result === "success" ? "good" : "bad" }, h("span", { "aria-hidden": "true" }, step.result === "success" ? "✓" : "✗"), unseen(step.result + ": ")), h("span", { class: "summary" }, step.summary)));
 }
 const steps = (id, lines) => h("ol", { class: "timeline", "aria-label": "Steps, the newest first" }, lines.map((step) => stepLine(id, step)));
 
