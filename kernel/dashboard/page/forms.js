@@ -3,6 +3,7 @@
 import { h, draft, forget } from "/dom.js";
 import { post, task } from "/api.js";
 import { since, date } from "/words.js";
+import * as code from "/code.js";
 
 // Runs one action, with its button out of use meanwhile, and says what became of it.
 export function act(app, work, done) {
@@ -31,7 +32,7 @@ export function attention(app, item) {
   const finished = (what) => { forget(key); return what; };
   const head = [h("h2", {}, item.phase + " " + asked(item)), h("p", { class: "small quiet" }, h("a", { href: "#/task/" + item.task_id }, item.request), " · " + item.repo + " · ", h("time", { datetime: item.created_at, title: date(item.created_at) }, since(item.created_at)),
     item.deadline ? " · until " + date(item.deadline) + " (then: " + item.at_deadline + ")" : "")];
-  const shown = item.shown && h("details", { "data-key": key + "shown", open: true }, h("summary", {}, item.kind === "action" ? "The action" : "The artifact"), h("pre", { tabindex: 0 }, item.shown));
+  const shown = item.shown && h("details", { "data-key": key + "shown", open: true }, h("summary", {}, item.kind === "action" ? "The action" : "The artifact"), item.kind === "action" ? h("pre", { tabindex: 0 }, item.shown) : code.show(item.shown, "artifact.yaml"));
   if (item.kind === "escalation") {
     const answer = (words) => act(app, () => post(place + "/escalations/" + encodeURIComponent(item.id) + "/resolve", { answer: words() }).then(finished), "Answered. The task goes on.");
     return h("div", { class: "card wait" }, head, item.issue && h("p", {}, item.issue), h("p", {}, h("strong", {}, item.question)),

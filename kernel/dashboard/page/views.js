@@ -237,7 +237,7 @@ export async function changes(app, query, id) {
   const two = query.get("two") === "1", only = query.get("path") || "";
   return ["Changes · " + shown.request, head(shown, "/diff"), told.problem && h("p", { class: "quiet" }, told.problem.message),
     h("section", {}, h("div", { class: "row" }, h("h2", {}, told.files.length + (told.files.length === 1 ? " file" : " files")), h("span", { class: "spring" }), only && link("task/" + id + "/diff", "All files"), columns(two, "#/task/" + id + "/diff" + (only ? "?path=" + encodeURIComponent(only) : ""))),
-      h("ul", { class: "plain" }, told.files.map((file) => h("li", { class: "row" }, h("span", {}, file.status), link("task/" + id + "/diff?path=" + encodeURIComponent(file.path), file.path), h("span", { class: "spring" }), h("span", { class: "good" }, "+" + file.lines_added), h("span", { class: "bad" }, "−" + file.lines_removed))))),
+      h("ul", { class: "plain" }, told.files.map((file) => h("li", { class: "row" }, h("span", { class: { A: "good", D: "bad" }[file.status] }, { A: "new", M: "changed", D: "gone", R: "renamed", T: "changed" }[file.status] || file.status), link("task/" + id + "/diff?path=" + encodeURIComponent(file.path), file.path), h("span", { class: "spring" }), h("span", { class: "good" }, "+" + file.lines_added), h("span", { class: "bad" }, "−" + file.lines_removed))))),
     diff.show(told.patch, two, only)];
 }
 
