@@ -193,7 +193,7 @@ class TestADay(TerminalTest):
         self.release.set()
         self.assertEqual([plain(line) for line in terminal.ended(23)[-4:-1]], ["Paused: TASK, at stage clarify", "  go on with: agentforge resume TASK", "  look at it: agentforge inspect TASK"])
         watch.wait_for("PAUSED")
-        self.box(watch, 80, "AGENTFORGE STATUS textkit", None, "Active: 0 Completed: 0 Waiting for you: 0", "", "· IDIDIDID PAUSED █████░░░░░ 50% 0 s", f' "{REQUEST}"',
+        self.box(watch, 80, "AGENTFORGE STATUS textkit", None, "Active: 0 Completed: 0 Waiting for you: 0", "", "· IDIDIDID PAUSED █████████░ 95% 0 s", f' "{REQUEST}"',
                  " Last: complete (0 s ago)", " Paused: interrupted", " agentforge resume IDIDIDID")
         watch.press(b"\x03")
         watch.ended(23)
