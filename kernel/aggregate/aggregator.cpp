@@ -134,7 +134,7 @@ void Aggregator::follow(const Key& key, Known& known, std::vector<TaskChange>& c
     ++version_;
     known.problem.reset();
     if (!read.ok()) { known.problem = read.error(); }
-    if (known.followed->state().task_id.empty()) { return; }
+    if (known.followed->state().task_id != key.second) { return; }       // Nothing of its own is written yet: a new journal, or a fork's.
     const auto figures = std::make_shared<const TaskFigures>(figures_of(*known.followed, repositories_[key.first].name));
     known.figures = figures;
     for (Seen& each : seen) {

@@ -15,6 +15,7 @@ constexpr std::size_t records_apart = 64;
 constexpr std::size_t most_decisions = 100;
 constexpr std::size_t most_usage_points = 256;
 constexpr std::size_t most_touched_files = 500;
+constexpr std::size_t most_checks = 256;
 
 std::string time_of(const Record& record) {
     const json::value* time = record.body.if_contains("timestamp");
@@ -59,13 +60,20 @@ Result<void> FollowedTask::refresh(const Seen& seen) {
 
 Result<void> FollowedTask::take(const Record& record, JournalOffset at) {
     AF_CHECK(fold(state_, record.body));
-    if (record.seq == 1) { AF_CHECK(check_names(task_id_, state_.task_id, paths_.journal())); }
+    // A fork begins with records of the task that it goes on from (at 0), and its own first one says whose it is.
+    if (at != 0 && !named_) {
+        AF_CHECK(check_names(task_id_, state_.task_id, paths_.journal()));
+        named_ = true;
+    }
     if ((record.seq - 1) % records_apart == 0) { places_.push_back(at); }
     acts_.take(record);
     take_decision(record);
     if (tells_of_an_error(record)) { ++recent_errors_; }
     if (record.type() == records::StageCompleted::type) { recent_errors_ = 0; }
-    if (const auto gate = records::as<records::Gate>(record)) { gates_[gate->gate] = at; }
+    if (const auto gate = records::as<records::Gate>(record)) {
+        gates_[gate->gate] = at;
+        take_checks();
+    }
     if (record.type() == records::Step::type) { take_step(record, at); }
     return {};
 }
@@ -113,6 +121,20 @@ void FollowedTask::take_usage(const Record& record) {
     for (std::size_t index = 0; index < usage_.size() / 2; ++index) { usage_[index] = std::move(usage_[2 * index + 1]); }
     usage_.resize(usage_.size() / 2);
     usage_every_ *= 2;
+}
+
+void FollowedTask::take_checks() {
+    const CheckPoint now{steps_.size(), acts_.tests, acts_.tests_passed, acts_.conformance};
+    const auto same = [&now](const CheckPoint& other) { return other.tests == now.tests && other.tests_passed == now.tests_passed && other.conformance == now.conformance; };
+    if (!checks_.empty() && same(checks_.back())) { return; }
+    if (!checks_.empty() && checks_.back().step == now.step) { checks_.pop_back(); }
+    checks_.push_back(now);
+    if (checks_.size() > most_checks) { checks_.erase(checks_.begin()); }
+}
+
+std::optional<CheckPoint> FollowedTask::checks_after(std::uint64_t number) const {
+    const auto later = std::ranges::upper_bound(checks_, number, {}, &CheckPoint::step);
+    return later == checks_.begin() ? std::nullopt : std::optional(*std::prev(later));
 }
 
 Result<std::vector<Record>> FollowedTask::steps(std::uint64_t number, std::size_t count) const {

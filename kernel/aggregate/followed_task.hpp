@@ -34,6 +34,14 @@ struct UsagePoint {
     std::uint64_t cost_microusd = 0;
 };
 
+/// What gates had found when a step was done.
+struct CheckPoint {
+    std::uint64_t step = 0;                 ///< From here on.
+    std::uint64_t tests = 0;                ///< 0: no gate had run any.
+    std::uint64_t tests_passed = 0;
+    std::optional<bool> conformance = {};
+};
+
 /// A file that steps of a stage have changed. A stage that was entered again may have changed it back.
 struct TouchedFile {
     std::uint64_t lines_added = 0;
@@ -72,6 +80,8 @@ public:
     [[nodiscard]] std::uint64_t recent_errors() const noexcept { return recent_errors_; }
     /// By path; at most 500 of a stage.
     [[nodiscard]] const std::map<std::string, TouchedFile>& touched(const std::string& stage) const;
+    /// As gates had found it before the step after `number` began; nothing where none had, or where it is not known any more (the newest 256 changes are kept).
+    [[nodiscard]] std::optional<CheckPoint> checks_after(std::uint64_t number) const;
     /// In order.
     [[nodiscard]] const std::vector<StepRange>& ranges() const noexcept { return ranges_; }
     [[nodiscard]] std::size_t step_count() const noexcept { return steps_.size(); }
@@ -90,6 +100,7 @@ private:
     void take_decision(const Record& record);
     void take_step(const Record& record, JournalOffset at);
     void take_usage(const Record& record);
+    void take_checks();
     void start_anew();
 
     TaskPaths paths_;
@@ -105,7 +116,9 @@ private:
     std::vector<StepRange> ranges_;
     std::vector<IterationDecision> decisions_;
     std::vector<UsagePoint> usage_;
+    std::vector<CheckPoint> checks_;                    ///< Where they changed.
     std::uint64_t usage_every_ = 1;
+    bool named_ = false;                                ///< The journal is this task's.
     std::uint64_t recent_errors_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <vector>
 
+#include "aggregate/figures.hpp"
 #include "base/text.hpp"
 #include "plugins/call_mark.hpp"
 #include "records/records.hpp"
@@ -94,6 +95,7 @@ TaskGlance glance_of(const TaskState& state, LastActs acts, const TaskPaths& pat
     glance.acts = std::move(acts);
     glance.summary = summary_of(state);
     if (is_terminal(state.status)) { return glance; }
+    glance.progress = overall_progress(state);
     for (const StageState& stage : state.stages) {
         ++glance.stages;
         glance.stages_done += stage.status == StageStatus::completed || stage.status == StageStatus::skipped ? 1 : 0;
@@ -140,6 +142,7 @@ json::object to_json(const TaskGlance& glance) {
     told["waiting_id"] = glance.waiting_id;
     told["stages_done"] = glance.stages_done;
     told["stages"] = glance.stages;
+    told["progress"] = glance.progress;
     told["last_action"] = glance.acts.action;
     told["last_action_at"] = glance.acts.at;
     told["tests"] = glance.acts.tests;

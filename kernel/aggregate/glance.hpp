@@ -35,6 +35,7 @@ struct TaskGlance {
     std::string ended_in;                   ///< The plugin call in which its last process died, or empty.
     std::size_t stages_done = 0;
     std::size_t stages = 0;                 ///< To the end of its pipeline; 0: not known.
+    double progress = 0;                    ///< overall_progress (figures.hpp).
     std::string waiting_id;
     std::string question;                   ///< What it waits for, in words.
     LastActs acts;

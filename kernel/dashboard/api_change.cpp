@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person does: start, pause, resume, abort, answer, approve, reject, ask for changes. Each is the command of that name.
+// What a person does: start, pause, resume, abort, fork, answer, approve, reject, ask for changes. Each is the command of that name.
 #include <algorithm>
 
 #include "base/json_fields.hpp"
@@ -110,6 +110,24 @@ Result<HttpResponse> resume(const TaskCommands& task, const ApiCall& call) {
     return json_response({{"task_id", task.task_id()}, {"detached", true}}, 202);
 }
 
+/// A task of its own that goes on after a step of this one. It stays where it cannot go on.
+Result<HttpResponse> fork(const DashboardParts& parts, const ApiCall& call) {
+    json::object texts = call.body;
+    texts.erase("step");
+    AF_CHECK(only(texts, {"feedback"}));
+    const json::value* step = call.body.if_contains("step");
+    if (step == nullptr || !step->is_int64() || step->get_int64() < 1) { return wrong_field("`step` must be the number of a step"); }
+    AF_TRY(const Aggregator::Place place, place_of(parts, call));
+    AF_TRY(const json::object made, TaskCommands(parts, place).run({"fork", place.task_id, with_value("--from-step", std::to_string(step->get_int64())), "--no-resume", "--json"}));
+    const Aggregator::Place forked{place.repository, text_of(made, "task_id")};
+    const auto resumed = TaskCommands(parts, forked).resume(text_of(call.body, "feedback"));
+    json::object told{{"task_id", forked.task_id}, {"parent", place.task_id}, {"resumed", resumed.ok()}, {"problem", nullptr}};
+    if (!resumed.ok()) { told["problem"] = {{"code", resumed.error().code}, {"title", resumed.error().message}, {"detail", resumed.error().remedy}}; }
+    HttpResponse response = json_response(told, 201);
+    response.headers.emplace_back("Location", "/api/tasks/" + forked.task_id);
+    return response;
+}
+
 Result<HttpResponse> abort(const TaskCommands& task, const ApiCall& call) {
     AF_CHECK(only(call.body, {"reason"}));
     std::vector<std::string> arguments{"abort", task.task_id(), "--json"};
@@ -169,6 +187,7 @@ void add_change_routes(std::vector<Route>& routes, const DashboardParts& parts) 
     add("pause", pause);
     add("resume", resume);
     add("abort", abort);
+    routes.push_back({"POST", "/api/tasks/{task_id}/fork", [parts](const ApiCall& call) { return fork(parts, call); }});
     add("escalations/{escalation_id}/resolve", resolve);
     for (const char* command : {"approve", "reject", "feedback"}) {
         add(command, [command](const TaskCommands& task, const ApiCall& call) { return decide(task, call, command); });

@@ -230,6 +230,7 @@ void add_task_routes(std::vector<Route>& routes, const DashboardParts& parts) {
     routes.push_back({"GET", "/api/stats", [parts](const ApiCall&) { return show_stats(parts); }});
     routes.push_back({"GET", "/api/repositories", [parts](const ApiCall&) { return show_repositories(parts); }});
     routes.push_back({"GET", "/api/plugins", [parts](const ApiCall& call) { return show_by_command(parts, call, "plugins"); }});
+    routes.push_back({"GET", "/api/pipelines", [parts](const ApiCall& call) { return show_by_command(parts, call, "pipelines"); }});
     routes.push_back({"GET", "/api/agents", [parts](const ApiCall& call) { return show_by_command(parts, call, "agents"); }});
     routes.push_back({"GET", "/api/openapi.json", [](const ApiCall&) { return show_openapi(); }});
 }

@@ -2,6 +2,7 @@
 // What is told of the work in a task: phases, steps, records, differences, artifacts, cost.
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
 
 #include "base/clock.hpp"
@@ -43,7 +44,8 @@ json::object step_line(const Record& record) {
     json::array files;
     for (const json::value& change : step->changes.value_or(json::array())) { if (change.is_object()) { files.emplace_back(text_of(change.get_object(), "path")); } }
     const json::value& number = record.body.at("step");
-    return {{"step", number}, {"phase", step->phase}, {"timestamp", time_of(record.body)}, {"action", *step->action->type}, {"result", *step->result->status}, {"summary", *step->result->summary},
+    const json::value target = files.empty() ? json::value(nullptr) : files.front();
+    return {{"step", number}, {"phase", step->phase}, {"timestamp", time_of(record.body)}, {"action", *step->action->type}, {"target", target}, {"result", *step->result->status}, {"summary", *step->result->summary},
             {"files", std::move(files)}, {"tokens", *step->input_tokens + *step->output_tokens}};
 }
 
@@ -166,6 +168,31 @@ double seconds_since_record_before(const FollowedTask& task, const Record& recor
     return std::chrono::duration<double>(*end - *begin).count();
 }
 
+json::value verification_after(const FollowedTask& task, std::uint64_t step) {
+    const auto checks = task.checks_after(step);
+    if (!checks) { return nullptr; }
+    json::object told;
+    if (checks->tests > 0) { told["tests"] = {{"passing", checks->tests_passed}, {"failing", checks->tests - checks->tests_passed}}; }
+    if (checks->conformance) { told["conformance"] = {{"passing", *checks->conformance}}; }
+    return told;
+}
+
+/// What one step of the task may take, from the settings that it was started with. The file is the kernel's own (to_yaml), so its lines are looked at: to parse it
+/// all takes longer than the rest of a step.
+json::value context_limit(const FollowedTask& task) {
+    const auto text = read_file(task.paths().task(), most_file_bytes);
+    if (!text.ok()) { return nullptr; }
+    constexpr std::string_view key = "\n    max_tokens: ";
+    const std::size_t configuration = text->find("\nconfiguration:\n");
+    const std::size_t context = configuration == std::string::npos ? configuration : text->find("\n  context:\n", configuration);
+    const std::size_t at = context == std::string::npos ? context : text->find(key, context);
+    if (at == std::string::npos) { return nullptr; }
+    // Of this part: no line before it is less far in.
+    for (std::size_t line = text->find('\n', context + 1); line < at; line = text->find('\n', line + 1)) { if (!std::string_view(*text).substr(line + 1).starts_with("    ")) { return nullptr; } }
+    std::int64_t most = 0;
+    const char* const begin = text->data() + at + key.size();
+    return std::from_chars(begin, text->data() + text->size(), most).ec == std::errc() ? json::value(most) : json::value(nullptr);
+}
 
 Result<json::object> step_of(const FollowedTask& task, std::uint64_t number) {
     AF_TRY(const std::vector<Record> found, task.steps(number, 1));
@@ -181,16 +208,17 @@ Result<json::object> step_of(const FollowedTask& task, std::uint64_t number) {
     json::object told = step_line(record);
     std::string target;
     if (arguments.ok() && arguments->is_object()) { target = text_of(arguments->get_object(), "path"); }
+    if (told.at("target").is_null()) { told["target"] = text_or_null(target); }
     told["task_id"] = task.state().task_id;
     told["duration_seconds"] = seconds_since_record_before(task, record);
     told["agent"] = record.body.contains("agent") ? record.body.at("agent") : json::value(nullptr);
     told["action"] = {{"type", *step->action->type}, {"target", text_or_null(target)}, {"parameters", arguments.ok() ? *arguments : json::value(json::object())}};
     told["llm_call"] = *step->llm_call;
-    told["context_sent"] = {{"text", blob_text(task, *step->context_blob)}, {"system", blob_text(task, *step->system_blob)}, {"sha256", *step->context_blob}, {"section_tokens", *step->section_tokens}};
+    told["context_sent"] = {{"text", blob_text(task, *step->context_blob)}, {"system", blob_text(task, *step->system_blob)}, {"sha256", *step->context_blob}, {"section_tokens", *step->section_tokens}, {"max_tokens", context_limit(task)}};
     told["llm_response"] = {{"reasoning", text_of(answered, "text")}, {"action_chosen", *step->action->type}, {"tool_calls", list_of(answered, "tool_calls")}};
     told["result"] = {{"success", *step->result->status == "success"}, {"summary", *step->result->summary}, {"output", text_of(detail, "output")}, {"error", step->result->error.value_or("")}};
-    told["state_after"] = {{"tree", *step->tree}};
-    told["diff"] = patch;
+    told["state_after"] = {{"tree", *step->tree}, {"verification_status", verification_after(task, number)}};
+    told["diff"] = {{"file", told.at("target")}, {"patch", patch}};
     told["steps_total"] = task.step_count();
     return told;
 }
@@ -276,6 +304,38 @@ json::object cost_of(const FollowedTask& task) {
             {"by_model", groups(state.ledger.by(&LedgerEntry::model))}, {"over_time", std::move(points)}, {"limits", limits != nullptr ? *limits : json::value(nullptr)}};
 }
 
+// --------------------------------------------------------------------------------------------------------- report --
+
+/// All that is told of a task but its steps and texts: to keep, or to hand to others. `journal` says which records it was made from.
+Result<HttpResponse> show_report(const DashboardParts& parts, const ApiCall& call) {
+    AF_TRY(const Aggregator::Place place, place_of(parts, call));
+    AF_TRY(const Aggregator::Figures figures, parts.tasks.figures(place));
+    json::object report{{"task", to_json(*figures)}};
+    std::string task_id;
+    AF_CHECK(parts.tasks.with_task(place, [&](const FollowedTask& task) -> Result<void> {
+        task_id = task.state().task_id;
+        json::array phases;
+        for (const StageState& stage : task.state().stages) {
+            AF_TRY(json::object phase, phase_of(task, stage.name));
+            phases.emplace_back(std::move(phase));
+        }
+        json::array decisions;
+        for (const IterationDecision& each : task.decisions()) {
+            decisions.push_back({{"phase", each.stage}, {"iteration", each.iteration}, {"decision", each.decision}, {"at", each.at}, {"by", each.by}, {"feedback", each.feedback}});
+        }
+        AF_TRY(json::object artifacts, artifacts_of(task));
+        report["phases"] = std::move(phases);
+        report["decisions"] = std::move(decisions);
+        report["artifacts"] = std::move(artifacts["artifacts"]);
+        report["cost"] = cost_of(task);
+        report["journal"] = {{"records", task.state().seq}, {"hash", task.state().hash}};
+        return {};
+    }));
+    HttpResponse response = json_response(report);
+    response.headers.emplace_back("Content-Disposition", "attachment; filename=\"" + task_id + ".json\"");
+    return response;
+}
+
 // ----------------------------------------------------------------------------------------------------------- diff --
 
 bool is_object_id(const std::string& text) { return text.size() == 40 && text.find_first_not_of("0123456789abcdef") == std::string::npos; }
@@ -341,6 +401,7 @@ void add_work_routes(std::vector<Route>& routes, const DashboardParts& parts) {
     add("artifacts", [](const FollowedTask& task, const ApiCall&) { return artifacts_of(task); });
     add("artifacts/{phase}/{name}", [](const FollowedTask& task, const ApiCall& call) { return artifact_of(task, call.place("phase"), call.place("name")); });
     add("cost", [](const FollowedTask& task, const ApiCall&) -> Told { return cost_of(task); });
+    routes.push_back({"GET", "/api/tasks/{task_id}/report", [parts](const ApiCall& call) { return show_report(parts, call); }});
     routes.push_back({"GET", "/api/tasks/{task_id}/diff", [parts](const ApiCall& call) { return show_diff(parts, call); }});
 }
 

@@ -51,7 +51,8 @@ void tell_address(Program& program, const ServerSettings& settings, unsigned por
 void follow(const Program& program, Aggregator& tasks, EventHub& events) {
     constexpr std::chrono::milliseconds usual_wait{1000};
     constexpr std::chrono::milliseconds wait_without_events{500};
-    constexpr std::chrono::seconds between_whole_looks{10};
+    constexpr std::chrono::seconds between_whole_looks{60};               // Of events nothing is missed as a rule: a look at all costs more than waiting for them.
+    constexpr std::chrono::seconds between_looks_without_events{10};
     const auto folders = task_folders(tasks.repositories());
     auto watch = std::make_unique<ChangeWatch>(folders);
     const SystemClock clock;
@@ -60,7 +61,7 @@ void follow(const Program& program, Aggregator& tasks, EventHub& events) {
         const auto changes = watch->wait(watch->misses_events() ? wait_without_events : usual_wait, -1);
         for (const ChangeWatch::Change& change : changes) { events.publish(change.task.empty() ? tasks.refresh() : tasks.refresh(change.folder, change.task)); }
         events.publish(tasks.refresh_processes());
-        const bool due = clock.steady() - looked >= between_whole_looks;
+        const bool due = clock.steady() - looked >= (watch->misses_events() ? between_looks_without_events : between_whole_looks);
         if (due || (watch->misses_events() && changes.empty())) { events.publish(tasks.refresh()); }
         if (due && watch->misses_events()) { watch = std::make_unique<ChangeWatch>(folders); }      // A folder may have come.
         if (due) { looked = clock.steady(); }

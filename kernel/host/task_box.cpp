@@ -44,6 +44,8 @@ std::string condition_of(const TaskGlance& task) {
     return upper_case(task.summary.status == "running" ? task.summary.current_stage : task.summary.status);
 }
 
+std::string percent_of(const TaskGlance& task) { return fmt::format("{}%", static_cast<unsigned>(task.progress * 100)); }
+
 /// `● 9266d27b GREEN ██████░░░░ 62%`, as much of it as fits.
 BoxLine head_of(const TaskGlance& task, const BoxLook& look, std::chrono::system_clock::time_point now) {
     const auto [sign, colour] = sign_of(task);
@@ -52,11 +54,11 @@ BoxLine head_of(const TaskGlance& task, const BoxLook& look, std::chrono::system
     line.right = time_since(waits || task.summary.status == "paused" || is_over(task.summary.status) ? task.summary.updated_at : task.summary.created_at, now);
     if (is_over(task.summary.status) && !line.right.empty()) { line.right += " ago"; }
     if (task.stages == 0 || is_over(task.summary.status)) { return line; }
-    const std::string share = fmt::format("{}%", task.stages_done * 100 / task.stages);
+    const std::string share = percent_of(task);
     constexpr std::size_t bar_cells = 10;
     const std::size_t used = cells_of(line.text) + cells_of(line.right) + share.size() + 3;
     const std::size_t room = box_room(look);
-    if (!waits && used + bar_cells <= room) { line.text += " " + bar_of(task.stages_done, task.stages, bar_cells); }
+    if (!waits && used + bar_cells <= room) { line.text += " " + bar_of(static_cast<std::size_t>(task.progress * 100), 100, bar_cells); }
     if (used <= room) { line.text += " " + share; }
     return line;
 }
@@ -127,7 +129,7 @@ std::vector<std::string> plain_lines(const TaskGlance& task) {
     std::vector<std::string> lines;
     if (is_over(task.summary.status)) { return lines; }
     const std::string acts = acts_text(task.acts, false, std::nullopt);
-    const std::string share = task.stages == 0 ? "" : fmt::format("{}%", task.stages_done * 100 / task.stages);
+    const std::string share = task.stages == 0 ? "" : percent_of(task);
     if (!share.empty() || !acts.empty()) { lines.push_back(share + (share.empty() || acts.empty() ? "" : "  ") + acts); }
     if (!task.summary.waiting_for.empty()) { lines.push_back("waits for: " + task.summary.waiting_for); }
     if (!task.question.empty()) { lines.push_back(question_of(task, 300)); }

@@ -38,7 +38,8 @@ export function listen(heard, state) {
     source.addEventListener("dropped", () => { source.close(); setTimeout(() => { heard(null); open(); }, 500); });
     source.onerror = () => {
       state(false);
-      if (source.readyState === EventSource.CLOSED) setTimeout(open, 3000);
+      // The dashboard may have been started again: then it does not know this browser, and the answer to the next request says so.
+      if (source.readyState === EventSource.CLOSED) setTimeout(() => { heard(null); open(); }, 3000);
     };
   };
   open();

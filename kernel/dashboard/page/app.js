@@ -1,32 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: which view is shown, when it is drawn anew, and the keyboard.
 import { h, redraw } from "/dom.js";
-import { listen } from "/api.js";
+import { get, listen } from "/api.js";
 import * as views from "/views.js";
 
 const main = document.getElementById("main");
 const notice = document.getElementById("notice");
 const connection = document.getElementById("connection");
-let drawing = null, again = false, lastPlace = null, waitingBefore = null;
+let drawing = null, again = false, lastPlace = null, waitingBefore = null, title = "";
 
 const app = {
   say(text) { notice.textContent = text; notice.hidden = !text; },
   refresh() { draw(); },
+  // How many tasks wait for the person; in the badge and the tab's title, whichever view is shown.
   waiting(count) {
     const badge = document.getElementById("waiting");
     badge.textContent = count;
     badge.hidden = count === 0;
     badge.setAttribute("aria-label", count + " waiting");
     app.count = count;
-    if (waitingBefore !== null && count > waitingBefore && "Notification" in window && Notification.permission === "granted" && document.hidden) new Notification("AgentForge waits for you", { body: count + (count === 1 ? " task" : " tasks") });
+    entitle(title);
+    if (waitingBefore !== null && count > waitingBefore && document.hidden) notify(count);
     waitingBefore = count;
   },
   count: 0,
 };
 
+function entitle(text) {
+  title = text;
+  document.title = (app.count > 0 ? "(" + app.count + ") " : "") + (title ? title + " · " : "") + "AgentForge";
+}
+function notify(count) {
+  if ("Notification" in window && Notification.permission === "granted") new Notification("AgentForge waits for you", { body: count + (count === 1 ? " task" : " tasks"), tag: "agentforge" });
+}
+
 // The first that fits shows the view.
 const routes = [
-  [/^\/?$/, views.tasks, "tasks"], [/^\/attention$/, views.attentions, "attention"], [/^\/new$/, views.start, "new"],
+  [/^\/?$/, views.tasks, "tasks"], [/^\/attention$/, views.attentions, "attention"], [/^\/new$/, views.start, "new"], [/^\/setup$/, views.setup, "setup"],
   [/^\/task\/([^/]+)$/, views.overview, "tasks"], [/^\/task\/([^/]+)\/steps$/, views.timeline, "tasks"], [/^\/task\/([^/]+)\/phase\/([^/]+)$/, views.phase, "tasks"], [/^\/task\/([^/]+)\/step\/(\d+)$/, views.step, "tasks"],
   [/^\/task\/([^/]+)\/diff$/, views.changes, "tasks"], [/^\/task\/([^/]+)\/artifacts$/, views.artifacts, "tasks"], [/^\/task\/([^/]+)\/cost$/, views.cost, "tasks"], [/^\/task\/([^/]+)\/journal$/, views.journal, "tasks"],
 ];
@@ -45,16 +55,20 @@ async function draw() {
   drawing = (async () => {
     const place = location.hash, found = here();
     try {
-      const [title, ...content] = found ? await found.view(app, found.query, ...found.words) : ["Not found", h("p", {}, "There is nothing at this address. ", h("a", { href: "#/" }, "All tasks"))];
+      const [name, ...content] = found ? await found.view(app, found.query, ...found.words) : ["Not found", h("p", {}, "There is nothing at this address. ", h("a", { href: "#/" }, "All tasks"))];
       if (location.hash !== place) { again = true; return; }
       redraw(main, content);
-      document.title = (app.count > 0 ? "(" + app.count + ") " : "") + title + " · AgentForge";
+      entitle(name);
     } catch (problem) {
       if (problem.status === 401) redraw(main, h("section", {}, h("h1", {}, "This browser is not known any more"), h("p", {}, "Start ", h("code", {}, "agentforge dashboard"), " again, and open the address that it prints.")));
       else if (place !== lastPlace) redraw(main, h("section", {}, h("h1", {}, problem.message), h("p", {}, problem.detail || "The dashboard cannot be reached.")));
     }
     for (const entry of document.querySelectorAll("header nav a")) if (found && entry.dataset.view === found.name) entry.setAttribute("aria-current", "page"); else entry.removeAttribute("aria-current");
-    if (place !== lastPlace && lastPlace !== null) { main.focus({ preventScroll: true }); document.documentElement.scrollTop = 0; app.say(""); }
+    if (place !== lastPlace && lastPlace !== null) {
+      // Another filter or page of the same view keeps the focus where it is.
+      if (place.split("?")[0] !== lastPlace.split("?")[0]) { main.focus({ preventScroll: true }); document.documentElement.scrollTop = 0; }
+      app.say("");
+    }
     lastPlace = place;
   })();
   await drawing;
@@ -62,8 +76,16 @@ async function draw() {
   if (again) { again = false; draw(); }
 }
 
-let due = null;
+let due = null, counting = null;
+// The count is asked for by itself, too: a notification comes while another task is shown, or none.
+function count() {
+  counting ??= setTimeout(async () => {
+    counting = null;
+    try { app.waiting((await get("/api/attention")).items.length); } catch { /* the view says what is wrong */ }
+  }, 300);
+}
 function soon(event) {
+  count();
   const [, , id] = location.hash.slice(1).split("?")[0].split("/");
   if (event && id && location.hash.startsWith("#/task/") && event.task_id !== id) return;
   due ??= setTimeout(() => { due = null; draw(); }, 60);
@@ -85,7 +107,7 @@ document.addEventListener("keydown", (event) => {
   if (writes || event.ctrlKey || event.metaKey || event.altKey || help.open) return;
   const click = (id) => document.getElementById(id)?.click();
   const keys = { "?": () => help.showModal(), j: () => entries(1), k: () => entries(-1), u: () => (document.getElementById("up") ? click("up") : (location.hash = "#/")), n: () => (location.hash = "#/new"), "[": () => click("previous"), "]": () => click("next"),
-    "/": () => { const field = document.getElementById("search"); if (field) field.focus(); else location.hash = "#/"; }, gt: () => (location.hash = "#/"), ga: () => (location.hash = "#/attention") };
+    "/": () => { const field = document.getElementById("search"); if (field) field.focus(); else location.hash = "#/"; }, gt: () => (location.hash = "#/"), ga: () => (location.hash = "#/attention"), gs: () => (location.hash = "#/setup") };
   const action = keys[typed + event.key] || keys[event.key];
   typed = event.key === "g" ? "g" : "";
   if (action) { event.preventDefault(); action(); }
@@ -99,4 +121,5 @@ listen(soon, (stands) => {
   if (stands && was) draw();
 });
 setInterval(() => { if (!document.hidden && !main.contains(document.activeElement)) draw(); }, 30000);
+count();
 draw();

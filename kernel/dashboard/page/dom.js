@@ -39,17 +39,24 @@ export function forget(prefix) {
   for (const key of [...drafts.keys()]) if (key.startsWith(prefix)) drafts.delete(key);
 }
 
-// Puts a new content in place of the old one; focus, selection, open details and scroll stay.
+// Puts a new content in place of the old one; focus, selection, open details and scroll stay. What is the same element as before is not touched.
 export function redraw(place, ...content) {
   const focused = document.activeElement;
   const key = focused && place.contains(focused) ? focused.dataset.key || focused.getAttribute("href") : null;
   const selection = focused && "selectionStart" in focused ? [focused.selectionStart, focused.selectionEnd] : null;
-  const open = [...place.querySelectorAll("details[open][data-key]")].map((details) => details.dataset.key);
+  const details = [...place.querySelectorAll("details[data-key]")].map((each) => [each.dataset.key, each.open]);
+  const scrolled = [...place.querySelectorAll("pre, .diff, .table")].map((each) => [each.scrollTop, each.scrollLeft]);
   const top = document.documentElement.scrollTop;
-  place.replaceChildren();
-  append(place, content);
-  for (const details of place.querySelectorAll("details[data-key]")) if (open.includes(details.dataset.key)) details.open = true;
-  if (key) {
+  const next = document.createElement("div");
+  const kept = new Set();
+  const nodes = content.flat(Infinity).filter((node) => node !== null && node !== undefined && node !== false).map((node) => (node instanceof Node ? node : document.createTextNode(String(node))));
+  for (const node of nodes) if (node.parentNode === place) kept.add(node); else next.append(node);
+  for (const node of [...place.childNodes]) if (!kept.has(node)) node.remove();
+  nodes.forEach((node, index) => { if (place.childNodes[index] !== node) place.insertBefore(node, place.childNodes[index] || null); });
+  const were = new Map(details);
+  for (const each of place.querySelectorAll("details[data-key]")) if (were.has(each.dataset.key)) each.open = were.get(each.dataset.key);
+  [...place.querySelectorAll("pre, .diff, .table")].forEach((each, index) => { if (scrolled[index]) [each.scrollTop, each.scrollLeft] = scrolled[index]; });
+  if (key && document.activeElement !== focused) {
     const again = [...place.querySelectorAll("[data-key], a[href]")].find((element) => (element.dataset.key || element.getAttribute("href")) === key);
     if (again) {
       again.focus({ preventScroll: true });

@@ -3,6 +3,7 @@
 import { h, draft, forget } from "/dom.js";
 import { post, task } from "/api.js";
 import { since, date } from "/words.js";
+import * as code from "/code.js";
 
 // Runs one action, with its button out of use meanwhile, and says what became of it.
 export function act(app, work, done) {
@@ -11,7 +12,7 @@ export function act(app, work, done) {
     for (const button of buttons) button.disabled = true;
     try {
       const answer = await work();
-      app.say(answer && answer.resumed === false && answer.problem ? "Answered, but the task cannot go on: " + answer.problem.title + ". " + answer.problem.detail : done);
+      app.say(answer && answer.resumed === false && answer.problem ? (answer.answered ? "Answered" : "Made") + ", but the task cannot go on: " + answer.problem.title + ". " + answer.problem.detail : done);
     } catch (problem) {
       app.say((problem.status === 409 ? "Nothing was changed: what you saw is no longer what is there. " : "") + problem.message + (problem.detail ? ". " + problem.detail : "") + (problem.code ? " (" + problem.code + ")" : ""));
     } finally {
@@ -29,9 +30,9 @@ export function attention(app, item) {
   const text = () => document.querySelector('[data-key="' + CSS.escape(key + "text") + '"]').value;
   const bound = { id: item.id, hash: item.hash };
   const finished = (what) => { forget(key); return what; };
-  const head = [h("h3", {}, item.phase + " " + asked(item)), h("p", { class: "small quiet" }, h("a", { href: "#/task/" + item.task_id }, item.request), " · " + item.repo + " · ", h("time", { datetime: item.created_at, title: date(item.created_at) }, since(item.created_at)),
+  const head = [h("h2", {}, item.phase + " " + asked(item)), h("p", { class: "small quiet" }, h("a", { href: "#/task/" + item.task_id }, item.request), " · " + item.repo + " · ", h("time", { datetime: item.created_at, title: date(item.created_at) }, since(item.created_at)),
     item.deadline ? " · until " + date(item.deadline) + " (then: " + item.at_deadline + ")" : "")];
-  const shown = item.shown && h("details", { "data-key": key + "shown", open: true }, h("summary", {}, item.kind === "action" ? "The action" : "The artifact"), h("pre", { tabindex: 0 }, item.shown));
+  const shown = item.shown && h("details", { "data-key": key + "shown", open: true }, h("summary", {}, item.kind === "action" ? "The action" : "The artifact"), item.kind === "action" ? h("pre", { tabindex: 0 }, item.shown) : code.show(item.shown, "artifact.yaml"));
   if (item.kind === "escalation") {
     const answer = (words) => act(app, () => post(place + "/escalations/" + encodeURIComponent(item.id) + "/resolve", { answer: words() }).then(finished), "Answered. The task goes on.");
     return h("div", { class: "card wait" }, head, item.issue && h("p", {}, item.issue), h("p", {}, h("strong", {}, item.question)),
@@ -71,7 +72,7 @@ export function controls(app, shown) {
 
 export function startForm(app, repositories, pipelines) {
   const words = "new-request";
-  const choice = (id, label, values, first) => [h("label", { for: id }, label), h("select", { id }, first && h("option", { value: "" }, first), values.map((value) => h("option", { value }, value)))];
+  const choice = (id, label, values, first) => [h("label", { for: id }, label), h("select", { id, "data-key": id }, first && h("option", { value: "" }, first), values.map(([value, words]) => h("option", { value }, words || value)))];
   const value = (id) => document.getElementById(id).value;
   const checked = (id) => document.getElementById(id).checked;
   const go = async (event) => {
@@ -89,7 +90,23 @@ export function startForm(app, repositories, pipelines) {
     button.disabled = false;
   };
   return h("form", { class: "card", onsubmit: go }, h("label", { for: "new-words" }, "What is to be done"), draft("textarea", words, { id: "new-words", required: true, placeholder: "Add a --version flag" }),
-    choice("new-repo", "Repository", repositories.map((each) => each.name)), choice("new-pipeline", "Pipeline", pipelines, "the usual one"),
+    choice("new-repo", "Repository", repositories.map((each) => [each.name])), choice("new-pipeline", "Pipeline", pipelines.map((each) => [each.name, each.name + ": " + each.description]), "the usual one"),
     h("p", {}, h("label", { class: "inline" }, h("input", { type: "checkbox", id: "new-supervised" }), "Ask me after every phase")),
     h("div", { class: "buttons" }, h("button", { class: "main" }, "Start")));
+}
+
+// A step done again, or gone on from: as a task of its own, so that this one stays as it is.
+export function goOnFrom(app, shown, step) {
+  const key = "fork-" + shown.task_id + "-" + step;
+  const words = () => { const field = document.querySelector('[data-key="' + CSS.escape(key) + '"]'); return field && field.value.trim() ? { feedback: field.value } : {}; };
+  const fork = (from) => act(app, async () => {
+    const made = await post(task(shown.task_id, "/fork"), { step: from, ...words() });
+    forget(key);
+    location.hash = "#/task/" + made.task_id;
+    return made;
+  }, "A new task goes on from there.");
+  return h("section", { "aria-label": "Try again" }, h("h2", {}, "Try again from here"), h("p", { class: "small quiet" }, "A new task shares the steps up to this one and goes on with the model. This task stays as it is."),
+    h("label", { for: key }, "Tell the model (optional)"), draft("textarea", key, { id: key, rows: 2 }),
+    h("div", { class: "buttons" }, step > 1 && h("button", { type: "button", "data-key": key + "-again", onclick: fork(step - 1) }, "Do this step again"), h("button", { type: "button", "data-key": key + "-on", onclick: fork(step) }, "Go on after this step")),
+    h("p", { class: "small quiet" }, "To check that everything recorded can be reproduced: ", h("code", {}, "agentforge replay " + shown.task_id + " --verify")));
 }

@@ -3,18 +3,20 @@
 import { h, drawing } from "/dom.js";
 import { get, task } from "/api.js";
 import { clock, date, money, named, number, percent, sign, since, span, stageSign, tone } from "/words.js";
-import { attention, controls, startForm } from "/forms.js";
+import { attention, controls, goOnFrom, startForm } from "/forms.js";
+import * as code from "/code.js";
 import * as diff from "/diff.js";
 
 const link = (to, ...text) => h("a", { href: "#/" + to }, text);
 const entry = (to, ...content) => h("a", { href: "#/" + to, "data-entry": true }, content);
+const unseen = (text) => h("span", { class: "unseen" }, text);
 const fact = (name, ...value) => [h("dt", {}, name), h("dd", {}, value)];
 
 function stages(shown, current) {
   return h("ol", { class: "stages", "aria-label": "Phases" }, shown.pipeline.stages.map((stage) => {
     const now = stage.name === shown.status.phase && shown.status.state !== "completed";
-    return h("li", { class: now ? "now" : "", "aria-current": stage.name === current ? "step" : null }, h("a", { href: "#/task/" + shown.task_id + "/phase/" + stage.name, "aria-label": stage.name + ", " + stage.status + ", " + stage.steps + " steps" },
-      h("span", { class: tone(stage.status) }, now ? "●" : stageSign(stage.status)), " " + stage.name.toUpperCase(), h("small", {}, stage.steps ? stage.steps + (stage.steps === 1 ? " step" : " steps") : stage.status)));
+    return h("li", { class: now ? "now" : "", "aria-current": stage.name === current ? "step" : null }, h("a", { href: "#/task/" + shown.task_id + "/phase/" + stage.name },
+      h("span", { class: tone(stage.status), "aria-hidden": "true" }, now ? "●" : stageSign(stage.status)), " " + stage.name.toUpperCase(), stage.steps > 0 && unseen(", " + stage.status.replaceAll("_", " ") + ", "), h("small", {}, stage.steps ? stage.steps + (stage.steps === 1 ? " step" : " steps") : stage.status)));
   }));
 }
 
@@ -39,7 +41,7 @@ function troubles(problems) {
 
 export async function tasks(app, query) {
   const filter = { q: query.get("q") || "", state: query.get("state") || "", repo: query.get("repo") || "", limit: query.get("limit") || "50" };
-  const [list, waits, known] = await Promise.all([get("/api/tasks", filter), get("/api/attention"), get("/api/repositories")]);
+  const [list, waits, known, sums] = await Promise.all([get("/api/tasks", filter), get("/api/attention"), get("/api/repositories"), get("/api/stats")]);
   app.waiting(waits.items.length);
   const over = (shown) => ["completed", "aborted", "failed"].includes(shown.status.state);
   const go = (change) => { location.hash = "#/?" + new URLSearchParams(Object.entries({ ...filter, ...change }).filter(([key, value]) => value && !(key === "limit" && value === "50"))); };
@@ -51,8 +53,9 @@ export async function tasks(app, query) {
     known.repositories.length > 1 && h("select", { "aria-label": "Repository", "data-key": "repo", onchange: (event) => go({ repo: event.currentTarget.value }) }, h("option", { value: "" }, "every repository"),
       known.repositories.map((each) => h("option", { value: each.name, selected: each.name === filter.repo }, each.name))),
     h("span", { class: "quiet small", role: "status" }, list.total + (list.total === 1 ? " task" : " tasks")));
-  return ["Tasks", h("h1", {}, "Tasks"), search, h("p", {}),
-    waits.items.length > 0 && h("section", { class: "wait" }, h("h2", {}, "Needs attention"), h("ul", { class: "plain" }, waits.items.map((item) => h("li", {}, h("div", { class: "row" }, h("span", {}, h("span", { "aria-hidden": "true" }, "⚠ "), entry("attention", item.request)), h("span", { class: "spring" }), h("span", { class: "quiet small" }, item.repo + " · " + since(item.created_at))), h("div", { class: "small" }, item.kind === "approval" ? "Approval of " + item.phase : item.question))))),
+  const counted = [["in_progress", "active"], ["waiting", sums.states.waiting === 1 ? "waits for you" : "wait for you"], ["completed", "completed"]].map(([state, words]) => (sums.states[state] || 0) + " " + words);
+  return ["Tasks", h("div", { class: "row" }, h("h1", {}, "Tasks"), h("span", { class: "spring" }), sums.tasks > 0 && h("span", { class: "quiet small" }, [...counted, number(sums.steps) + " steps", number(sums.tokens_used) + " tokens", sums.tokens_used > 0 && money(sums)].filter(Boolean).join(" · "))), search, h("p", {}),
+    waits.items.length > 0 && !filter.q && !filter.state && !filter.repo && h("section", { class: "wait" }, h("h2", {}, "Needs attention"), h("ul", { class: "plain" }, waits.items.map((item) => h("li", {}, h("div", { class: "row" }, h("span", {}, h("span", { "aria-hidden": "true" }, "⚠ "), entry("task/" + item.task_id, item.request)), h("span", { class: "spring" }), h("span", { class: "quiet small" }, item.repo + " · " + since(item.created_at))), h("div", { class: "small" }, item.kind === "approval" ? "Approval of " + item.phase : item.question))))),
     active.length > 0 && h("section", {}, h("h2", {}, "Active tasks"), h("ul", { class: "plain" }, active.map(card))),
     ended.length > 0 && h("section", {}, h("h2", {}, "Ended tasks"), h("ul", { class: "plain" }, ended.map(card))),
     list.tasks.length === 0 && h("section", {}, h("p", {}, filter.q || filter.state || filter.repo ? "No task is like that." : "No task yet. ", !filter.q && link("new", "Start one"))),
@@ -68,8 +71,24 @@ export async function attentions(app) {
 }
 
 export async function start(app) {
+  const [known, all] = await Promise.all([get("/api/repositories"), get("/api/pipelines").catch(() => ({ pipelines: [] }))]);
+  return ["New task", h("h1", {}, "New task"), startForm(app, known.repositories, all.pipelines)];
+}
+
+// What there is: repositories, and in one of them agents, pipelines and plugins.
+export async function setup(app, query) {
   const known = await get("/api/repositories");
-  return ["New task", h("h1", {}, "New task"), startForm(app, known.repositories, ["design", "implement", "test", "review", "fix"])];
+  const repo = query.get("repo") || (known.repositories[0] || {}).name || "";
+  const none = (problem) => ({ problem });
+  const [agents, pipelines, plugins] = await Promise.all(["/api/agents", "/api/pipelines", "/api/plugins"].map((path) => get(path, { repo }).catch(none)));
+  const list = (title, told, rows) => h("section", {}, h("h2", {}, title), told.problem ? h("p", { class: "bad" }, told.problem.message + ". " + told.problem.detail) : rows.length ? h("ul", { class: "plain" }, rows) : h("p", { class: "quiet" }, "None."));
+  const row = (name, kind, about) => h("li", {}, h("div", { class: "row" }, h("strong", {}, name), h("span", { class: "quiet small" }, kind)), about && h("div", { class: "small" }, about));
+  return ["Setup", h("h1", {}, "Setup"), h("section", {}, h("h2", {}, "Repositories"), h("ul", { class: "plain" }, known.repositories.map((each) => h("li", { class: "row" }, h("a", { href: "#/setup?repo=" + encodeURIComponent(each.name), "data-entry": true, "aria-current": each.name === repo ? "true" : null }, each.name), h("span", { class: "quiet small" }, each.path)))),
+    h("p", { class: "small quiet" }, "To add one: ", h("code", {}, "agentforge repo add PATH"), ", and start the dashboard again.")),
+    h("p", { class: "small quiet" }, "In " + repo + ":"),
+    h("div", { class: "grid" }, list("Pipelines", pipelines, (pipelines.pipelines || []).map((each) => row(each.name, each.stages.join(" → "), each.description))),
+      list("Agents", agents, (agents.agents || []).map((each) => row(each.role, (each.stage || "review") + (each.of_project ? " · of this project" : ""), each.description)))),
+    list("Plugins", plugins, (plugins.plugins || []).map((each) => row(each.provides.map((one) => one.name).join(", ") || each.id, [...new Set(each.provides.map((one) => one.kind))].join(", ") + " " + each.version + (each.state === "ready" ? "" : " · " + each.state), each.problem || each.description))), troubles(known.problems)];
 }
 
 function tabs(id, current) {
@@ -97,10 +116,11 @@ function criteria(phase) {
     each.violations && each.violations.length > 0 && h("details", { "data-key": "violations-" + each.name }, h("summary", {}, each.violations.length + " violations"), h("ul", {}, each.violations.map((each) => h("li", {}, each.file + ":" + each.line + " " + each.message)))))));
 }
 
-function steps(id, lines) {
-  return h("ol", { class: "timeline", "aria-label": "Steps, the newest first" }, lines.map((step) => h("li", {}, h("a", { href: "#/task/" + id + "/step/" + step.step, "data-entry": true, "aria-label": "Step " + step.step + ", " + step.action + ", " + step.result + ": " + step.summary },
-    h("time", { class: "quiet when", datetime: step.timestamp }, clock(step.timestamp)), h("span", { class: "quiet" }, "#" + step.step), h("span", {}, h("strong", {}, step.action), " " + step.files.join(", ")), h("span", { class: step.result === "success" ? "good" : "bad" }, step.result === "success" ? "✓" : "✗"), h("span", { class: "summary" }, step.summary)))));
+function stepLine(id, step) {
+  return h("li", {}, h("a", { href: "#/task/" + id + "/step/" + step.step, "data-entry": true },
+    h("time", { class: "quiet when", datetime: step.timestamp }, clock(step.timestamp)), h("span", { class: "quiet" }, unseen("Step "), "#" + step.step), h("span", {}, h("strong", {}, step.action), " " + (step.files.length ? step.files.join(", ") : step.target || "")), h("span", { class: step.result === "success" ? "good" : "bad" }, h("span", { "aria-hidden": "true" }, step.result === "success" ? "✓" : "✗"), unseen(step.result + ": ")), h("span", { class: "summary" }, step.summary)));
 }
+const steps = (id, lines) => h("ol", { class: "timeline", "aria-label": "Steps, the newest first" }, lines.map((step) => stepLine(id, step)));
 
 export async function overview(app, query, id) {
   const [shown, waits] = await Promise.all([get(task(id)), get("/api/attention", { task_id: id })]);
@@ -116,23 +136,56 @@ export async function overview(app, query, id) {
       h("section", {}, h("h2", {}, "Figures"), h("dl", { class: "facts" }, fact("Started", date(shown.timing.started_at)), fact("Elapsed", span(shown.timing.elapsed_seconds) + ", " + span(shown.timing.working_seconds) + " of work"),
         shown.timing.estimated_remaining_seconds !== null && fact("Left, as estimated", span(shown.timing.estimated_remaining_seconds)), fact("Steps", number(shown.steps.total)), fact("Tokens", number(shown.cost.tokens_used)), fact("Cost", money(shown.cost)),
         shown.steps.total > 0 && fact("Tokens a step", number(Math.round(shown.cost.tokens_used / shown.steps.total))), shown.health.tests_total > 0 && fact("Tests", shown.health.tests_passing + "/" + shown.health.tests_total), fact("Recent errors", shown.health.errors_recent),
-        shown.delivery.commit && fact("Commit", shown.delivery.commit), shown.delivery.branch && fact("Branch", shown.delivery.branch), shown.delivery.pr_url && fact("Request", shown.delivery.pr_url), current && current.cycle > 0 && fact("Cycles", current.cycle))),
+        shown.delivery.commit && fact("Commit", shown.delivery.commit), shown.delivery.branch && fact("Branch", shown.delivery.branch), shown.delivery.pr_url && fact("Request", shown.delivery.pr_url), current && current.cycle > 0 && fact("Cycles", current.cycle)),
+        h("p", { class: "row" }, link("task/" + id + "/journal", "All records"), h("a", { href: task(id, "/report"), download: id + ".json" }, "Export the report"))),
       phase && phase.steps.recent.length > 0 && h("section", {}, h("h2", {}, "Latest steps"), steps(id, phase.steps.recent.slice(0, 8)), link("task/" + id + "/steps", "All steps"))),
     controls(app, shown)];
 }
 
+// A step that is recorded never changes: its element is made once. A live task costs the new steps only, however many are shown.
+const MOST_STEPS = 20000;
+const timelines = new Map();
+function timelineOf(id) {
+  const known = timelines.get(id) || { newest: 0, before: null, shown: 0, title: h("h2", {}), list: steps(id, []), more: h("p", {}) };
+  known.section ??= h("section", {}, known.title, known.list, known.more);
+  timelines.delete(id);
+  timelines.set(id, known);
+  if (timelines.size > 4) timelines.delete(timelines.keys().next().value);
+  return known;
+}
+
 export async function timeline(app, query, id) {
-  const limit = Math.min(20000, Number(query.get("n") || 100));
+  const wanted = Math.min(MOST_STEPS, Number(query.get("n") || 100));
   const shown = await get(task(id));
-  const lines = [];
-  let before = "", total = 0;
-  do {
-    const page = await get(task(id, "/steps"), { limit: Math.min(500, limit - lines.length), before });
-    lines.push(...page.steps);
-    total = page.total;
-    before = page.next_before;
-  } while (before !== null && lines.length < limit);
-  return [shown.request, head(shown, "/steps"), h("section", {}, h("h2", {}, number(total) + " steps"), steps(id, lines), before !== null && h("p", {}, h("button", { type: "button", "data-key": "more", onclick: () => { location.hash = "#/task/" + id + "/steps?n=" + limit * 4; } }, "Load more")))];
+  if ((timelines.get(id) || { newest: 0 }).newest > shown.steps.total) timelines.delete(id);
+  const known = timelineOf(id);
+  const page = (before) => get(task(id, "/steps"), { limit: 500, before });
+  const fresh = [];
+  if (known.newest < shown.steps.total) {
+    const first = known.newest > 0 && shown.steps.total - known.newest <= 2000;      // Else what is shown is too old to go on from.
+    if (!first && known.newest > 0) { known.list.replaceChildren(); known.shown = 0; known.newest = 0; known.before = null; }
+    let at = await get(task(id, "/steps"), { limit: Math.min(500, known.newest > 0 ? shown.steps.total - known.newest : wanted) });
+    const stop = known.newest;
+    known.newest = at.steps.length ? at.steps[0].step : known.newest;
+    fresh.push(...at.steps.filter((step) => step.step > stop));
+    while (stop > 0 && at.next_before !== null && at.next_before > stop + 1) {
+      at = await page(at.next_before);
+      fresh.push(...at.steps.filter((step) => step.step > stop));
+    }
+    if (stop === 0) known.before = at.next_before;
+    known.list.prepend(...fresh.map((step) => stepLine(id, step)));
+    known.shown += fresh.length;
+  }
+  while (known.shown < wanted && known.before !== null) {
+    const older = await page(known.before);
+    known.list.append(...older.steps.map((step) => stepLine(id, step)));
+    known.shown += older.steps.length;
+    known.before = older.next_before;
+  }
+  known.title.textContent = number(shown.steps.total) + (shown.steps.total === 1 ? " step" : " steps");
+  known.more.replaceChildren();
+  if (known.before !== null && known.shown < MOST_STEPS) known.more.append(h("button", { type: "button", "data-key": "more", onclick: () => { location.hash = "#/task/" + id + "/steps?n=" + Math.min(MOST_STEPS, known.shown * 4); } }, "Load more"));
+  return [shown.request, head(shown, "/steps"), known.section];
 }
 
 export async function phase(app, query, id, name) {
@@ -144,11 +197,14 @@ export async function phase(app, query, id, name) {
     h("section", {}, h("h2", {}, "Steps"), told.steps.recent.length ? steps(id, told.steps.recent) : h("p", { class: "quiet" }, "None.")), told.artifact && h("p", {}, link("task/" + id + "/artifacts?phase=" + name, "Artifacts of this phase"))];
 }
 
-function budget(tokens) {
+// The sections of a context as parts of what one step may take.
+function budget(tokens, most) {
   const sections = Object.entries(tokens).filter(([key, value]) => typeof value === "number" && value > 0 && !["total", "calibration_permille"].includes(key));
-  const sum = sections.reduce((all, [, value]) => all + value, 0) || 1;
-  return [h("div", { class: "budget", role: "img", "aria-label": "Tokens of the context by section" }, sections.map(([, value], index) => { const part = h("span", { class: "c" + (index % 7) }); part.style.width = (100 * value) / sum + "%"; return part; })),
-    h("ul", { class: "legend" }, sections.map(([key, value], index) => h("li", {}, h("i", { class: "c" + (index % 7) }), key.replaceAll("_", " ") + " " + number(value))), h("li", {}, h("strong", {}, "total " + number(tokens.total || sum))))];
+  const sum = tokens.total || sections.reduce((all, [, value]) => all + value, 0);
+  const whole = Math.max(most || 0, sum) || 1;
+  const left = most && most > sum ? most - sum : 0;
+  return [h("div", { class: "budget", role: "img", "aria-label": number(sum) + (most ? " of " + number(most) : "") + " tokens" }, sections.map(([, value], index) => { const part = h("span", { class: "c" + (index % 7) }); part.style.width = (100 * value) / whole + "%"; return part; })),
+    h("ul", { class: "legend" }, sections.map(([key, value], index) => h("li", {}, h("i", { class: "c" + (index % 7) }), key.replaceAll("_", " ") + " " + number(value))), h("li", {}, h("strong", {}, number(sum) + (most ? " of " + number(most) : "") + " tokens")), left > 0 && h("li", { class: "quiet" }, number(left) + " left"))];
 }
 
 export async function step(app, query, id, which) {
@@ -158,11 +214,17 @@ export async function step(app, query, id, which) {
   return ["Step " + which + " · " + shown.request, head(shown, null, "#/task/" + id + "/phase/" + told.phase),
     h("p", { class: "row" }, at > 1 && h("a", { href: "#/task/" + id + "/step/" + (at - 1), id: "previous" }, "← Step " + (at - 1)), at < told.steps_total && h("a", { href: "#/task/" + id + "/step/" + (at + 1), id: "next" }, "Step " + (at + 1) + " →")),
     h("section", {}, h("h2", {}, "Step " + which + ": " + told.action.type + (told.action.target ? " " + told.action.target : "")), h("dl", { class: "facts" }, fact("Phase", told.phase), fact("Time", date(told.timestamp) + ", " + told.duration_seconds.toFixed(1) + " s"), told.agent && fact("Agent", told.agent.role), told.llm_call.model && fact("Model", told.llm_call.model), fact("Tokens", number(told.llm_call.prompt_tokens) + " in, " + number(told.llm_call.completion_tokens) + " out"), fact("Result", h("span", { class: told.result.success ? "good" : "bad" }, told.result.success ? "✓ " : "✗ ", told.result.summary)))),
-    told.diff && h("section", {}, h("div", { class: "row" }, h("h2", {}, "What it changed"), h("span", { class: "spring" }), columns(two, "#/task/" + id + "/step/" + which)), diff.show(told.diff, two)),
-    h("section", {}, h("h2", {}, "What the model saw"), budget(told.context_sent.section_tokens), h("p", { class: "small quiet" }, "SHA-256 of the context: " + told.context_sent.sha256),
-      h("details", { "data-key": "context" }, h("summary", {}, "Context, byte for byte"), h("pre", { tabindex: 0 }, told.context_sent.text)), h("details", { "data-key": "system" }, h("summary", {}, "System prompt"), h("pre", { tabindex: 0 }, told.context_sent.system))),
-    h("section", {}, h("h2", {}, "What it answered"), told.llm_response.reasoning && h("pre", { tabindex: 0 }, told.llm_response.reasoning), h("details", { "data-key": "parameters", open: true }, h("summary", {}, "Parameters of " + told.action.type), h("pre", { tabindex: 0 }, JSON.stringify(told.action.parameters, null, 2)))),
-    (told.result.output || told.result.error) && h("section", {}, h("h2", {}, "What came of it"), told.result.output && h("pre", { tabindex: 0 }, told.result.output), told.result.error && h("pre", { tabindex: 0, class: "bad" }, told.result.error))];
+    told.diff.patch && h("section", {}, h("div", { class: "row" }, h("h2", {}, "What it changed"), h("span", { class: "spring" }), columns(two, "#/task/" + id + "/step/" + which)), diff.show(told.diff.patch, two)),
+    h("section", {}, h("h2", {}, "What the model saw"), budget(told.context_sent.section_tokens, told.context_sent.max_tokens), h("p", { class: "small quiet" }, "SHA-256 of the context: " + told.context_sent.sha256),
+      h("details", { "data-key": "context" }, h("summary", {}, "Context, byte for byte"), code.show(told.context_sent.text, "context.yaml")), h("details", { "data-key": "system" }, h("summary", {}, "System prompt"), h("pre", { tabindex: 0 }, told.context_sent.system))),
+    h("section", {}, h("h2", {}, "What it answered"), told.llm_response.reasoning && h("pre", { tabindex: 0 }, told.llm_response.reasoning), h("details", { "data-key": "parameters", open: true }, h("summary", {}, "Parameters of " + told.action.type), code.show(JSON.stringify(told.action.parameters, null, 2), "parameters.json"))),
+    (told.result.output || told.result.error) && h("section", {}, h("h2", {}, "What came of it"), told.result.output && h("pre", { tabindex: 0 }, told.result.output), told.result.error && h("pre", { tabindex: 0, class: "bad" }, told.result.error)),
+    after(told.state_after), goOnFrom(app, shown, at)];
+}
+
+function after(state) {
+  const checks = state.verification_status;
+  return checks && h("section", {}, h("h2", {}, "What the gates had said by then"), h("dl", { class: "facts" }, checks.tests && fact("Tests", checks.tests.passing + " pass, " + checks.tests.failing + " fail"), checks.conformance && fact("Conformance", checks.conformance.passing ? "holds" : "does not hold"), fact("Tree", state.tree)));
 }
 
 function columns(two, place) {
@@ -175,7 +237,7 @@ export async function changes(app, query, id) {
   const two = query.get("two") === "1", only = query.get("path") || "";
   return ["Changes · " + shown.request, head(shown, "/diff"), told.problem && h("p", { class: "quiet" }, told.problem.message),
     h("section", {}, h("div", { class: "row" }, h("h2", {}, told.files.length + (told.files.length === 1 ? " file" : " files")), h("span", { class: "spring" }), only && link("task/" + id + "/diff", "All files"), columns(two, "#/task/" + id + "/diff" + (only ? "?path=" + encodeURIComponent(only) : ""))),
-      h("ul", { class: "plain" }, told.files.map((file) => h("li", { class: "row" }, h("span", {}, file.status), link("task/" + id + "/diff?path=" + encodeURIComponent(file.path), file.path), h("span", { class: "spring" }), h("span", { class: "good" }, "+" + file.lines_added), h("span", { class: "bad" }, "−" + file.lines_removed))))),
+      h("ul", { class: "plain" }, told.files.map((file) => h("li", { class: "row" }, h("span", { class: { A: "good", D: "bad" }[file.status] }, { A: "new", M: "changed", D: "gone", R: "renamed", T: "changed" }[file.status] || file.status), link("task/" + id + "/diff?path=" + encodeURIComponent(file.path), file.path), h("span", { class: "spring" }), h("span", { class: "good" }, "+" + file.lines_added), h("span", { class: "bad" }, "−" + file.lines_removed))))),
     diff.show(told.patch, two, only)];
 }
 
@@ -190,20 +252,25 @@ export async function artifacts(app, query, id) {
   return ["Artifacts · " + shown.request, head(shown, "/artifacts"),
     h("section", {}, h("h2", {}, "Artifacts"), list.artifacts.length ? h("ul", { class: "plain" }, list.artifacts.map((each) => h("li", { class: "row" }, h("span", { class: "quiet" }, each.phase), link(to(each), each.name), h("span", { class: "quiet small" }, each.version)))) : h("p", { class: "quiet" }, "None yet.")),
     one && h("section", {}, h("h2", {}, one.phase + "/" + one.name), versions.length > 0 && h("p", { class: "row small" }, "Compare with: ", versions.map((each) => link(to(chosen, "&against=" + encodeURIComponent(each.phase + "/" + each.name)), each.name))),
-      other ? diff.show(diff.between(one.name, other.text, one.text), query.get("two") === "1") : h("pre", { tabindex: 0 }, one.text))];
+      other ? diff.show(diff.between(one.name, other.text, one.text), query.get("two") === "1") : code.show(one.text, one.name))];
 }
 
-function chart(points) {
-  if (points.length < 2) return null;
-  const most = points[points.length - 1].tokens_used || 1, last = points[points.length - 1].step || 1;
-  return drawing("svg", { class: "chart", viewBox: "0 0 100 40", preserveAspectRatio: "none", role: "img", "aria-label": "Tokens used over the steps, up to " + number(most) },
-    drawing("line", { x1: 0, y1: 40, x2: 100, y2: 40 }), drawing("polyline", { points: points.map((point) => (100 * point.step) / last + "," + (40 - (38 * point.tokens_used) / most)).join(" ") }));
+// A sum over the steps: tokens, and money where it is known.
+function chart(points, key, words) {
+  const most = Math.max(0, ...points.map((point) => point[key]));
+  if (points.length < 2 || most === 0) return null;
+  const last = points[points.length - 1].step || 1;
+  const at = (point) => (100 * point.step) / last + "," + (40 - (38 * point[key]) / most);
+  return h("figure", { class: "chart" }, h("figcaption", { class: "small quiet row" }, h("span", {}, words(most)), h("span", { class: "spring" }), h("span", {}, clock(points[0].at) + " to " + clock(points[points.length - 1].at))),
+    drawing("svg", { viewBox: "0 0 100 40", preserveAspectRatio: "none", role: "img", "aria-label": words(most) + " after " + last + " steps" },
+      drawing("line", { x1: 0, y1: 40, x2: 100, y2: 40 }), drawing("polyline", { points: ["0,40", ...points.map(at)].join(" ") })),
+    h("div", { class: "small quiet row", "aria-hidden": "true" }, h("span", {}, "step 0"), h("span", { class: "spring" }), h("span", {}, "step " + number(last))));
 }
 
 export async function cost(app, query, id) {
   const [shown, told] = await Promise.all([get(task(id)), get(task(id, "/cost"))]);
   const table = (title, rows) => h("section", {}, h("h2", {}, title), h("div", { class: "table" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "name"), ["calls", "tokens", "cost"].map((name) => h("th", { class: "number" }, name)))), h("tbody", {}, rows.map((row) => h("tr", {}, h("td", {}, row.name || "(not named)"), h("td", { class: "number" }, row.calls), h("td", { class: "number" }, number(row.tokens_used)), h("td", { class: "number" }, money(row))))))));
-  return ["Cost · " + shown.request, head(shown, "/cost"), h("section", {}, h("h2", {}, told.in_words + ", " + number(told.tokens_used) + " tokens"), chart(told.over_time), h("p", { class: "small quiet" }, "Tokens used, step by step.")), h("div", { class: "grid" }, table("By phase", told.by_phase), table("By agent", told.by_agent), table("By model", told.by_model))];
+  return ["Cost · " + shown.request, head(shown, "/cost"), h("section", {}, h("h2", {}, told.in_words + ", " + number(told.tokens_used) + " tokens"), h("div", { class: "grid" }, chart(told.over_time, "tokens_used", (most) => number(most) + " tokens"), chart(told.over_time, "estimated_cost_usd", (most) => "$" + most.toFixed(most < 1 ? 4 : 2)))), h("div", { class: "grid" }, table("By phase", told.by_phase), table("By agent", told.by_agent), table("By model", told.by_model))];
 }
 
 export async function journal(app, query, id) {

@@ -14,10 +14,10 @@ export const clock = (time) => (time ? new Date(time).toLocaleTimeString([], { h
 export const date = (time) => (time ? new Date(time).toLocaleString() : "");
 export const number = (value) => Number(value || 0).toLocaleString("en");
 export function money(cost) {
-  if (cost.estimated_cost_usd === null) return "cost unknown";
+  if (cost.estimated_cost_usd === null || (!cost.cost_known && !cost.estimated_cost_usd)) return "cost unknown";
   return (cost.cost_known ? "" : "at least ") + "$" + Number(cost.estimated_cost_usd).toFixed(cost.estimated_cost_usd >= 0.1 || cost.estimated_cost_usd === 0 ? 2 : 4);
 }
-export const percent = (share) => Math.round(share * 100) + " %";
+export const percent = (share) => Math.floor(share * 100) + " %";
 
 const SIGNS = { in_progress: "●", escalated: "⚠", awaiting_approval: "⚠", paused: "‖", interrupted: "✗", completed: "✓", failed: "✗", aborted: "✗", pending: "·" };
 const NAMES = { in_progress: "in progress", escalated: "question", awaiting_approval: "awaits your decision" };

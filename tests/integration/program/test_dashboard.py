@@ -52,12 +52,7 @@ class DashboardTest(ProgramTest):
 
     def begin(self, *arguments):
         """Starts a dashboard and exchanges its token."""
-        process = subprocess.Popen(self.command("dashboard", "--json", *arguments), cwd=self.repository, env=self.environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, start_new_session=True)
-        self.addCleanup(self._end, process)
-        line = process.stdout.readline()
-        self.assertTrue(line, "the dashboard said nothing" if process.poll() is None else process.stderr.read())
-        self.process, self.told = process, json.loads(line)
+        self.spawn_dashboard(*arguments)
         if not self.told["port"]:
             return None
         self.address = self.told["address"]
@@ -67,6 +62,14 @@ class DashboardTest(ProgramTest):
         self.assertEqual((status, headers["Location"]), (303, "/"))
         client.cookie = headers["Set-Cookie"].split(";")[0]
         return client
+
+    def spawn_dashboard(self, *arguments):
+        process = subprocess.Popen(self.command("dashboard", "--json", *arguments), cwd=self.repository, env=self.environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, start_new_session=True)
+        self.addCleanup(self._end, process)
+        line = process.stdout.readline()
+        self.assertTrue(line, "the dashboard said nothing" if process.poll() is None else process.stderr.read())
+        self.process, self.told = process, json.loads(line)
 
 
 class TestDashboard(DashboardTest):
@@ -113,6 +116,18 @@ class TestDashboard(DashboardTest):
         self.assertEqual(self.process.wait(60), 0)
         wait_until(lambda: self.run_program("status", task, "--json").json["status"] == "completed", "the task's end")
         self.wait_for_process_of(task)
+
+    def test_a_fork_is_shown_with_the_steps_that_it_shares(self):
+        self.assert_code(self.start("--exit-after", "clarify"), 0)
+        first = self.task()
+        client = self.begin("--port", "0")
+        fork = self.run_program("fork", first, "--from-step", 2, "--no-resume", "--json").json["task_id"]
+        wait_until(lambda: client.json("/api/tasks")["total"] == 2, "the fork")
+        listed = client.json("/api/tasks")
+        self.assertEqual((listed["problems"], {task["task_id"] for task in listed["tasks"]}), ([], {first, fork}))
+        shown = client.json(f"/api/tasks/{fork}")
+        self.assertEqual((shown["steps"]["total"], shown["status"]["state"]), (2, "paused"))
+        self.assertEqual(client.json(f"/api/tasks/{fork}/steps/1")["context_sent"]["sha256"], client.json(f"/api/tasks/{first}/steps/1")["context_sent"]["sha256"])
 
     def test_updates_tell_each_record_and_what_was_missed(self):
         client = self.begin("--port", "0")
@@ -330,6 +345,72 @@ class TestDashboardOnASocket(DashboardTest):
         pathlib.Path(place).write_text("not a socket")
         self.assert_error(self.run_program("dashboard", "--socket", place), "AF-DASH-030")
         self.assertEqual(place.read_text(), "not a socket")
+
+
+class Chromium:
+    """Debian's Chromium without a window, driven by its own protocol through two pipes; scripts/test --browser goes through the whole page."""
+
+    FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"]
+
+    def __init__(self, test):
+        to_there, self.from_here = os.pipe()
+        to_here, from_there = os.pipe()
+        self.process = subprocess.Popen(["bash", "-c", 'exec chromium "$@" 3<&%d 4>&%d' % (to_there, from_there), "chromium", *self.FLAGS, "--remote-debugging-pipe", f"--user-data-dir={test.folder}/chromium"],
+                                        pass_fds=(to_there, from_there), env=test.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        os.close(to_there)
+        os.close(from_there)
+        self.answers = os.fdopen(to_here, "rb")
+        test.addCleanup(self.end)
+        self.said, self.number, self.session, self.buffer = [], 0, None, b""
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for part in ("Page", "Runtime", "Log"):
+            self.call(part + ".enable")
+
+    def end(self):
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        os.close(self.from_here)
+        self.answers.close()
+
+    def call(self, method, **parameters):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters} | ({"sessionId": self.session} if self.session else {})
+        os.write(self.from_here, json.dumps(message).encode() + b"\0")
+        while True:
+            while b"\0" not in self.buffer:
+                part = self.answers.read1(1 << 16)
+                assert part, "Chromium ended"
+                self.buffer += part
+            text, self.buffer = self.buffer.split(b"\0", 1)
+            answer = json.loads(text)
+            if answer.get("id") == self.number:
+                assert "error" not in answer, answer
+                return answer["result"]
+            if answer.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
+                self.said.append(answer["params"])
+
+    def value(self, expression):
+        return self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)["result"].get("value")
+
+    def wait_for(self, expression, what):
+        wait_until(lambda: self.value(expression), what)
+
+
+class TestDashboardInABrowser(DashboardTest):
+    def test_the_page_shows_a_task_and_follows_it_without_a_word_on_the_console(self):
+        self.assert_code(self.start("--exit-after", "intake", request=HOSTILE), 0)
+        self.spawn_dashboard("--port", "0")
+        browser = Chromium(self)
+        browser.call("Page.navigate", url=self.told["address"])
+        browser.wait_for("document.title === 'Tasks · AgentForge' && document.getElementById('connection').textContent === 'live'", "the list of tasks")
+        self.assertIn(HOSTILE, browser.value("document.querySelector('li.task a').textContent"))
+        self.assertEqual(browser.value("location.search + document.cookie + document.querySelectorAll('main img, main script').length"), "0")
+        self.assert_code(self.start("--exit-after", "intake", request="Another request"), 0)
+        browser.wait_for("[...document.querySelectorAll('li.task')].filter((task) => task.textContent.includes('completed')).length === 2", "the second task on the page")
+        browser.value("location.hash = '#/task/' + " + json.dumps(next(task for task in self.tasks() if "another" in task)) + " + '/step/1'")
+        browser.wait_for("document.querySelector('main').textContent.includes('What the model saw')", "the step")
+        self.assertEqual(browser.said, [])
 
 
 if __name__ == "__main__":

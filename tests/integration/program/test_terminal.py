@@ -193,7 +193,7 @@ class TestADay(TerminalTest):
         self.release.set()
         self.assertEqual([plain(line) for line in terminal.ended(23)[-4:-1]], ["Paused: TASK, at stage clarify", "  go on with: agentforge resume TASK", "  look at it: agentforge inspect TASK"])
         watch.wait_for("PAUSED")
-        self.box(watch, 80, "AGENTFORGE STATUS textkit", None, "Active: 0 Completed: 0 Waiting for you: 0", "", "· IDIDIDID PAUSED █████░░░░░ 50% 0 s", f' "{REQUEST}"',
+        self.box(watch, 80, "AGENTFORGE STATUS textkit", None, "Active: 0 Completed: 0 Waiting for you: 0", "", "· IDIDIDID PAUSED █████████░ 95% 0 s", f' "{REQUEST}"',
                  " Last: complete (0 s ago)", " Paused: interrupted", " agentforge resume IDIDIDID")
         watch.press(b"\x03")
         watch.ended(23)
@@ -206,7 +206,7 @@ class TestADay(TerminalTest):
         Terminal(self, "start", "--transcript", str(TRANSCRIPT), "--supervised", "--exit-after", "analyze", REQUEST).ended(22)
         status = Terminal(self, "status", columns=80)
         status.ended(0)
-        self.box(status, 80, "AGENTFORGE STATUS textkit", None, "Active: 0 Completed: 0 Waiting for you: 1", "", "⚠ IDIDIDID WAITS: APPROVAL 0% 0 s", f' "{REQUEST}"', " Waiting: approval of intake",
+        self.box(status, 80, "AGENTFORGE STATUS textkit", None, "Active: 0 Completed: 0 Waiting for you: 1", "", "⚠ IDIDIDID WAITS: APPROVAL 30% 0 s", f' "{REQUEST}"', " Waiting: approval of intake",
                  " agentforge approve IDIDIDID")
         (self.task_folder() / "state.yaml").unlink()        # One task is shown from its journal.
         status = Terminal(self, "status", self.task(), columns=80)

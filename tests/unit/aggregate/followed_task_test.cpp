@@ -86,6 +86,16 @@ TEST_F(Followed, TaskHasBoundedFiguresOfItsUse) {
     EXPECT_EQ(task.usage().back().tokens, task.state().ledger.total().tokens());
 }
 
+TEST_F(Followed, TaskKnowsWhatGatesHadFoundAtEachStep) {
+    KeptJournal journal("delivered_and_rebased");
+    FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
+    ASSERT_TRUE(task.refresh().ok());
+    EXPECT_EQ(task.checks_after(1)->tests, 21U);
+    EXPECT_FALSE(task.checks_after(1)->conformance.has_value());
+    EXPECT_EQ(task.checks_after(task.step_count())->tests, task.acts().tests);
+    EXPECT_EQ(task.checks_after(task.step_count())->conformance, task.acts().conformance);
+}
+
 TEST_F(Followed, FiguresAreThoseOfTheStateInTheNamesOfTheSpecification) {
     KeptJournal journal("waiting_for_approval");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());

@@ -88,6 +88,29 @@ TEST_F(Change, PausesResumesAndAborts) {
     EXPECT_EQ(commands_.ran.at(2), (Words{"abort", waiting_.task_id(), "--json"}));
 }
 
+TEST_F(Change, GoesOnFromAStepAsANewTask) {
+    const HttpResponse forked = post(task("/fork"), {{"step", 3}, {"feedback", "leave it"}});
+    EXPECT_EQ(forked.status, 201);
+    EXPECT_EQ(forked.header("Location"), "/api/tasks/task-20260102-new-one-1f2e3d4c");
+    EXPECT_EQ(body_of(forked).at("parent"), json::value(waiting_.task_id()));
+    EXPECT_EQ(commands_.ran.at(0), (Words{"fork", waiting_.task_id(), "--from-step=3", "--no-resume", "--json"}));
+    EXPECT_EQ(commands_.ran.at(1), (Words{"resume", "task-20260102-new-one-1f2e3d4c", "--detach", "--json", "--say=leave it"}));
+}
+
+TEST_F(Change, KeepsANewTaskThatCannotGoOn) {
+    commands_.answers.emplace_back(json::object{{"task_id", "task-20260102-new-one-1f2e3d4c"}});
+    commands_.answers.emplace_back(error("AF-LLM-001", ErrorKind::unavailable));
+    const json::object told = body_of(post(task("/fork"), {{"step", 3}}));
+    EXPECT_EQ(told.at("resumed"), false);
+    EXPECT_EQ(told.at("problem").at("code"), "AF-LLM-001");
+}
+
+TEST_F(Change, ForksFromANumberOnly) {
+    for (const json::value& step : {json::value("3"), json::value(0), json::value(-1), json::value(1.5), json::value(nullptr)}) { EXPECT_EQ(code_of(post(task("/fork"), {{"step", step}})), "400 AF-DASH-013") << step; }
+    EXPECT_EQ(code_of(post(task("/fork"), {})), "400 AF-DASH-013");
+    EXPECT_TRUE(commands_.ran.empty());
+}
+
 TEST_F(Change, PassesNothingUnknownOver) {
     EXPECT_EQ(code_of(post(task("/abort"), {{"resaon", "a"}})), "400 AF-DASH-013");
     EXPECT_EQ(code_of(post(task("/pause"), {{"reason", 7}})), "400 AF-DASH-013");

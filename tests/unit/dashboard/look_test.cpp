@@ -68,7 +68,32 @@ TEST_F(Look, ShowsOneStep) {
     EXPECT_EQ(step.at("step"), 3);
     EXPECT_FALSE(step.at("action").at("type").as_string().empty());
     EXPECT_GT(step.at("context_sent").at("section_tokens").at("total").to_number<int>(), 0);
+    EXPECT_TRUE(step.at("context_sent").at("max_tokens").is_null());
     for (const char* number : {"0", "999999", "abc", "1e3", "-1", "99999999999999999999"}) { EXPECT_EQ(code_of(get(task("/steps/" + std::string(number)))), "404 AF-DASH-015") << number; }
+}
+
+TEST_F(Look, ShowsWhatAStepMayTakeAsItsTaskWasStartedWith) {
+    std::ofstream(folder_.path() / "two" / ".agentforge" / "tasks" / ended_.task_id() / "task.yaml") << "format: 1\nconfiguration:\n  agents:\n    max_tokens: 1\n  context:\n    agents_md: true\n    max_tokens: 8000\n  llm:\n    max_tokens: 2\n";
+    EXPECT_EQ(body_of(get(task("/steps/3"))).at("context_sent").at("max_tokens"), 8000);
+    std::ofstream(folder_.path() / "two" / ".agentforge" / "tasks" / ended_.task_id() / "task.yaml") << "format: 1\nconfiguration:\n  context:\n    agents_md: true\n  llm:\n    max_tokens: 2\n";
+    EXPECT_TRUE(body_of(get(task("/steps/3"))).at("context_sent").at("max_tokens").is_null());
+}
+
+TEST_F(Look, ShowsWhatTheGatesHadFoundWhenAStepWasDone) {
+    EXPECT_TRUE(body_of(get(task("/steps/1"))).at("state_after").at("verification_status").at("tests").at("failing") == 0);
+    const auto red = body_of(get(task("/phases/red"))).at("steps").at("recent").as_array().front().at("step").to_number<std::uint64_t>();
+    EXPECT_EQ(body_of(get(task("/steps/" + std::to_string(red)))).at("state_after").at("verification_status").at("tests").at("failing"), 4);
+    const auto total = body_of(get(task())).at("steps").at("total").to_number<std::uint64_t>();
+    EXPECT_EQ(body_of(get(task("/steps/" + std::to_string(total)))).at("state_after").at("verification_status").at("tests").at("failing"), 0);
+}
+
+TEST_F(Look, GivesAReportThatNamesTheRecordsItIsMadeFrom) {
+    const HttpResponse answer = get(task("/report"));
+    EXPECT_EQ(answer.header("Content-Disposition"), "attachment; filename=\"" + ended_.task_id() + ".json\"");
+    const json::object report = body_of(answer);
+    EXPECT_EQ(report.at("phases").as_array().size(), body_of(get(task())).at("pipeline").at("stages").as_array().size());
+    EXPECT_EQ(report.at("journal").at("records"), ended_.records());
+    EXPECT_EQ(report.at("journal").at("hash").as_string().size(), 64U);
 }
 
 TEST_F(Look, ShowsTheJournalInPages) {

@@ -88,8 +88,9 @@ TEST_F(OpenApi, DescribesWhatEachChangeTakes) {
         const json::object& schema = operation->at("requestBody").at("content").at("application/json").at("schema").as_object();
         json::object body;
         for (const auto& property : schema.at("properties").as_object()) {
-            const bool flag = property.value().at("type") == json::array{"boolean"} || property.value().at("type") == "boolean";
-            body[property.key()] = flag ? json::value(false) : json::value("text");
+            const bool flag = property.value().at("type") == json::value("boolean");
+            const bool number = property.value().at("type") == json::value("integer");
+            body[property.key()] = flag ? json::value(false) : number ? json::value(1) : json::value("text");
         }
         std::string asked(path.key());
         for (const auto& [place, value] : {std::pair<std::string, std::string>{"{task_id}", waiting_.task_id()}, {"{escalation_id}", "ESC-" + waiting_.task_id() + "-a-1"}}) {
@@ -97,7 +98,8 @@ TEST_F(OpenApi, DescribesWhatEachChangeTakes) {
         }
         if (body.contains("id")) { body["id"] = "APR-" + waiting_.task_id() + "-spec-1"; }
         if (body.contains("repo")) { body["repo"] = "one"; }
-        EXPECT_LT(post(asked, body).status, 300) << asked;
+        const HttpResponse answer = post(asked, body);
+        EXPECT_LT(answer.status, 300) << asked << to_json_line(body) << answer.body;
         body["unknown"] = "text";
         EXPECT_EQ(code_of(post(asked, body)), "400 AF-DASH-013") << asked;
     }

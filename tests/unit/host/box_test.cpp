@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "aggregate/figures.hpp"
 #include "base/clock.hpp"
 #include "host/task_box.hpp"
 #include "host/terminal.hpp"
@@ -89,6 +90,7 @@ std::vector<TaskGlance> three_tasks() {
     runs.running = true;
     runs.stages_done = 5;
     runs.stages = 8;
+    runs.progress = 0.625;
     runs.acts = {.action = "edit_file", .at = "2026-01-02T15:29:48.000Z", .tests = 10, .tests_passed = 8, .conformance = true};
     TaskGlance waits = glance("b-22222222", "Migrate to PostgreSQL", "paused", "clarify");
     waits.summary.waiting_for = "escalation";
@@ -176,6 +178,7 @@ TEST(GlanceOf, ATaskWhoseStateIsKnownNeedsNoProjection) {
     EXPECT_EQ(glance.waiting_id + " " + glance.question, "APR-1 approval of clarify");
     EXPECT_EQ(glance.stages, 3U);
     EXPECT_EQ(glance.stages_done, 1U);
+    EXPECT_DOUBLE_EQ(glance.progress, overall_progress(state));
 }
 
 class LastActsOf : public ::testing::Test {

@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done on the dashboard's page, scenario by scenario. test_page.py makes the world around it and starts this: node page.mjs SCENARIO WORLD
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import http from "node:http";
+import path from "node:path";
+import readline from "node:readline";
+import { createRequire } from "node:module";
+import zlib from "node:zlib";
+
+const [, , scenario, described] = process.argv;
+const world = JSON.parse(described);
+const require = createRequire(path.join(world.modules, "none.js"));
+const { chromium } = require("playwright-core");
+const origin = new URL(world.address).origin;
+const ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+const answers = readline.createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+// Has test_page.py do something.
+async function have(what, more) {
+  console.log("@" + JSON.stringify({ do: what, ...more }));
+  return JSON.parse((await answers.next()).value);
+}
+// A time depends on the machine, so nothing fails on one.
+const figure = (name, value, unit, most) => {
+  console.log("figure " + name + ": " + value.toFixed(1) + " " + unit + " (aim: " + most + ")");
+};
+
+let browser, page, trouble = [];
+async function open(options, more = []) {
+  browser = await chromium.launchPersistentContext(world.profile + (options?.profile || ""), { executablePath: "/usr/bin/chromium", args: [...ARGUMENTS, ...more], viewport: { width: 1280, height: 900 }, locale: "en-GB", timezoneId: "UTC", ...options });
+  page = browser.pages()[0] || (await browser.newPage());
+  page.setDefaultTimeout(15000);
+  page.on("pageerror", (error) => trouble.push("error: " + error.message));
+  page.on("console", (message) => { if (["error", "warning"].includes(message.type())) trouble.push(message.type() + ": " + message.text()); });
+  return page;
+}
+const settled = () => page.waitForFunction(() => !document.querySelector("main").textContent.includes("Loading …"));
+async function go(place, text) {
+  await page.evaluate((to) => { location.hash = to; }, "#/" + place);
+  if (text) await page.getByText(text).first().waitFor();
+  await page.waitForFunction(() => document.querySelector("main h1, main h2"));
+}
+async function begin(options, more) {
+  await open(options, more);
+  await page.goto(world.address);
+  await settled();
+}
+async function openAt(address) {
+  await open();
+  await page.goto(address);
+  await settled();
+}
+const main = () => page.locator("main").innerText();
+const heading = (name) => page.getByRole("heading", { name, exact: false }).first().waitFor();
+async function picture(name, fullPage = false) {
+  fs.mkdirSync(world.pictures, { recursive: true });
+  await page.evaluate(() => { document.activeElement.blur(); document.documentElement.scrollTop = 0; });
+  await page.screenshot({ path: path.join(world.pictures, name + ".png"), fullPage });
+  const session = await browser.newCDPSession(page);
+  const shot = await session.send("Page.captureScreenshot", { format: "webp", quality: 82, captureBeyondViewport: false });
+  fs.writeFileSync(path.join(world.pictures, name + ".webp"), Buffer.from(shot.data, "base64"));
+}
+
+// Every view, of the tasks that the world has.
+function places() {
+  const of = (id) => ["", "/steps", "/diff", "/artifacts", "/cost", "/journal"].map((rest) => "task/" + id + rest);
+  return ["", "attention", "new", "setup", ...of(world.delivered), "task/" + world.delivered + "/phase/green", "task/" + world.delivered + "/phase/red", "task/" + world.delivered + "/step/12", "task/" + world.delivered + "/diff?two=1",
+    "task/" + world.delivered + "/artifacts?phase=spec", "task/" + world.approving, "task/" + world.asking, "task/" + world.paused, "task/" + world.interrupted, "task/" + world.interrupted + "/phase/green", "nothing/here"];
+}
+async function visit(place) {
+  await page.evaluate((to) => { document.querySelector("main").replaceChildren(); if (location.hash === to) dispatchEvent(new HashChangeEvent("hashchange")); else location.hash = to; }, "#/" + place);
+  await page.waitForFunction(() => document.querySelector("main").children.length > 0);
+}
+
+const scenarios = {
+  async views() {
+    await begin();
+    assert.equal(new URL(page.url()).search, "", "the token is in the address");
+    for (const words of ["Needs attention", "Active tasks", "Ended tasks", "Add a truncate function", "question", "paused", "interrupted", "completed", "[CLARIFY]", "5 tasks"]) assert.ok((await main()).includes(words), "tasks: " + words);
+    assert.equal(await page.title(), "(2) Tasks · AgentForge");
+    await page.getByRole("combobox", { name: "State" }).selectOption("completed");
+    await page.getByText("1 task", { exact: true }).waitFor();
+    assert.ok(!(await main()).includes("Add a truncate function that cuts a title\n"), "filtered");
+    await picture("tasks");
+    await go("");
+    await page.getByText("5 tasks").waitFor();
+    await page.getByRole("searchbox").fill("nothing is like this");
+    await page.keyboard.press("Enter");
+    await page.getByText("No task is like that.").waitFor();
+    await go("");
+    await page.getByText("5 tasks").waitFor();
+    await picture("tasks");
+
+    await go("task/" + world.delivered, "Pipeline: implement, to deliver");
+    for (const words of ["INTAKE", "DELIVER", "Commit", "Tokens a step", "textkit/slug.py", "Current phase: DELIVER"]) assert.ok((await main()).includes(words), "overview: " + words);
+    await picture("task");
+    await go("task/" + world.delivered + "/phase/green", "Phase GREEN");
+    for (const words of ["Exit criteria", "✓ passed", "Files touched", "textkit/slug.py", "Artifacts of this phase"]) assert.ok((await main()).includes(words), "phase: " + words);
+    await go("task/" + world.delivered + "/steps", " steps");
+    const total = await page.locator("ol.timeline > li").count();
+    assert.ok(total > 15, "steps: " + total);
+    const edit = page.locator("ol.timeline a", { hasText: "slug.py" }).first();
+    assert.match(await edit.textContent(), /Step #\d+.*slug\.py.*success: /);
+    await page.locator("ol.timeline a", { hasText: /edit_file|write_file/ }).first().click();
+    await heading("What the model saw");
+    for (const words of ["What it changed", "of 8,000 tokens", "Do this step again", "SHA-256 of the context"]) assert.ok((await main()).includes(words), "step: " + words);
+    await page.getByText("Context, byte for byte").click();
+    assert.ok((await page.locator("pre.code", { hasText: "task_frame" }).count()) > 0, "the context");
+    await page.getByText("Context, byte for byte").click();
+    await page.getByRole("button", { name: "Side by side" }).click();
+    await page.locator(".diff.two").first().waitFor();
+    assert.ok((await page.locator(".diff .code-word").count()) > 0, "the diff is in colour");
+    await picture("step");
+    await page.getByRole("link", { name: /← Step/ }).click();
+    await page.getByRole("link", { name: /Step \d+ →/ }).waitFor();
+
+    await go("task/" + world.delivered + "/diff", " files");
+    await page.getByRole("button", { name: "Side by side" }).click();
+    await page.locator(".diff.two").first().waitFor();
+    await picture("changes");
+    await page.getByRole("button", { name: "In one column" }).click();
+    await page.getByRole("link", { name: "textkit/slug.py" }).click();
+    await page.getByRole("link", { name: "All files" }).waitFor();
+    assert.equal(await page.locator(".diff").count(), 1);
+    await go("task/" + world.delivered + "/artifacts?phase=spec", "specification");
+    await page.locator("pre.code .code-name").first().waitFor();
+    await go("task/" + world.delivered + "/cost", "By phase");
+    await page.locator("figure svg polyline").first().waitFor();
+    await go("task/" + world.delivered + "/journal", " records");
+    await page.getByRole("link", { name: "← Earlier" }).click();
+    await page.getByRole("link", { name: "Later →" }).waitFor();
+    const [report] = await Promise.all([page.waitForEvent("download"), (async () => { await go("task/" + world.delivered, "Export the report"); await page.getByRole("link", { name: "Export the report" }).click(); })()]);
+    assert.equal(report.suggestedFilename(), world.delivered + ".json");
+    assert.equal(JSON.parse(fs.readFileSync(await report.path())).task.task_id, world.delivered);
+    await go("task/" + world.interrupted, "INTERRUPTED".toLowerCase());
+    await go("task/" + world.paused, "Paused: ");
+    await go("attention", "Migrate the titles");
+    await picture("attention");
+    await go("new", "What is to be done");
+    assert.ok((await page.locator("#new-pipeline option").count()) >= 3, "the pipelines of the repository");
+    await go("setup", "Repositories");
+    for (const words of ["requirements_analyst", "implement", "read_file"]) assert.ok((await main()).includes(words), "setup: " + words);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await go("task/" + world.approving, "is ready for your approval");
+    await picture("dark");
+  },
+
+  async axe() {
+    await begin();
+    const source = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      for (const place of places()) {
+        await visit(place);
+        if (place === "task/" + world.delivered + "/step/12") await page.evaluate(() => { for (const details of document.querySelectorAll("details")) details.open = true; });
+        await page.evaluate(source);
+        const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+        assert.deepEqual(found.violations.map((each) => each.id + ": " + each.nodes.map((node) => node.html + " " + node.failureSummary).join("\n")), [], colorScheme + " #/" + place);
+      }
+      await page.locator("#help-button").click();
+      const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+      assert.deepEqual(found.violations.map((each) => each.id + ": " + each.nodes.map((node) => node.html).join("\n")), [], colorScheme + " help");
+      await page.keyboard.press("Escape");
+    }
+  },
+
+  async sizes() {
+    await begin({ hasTouch: true });
+    for (const [width, height] of [[360, 740], [768, 1024], [3840, 2160]]) {
+      await page.setViewportSize({ width, height });
+      for (const place of places()) {
+        await visit(place);
+        const wide = await page.evaluate(() => [document.documentElement.scrollWidth, [...document.querySelectorAll("main *")].filter((element) => !element.closest(".diff, pre, .table, ol.timeline") && element.getBoundingClientRect().right > innerWidth + 1).map((element) => element.outerHTML.slice(0, 120))]);
+        assert.ok(wide[0] <= width && wide[1].length === 0, width + " px: #/" + place + " is " + wide[0] + " px wide: " + wide[1]);
+        if (width === 360) {
+          const small = await page.evaluate(() => [...document.querySelectorAll("button, select, input:not([type=checkbox]), summary")].filter((element) => element.offsetParent && element.getBoundingClientRect().height < 24).map((element) => element.outerHTML.slice(0, 100)));
+          assert.deepEqual(small, [], "too small for a finger: #/" + place);
+        }
+      }
+      await visit("");
+      if (width === 360) await picture("telephone");
+      if (width === 360) { await visit("task/" + world.approving); await picture("telephone-task"); }
+      if (width === 3840) await picture("large");
+    }
+  },
+
+  async keyboard() {
+    await begin();
+    await page.mouse.move(0, 0);
+    const key = (name) => page.keyboard.press(name);
+    const hash = () => page.evaluate(() => location.hash);
+    const at = async (want) => { await page.waitForFunction((to) => location.hash === to, want); };
+    await key("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to the content");
+    await key("Enter");
+    await page.evaluate(() => { location.hash = "#/"; });
+    await key("?");
+    await page.getByRole("dialog").waitFor();
+    await key("Escape");
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    await key("g"); await key("a");
+    await at("#/attention");
+    await key("n");
+    await at("#/new");
+    await page.locator("#new-words").waitFor();
+    await key("g"); await key("s");
+    await at("#/setup");
+    await key("g"); await key("t");
+    await at("#/");
+    await page.locator("#search").waitFor();
+    await key("/");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "search");
+    await key("Escape");
+    await key("j"); await key("j"); await key("k");
+    assert.ok(await page.evaluate(() => "entry" in document.activeElement.dataset));
+    await page.evaluate((id) => { [...document.querySelectorAll("main [data-entry]")].find((entry) => entry.hash.endsWith(id)).focus(); }, world.delivered);
+    await key("Enter");
+    await at("#/task/" + world.delivered);
+    await page.getByText("Current phase").waitFor();
+    await page.evaluate((id) => { location.hash = "#/task/" + id + "/step/5"; }, world.delivered);
+    await page.getByRole("link", { name: "Step 6 →" }).waitFor();
+    await key("]");
+    await at("#/task/" + world.delivered + "/step/6");
+    await page.getByRole("link", { name: "← Step 5" }).waitFor();
+    await key("[");
+    await at("#/task/" + world.delivered + "/step/5");
+    await page.getByRole("link", { name: "Step 6 →" }).waitFor();
+    await key("u");
+    await page.waitForFunction(() => location.hash.includes("/phase/"));
+    await page.getByText("Exit criteria").waitFor();
+    await key("u");
+    await at("#/task/" + world.delivered);
+    // An approval, from the list on, by Tab and Enter.
+    await page.evaluate((id) => { location.hash = "#/task/" + id; }, world.approving);
+    await page.getByRole("button", { name: "Approve", exact: true }).waitFor();
+    for (let presses = 0; presses < 60 && (await page.evaluate(() => document.activeElement.textContent)) !== "Approve"; ++presses) {
+      await key("Tab");
+      const ring = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
+      assert.notEqual(ring, "none", "no ring around " + (await page.evaluate(() => document.activeElement.outerHTML.slice(0, 100))));
+    }
+    await key("Enter");
+    await page.getByText("Approved. The task goes on.").waitFor();
+    await page.getByText("✓ completed").waitFor({ timeout: 60000 });
+    assert.ok(await hash());
+  },
+
+  async decisions() {
+    await begin();
+    page.on("dialog", (dialog) => dialog.accept());
+    await go("attention", "Migrate the titles");
+    await page.waitForFunction(() => document.title.startsWith("(2)"));
+    const card = page.locator(".card", { hasText: "has a question" });
+    await card.getByText("Context").click();
+    await card.locator("textarea").fill("Yes, digits stay");
+    await card.getByRole("button", { name: "Answer" }).click();
+    await page.getByText("Answered. The task goes on.").waitFor({ timeout: 60000 });
+    await page.waitForFunction(() => document.title.startsWith("(1)"), null, { timeout: 60000 });
+    const approval = page.locator(".card", { hasText: "is ready for your approval" });
+    await approval.locator("textarea").fill("Name the separator");
+    const [asked] = await Promise.all([page.waitForRequest((request) => request.url().endsWith("/feedback")), approval.getByRole("button", { name: "Request changes" }).click()]);
+    assert.match(JSON.parse(asked.postData()).hash, /^[0-9a-f]{32,}$/);
+    await page.getByText("Sent back with your words.").waitFor({ timeout: 60000 });
+    await page.waitForFunction(() => !document.querySelector("main").textContent.includes("is ready for your approval") || document.querySelector("main textarea").value === "");
+    // Its model has no answer for a second round: it may ask, fail or wait. Whatever it does, it can be ended.
+    await go("task/" + world.approving);
+    const end = page.getByRole("button", { name: "Abort task" }).or(page.getByRole("button", { name: "Refuse and end the task" })).first();
+    await end.click({ timeout: 60000 });
+    await page.getByText("✗ aborted").waitFor({ timeout: 60000 });
+  },
+
+  async control() {
+    await begin();
+    page.on("dialog", (dialog) => dialog.accept());
+    await page.getByRole("link", { name: "New task" }).click();
+    await page.locator("#new-words").fill("Add a slugify function that turns a title into a URL slug");
+    await page.getByLabel("Pipeline").selectOption("implement");
+    await page.getByRole("button", { name: "Start" }).click();
+    await page.waitForFunction(() => location.hash.startsWith("#/task/"), null, { timeout: 60000 });
+    await page.getByText("● in progress").waitFor({ timeout: 60000 });
+    await page.getByRole("button", { name: "Pause after step" }).waitFor();
+    await page.getByRole("button", { name: "Pause", exact: true }).click();
+    await page.getByText("Asked the task to save and end.").waitFor();
+    await have("release");
+    await page.getByText("‖ paused").waitFor({ timeout: 60000 });
+    await page.getByLabel("Tell the model (optional)").fill("Leave the old names as they are");
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByText("The task goes on.").waitFor({ timeout: 60000 });
+    await page.getByRole("button", { name: /Abort task/ }).click({ timeout: 60000 });
+    await page.getByText("✗ aborted").waitFor({ timeout: 60000 });
+  },
+
+  async fork() {
+    await begin();
+    await go("task/" + world.task + "/step/3", "Try again from here");
+    await page.getByLabel("Tell the model (optional)").fill("Mind the accents");
+    await page.getByRole("button", { name: "Do this step again" }).click();
+    await page.waitForFunction((id) => location.hash.startsWith("#/task/") && !location.hash.includes(id), world.task, { timeout: 60000 });
+    await page.getByText("✓ completed").waitFor({ timeout: 60000 });
+  },
+
+  async live() {
+    await begin();
+    await go("task/" + world.task + "/steps", "40 steps");
+    await page.evaluate(() => { window.never = "reloaded"; document.querySelector("ol.timeline a").focus(); });
+    const focused = await page.evaluate(() => document.activeElement.hash);
+    await have("append", { count: 3 });
+    await page.getByRole("heading", { name: "43 steps" }).waitFor();
+    assert.equal(await page.locator("ol.timeline > li").count(), 43);
+    assert.ok((await page.locator("ol.timeline a").first().getAttribute("href")).endsWith("/step/43"));
+    assert.equal(await page.evaluate(() => document.activeElement.hash), focused, "the focus stays");
+    assert.equal(await page.evaluate(() => window.never), "reloaded");
+    const began = Date.now();
+    await have("append", { count: 1 });
+    await page.getByRole("heading", { name: "44 steps" }).waitFor();
+    figure("a record to the page, with playwright's own time", Date.now() - began, "ms", 1000);
+    await go("task/" + world.task, "Figures");
+    await have("append", { count: 2 });
+    await page.waitForFunction(() => [...document.querySelectorAll("dt")].some((name) => name.textContent === "Steps" && name.nextSibling.textContent === "46"));
+  },
+
+  async lost() {
+    // Between browser and dashboard, so that the connection can be cut while both live on.
+    const sockets = new Set();
+    let cut = false;
+    const between = http.createServer((request, response) => {
+      const forwarded = http.request(origin + request.url, { method: request.method, headers: { ...request.headers, host: new URL(origin).host, ...(request.headers.origin ? { origin } : {}) } }, (answer) => { response.writeHead(answer.statusCode, answer.headers); answer.pipe(response); });
+      forwarded.on("error", () => response.destroy());
+      response.on("close", () => forwarded.destroy());
+      request.pipe(forwarded);
+    }).listen(0, "127.0.0.1");
+    between.on("connection", (socket) => { if (cut) socket.destroy(); else { sockets.add(socket); socket.on("close", () => sockets.delete(socket)); } });
+    await new Promise((done) => between.once("listening", done));
+    await openAt(world.address.replace(origin, "http://127.0.0.1:" + between.address().port));
+    await go("task/" + world.task + "/steps", "40 steps");
+    await page.getByText("live", { exact: true }).waitFor();
+    cut = true;
+    for (const socket of sockets) socket.destroy();
+    await page.getByText("connection lost, trying again …").waitFor({ timeout: 60000 });
+    await have("append", { count: 2 });
+    await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
+    await page.keyboard.press("Escape");
+    cut = false;
+    await page.getByText("live", { exact: true }).waitFor({ timeout: 60000 });
+    await page.getByRole("heading", { name: "42 steps" }).waitFor();
+    between.close();
+    between.closeAllConnections();
+    trouble = [];
+    await page.goto(origin + "/");
+    await page.getByText("live", { exact: true }).waitFor();
+    await have("stop");
+    await page.getByText("connection lost, trying again …").waitFor({ timeout: 60000 });
+    await picture("lost");
+    world.address = await have("begin");
+    await page.getByText("This browser is not known any more").waitFor({ timeout: 60000 });
+    await page.goto(world.address);
+    await page.getByText("live", { exact: true }).waitFor({ timeout: 60000 });
+    trouble = [];
+  },
+
+  async many() {
+    await begin();
+    await page.getByText("200 tasks").waitFor();
+    let began = Date.now();
+    await visit("new");
+    await visit("");
+    await page.getByText("Show more").waitFor();
+    figure("the list, of 200 tasks 50", Date.now() - began, "ms", 2000);
+    while (await page.getByRole("button", { name: "Show more" }).count()) {
+      const shown = await page.locator("li.task").count();
+      await page.getByRole("button", { name: "Show more" }).click();
+      await page.waitForFunction((before) => document.querySelectorAll("li.task").length > before, shown);
+    }
+    assert.equal(await page.locator("li.task").count(), 200);
+    began = Date.now();
+    await visit("task/" + world.task + "/steps");
+    await page.getByRole("heading", { name: "10,000 steps" }).waitFor();
+    figure("the timeline of 10,000 steps", Date.now() - began, "ms", 2000);
+    began = Date.now();
+    await page.evaluate((id) => { location.hash = "#/task/" + id + "/steps?n=10000"; }, world.task);
+    await page.waitForFunction(() => document.querySelectorAll("ol.timeline > li").length === 10000, null, { timeout: 60000 });
+    figure("all 10,000 steps in it", Date.now() - began, "ms", 20000);
+    const frame = await page.evaluate(async () => {
+      const times = [];
+      for (let at = 0; at <= 20; ++at) {
+        const before = performance.now();
+        document.documentElement.scrollTop = (at / 20) * document.documentElement.scrollHeight;
+        await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+        times.push(performance.now() - before);
+      }
+      return Math.max(...times);
+    });
+    figure("the slowest frame while all of them are scrolled through", frame, "ms", 500);
+    await page.evaluate(() => {
+      document.documentElement.scrollTop = 0;
+      window.longest = 0;
+      new PerformanceObserver((list) => { for (const entry of list.getEntries()) window.longest = Math.max(window.longest, entry.duration); }).observe({ entryTypes: ["longtask"] });
+    });
+    began = Date.now();
+    await have("append", { count: 1 });
+    await page.getByRole("heading", { name: "10,001 steps" }).waitFor();
+    figure("one more step while all of them are shown", Date.now() - began, "ms", 1500);
+    figure("the longest task of the page's thread for it", await page.evaluate(() => window.longest), "ms", 300);
+  },
+
+  async paint() {
+    await open();
+    let bytes = 0;
+    page.on("response", async (response) => { if (!response.url().includes("/api/")) bytes += zlib.gzipSync(await response.body().catch(() => "")).length; });
+    await page.goto(world.address);
+    await settled();
+    await page.waitForLoadState("load");
+    const first = [];
+    for (let round = 0; round < 7; ++round) {
+      await page.reload();
+      await settled();
+      first.push(await page.evaluate(() => new Promise((done) => new PerformanceObserver((list) => { for (const entry of list.getEntriesByName("first-contentful-paint")) done(entry.startTime); }).observe({ type: "paint", buffered: true }))));
+    }
+    first.sort((one, other) => one - other);
+    const own = await page.evaluate(() => performance.getEntriesByType("resource").filter((entry) => !entry.name.includes("/api/")).map((entry) => entry.name).concat(location.origin + "/"));
+    let compressed = 0;
+    for (const url of new Set(own)) compressed += zlib.gzipSync(await (await page.request.get(url)).body()).length;
+    figure("the page, compressed", compressed / 1000, "kB", 150);
+    figure("first paint, median of 7", first[3], "ms", 300);
+  },
+
+  async canary() {
+    await begin();
+    const canary = "<img src=x onerror=\"canary=1\"><script>canary=1</script>\"'><svg onload=canary=1>{{7*7}}javascript:canary=1";
+    const fixed = new Set(["task_id", "status", "state", "phase", "name", "kind", "id", "template", "entry_stage", "exit_stage", "timestamp", "started_at", "last_activity", "at", "created_at", "last_modified", "completed_at", "version", "sha256", "available_actions"]);
+    // Each text that the server says gets the canary; what leads to other requests also does where a test says so.
+    const spoil = (value, key) => {
+      if (typeof value === "string") return fixed.has(key) ? value : value + canary;
+      if (Array.isArray(value)) return value.map((each) => spoil(each, key));
+      if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, key === "by_phase" || name === "patch" ? each : spoil(each, name)]).concat(value.patch ? [["patch", value.patch.replace(/^([ +-])(?![+-])/gm, "$1" + canary.replaceAll("\n", "")).replace(/^(\+\+\+ b\/)/gm, "$1" + canary)]] : []));
+      return value;
+    };
+    await page.route("**/api/**", async (route) => {
+      if (route.request().url().includes("/api/events")) return route.continue();
+      const response = await route.fetch();
+      return route.fulfill({ response, body: JSON.stringify(spoil(await response.json(), "")) });
+    });
+    for (const place of places()) {
+      await visit(place);
+      await page.waitForTimeout(30);
+      const found = await page.evaluate(() => ({ canary: window.canary, made: document.querySelectorAll("main img, main script, main svg[onload], main iframe, [onerror], [onload]").length, links: [...document.querySelectorAll("main a[href]")].filter((link) => !/^(#\/|\/api\/)/.test(link.getAttribute("href"))).map((link) => link.href) }));
+      assert.deepEqual(found, { canary: undefined, made: 0, links: [] }, "#/" + place);
+      if (!["new", "nothing/here"].includes(place)) assert.ok((await page.locator("body").innerText()).includes("onerror"), "the canary is shown as text: #/" + place);
+    }
+    // Refusals are shown, too.
+    await page.unroute("**/api/**");
+    await page.route("**/api/tasks/*", (route) => route.fulfill({ status: 404, contentType: "application/problem+json", body: JSON.stringify({ title: canary, detail: canary, code: canary }) }));
+    await visit("task/" + world.asking);
+    assert.equal(await page.evaluate(() => window.canary), undefined);
+    assert.ok((await main()).includes("onerror"));
+    trouble = [];
+  },
+
+  async canary_kept() {
+    await begin();
+    for (const place of ["", "task/" + world.task, "task/" + world.task + "/steps", "task/" + world.task + "/step/1", "task/" + world.task + "/journal", "attention", "setup"]) {
+      await visit(place);
+      assert.equal(await page.evaluate(() => window.canary), undefined, place);
+      assert.equal(await page.locator("main img, main script").count(), 0, place);
+    }
+    await visit("task/" + world.task);
+    assert.ok((await main()).includes("<script>canary=1</script>"));
+  },
+
+  async sites() {
+    const hits = [];
+    const evil = http.createServer((request, response) => { hits.push(request.headers); response.setHeader("Content-Type", "text/html"); response.end("<!doctype html><title>evil</title><p>evil"); }).listen(0, "127.0.0.1");
+    await new Promise((done) => evil.once("listening", done));
+    const port = new URL(origin).port;
+    await begin({}, ["--host-resolver-rules=MAP evil.example 127.0.0.1, MAP *.evil.example 127.0.0.1"]);
+    const other = await browser.newPage();
+    // Rebinding: a name of the attacker's leads here.
+    const rebound = await other.goto("http://evil.example:" + port + "/");
+    assert.equal(rebound.status(), 421);
+    for (const site of ["http://evil.example:" + evil.address().port, "http://127.0.0.1:" + evil.address().port, "http://localhost:" + evil.address().port]) {
+      await other.goto(site + "/");
+      const got = await other.evaluate(async ([place, task]) => {
+        const read = async (path, options) => { try { const answer = await fetch(place + path, options); return answer.status + " " + (await answer.text()).length; } catch { return "nothing"; } };
+        const socket = (address) => new Promise((done) => { const opened = new WebSocket(address); opened.onopen = () => done("open"); opened.onerror = () => done("nothing"); });
+        const frame = await new Promise((done) => { const made = document.createElement("iframe"); made.onload = () => { try { done(made.contentDocument ? made.contentDocument.body.innerText : "nothing"); } catch { done("nothing"); } }; made.src = place + "/"; document.body.append(made); });
+        const image = await new Promise((done) => { const made = new Image(); made.onload = () => done("loaded"); made.onerror = () => done("nothing"); made.src = place + "/icon.svg"; });
+        const script = await new Promise((done) => { const made = document.createElement("script"); made.onload = () => done("loaded"); made.onerror = () => done("nothing"); made.src = place + "/app.js"; document.body.append(made); });
+        return { list: await read("/api/tasks", { credentials: "include" }), abort: await read("/api/tasks/" + task + "/abort", { method: "POST", credentials: "include", headers: { "Content-Type": "application/json" }, body: "{}" }), plain: await read("/api/tasks/" + task + "/abort", { method: "POST", mode: "no-cors", credentials: "include", body: "{}" }),
+          socket: await socket(place.replace("http", "ws") + "/ws/updates"), events: await new Promise((done) => { const made = new EventSource(place + "/api/events", { withCredentials: true }); made.onopen = () => done("open"); made.onerror = () => { made.close(); done("nothing"); }; }), frame, image, script };
+      }, [origin, world.task]);
+      assert.equal(got.list, "nothing", site);
+      assert.equal(got.abort, "nothing", site);
+      assert.ok(["nothing", "0 0"].includes(got.plain), site + got.plain);
+      assert.deepEqual([got.socket, got.events, got.image, got.script], ["nothing", "nothing", "nothing", "nothing"], site);
+      assert.ok(["nothing", ""].includes(got.frame), site + got.frame);
+      // A form of that site that the person sends, and a link that is followed.
+      await other.goto(site + "/");
+      const [sent] = await Promise.all([other.waitForNavigation({ url: (url) => url.pathname.includes("/abort") }), other.evaluate(([place, task]) => { const form = document.createElement("form"); form.method = "post"; form.action = place + "/api/tasks/" + task + "/abort"; document.body.append(form); form.submit(); }, [origin, world.task])]);
+      assert.equal(sent.status(), 403, site);
+    }
+    evil.close();
+    evil.closeAllConnections();
+    await page.getByText("live", { exact: true }).waitFor();
+    trouble = [];
+  },
+
+  async token() {
+    const sent = [];
+    await open();
+    page.on("request", (request) => sent.push([request.url(), request.headers().referer || ""]));
+    await page.goto(world.address);
+    await settled();
+    await visit("task/" + world.task);
+    assert.equal(await page.evaluate(() => document.referrer), "");
+    assert.ok(!(await page.evaluate(() => location.href + document.documentElement.outerHTML + JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + document.cookie)).includes("token"));
+    const token = new URL(world.address).searchParams.get("token");
+    assert.deepEqual(sent.slice(1).filter(([url]) => url.includes(token)), [], "the token is sent once");
+    assert.deepEqual(sent.filter(([, referrer]) => referrer), [], "no request names where it comes from");
+    assert.equal((await browser.cookies()).filter((cookie) => cookie.httpOnly && cookie.sameSite === "Strict").length, 1);
+    // Whoever finds the address opens nothing.
+    const stranger = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ARGUMENTS });
+    const again = await (await stranger.newPage()).goto(world.address);
+    assert.equal(again.status(), 401);
+    await stranger.close();
+  },
+};
+
+let code = 0;
+try {
+  await scenarios[scenario]();
+  assert.deepEqual(trouble, [], "the browser's console");
+} catch (problem) {
+  console.log(problem.stack, "\n", trouble.join("\n"));
+  try {
+    console.log(page.url() + "\n" + (await page.locator("body").innerText()).slice(0, 3000));
+    fs.mkdirSync(world.pictures, { recursive: true });
+    await page.screenshot({ path: path.join(world.pictures, "failed-" + scenario + ".png") });
+  } catch { /* there is no page */ }
+  code = 1;
+}
+await browser?.close();
+process.exit(code);
