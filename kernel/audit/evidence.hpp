@@ -30,12 +30,12 @@ struct TaskEvidence {
 
     [[nodiscard]] JournalHead head() const { return records.empty() ? JournalHead() : JournalHead{records.back().seq, records.back().hash}; }
 
-    /// Reads, verifies and folds the journal in `folder`. Errors: AF-JRNL-…, AF-TASK-010 to -012, AF-TASK-014 it has no record.
+    /// Reads, verifies and folds the journal in `folder`. Errors: AF-JRNL-…, AF-TASK-010 to -012, AF-AUDT-010 it has no record.
     [[nodiscard]] static Result<TaskEvidence> read(const std::filesystem::path& folder, const std::filesystem::path& escalations);
 };
 
 /// The files of the task, with the SHA-256 of each: those of the folder by their path below it, those of people's questions as `escalations/…`. Left out are the
-/// proof itself, what only processes use, and the projections, which the journal gives anew. Errors: AF-BASE-011, AF-GIT-054.
+/// proof itself, what only processes use, and the projections, which the journal gives anew. Errors: AF-BASE-011, AF-AUDT-009.
 [[nodiscard]] Result<std::map<std::string, std::string>> files_of_task(const TaskEvidence& evidence);
 /// Whether `files_of_task` leaves out this file of the folder.
 [[nodiscard]] bool is_passing_file(std::string_view name);

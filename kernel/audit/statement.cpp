@@ -7,6 +7,7 @@
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
+#include "config/gate_names.hpp"
 #include "journal/blobs.hpp"
 
 namespace agentforge::kernel {
@@ -47,7 +48,7 @@ json::array newest_gates(const TaskEvidence& evidence) {
         if (record->type() == "gate") {
             gates.push_back(gate_entry(*record));
         } else {
-            gates.push_back(json::object{{"gate", "deliver"}, {"tree", text_of(record->body, "tree")}, {"passed", record->body.at("gate_passed")}, {"record", record->seq}, {"record_sha256", record->hash}});
+            gates.push_back(json::object{{"gate", gate_name::deliver}, {"tree", text_of(record->body, "tree")}, {"passed", record->body.at("gate_passed")}, {"record", record->seq}, {"record_sha256", record->hash}});
         }
     }
     return gates;

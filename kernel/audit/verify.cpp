@@ -2,6 +2,7 @@
 #include "audit/verify.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <set>
 
@@ -143,7 +144,14 @@ private:
         if (state().task_id != verdict_.task_id) { part.fault("it is the journal of task " + state().task_id + ", not of " + verdict_.task_id); }
         if (const std::string named = text_of(evidence_->header, "task_id"); !named.empty() && named != state().task_id) { part.fault("its header names task " + named); }
         if (evidence_->recovery.torn_tail) { part.fault("its last line is not whole (" + std::to_string(evidence_->recovery.torn_bytes) + " bytes): the next run of the task sets it aside"); }
-        // The chain covers what the header says; this covers how.
+        // The chain covers what the header says; this covers how, and in which order.
+        constexpr std::array order{"task_id", "request", "started_at", "pipeline", "task_sha256", "forked_from"};
+        auto next = order.begin();
+        for (const auto& [key, value] : evidence_->header) {
+            const auto place = std::find(order.begin(), order.end(), std::string_view(key));
+            if (place != order.end() && place < next) { part.fault("its header is not as it was written: the field " + std::string(key) + " stands in another place"); }
+            if (place != order.end()) { next = place; }
+        }
         std::string expected = "agentforge_journal: 1\n";
         for (const auto& [key, value] : evidence_->header) { expected += std::string(key) + ": " + to_json_line(value) + "\n"; }
         expected += "actions:\n";

@@ -185,7 +185,7 @@ void add_audit(CLI::App& app, Program& program) {
     command->footer("Examples:\n  agentforge audit 1f2e3d4c --format pdf --output audit.pdf\n  agentforge audit verify 1f2e3d4c");
     auto subject = std::make_shared<std::string>();
     const Command verify_command = add_subcommand(*command, "verify", "Verify journal, blobs, artifacts, patches, trees, commit and statement, offline");
-    add_option(*verify_command, "subject", *subject, "A task, an archive (its id or ref), a commit, or the path of a task's folder")->type_name("TASK|ARCHIVE|COMMIT")->required();
+    add_option(*verify_command, "subject", *subject, "A task, an archive (its id or ref), a commit, or the path of a task's folder")->type_name("SUBJECT")->required();
     add_flag(*verify_command, "--json", program.json_output, "Answer as JSON");
     verify_command->footer("Examples:\n  agentforge audit verify 1f2e3d4c\n  agentforge audit verify HEAD");
     verify_command->callback([&program, subject] {

@@ -49,7 +49,7 @@ class TestAudit(AuditTest):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", str(key)], check=True, stdin=subprocess.DEVNULL)
         self.signers = self.folder / "signers"
         self.signers.write_text(f"test@example.invalid {(self.folder / 'key.pub').read_text()}")
-        settings = self.home / "gitconfig"
+        settings = self.home / ".gitconfig"
         self.environment["GIT_CONFIG_GLOBAL"] = str(settings)
         for name, value in (("commit.gpgsign", "true"), ("gpg.format", "ssh"), ("user.signingkey", key), ("gpg.ssh.allowedSignersFile", self.signers), ("agentforge.statementNote", "true")):
             self.git("config", "--file", settings, name, value)
