@@ -95,7 +95,8 @@ std::string GrammarCommand::usage() const {
         const std::string shown = option.value + (option.repeatable ? "…" : "");
         text += option.required ? " " + shown : " [" + shown + "]";
     }
-    if (!commands.empty()) { text += " COMMAND"; }
+    const bool does_something_itself = std::any_of(options.begin(), options.end(), [](const GrammarOption& option) { return option.positional; });
+    if (!commands.empty()) { text += does_something_itself ? " | COMMAND" : " COMMAND"; }
     return text;
 }
 

@@ -355,6 +355,7 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_replay(app, program);
     add_fork(app, program);
     add_compare(app, program);
+    add_audit(app, program);
     add_archive(app, program);
     add_plugins(app, program);
     add_trust(app, program);

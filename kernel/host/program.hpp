@@ -74,6 +74,7 @@ void add_rebase(CLI::App& app, Program& program);
 void add_replay(CLI::App& app, Program& program);
 void add_fork(CLI::App& app, Program& program);
 void add_compare(CLI::App& app, Program& program);
+void add_audit(CLI::App& app, Program& program);            ///< audit, audit verify
 void add_archive(CLI::App& app, Program& program);          ///< archive list, archive restore
 void add_plugins(CLI::App& app, Program& program);          ///< plugins list
 void add_trust(CLI::App& app, Program& program);

@@ -18,6 +18,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "journal/blob_lines.hpp"
 
 namespace agentforge::kernel {
 
@@ -25,9 +26,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view head = "agentforge_blobs: 1\nblobs:\n";
-constexpr std::string_view line_start = "- {\"sha256\": \"";
-constexpr std::size_t hash_digits = 64;
+constexpr std::string_view head = blobs_head;
+constexpr std::string_view line_start = blob_line_start;
+constexpr std::size_t hash_digits = blob_hash_digits;
 constexpr std::size_t most_in_memory = 8UL << 20U;
 constexpr std::size_t chunk = 1UL << 20U;           ///< Read at once.
 
@@ -41,46 +42,6 @@ Error not_stored(const fs::path& file, const std::string& why) {
 
 Error not_read(const fs::path& file, const std::string& why) {
     return Error{"AF-JRNL-010", "A blob could not be read: " + why, file.string(), "Check the rights of the file and its disk.", ErrorKind::io};
-}
-
-std::string to_hex(std::string_view bytes) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string text;
-    text.reserve(bytes.size() * 2);
-    for (const char c : bytes) {
-        const auto byte = static_cast<unsigned char>(c);
-        text += digits[byte >> 4U];
-        text += digits[byte & 15U];
-    }
-    return text;
-}
-
-std::string from_hex(std::string_view text) {
-    const auto digit = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10) & 15U; };
-    std::string bytes;
-    bytes.reserve(text.size() / 2);
-    for (std::size_t at = 0; at + 1 < text.size(); at += 2) { bytes += static_cast<char>(digit(text[at]) << 4U | digit(text[at + 1])); }
-    return bytes;
-}
-
-void append_line(std::string& text, const std::string& hash, std::string_view bytes) {
-    const bool plain = is_valid_utf8(bytes);
-    text += line_start;
-    text += hash;
-    text += "\", \"bytes\": " + std::to_string(bytes.size()) + (plain ? ", \"text\": " : ", \"hex\": ");
-    append_json_line(text, json::value(plain ? std::string(bytes) : to_hex(bytes)));
-    text += "}\n";
-}
-
-/// The bytes that a line holds; empty where it is not a line as `append_line` makes them.
-std::optional<std::string> bytes_of(std::string_view line) {
-    if (!line.starts_with("- ")) { return std::nullopt; }
-    const auto parsed = parse_json(line.substr(2), "blobs.yaml");
-    if (!parsed.ok() || !parsed->is_object()) { return std::nullopt; }
-    const json::object& object = parsed->get_object();
-    if (const auto* text = object.if_contains("text"); text != nullptr && text->is_string()) { return std::string(text->get_string()); }
-    if (const auto* hex = object.if_contains("hex"); hex != nullptr && hex->is_string()) { return from_hex(hex->get_string()); }
-    return std::nullopt;
 }
 
 /// The whole range, or an errno value.
@@ -294,7 +255,7 @@ struct BlobStore::State {
     Result<std::string> read(const Place& place, std::string_view hash) const {
         std::string line(place.size, '\0');
         if (const int error = read_range(descriptor.get(), place.offset, line); error != 0) { return not_read(file, errno_text(error)); }
-        auto bytes = bytes_of(line);
+        auto bytes = bytes_of_blob_line(line);
         if (!bytes || sha256(*bytes) != hash) {
             return Error{"AF-JRNL-012", "The blob's bytes do not have the hash of its name", file.string() + " at byte " + std::to_string(place.offset),
                          "It was changed or damaged; restore the file from a backup.", ErrorKind::corrupt};
@@ -345,7 +306,7 @@ struct BlobStore::State {
         std::vector<std::pair<std::string, Place>> added;
         for (const auto& [hash, bytes] : pending) {
             const std::size_t begin = text.size();
-            append_line(text, hash, bytes);
+            append_blob_line(text, hash, bytes);
             added.emplace_back(hash, Place{known + begin, text.size() - begin - 1});
         }
         if (auto written = write_all(descriptor.get(), text, file); !written.ok()) {

@@ -4,10 +4,14 @@
 #include <filesystem>
 #include <utility>
 
+#include "audit/signature.hpp"
+#include "audit/statement.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "git/archives.hpp"
+#include "git/configuration.hpp"
+#include "git/objects.hpp"
 #include "git/stand_in.hpp"
 #include "pipeline/setup.hpp"
 #include "pipeline/workshop.hpp"
@@ -284,6 +288,28 @@ public:
         std::unique_ptr<Workshop> workshop = std::make_unique<GitWorkshop>(state.task_id, folder, std::move(repository), std::move(work),
                                                                            state.base_commit, std::move(base_tree), processes_, gates, options_.scratch);
         return workshop;
+    }
+
+    [[nodiscard]] Result<void> state_proof(const std::string& folder, const std::string& escalations, const std::string& sign, std::chrono::system_clock::time_point now) override {
+        if (options_.scratch) { return {}; }
+        AF_TRY(const TaskEvidence evidence, TaskEvidence::read(folder, escalations));
+        if (!has_delivered(evidence.state)) { return {}; }
+        AF_TRY(const Repository repository, Repository::open(options_.repository));
+        AF_TRY(const std::string statement, make_statement(evidence, repository));
+        const auto environment = own_program({}, "", options_.gates.environment).environment;
+        const PersonName committer = git_person(repository, environment, "COMMITTER");
+        const fs::path file = fs::path(folder) / statement_file;
+        const fs::path sealed = fs::path(folder) / signature_file;
+        AF_CHECK(make_directories(file.parent_path()));
+        std::error_code none;
+        fs::remove(sealed, none);       // It is of the statement before.
+        AF_CHECK(write_file_atomic(file, statement, Durability::synced));
+        const auto signature = sign_statement({processes_, options_.repository, environment}, sign, committer.name + " <" + committer.email + ">", statement, Stop{});
+        if (signature.ok() && !signature->empty()) { AF_CHECK(write_file_atomic(sealed, *signature, Durability::synced)); }
+        if (GitConfiguration(options_.repository).flag("agentforge.statementNote") && !evidence.state.commit.empty()) {
+            AF_CHECK(write_note(options_.repository, {evidence.state.commit, statement + (signature.ok() ? *signature : std::string()), committer.name, committer.email, now}));
+        }
+        return signature.ok() ? Result<void>() : Result<void>(signature.error());
     }
 
     [[nodiscard]] Result<void> archive(const std::string& task_id, const std::string& folder, const std::string& escalations) override {

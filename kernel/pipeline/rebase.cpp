@@ -199,11 +199,13 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool o
 }
 
 void keep_in_repository(const ControllerSetup& setup, const TaskSession& session) {
-    const auto kept = setup.workshops.archive(session.state().task_id, session.paths().root.string(), setup.escalations.directory().string());
-    if (kept.ok()) { return; }
-    setup.services.events.event("log", {{"level", static_cast<std::uint64_t>(LogLevel::warning)},
-                                         {"stage", session.state().stage().name},
-                                         {"message", "the task could not be archived in the repository: " + kept.error().to_string()}});
+    const auto warn = [&](const std::string& what, const Error& error) {
+        setup.services.events.event("log", {{"level", static_cast<std::uint64_t>(LogLevel::warning)}, {"stage", session.state().stage().name}, {"message", what + error.to_string()}});
+    };
+    const std::string folder = session.paths().root.string();
+    const std::string escalations = setup.escalations.directory().string();
+    if (const auto stated = setup.workshops.state_proof(folder, escalations, setup.services.delivery.sign, setup.services.clock.now()); !stated.ok()) { warn("the statement about the delivery is not whole: ", stated.error()); }
+    if (const auto kept = setup.workshops.archive(session.state().task_id, folder, escalations); !kept.ok()) { warn("the task could not be archived in the repository: ", kept.error()); }
 }
 
 }  // namespace agentforge::kernel

@@ -7,19 +7,12 @@
 
 #include <agentforge/artifact.hpp>
 
+#include "base/hash.hpp"
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
-
-/// The last records in one line each, for people and for tools that look at a task (North Star 3.3).
-constexpr std::size_t working_memory_items = 20;
-
-bool is_item(std::string_view type) {
-    return type == "step" || type == "gate" || type == "stage_started" || type == "stage_completed" || type == "stage_failed" ||
-           type == "artifact_rejected" || type == "review_finished" || type == "escalation_raised" || type == "escalation_resolved";
-}
 
 /// Records of host calls and answers say nothing that the projections show, and a gate is followed by the step or stage that asked for it: half of the
 /// records in the demo.
@@ -33,12 +26,10 @@ constexpr std::chrono::milliseconds projection_interval{100};
 /// A value up to this size stands in the record itself: a blob of its own costs a sync of its own.
 constexpr std::size_t largest_inside = 4096;
 
-std::string item_line(const json::object& record) {
-    json::object item;
-    for (const std::string_view key : {"seq", "step", "timestamp", "type", "phase", "stage", "gate", "passed", "summary"}) {
-        if (const json::value* value = record.if_contains(key)) { item[key] = *value; }
-    }
-    return to_json_line(item);
+/// The chain covers task.yaml, which holds the settings in force and is never changed.
+Result<json::object> header_of(const TaskPaths& paths, const json::object& task, Clock& clock) {
+    AF_TRY(const std::string file, read_file(paths.task()));
+    return json::object{{"task_id", task.at("task_id")}, {"request", task.at("request")}, {"started_at", format_time(clock.now())}, {"pipeline", task.at("pipeline")}, {"task_sha256", sha256(file)}};
 }
 
 Error no_records(std::string_view task_id, const TaskPaths& paths) {
@@ -73,10 +64,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const
     redactor.redact(task);
     return make(store, task, [&](const TaskPaths& paths) -> Result<std::unique_ptr<TaskSession>> {
         AF_TRY(TaskLock lock, TaskLock::acquire(paths, command, format_time(clock.now())));
-        const json::object header{{"task_id", task.at("task_id")},
-                                  {"request", task.at("request")},
-                                  {"started_at", format_time(clock.now())},
-                                  {"pipeline", task.at("pipeline")}};
+        AF_TRY(const json::object header, header_of(paths, task, clock));
         AF_TRY(Journal journal, Journal::create(paths.journal(), header));
         std::unique_ptr<TaskSession> session(new TaskSession(store, paths, std::move(lock), std::move(journal), clock, redactor));
         AF_CHECK(session->record(created));
@@ -92,11 +80,8 @@ Result<std::unique_ptr<TaskSession>> TaskSession::fork(TaskStore& store, const F
         const TaskPaths parent = from.store.paths(from.parent);
         AF_CHECK(Journal::share_history(parent.journal(), from.parent, paths.journal()));
         AF_CHECK(BlobStore::share(parent.blobs(), from.parent, paths.blobs()));
-        const json::object header{{"task_id", task.at("task_id")},
-                                  {"request", task.at("request")},
-                                  {"started_at", format_time(clock.now())},
-                                  {"pipeline", task.at("pipeline")},
-                                  {"forked_from", json::object{{"task", from.parent}, {"seq", static_cast<std::int64_t>(from.record.seq)}, {"hash", from.record.hash}}}};
+        AF_TRY(json::object header, header_of(paths, task, clock));
+        header["forked_from"] = json::object{{"task", from.parent}, {"seq", static_cast<std::int64_t>(from.record.seq)}, {"hash", from.record.hash}};
         AF_CHECK(Journal::create(paths.journal(), header));
         AF_TRY(auto session, fold_into_session(store, paths, std::move(lock), clock, redactor, {}));
         AF_CHECK(session->record(records::Forked{std::string(task.at("task_id").as_string()), std::string(from.parent), session->state_.steps}));
@@ -235,13 +220,6 @@ Result<std::unique_ptr<TaskSession>> TaskSession::take_over() {
     return fold_into_session(store_, paths_, std::nullopt, clock_, redactor_, {});
 }
 
-void TaskSession::WorkingMemory::add(const Record& record) {
-    if (!is_item(record.type())) { return; }
-    items.push_back(item_line(record.body));
-    if (items.size() > working_memory_items) { items.pop_front(); }
-    changed = true;
-}
-
 Result<std::unique_ptr<TaskSession>> TaskSession::fold_into_session(TaskStore& store, const TaskPaths& paths, std::optional<TaskLock> lock, Clock& clock, const Redactor& redactor,
                                                                     const std::function<Result<void>(const json::object&)>& check) {
     TaskState state;
@@ -272,12 +250,9 @@ Result<void> TaskSession::project() {
     text += ",\n";
     text += template_text_;
     AF_CHECK(store_.save_state(state_.task_id, text));
-    if (!memory_.changed) { return {}; }
-    std::string shown = "{\n  \"items\": [";
-    for (const std::string& item : memory_.items) { shown += (&item == &memory_.items.front() ? "\n    " : ",\n    ") + item; }
-    shown += "\n  ]\n}\n";
-    AF_CHECK(write_file_atomic(paths_.working_memory(), shown, Durability::cached));
-    memory_.changed = false;
+    if (!memory_.changed()) { return {}; }
+    AF_CHECK(write_file_atomic(paths_.working_memory(), memory_.text(), Durability::cached));
+    memory_.shown();
     return {};
 }
 

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -23,6 +22,7 @@
 #include "secrets/redactor.hpp"
 #include "task/state.hpp"
 #include "task/store.hpp"
+#include "task/working_memory.hpp"
 
 namespace agentforge::kernel {
 
@@ -93,13 +93,6 @@ public:
     [[nodiscard]] Result<std::optional<json::object>> artifact_of(std::string_view contract) const;
 
 private:
-    /// What `working_memory.yaml` shows: the last things that happened, the newest last.
-    struct WorkingMemory {
-        std::deque<std::string> items;
-        bool changed = false;
-        void add(const Record& record);
-    };
-
     TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock, const Redactor& redactor);
     [[nodiscard]] records::Envelope envelope_of(const records::Body& record, const RecordAgent* agent) const;
     [[nodiscard]] Result<Record> write(json::object body);

@@ -103,6 +103,9 @@ public:
     [[nodiscard]] virtual Result<std::unique_ptr<Workshop>> open(const TaskState& state) = 0;
     /// Keeps a task's folder and what its people were asked in the repository itself, in place of what was kept of it before.
     [[nodiscard]] virtual Result<void> archive(const std::string& task_id, const std::string& folder, const std::string& escalations) = 0;
+    /// Writes the statement about what the task delivered into its folder, signed as the user's commits are, and as a note where `git config agentforge.statementNote` says so (docs/audit.md). Nothing where it has delivered
+    /// nothing. Errors: AF-AUDT-001, and those of `make_statement`; without a signature the statement is there all the same.
+    [[nodiscard]] virtual Result<void> state_proof(const std::string& /*folder*/, const std::string& /*escalations*/, const std::string& /*sign*/, std::chrono::system_clock::time_point /*now*/) { return {}; }
 };
 
 struct GitWorkshopOptions {

@@ -73,6 +73,16 @@ class Shell(unittest.TestCase):
         for words in ("As recorded: ", "Replayed ", "measured by no gate", "measured again, 0 changed", "Where the paths part"):
             self.assertIn(words, shown)
 
+    def test_the_commands_of_audit_do_what_the_page_says(self):
+        repository = self.home / "textkit"
+        shutil.copytree(ROOT / "examples" / "textkit", repository)
+        self.environment["EXAMPLES"] = str(ROOT / "examples")
+        self.run_block(f"git init -q -b main && git add -A && git commit -q -m Import && agentforge start --quiet '{REQUEST}'", repository)
+        self.environment["TASK"] = json.loads(self.run_block("agentforge status --json", repository))["tasks"][0]["task_id"]
+        shown = "".join(self.run_block(block, repository) for block in self.blocks("docs/audit.md"))
+        for words in ("As recorded: ", "Where the paths part", "Verified: task ", "Verified: commit ", "VERIFIED\n"):
+            self.assertIn(words, shown)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,636 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "audit/verify.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <set>
+
+#include <agentforge/artifact.hpp>
+
+#include "audit/statement.hpp"
+#include "base/hash.hpp"
+#include "base/json_fields.hpp"
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+#include "git/merges.hpp"
+#include "git/objects.hpp"
+#include "journal/blob_check.hpp"
+#include "secrets/restore.hpp"
+#include "task/working_memory.hpp"
+
+namespace agentforge::kernel {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t largest_file = 4ULL << 30U;
+constexpr std::size_t most_faults = 20;
+
+std::uint64_t number_of(const json::object& object, std::string_view key) {
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_int64() && value->get_int64() >= 0 ? static_cast<std::uint64_t>(value->get_int64()) : 0;
+}
+
+std::string counted(std::size_t count, const std::string& one, const std::string& many) { return std::to_string(count) + " " + (count == 1 ? one : many); }
+
+/// One part of the verification: its faults, or what was found whole.
+class Part {
+public:
+    Part(AuditVerdict& verdict, std::string name) : verdict_(verdict), name_(std::move(name)) {}
+    ~Part() {
+        for (std::size_t at = 0; at < std::min(faults_.size(), most_faults); ++at) { verdict_.add(name_, AuditAnswer::fails, std::move(faults_[at])); }
+        if (faults_.size() > most_faults) { verdict_.add(name_, AuditAnswer::fails, "and " + std::to_string(faults_.size() - most_faults) + " more"); }
+        if (faults_.empty() && !told_.empty()) { verdict_.add(name_, AuditAnswer::holds, std::move(told_)); }
+        for (std::string& each : unchecked_) { verdict_.add(name_, AuditAnswer::unchecked, std::move(each)); }
+    }
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+
+    void fault(std::string told) { faults_.push_back(std::move(told)); }
+    void unchecked(std::string told) { unchecked_.push_back(std::move(told)); }
+    void whole(std::string told) { told_ = std::move(told); }
+
+private:
+    AuditVerdict& verdict_;
+    std::string name_;
+    std::vector<std::string> faults_;
+    std::vector<std::string> unchecked_;
+    std::string told_;
+};
+
+/// Calls `take` with each value that names a blob: `…_blob`, and the hash of an accepted artifact.
+template <class Take>
+void for_each_blob(const json::value& value, const Take& take) {
+    if (const json::object* object = value.if_object()) {
+        for (const auto& [key, item] : *object) {
+            if (std::string_view(key).ends_with("_blob") && item.is_string()) {
+                if (!item.get_string().empty()) { take(std::string(item.get_string())); }
+            } else {
+                for_each_blob(item, take);
+            }
+        }
+    } else if (const json::array* array = value.if_array()) {
+        for (const json::value& item : *array) { for_each_blob(item, take); }
+    }
+}
+
+bool is_object_id(const std::string& text) { return text.size() == 40 && text.find_first_not_of("0123456789abcdef") == std::string::npos; }
+
+/// All trees that records name, each with the first record that does.
+std::map<std::string, Sequence> trees_of(const std::vector<Record>& records) {
+    std::map<std::string, Sequence> trees;
+    for (const Record& record : records) {
+        for (const char* key : {"tree", "base_tree", "red_tree", "workspace_tree", "work_tree"}) {
+            if (const std::string tree = text_of(record.body, key); is_object_id(tree)) { trees.try_emplace(tree, record.seq); }
+        }
+    }
+    return trees;
+}
+
+class Verifier {
+public:
+    Verifier(const AuditPlace& place, const SignatureTools& tools, const Stop& stop) : place_(place), tools_(tools), stop_(stop) { verdict_.task_id = place.task_id; }
+
+    Result<AuditVerdict> run() {
+        auto evidence = TaskEvidence::read(place_.folder, place_.escalations);
+        if (!evidence.ok()) {
+            if (evidence.error().kind == ErrorKind::io || evidence.error().kind == ErrorKind::not_found) { return evidence.error(); }
+            verdict_.add("journal", AuditAnswer::fails, evidence.error().message + (evidence.error().where.empty() ? "" : " (" + evidence.error().where + ")"));
+            blob_files();
+            return std::move(verdict_);
+        }
+        evidence_ = &*evidence;
+        if (!place_.repository.empty()) {
+            AF_TRY(Repository repository, Repository::open(place_.repository));
+            repository_.emplace(std::move(repository));
+            AF_TRY(ObjectCheck objects, ObjectCheck::open(place_.repository));
+            objects_.emplace(std::move(objects));
+        }
+        verdict_.head = evidence_->head();
+        if (verdict_.task_id.empty()) { verdict_.task_id = state().task_id; }
+        journal();
+        projections();
+        own_files();
+        blobs();
+        artifacts();
+        if (repository_) {
+            AF_CHECK(trees());
+            AF_CHECK(patches());
+            AF_CHECK(delivered_commit());
+        } else {
+            verdict_.add("trees", AuditAnswer::unchecked, "no repository is here: trees, patches and the commit were not looked at");
+        }
+        log_lines();
+        AF_CHECK(archive());
+        AF_CHECK(statement());
+        end_of_journal();
+        return std::move(verdict_);
+    }
+
+private:
+    [[nodiscard]] const TaskState& state() const { return evidence_->state; }
+    [[nodiscard]] const std::vector<Record>& records() const { return evidence_->records; }
+    [[nodiscard]] fs::path file(std::string_view name) const { return place_.folder / name; }
+
+    [[nodiscard]] const Record* record(Sequence seq) const {
+        const auto found = std::ranges::lower_bound(records(), seq, {}, &Record::seq);
+        return found == records().end() || found->seq != seq ? nullptr : &*found;
+    }
+
+    void journal() {
+        Part part(verdict_, "journal");
+        if (state().task_id != verdict_.task_id) { part.fault("it is the journal of task " + state().task_id + ", not of " + verdict_.task_id); }
+        if (const std::string named = text_of(evidence_->header, "task_id"); !named.empty() && named != state().task_id) { part.fault("its header names task " + named); }
+        if (evidence_->recovery.torn_tail) { part.fault("its last line is not whole (" + std::to_string(evidence_->recovery.torn_bytes) + " bytes): the next run of the task sets it aside"); }
+        // The chain covers what the header says; this covers how, and in which order.
+        constexpr std::array order{"task_id", "request", "started_at", "pipeline", "task_sha256", "forked_from"};
+        auto next = order.begin();
+        for (const auto& [key, value] : evidence_->header) {
+            const auto place = std::find(order.begin(), order.end(), std::string_view(key));
+            if (place != order.end() && place < next) { part.fault("its header is not as it was written: the field " + std::string(key) + " stands in another place"); }
+            if (place != order.end()) { next = place; }
+        }
+        std::string expected = "agentforge_journal: 1\n";
+        for (const auto& [key, value] : evidence_->header) { expected += std::string(key) + ": " + to_json_line(value) + "\n"; }
+        expected += "actions:\n";
+        std::string begin(expected.size(), '\0');
+        std::ifstream in(evidence_->paths.journal(), std::ios::binary);
+        in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+        if (begin != expected) { part.fault("its header is not as it was written"); }
+        part.whole(counted(records().size(), "record", "records") + ", each follows the one before and the state before it, up to " + verdict_.head.hash);
+    }
+
+    void voucher(const std::string& who, Sequence seq) {
+        if (seq != 0) { verdict_.vouchers.push_back({who, seq}); }
+    }
+
+    /// `state.yaml` and `working_memory.yaml` are what the journal gives at the record that they were written after.
+    void projections() {
+        Part part(verdict_, "projections");
+        const auto text = read_file(evidence_->paths.state(), largest_file);
+        if (!text.ok()) {
+            part.unchecked("state.yaml is not there; the journal gives it anew");
+            return;
+        }
+        const auto parsed = parse_json(*text, "state.yaml");
+        const json::object* written = parsed.ok() ? parsed->if_object() : nullptr;
+        if (written == nullptr || !written->contains("seq")) {
+            if (written != nullptr && records().size() == 1) { return; }     // As it is made, before the first record.
+            part.fault("state.yaml cannot be read");
+            return;
+        }
+        const Sequence seq = number_of(*written, "seq");
+        const std::string hash = text_of(*written, "hash");
+        if (seq > verdict_.head.seq) {
+            part.fault("state.yaml knows record " + std::to_string(seq) + "; the journal ends with record " + std::to_string(verdict_.head.seq) + ": its end was cut off");
+            return;
+        }
+        const Record* const known = record(seq);
+        if (known == nullptr || known->hash != hash) {
+            part.fault("state.yaml names another record " + std::to_string(seq) + " than the journal has");
+            return;
+        }
+        TaskState then;
+        WorkingMemory memory;
+        for (const Record& each : records()) {
+            if (each.seq > seq || !fold(then, each.body).ok()) { break; }
+            then.hash = each.hash;
+            memory.add(each);
+        }
+        if (to_json_pretty(to_json(then)) != *text) { part.fault("state.yaml is not what the journal gives at record " + std::to_string(seq)); } else { voucher("state", seq); }
+        const auto shown = read_file(evidence_->paths.working_memory(), largest_file);
+        if (shown.ok() && *shown != memory.text()) { part.fault("working_memory.yaml is not what the journal gives at record " + std::to_string(seq)); }
+        part.whole("state.yaml and working_memory.yaml are what the journal gives at record " + std::to_string(seq));
+    }
+
+    /// task.yaml and the request: written once, before the journal.
+    void own_files() {
+        Part part(verdict_, "files");
+        const auto task = read_file(evidence_->paths.task(), largest_file);
+        if (!task.ok()) {
+            part.fault("task.yaml cannot be read: " + task.error().message);
+            return;
+        }
+        const std::string sealed = text_of(evidence_->header, "task_sha256");
+        if (sealed.empty()) { part.unchecked("the journal's header has no hash of task.yaml: an older version began the task"); }
+        if (!sealed.empty() && sealed != sha256(*task)) { part.fault("task.yaml is not the file that the journal's header names"); }
+        const auto document = parse_yaml(*task, "task.yaml", {largest_file, 4'000'000, 200});
+        if (!document.ok() || !document->value.is_object()) {
+            part.fault("task.yaml cannot be read");
+            return;
+        }
+        const json::object& fields = document->value.get_object();
+        if (text_of(fields, "task_id") != verdict_.task_id) { part.fault("task.yaml is of task " + text_of(fields, "task_id")); }
+        if (text_of(fields, "request") != state().request) { part.fault("task.yaml has another request than the journal"); }
+        json::object request{{"task_id", text_of(fields, "task_id")}, {"original_request", text_of(fields, "request")}};
+        if (const std::string created = text_of(fields, "created_at"); !created.empty()) { request.emplace("received_at", created); }
+        const auto asked = read_file(evidence_->paths.inputs() / "original_request.yaml", largest_file);
+        if (!asked.ok() || *asked != to_yaml(request)) { part.fault("artifacts/inputs/original_request.yaml is not the request of task.yaml"); }
+        part.whole("task.yaml and the request are those that the journal began with");
+    }
+
+    void blob_files() {
+        Part part(verdict_, "blobs");
+        const fs::path root = place_.folder / "artifacts" / "blobs";
+        std::vector<fs::path> stores{root};
+        std::error_code none;
+        for (const auto& entry : fs::directory_iterator(root, none)) {
+            if (entry.is_directory(none) && !entry.is_symlink(none)) { stores.push_back(entry.path()); }
+        }
+        std::uint64_t bytes = 0;
+        for (const fs::path& store : stores) {
+            auto check = check_blobs(store);
+            if (!check.ok()) {
+                part.fault(check.error().message + " (" + check.error().where + ")");
+                continue;
+            }
+            for (const std::string& fault : check->faults) { part.fault((store / "blobs.yaml").lexically_relative(place_.folder).string() + ", " + fault); }
+            blobs_.merge(check->hashes);
+            bytes += check->bytes;
+        }
+        part.whole(counted(blobs_.size(), "blob", "blobs") + " of " + std::to_string(bytes) + " bytes have the hashes of their names");
+    }
+
+    void blobs() {
+        blob_files();
+        Part part(verdict_, "blobs");
+        std::set<std::string> missing;
+        std::size_t named = 0;
+        const auto look = [&](const std::string& hash) {
+            ++named;
+            if (!blobs_.contains(hash)) { missing.insert(hash); }
+        };
+        for (const Record& each : records()) {
+            for_each_blob(each.body, look);
+            if (each.type() == "artifact_accepted") { look(text_of(each.body, "artifact_hash")); }
+        }
+        for (const std::string& hash : missing) { part.fault("blob " + hash + ", which a record names, is not there"); }
+        part.whole("all that " + std::to_string(named) + " places of records name are there");
+    }
+
+    [[nodiscard]] std::optional<json::object> blob(const std::string& hash) const {
+        const auto text = BlobStore(evidence_->paths.blobs()).get(hash);
+        if (!text.ok()) { return std::nullopt; }
+        auto value = parse_json(*text, "blob");
+        return value.ok() && value->is_object() ? std::optional(std::move(value->get_object())) : std::nullopt;
+    }
+
+    /// The accepted artifacts' files hold what was accepted.
+    void artifacts() {
+        Part part(verdict_, "artifacts");
+        std::map<std::string, std::string> newest;          // File and blob.
+        for (const Record& each : records()) {
+            if (each.type() == "artifact_accepted") { newest[text_of(each.body, "artifact")] = text_of(each.body, "artifact_hash"); }
+            if (each.type() == "review_finished" && !text_of(each.body, "review").empty()) { newest[text_of(each.body, "review")] = text_of(each.body, "review_blob"); }
+        }
+        std::size_t gone = 0;
+        for (const auto& [name, hash] : newest) {
+            const auto text = read_file(file(name), largest_file);
+            if (!text.ok()) {
+                // A fork has files of its state alone: what stages had handed in that were entered again is a blob.
+                if (evidence_->header.contains("forked_from")) { ++gone; } else { part.fault(name + " cannot be read"); }
+                continue;
+            }
+            const auto written = blob(hash);
+            const auto document = parse_yaml(*text, name, {largest_file, 4'000'000, 200});
+            static const json::object nothing;
+            const json::object* const fields = document.ok() ? document->value.if_object() : nullptr;
+            const auto envelope = StageArtifact::from_json(fields == nullptr ? nothing : *fields);
+            if (!written) { continue; }         // Said of the blobs.
+            json::object data = *written;
+            data.erase("_artifact_meta");
+            data.erase("_metadata");
+            if (!envelope.ok() || envelope->data != data || to_yaml(envelope->to_json()) != *text || text_of(envelope->metadata, "task_id") != verdict_.task_id) { part.fault(name + " is not the artifact that was accepted (blob " + hash + ")"); }
+        }
+        for (const Record& each : records()) {
+            const std::string patch = each.type() == "delivered" ? text_of(each.body, "patch_file") : std::string();
+            if (patch.empty()) { continue; }
+            const auto text = read_file(file(patch), largest_file);
+            if (!text.ok() || sha256(*text) != text_of(each.body, "patch_sha256")) { part.fault(patch + " is not the patch that was delivered"); }
+        }
+        if (gone != 0) { part.unchecked(counted(gone, "artifact", "artifacts") + " of the task that this one goes on from: their blobs are here, not their files"); }
+        part.whole(counted(newest.size() - gone, "artifact", "artifacts") + " and reviews are those that were accepted");
+    }
+
+    Result<void> trees() {
+        Part part(verdict_, "trees");
+        const auto named = trees_of(records());
+        std::size_t missing = 0;
+        std::string first;
+        for (const auto& [tree, seq] : named) {
+            if (!objects_->has(tree)) {
+                ++missing;
+                if (first.empty()) { first = tree + " of record " + std::to_string(seq); }
+                continue;
+            }
+            for (const std::string& fault : objects_->faults_of_tree(tree)) { part.fault("record " + std::to_string(seq) + ": " + fault); }
+        }
+        AF_TRY(const auto refs, refs_below(place_.repository, "refs/agentforge/" + verdict_.task_id + "/"));
+        Sequence vouched = 0;
+        for (const RefTarget& ref : refs) {
+            const std::string name = ref.name.substr(ref.name.rfind('/') + 1);
+            if (!name.starts_with("step-")) { continue; }
+            const std::string number = name.substr(5);
+            const auto step = std::ranges::find_if(records(), [&](const Record& each) { return each.type() == "step" && std::to_string(number_of(each.body, "step")) == number; });
+            if (step == records().end()) {
+                // The ref is written before the record: one step ahead is a process that ended between the two.
+                if (number == std::to_string(state().steps + 1) && !is_terminal(state().status)) { continue; }
+                part.fault("the ref " + ref.name + " is of a step that the journal does not have: its end was cut off");
+            } else if (text_of(step->body, "tree") != ref.id) {
+                part.fault("the ref " + ref.name + " leads to " + ref.id + ", and the journal says " + text_of(step->body, "tree"));
+            } else {
+                vouched = std::max(vouched, step->seq);
+            }
+        }
+        voucher("refs", vouched);
+        const bool keeps = !refs.empty();
+        if (missing != 0 && keeps && !place_.is_archive) { part.fault(counted(missing, "recorded tree is", "recorded trees are") + " not in the repository: " + first); }
+        if (missing != 0 && (!keeps || place_.is_archive)) { part.unchecked(counted(missing, "recorded tree is", "recorded trees are") + " not in this repository: " + first + ". They are where the task ran, under refs/agentforge/" + verdict_.task_id); }
+        part.whole(counted(named.size() - missing, "tree", "trees") + " whole, " + std::to_string(objects_->objects()) + " objects");
+        return {};
+    }
+
+    /// A step's patch is what git makes of the trees before and after it.
+    Result<void> patches() {
+        Part part(verdict_, "patches");
+        TaskState before;
+        std::size_t same = 0;
+        std::size_t hidden = 0;
+        std::size_t elsewhere = 0;
+        for (const Record& each : records()) {
+            const std::string patch = each.type() == "step" ? text_of(each.body, "patch") : std::string();
+            const std::string tree = text_of(each.body, "tree");
+            const std::string from = before.tree;
+            if (!fold(before, each.body).ok()) { break; }
+            if (patch.empty()) { continue; }
+            const auto text = read_file(file(patch), largest_file);
+            if (!text.ok()) {
+                if (evidence_->header.contains("forked_from")) { ++elsewhere; } else { part.fault(patch + " cannot be read"); }
+                continue;
+            }
+            if (may_hold_placeholder(*text)) {
+                ++hidden;
+                continue;
+            }
+            if (!objects_->has(from) || !objects_->has(tree)) {
+                ++elsewhere;
+                continue;
+            }
+            AF_TRY(const std::string made, repository_->patch(from, tree));
+            if (made == *text) { ++same; } else { part.fault(patch + " is not the difference of the trees of step " + std::to_string(number_of(each.body, "step"))); }
+        }
+        if (hidden != 0) { part.unchecked(counted(hidden, "patch has", "patches have") + " a secret hidden, so the trees do not give the same"); }
+        if (elsewhere != 0) { part.unchecked(counted(elsewhere, "patch", "patches") + ": its trees, or the file, are not here"); }
+        part.whole(counted(same, "patch is", "patches are") + " the differences of the recorded trees");
+        return {};
+    }
+
+    /// The commit that carries the change: its tree, its parent, and the record that its trailer names.
+    Result<void> delivered_commit() {
+        if (state().commit.empty()) { return {}; }
+        Part part(verdict_, "commit");
+        if (!objects_->has(state().commit)) {
+            part.unchecked("the delivered commit " + state().commit + " is not in this repository");
+            return {};
+        }
+        AF_TRY(const WrittenCommit commit, written_commit(place_.repository, state().commit));
+        const DeliveryBase base = delivery_base(state());
+        if (commit.tree != delivered_tree(state())) { part.fault("commit " + state().commit + " has another tree than the journal says"); }
+        if (commit.parent != base.commit) { part.fault("commit " + state().commit + " has another parent than the journal says"); }
+        const CommitTrailers trailers = trailers_of(commit.message);
+        const Record* const named = record(trailers.seq);
+        if (trailers.task_id != named_in_trailer()) { part.fault("commit " + state().commit + " names task `" + trailers.task_id + "`"); }
+        if (named == nullptr) {
+            part.fault("the trailer of commit " + state().commit + " names record " + std::to_string(trailers.seq) + ", which the journal does not have: its end was cut off");
+        } else if (named->hash != trailers.hash) {
+            part.fault("the trailer of commit " + state().commit + " names another record " + std::to_string(trailers.seq) + " than the journal has");
+        } else {
+            voucher("trailer", trailers.seq);
+        }
+        part.whole("commit " + state().commit + " has the delivered tree, its parent is the base, and its trailer names record " + std::to_string(trailers.seq));
+        return {};
+    }
+    [[nodiscard]] const std::string& named_in_trailer() const { return state().task_id; }
+
+    /// The project's log knows steps and ends of tasks. It may be gone or rotated.
+    void log_lines() {
+        if (place_.log.empty()) { return; }
+        Part part(verdict_, "end");
+        std::uint64_t steps = 0;
+        bool completed = false;
+        const std::string mark = "\"" + verdict_.task_id + "\"";
+        for (const std::string& name : {place_.log.string(), place_.log.string() + ".1", place_.log.string() + ".2", place_.log.string() + ".3"}) {
+            std::ifstream in(name, std::ios::binary);
+            for (std::string line; std::getline(in, line);) {
+                if (line.find(mark) == std::string::npos) { continue; }
+                const auto parsed = parse_json(line, "log");
+                const json::object* event = parsed.ok() ? parsed->if_object() : nullptr;
+                if (event == nullptr || text_of(*event, "task_id") != verdict_.task_id) { continue; }
+                steps = std::max(steps, number_of(*event, "step"));
+                completed = completed || text_of(*event, "event") == "task_completed";
+            }
+        }
+        if (steps > state().steps) { part.fault("the log knows step " + std::to_string(steps) + "; the journal ends with step " + std::to_string(state().steps) + ": its end was cut off"); }
+        if (completed && state().status != TaskStatus::completed) { part.fault("the log knows that the task was completed; the journal does not: its end was cut off"); }
+        Sequence seq = 0;
+        for (const Record& each : records()) {
+            if (each.type() == "step" && number_of(each.body, "step") <= steps) { seq = std::max(seq, each.seq); }
+            if (each.type() == "task_completed" && completed) { seq = std::max(seq, each.seq); }
+        }
+        voucher("log", seq);
+    }
+
+    /// What the repository keeps of the task is a beginning of the journal that is here.
+    Result<void> archive() {
+        if (!repository_ || place_.is_archive) { return {}; }
+        AF_TRY(const auto refs, refs_below(place_.repository, "refs/agentforge/archive/" + verdict_.task_id));
+        const auto found = std::ranges::find(refs, "refs/agentforge/archive/" + verdict_.task_id, &RefTarget::name);
+        if (found == refs.end()) { return {}; }
+        Part part(verdict_, "end");
+        AF_TRY(const auto archived, repository_->file_in_tree(found->id, "task/actions.yaml"));
+        AF_TRY(const std::string here, read_file(evidence_->paths.journal(), largest_file));
+        if (!archived || !here.starts_with(*archived)) {
+            part.fault("the journal does not begin with the one that the repository keeps (" + found->name + ")");
+            return {};
+        }
+        const std::size_t last = archived->rfind("\n- ", archived->size() - 1);
+        const auto line = last == std::string::npos ? Result<json::value>(json::object()) : parse_json(std::string_view(*archived).substr(last + 3), "archive");
+        if (line.ok() && line->is_object()) { voucher("archive", number_of(line->get_object(), "seq")); }
+        return {};
+    }
+
+    Result<void> statement() {
+        const auto text = read_file(file(statement_file), largest_file);
+        if (!text.ok()) {
+            if (has_delivered(state())) { verdict_.add("statement", AuditAnswer::unchecked, "the task carries no statement: an older version delivered it, or it could not be written"); }
+            return {};
+        }
+        Part part(verdict_, "statement");
+        const auto parsed = parse_json(*text, "statement");
+        const json::object* whole = parsed.ok() ? parsed->if_object() : nullptr;
+        const json::value* predicate = whole == nullptr ? nullptr : whole->if_contains("predicate");
+        if (predicate == nullptr || !predicate->is_object()) {
+            part.fault("the statement cannot be read");
+            return {};
+        }
+        const json::value* head = predicate->get_object().if_contains("journal");
+        const Sequence seq = head != nullptr && head->is_object() ? number_of(head->get_object(), "records") : 0;
+        const std::string hash = head != nullptr && head->is_object() ? text_of(head->get_object(), "head") : std::string();
+        const Record* const named = record(seq);
+        if (named == nullptr || named->hash != hash) {
+            part.fault("the statement names record " + std::to_string(seq) + " (" + hash + "), which the journal does not have: its end was cut off, or the statement is another task's");
+            return signature(*text);
+        }
+        voucher("statement", seq);
+        if (seq != verdict_.head.seq) {
+            part.unchecked("the statement is of record " + std::to_string(seq) + "; the journal has gone on since");
+            return signature(*text);
+        }
+        if (!repository_ || !objects_->has(delivered_tree(state()))) {
+            part.unchecked("the delivered tree is not here, so the statement could not be made again and compared");
+            return files_of_statement(part, predicate->get_object(), *text);
+        }
+        AF_TRY(const std::string again, make_statement(*evidence_, *repository_));
+        if (again != *text) {
+            AF_CHECK(files_of_statement(part, predicate->get_object(), *text));
+            part.fault("the statement is not what the task's files give");
+            return {};
+        }
+        part.whole("the statement is what the task's files give: tree " + delivered_tree(state()) + ", " + counted(predicate->get_object().at("gates").as_array().size(), "gate", "gates"));
+        return signature(*text);
+    }
+
+    /// Each file that the statement names has the hash that it gives.
+    Result<void> files_of_statement(Part& part, const json::object& predicate, const std::string& text) {
+        AF_TRY(const auto files, files_of_task(*evidence_));
+        const json::value* const named = predicate.if_contains("files");
+        static const json::object nothing;
+        const json::object& expected = named != nullptr && named->is_object() ? named->get_object() : nothing;
+        for (const auto& [name, hash] : expected) {
+            const auto found = files.find(std::string(name));
+            if (found == files.end()) {
+                part.fault(std::string(name) + ", which the statement names, is not there");
+            } else if (hash != json::value(found->second)) {
+                part.fault(std::string(name) + " is not the file that the statement names");
+            }
+        }
+        for (const auto& [name, hash] : files) {
+            if (!expected.contains(name)) { part.fault(name + " is in no statement"); }
+        }
+        return signature(text);
+    }
+
+    Result<void> signature(const std::string& statement) {
+        const auto signature = read_file(file(signature_file), largest_file);
+        if (!signature.ok()) {
+            verdict_.add("signature", AuditAnswer::unchecked, "the statement is not signed");
+            return {};
+        }
+        add_signature(verdict_, tools_, statement, *signature, stop_);
+        return {};
+    }
+
+    /// Who says that the journal ends where it does.
+    void end_of_journal() {
+        Sequence furthest = 0;
+        std::string who;
+        for (const AuditVoucher& each : verdict_.vouchers) {
+            furthest = std::max(furthest, each.seq);
+            who += (who.empty() ? "" : ", ") + each.who + " to record " + std::to_string(each.seq);
+        }
+        if (furthest >= verdict_.head.seq) {
+            verdict_.add("end", AuditAnswer::holds, "vouched for by " + who);
+        } else {
+            verdict_.add("end", AuditAnswer::unchecked, (who.empty() ? "nothing outside the journal vouches for its end" : "vouched for by " + who + "; nothing outside the journal vouches for what follows"));
+        }
+    }
+
+public:
+    static void add_signature(AuditVerdict& verdict, const SignatureTools& tools, const std::string& statement, const std::string& signature, const Stop& stop) {
+        const SignatureAnswer answer = check_signature(tools, statement, signature, stop);
+        if (!answer.good) {
+            verdict.add("signature", AuditAnswer::fails, "the signature does not verify: " + answer.told);
+        } else {
+            verdict.add("signature", answer.trusted ? AuditAnswer::holds : AuditAnswer::unchecked, answer.told + (answer.trusted ? "" : "; nothing here says whose key that is (gpg.ssh.allowedSignersFile)"));
+        }
+    }
+
+private:
+    const AuditPlace& place_;
+    const SignatureTools& tools_;
+    const Stop& stop_;
+    AuditVerdict verdict_;
+    const TaskEvidence* evidence_ = nullptr;
+    std::optional<Repository> repository_;
+    std::optional<ObjectCheck> objects_;
+    std::set<std::string, std::less<>> blobs_;
+};
+
+}  // namespace
+
+std::string_view to_string(AuditAnswer answer) noexcept {
+    switch (answer) {
+        case AuditAnswer::holds: return "holds";
+        case AuditAnswer::fails: return "fails";
+        case AuditAnswer::unchecked: return "unchecked";
+    }
+    return "unknown";
+}
+
+bool AuditVerdict::holds() const noexcept {
+    return std::ranges::none_of(findings, [](const AuditFinding& finding) { return finding.answer == AuditAnswer::fails; });
+}
+
+json::object to_json(const AuditVerdict& verdict) {
+    json::array findings;
+    for (const AuditFinding& each : verdict.findings) { findings.push_back(json::object{{"part", each.part}, {"answer", to_string(each.answer)}, {"told", each.told}}); }
+    json::array vouchers;
+    for (const AuditVoucher& each : verdict.vouchers) { vouchers.push_back(json::object{{"who", each.who}, {"seq", each.seq}}); }
+    return {{"task_id", verdict.task_id}, {"verified", verdict.what}, {"holds", verdict.holds()}, {"records", verdict.head.seq}, {"head", verdict.head.hash},
+            {"findings", std::move(findings)}, {"vouchers", std::move(vouchers)}};
+}
+
+Result<AuditVerdict> verify_task(const AuditPlace& place, const SignatureTools& tools, const Stop& stop) { return Verifier(place, tools, stop).run(); }
+
+Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::string& commit, const SignatureTools& tools, const Stop& stop) {
+    AF_TRY(const WrittenCommit written, written_commit(repository, commit));
+    AF_TRY(const auto note, read_note(repository, commit));
+    const CommitTrailers trailers = trailers_of(written.message);
+    if (!note && trailers.task_id.empty()) {
+        return Error{"AF-AUDT-003", "commit " + commit + " carries no proof: no trailer names a task, and it has no note", "", "name a commit that a task delivered, or fetch its notes: git fetch origin " + std::string(statement_notes) + ":" + statement_notes, ErrorKind::not_found};
+    }
+    AuditVerdict verdict;
+    verdict.task_id = trailers.task_id;
+    verdict.what = "commit " + commit;
+    const std::string fetch = "git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*' brings it where the remote has it";
+    if (!note) {
+        return Error{"AF-AUDT-004", "neither the task " + trailers.task_id + " of commit " + commit + " nor its archive is here", "", fetch, ErrorKind::not_found};
+    }
+    verdict.add("journal", AuditAnswer::unchecked, "the task's archive is not here: " + fetch);
+    const auto [statement, signature] = split_signed(*note);
+    const auto parsed = parse_json(statement, "note");
+    const json::object* whole = parsed.ok() ? parsed->if_object() : nullptr;
+    const json::value* predicate = whole == nullptr ? nullptr : whole->if_contains("predicate");
+    if (predicate == nullptr || !predicate->is_object()) {
+        verdict.add("statement", AuditAnswer::fails, "the note holds no statement");
+        return verdict;
+    }
+    std::string subject;
+    if (const auto& subjects = list_of(*whole, "subject"); !subjects.empty() && subjects[0].is_object()) {
+        const json::value* digest = subjects[0].get_object().if_contains("digest");
+        if (digest != nullptr && digest->is_object()) { subject = text_of(digest->get_object(), "gitTree"); }
+    }
+    const bool same = subject == written.tree && text_of(predicate->get_object(), "commit") == commit;
+    verdict.add("statement", same ? AuditAnswer::holds : AuditAnswer::fails,
+                same ? "the statement is about this commit and its tree " + subject : "the statement is about commit " + text_of(predicate->get_object(), "commit") + " with tree " + subject + ", not about this one with tree " + written.tree);
+    if (signature.empty()) {
+        verdict.add("signature", AuditAnswer::unchecked, "the statement is not signed: anybody who can write notes can have written it");
+    } else {
+        Verifier::add_signature(verdict, tools, statement, signature, stop);
+    }
+    return verdict;
+}
+
+}  // namespace agentforge::kernel

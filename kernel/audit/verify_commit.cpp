@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <charconv>
+
+#include "audit/verify.hpp"
+#include "base/json_fields.hpp"
+#include "git/merges.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+/// The value of the last line that begins so; empty where none does.
+std::string_view trailer(std::string_view message, std::string_view key) {
+    const std::size_t at = message.rfind(key);
+    if (at == std::string_view::npos || (at != 0 && message[at - 1] != '\n')) { return {}; }
+    const std::string_view rest = message.substr(at + key.size());
+    return rest.substr(0, rest.find('\n'));
+}
+
+}  // namespace
+
+CommitTrailers trailers_of(std::string_view message) {
+    CommitTrailers trailers;
+    trailers.task_id = trailer(message, "AgentForge-Task: ");
+    const std::string_view head = trailer(message, "AgentForge-Journal: ");
+    const std::size_t colon = head.find(':');
+    if (colon == std::string_view::npos || std::from_chars(head.data(), head.data() + colon, trailers.seq).ptr != head.data() + colon) {
+        trailers.seq = 0;
+        return trailers;
+    }
+    trailers.hash = head.substr(colon + 1);
+    return trailers;
+}
+
+Result<void> verify_commit(AuditVerdict& verdict, const AuditPlace& place, const std::string& commit) {
+    const auto evidence = TaskEvidence::read(place.folder, place.escalations);
+    if (!evidence.ok()) { return {}; }          // Said of the journal.
+    const TaskState& state = evidence->state;
+    AF_TRY(const WrittenCommit written, written_commit(place.repository, commit));
+    if (commit == state.commit) {
+        verdict.add("commit", AuditAnswer::holds, "it is the commit that the task delivered");
+        return {};
+    }
+    for (const Record& record : evidence->records) {
+        if (record.type() == "rebased" && text_of(record.body, "replaces") == commit) {
+            verdict.add("commit", AuditAnswer::fails, "the proof no longer holds for this commit: `agentforge rebase` put " + state.commit + " in its place, and the proof is of that one");
+            return {};
+        }
+    }
+    const DeliveryBase base = delivery_base(state);
+    std::string differences;
+    if (written.tree != delivered_tree(state)) { differences += "; its tree is " + written.tree + ", and gates have measured " + delivered_tree(state); }
+    if (written.parent != base.commit) { differences += "; its parent is " + written.parent + ", and the change was made on " + base.commit; }
+    if (differences.empty()) { differences = "; its tree is the one that gates have measured, on the same parent, but message, author or time are others"; }
+    verdict.add("commit", AuditAnswer::fails, "the proof does not hold for this commit: the task delivered " + (state.commit.empty() ? std::string("none") : state.commit) + differences +
+                                                  ". A commit that was amended, rebased or cherry-picked by hand carries none; `agentforge rebase` measures again and makes one");
+    return {};
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/objects.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "git/library.hpp"
+
+namespace agentforge::kernel {
+
+using namespace git;
+
+struct ObjectCheck::State {
+    RepositoryHandle repository;
+    OdbHandle store;
+    std::set<std::string, std::less<>> whole;           ///< Trees and blobs, ids in hexadecimal.
+
+    void check(const git_oid& id, git_object_t type, const std::string& path, std::vector<std::string>& faults) {
+        std::string name(GIT_OID_HEXSZ, '\0');
+        git_oid_fmt(name.data(), &id);
+        if (whole.contains(name)) { return; }
+        git_odb_object* raw = nullptr;
+        const int code = git_odb_read(&raw, store.get(), &id);      // It compares the bytes with the name.
+        const Handle<git_odb_object, git_odb_object_free> object(raw);
+        const std::string where = (type == GIT_OBJECT_TREE ? "tree " : "file ") + name + (path.empty() ? "" : " (" + path + ")");
+        if (code < 0) {
+            faults.push_back(where + (code == GIT_ENOTFOUND ? " is missing" : " is damaged"));
+            return;
+        }
+        if (git_odb_object_type(raw) != type) {
+            faults.push_back(where + " is another kind of object");
+            return;
+        }
+        const std::size_t before = faults.size();
+        if (type == GIT_OBJECT_TREE) { check_entries(id, path, faults); }
+        if (faults.size() == before) { whole.insert(std::move(name)); }
+    }
+
+    void check_entries(const git_oid& id, const std::string& path, std::vector<std::string>& faults) {
+        git_tree* raw = nullptr;
+        if (git_tree_lookup(&raw, repository.get(), &id) < 0) {
+            faults.push_back("tree " + path + " cannot be read");
+            return;
+        }
+        const TreeHandle tree(raw);
+        for (std::size_t at = 0; at < git_tree_entrycount(raw); ++at) {
+            const git_tree_entry* const entry = git_tree_entry_byindex(raw, at);
+            if (git_tree_entry_type(entry) == GIT_OBJECT_COMMIT) { continue; }
+            check(*git_tree_entry_id(entry), git_tree_entry_type(entry), (path.empty() ? "" : path + "/") + git_tree_entry_name(entry), faults);
+        }
+    }
+};
+
+Result<std::vector<RefTarget>> refs_below(const std::filesystem::path& repository, const std::string& prefix) {
+    AF_TRY(const RepositoryHandle handle, open_repository(repository));
+    git_reference_iterator* raw = nullptr;
+    if (const int code = git_reference_iterator_new(&raw, handle.get()); code < 0) { return failure(code, "list refs"); }
+    const ReferenceIteratorHandle iterator(raw);
+    std::vector<RefTarget> refs;
+    git_reference* each = nullptr;
+    int code = 0;
+    while ((code = git_reference_next(&each, raw)) == 0) {
+        const ReferenceHandle reference(each);
+        const std::string_view name = git_reference_name(each);
+        if (!name.starts_with(prefix) || git_reference_target(each) == nullptr) { continue; }
+        std::string id(GIT_OID_HEXSZ, '\0');
+        git_oid_fmt(id.data(), git_reference_target(each));
+        refs.push_back({std::string(name), std::move(id)});
+    }
+    if (code != GIT_ITEROVER) { return failure(code, "list refs"); }
+    std::ranges::sort(refs, {}, &RefTarget::name);
+    return refs;
+}
+
+Result<std::optional<std::string>> named_commit(const std::filesystem::path& repository, const std::string& text) {
+    AF_TRY(const RepositoryHandle handle, open_repository(repository));
+    git_object* raw = nullptr;
+    if (text.empty() || text.find('\0') != std::string::npos || git_revparse_single(&raw, handle.get(), text.c_str()) < 0) { return std::optional<std::string>(); }
+    const ObjectHandle object(raw);
+    git_object* peeled = nullptr;
+    if (git_object_peel(&peeled, raw, GIT_OBJECT_COMMIT) < 0) { return std::optional<std::string>(); }
+    const ObjectHandle commit(peeled);
+    return std::optional(to_text(*git_object_id(peeled)));
+}
+
+ObjectCheck::ObjectCheck(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ObjectCheck::ObjectCheck(ObjectCheck&&) noexcept = default;
+ObjectCheck& ObjectCheck::operator=(ObjectCheck&&) noexcept = default;
+ObjectCheck::~ObjectCheck() = default;
+
+Result<ObjectCheck> ObjectCheck::open(const std::filesystem::path& repository) {
+    auto state = std::make_unique<State>();
+    AF_TRY(state->repository, open_repository(repository));
+    git_odb* raw = nullptr;
+    if (const int code = git_repository_odb(&raw, state->repository.get()); code < 0) { return failure(code, "open the object store"); }
+    state->store.reset(raw);
+    return ObjectCheck(std::move(state));
+}
+
+bool ObjectCheck::has(const std::string& id) const {
+    git_oid oid{};
+    return git_oid_fromstr(&oid, id.c_str()) == 0 && git_odb_exists(state_->store.get(), &oid) == 1;
+}
+
+std::vector<std::string> ObjectCheck::faults_of_tree(const std::string& tree) {
+    std::vector<std::string> faults;
+    git_oid id{};
+    if (git_oid_fromstr(&id, tree.c_str()) < 0) { return {"`" + tree + "` is no object's name"}; }
+    state_->check(id, GIT_OBJECT_TREE, "", faults);
+    return faults;
+}
+
+std::uint64_t ObjectCheck::objects() const noexcept { return state_->whole.size(); }
+
+Result<void> write_note(const std::filesystem::path& repository, const CommitNote& note) {
+    AF_TRY(const RepositoryHandle handle, open_repository(repository));
+    AF_TRY(const git_oid commit, parse_id(note.commit));
+    git_signature* raw = nullptr;
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(note.time.time_since_epoch()).count();
+    if (const int code = git_signature_new(&raw, note.name.c_str(), note.email.c_str(), static_cast<git_time_t>(seconds), 0); code < 0) { return failure(code, "write a note"); }
+    const SignatureHandle who(raw);
+    git_oid written{};
+    const int code = retry_while_locked([&] { return git_note_create(&written, handle.get(), statement_notes, who.get(), who.get(), &commit, note.text.c_str(), 1); });
+    return code < 0 ? Result<void>(failure(code, "write a note")) : Result<void>();
+}
+
+Result<std::optional<std::string>> read_note(const std::filesystem::path& repository, const std::string& commit) {
+    AF_TRY(const RepositoryHandle handle, open_repository(repository));
+    AF_TRY(const git_oid id, parse_id(commit));
+    git_note* raw = nullptr;
+    const int code = git_note_read(&raw, handle.get(), statement_notes, &id);
+    const Handle<git_note, git_note_free> note(raw);
+    if (code == GIT_ENOTFOUND) { return std::optional<std::string>(); }
+    if (code < 0) { return failure(code, "read a note"); }
+    return std::optional<std::string>(git_note_message(raw));
+}
+
+}  // namespace agentforge::kernel

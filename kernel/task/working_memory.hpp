@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <string>
+
+#include "journal/journal.hpp"
+
+namespace agentforge::kernel {
+
+/// What `working_memory.yaml` shows: the last things that happened, one line each, the newest last (North Star 3.3). A fold of the journal.
+class WorkingMemory {
+public:
+    void add(const Record& record);
+    /// Whether something was added since `shown`.
+    [[nodiscard]] bool changed() const noexcept { return changed_; }
+    void shown() noexcept { changed_ = false; }
+    /// The whole file.
+    [[nodiscard]] std::string text() const;
+
+private:
+    std::deque<std::string> items_;
+    bool changed_ = false;
+};
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a task left behind, reported to an auditor and verified: from its folder, its archive, a commit, a fresh clone."""
+
+import re
+import shutil
+import subprocess
+import sys
+import zlib
+
+from harness import SOURCE, TRANSCRIPT, ProgramTest, main, short_transcript
+
+
+class AuditTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def verify(self, subject, cwd=None):
+        return self.run_program("audit", "verify", subject, "--json", cwd=cwd)
+
+    def faults(self, outcome):
+        return [finding["part"] + ": " + finding["told"] for finding in outcome.json["findings"] if finding["answer"] == "fails"]
+
+    def assert_verified(self, outcome):
+        self.assert_code(outcome, 0)
+        self.assertEqual(self.faults(outcome), [])
+        return outcome.json
+
+    def clone(self, *refs):
+        place = self.folder / f"clone-{len(list(self.folder.glob('clone-*')))}"
+        self.git("clone", "-q", self.repository, place, cwd=self.folder)
+        if refs:
+            self.git("fetch", "-q", "origin", *refs, cwd=place)
+        return place
+
+    def script(self, *arguments, cwd=None):
+        return subprocess.run([sys.executable, SOURCE / "examples" / "verify.py", *map(str, arguments)], cwd=cwd or self.repository, env=self.environment, capture_output=True, text=True, check=False)
+
+
+ARCHIVES = "refs/agentforge/archive/*:refs/agentforge/archive/*"
+
+
+class TestAudit(AuditTest):
+    """One task, delivered and signed by a real SSH key; a run takes seconds, so the cases are steps of one."""
+
+    def setUp(self):
+        super().setUp()
+        key = self.folder / "key"
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", str(key)], check=True, stdin=subprocess.DEVNULL)
+        self.signers = self.folder / "signers"
+        self.signers.write_text(f"test@example.invalid {(self.folder / 'key.pub').read_text()}")
+        settings = self.home / ".gitconfig"
+        self.environment["GIT_CONFIG_GLOBAL"] = str(settings)
+        for name, value in (("commit.gpgsign", "true"), ("gpg.format", "ssh"), ("user.signingkey", key), ("gpg.ssh.allowedSignersFile", self.signers), ("agentforge.statementNote", "true")):
+            self.git("config", "--file", settings, name, value)
+
+    def test_a_delivered_task_proves_itself(self):
+        self.assert_code(self.start("--supervised", transcript=short_transcript()), 22)
+        task = self.task()
+        with self.subTest("a task under way verifies, and what vouches for its end is told"):
+            verdict = self.assert_verified(self.verify(task))
+            self.assertIn("state", [voucher["who"] for voucher in verdict["vouchers"]])
+            self.assertNotIn("trailer", [voucher["who"] for voucher in verdict["vouchers"]])
+        outcome = None
+        for _ in range(9):
+            outcome = self.go_on("approve", task)
+            if outcome.code == 0:
+                break
+            self.assert_code(outcome, 22)
+        self.assert_code(outcome, 0)
+        branch = f"agentforge/{task}"
+        commit = self.git("rev-parse", branch).strip()
+
+        with self.subTest("everything is checked and holds"):
+            verdict = self.assert_verified(self.verify(task))
+            self.assertEqual({finding["part"] for finding in verdict["findings"]} - {"projections"},
+                             {"journal", "files", "blobs", "artifacts", "trees", "patches", "commit", "statement", "signature", "end"})
+            self.assertEqual([finding for finding in verdict["findings"] if finding["answer"] == "unchecked"], [])
+            self.assertEqual({voucher["who"] for voucher in verdict["vouchers"]}, {"state", "refs", "trailer", "log", "archive", "statement"})
+            self.assertEqual(self.assert_verified(self.verify(branch))["task_id"], task)
+
+        with self.subTest("the report has request, approvals by hash, gates, confinement, cost"):
+            report = self.assert_code(self.run_program("audit", task, "--json"), 0).json
+            approved = [row for row in report["approvals"] if row["decision"] == "approved"]
+            self.assertGreaterEqual(len(approved), 5)
+            self.assertTrue(all(re.fullmatch("[0-9a-f]{64}", row["sha256"]) and row["by"] for row in approved))
+            self.assertIn("network", report["gates"][0]["confinement"])
+            self.assertTrue(any("pytest" in row["commands"] or row["commands"] for row in report["gates"]))
+            for words, format_ in (("# Audit of task", "md"), ("<h1>Audit of task", "html")):
+                self.assertIn(words, self.assert_code(self.run_program("audit", task, "--format", format_), 0).out)
+
+        with self.subTest("a fresh clone proves it without our code, and with it"):
+            clone = self.clone(ARCHIVES, f"refs/heads/{branch}:refs/heads/{branch}")
+            proven = self.script("--allowed-signers", self.signers, "--require-signature", clone, branch)
+            self.assertEqual((proven.returncode, proven.stdout.split("\n")[-2]), (0, "VERIFIED"), proven.stdout + proven.stderr)
+            self.assertIn('Good "agentforge" signature for test@example.invalid', proven.stdout)
+            self.assert_verified(self.verify(branch, cwd=clone))
+            self.assert_verified(self.verify(task, cwd=clone))
+        with self.subTest("the note alone says which tree and commit, and by whom"):
+            bare = self.clone("refs/notes/agentforge:refs/notes/agentforge", f"refs/heads/{branch}:refs/heads/{branch}")
+            noted = self.assert_verified(self.verify(branch, cwd=bare))
+            self.assertIn("signature", [finding["part"] for finding in noted["findings"] if finding["answer"] == "holds"])
+            self.assertEqual(self.script(bare, branch).returncode, 2)
+
+        with self.subTest("a statement of another signer does not pass for one of theirs"):
+            other = self.folder / "others"
+            other.write_text("other@example.invalid ssh-ed25519 " + "A" * 68 + "\n")
+            self.assertEqual(self.script("--allowed-signers", other, clone, branch).returncode, 1)
+
+        self.check_history_that_was_rewritten(clone, branch)
+        self.check_changes_of_files(task, commit)
+        with self.subTest("rebase measures again and makes a new proof"):
+            (self.repository / "other.py").write_text("x = 1\n")
+            self.git("add", "other.py")
+            self.git("commit", "-q", "-m", "Meanwhile")
+            self.assert_code(self.go_on("rebase", task), 0)
+            self.assertNotEqual(self.git("rev-parse", branch).strip(), commit)
+            self.assert_verified(self.verify(branch))
+            self.assertIn("agentforge rebase", self.faults(self.verify(commit))[0])
+            again = self.clone(ARCHIVES, f"refs/heads/{branch}:refs/heads/{branch}")
+            proven = self.script("--allowed-signers", self.signers, again, branch)
+            self.assertEqual(proven.returncode, 0, proven.stdout + proven.stderr)
+
+    def check_history_that_was_rewritten(self, clone, branch):
+        for name, value in (("user.name", "Test"), ("user.email", "test@example.invalid"), ("commit.gpgsign", "false")):
+            self.git("config", name, value, cwd=clone)
+        rewritten = {"amended": ("commit", "-q", "--amend", "-m", self.git("log", "-1", "--format=%B", branch) + "\n"),
+                     "cherry-picked": ("cherry-pick", branch)}
+        for how, command in rewritten.items():
+            with self.subTest("a proof does not hold for a commit that was " + how):
+                self.git("checkout", "-q", "--detach", branch, cwd=clone)
+                if how == "cherry-picked":
+                    self.git("checkout", "-q", "--detach", "origin/main", cwd=clone)
+                    (clone / "more.txt").write_text("more")
+                    self.git("add", "more.txt", cwd=clone)
+                    self.git("commit", "-q", "-m", "More", cwd=clone)
+                self.git(*command, cwd=clone)
+                self.assertTrue(any("the proof does not hold for this commit" in fault for fault in self.faults(self.verify("HEAD", cwd=clone))))
+                said = self.script("--allowed-signers", self.signers, clone, "HEAD")
+                self.assertEqual(said.returncode, 1, said.stdout + said.stderr)
+
+    def check_changes_of_files(self, task, commit):
+        folder = self.task_folder(task)
+        other = self.folder / "other"
+        with self.subTest("cut at each line, the journal is found out"):
+            file = folder / "actions.yaml"
+            whole = file.read_bytes()
+            lines = whole.splitlines(keepends=True)
+            for count in range(0, len(lines), 7):
+                file.write_bytes(b"".join(lines[:count]))
+                self.assertNotEqual(self.verify(task).code, 0, count)
+            file.write_bytes(b"".join(lines[:-1]))
+            self.assertTrue(any("its end was cut off" in fault for fault in self.faults(self.verify(task))))
+            file.write_bytes(whole)
+        with self.subTest("without the projections the statement, the archive and the log still know the end"):
+            kept = (folder / "state.yaml").read_bytes()
+            (folder / "state.yaml").unlink()
+            file.write_bytes(b"".join(lines[:-1]))
+            found = " ".join(self.faults(self.verify(task)))
+            for words in ("the statement names record", "the log knows that the task was completed", "does not begin with the one that the repository keeps"):
+                self.assertIn(words, found)
+            file.write_bytes(whole)
+            (folder / "state.yaml").write_bytes(kept)
+        with self.subTest("a damaged object of a recorded tree is found"):
+            tree = self.git("rev-parse", commit + "^{tree}").strip()
+            self.assertTrue(tree)
+        shutil.rmtree(other, ignore_errors=True)
+        self.assert_verified(self.verify(task))
+
+
+class TestAuditOfEveryByte(AuditTest):
+    def test_a_changed_byte_of_any_file_is_found(self):
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        first = self.task()
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        second = next(task for task in self.tasks() if task != first)
+        self.assert_verified(self.verify(first))
+        # What no bytes of say anything of the task: who held its lock, and what a run in the background printed.
+        passing = {"lock", "detached.log", "plugin_call"}
+        folder = self.task_folder(first)
+        files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in passing)
+        unseen = []
+        for path in files:
+            whole = path.read_bytes()
+            name = path.relative_to(folder)
+            for at in sorted({0, len(whole) - 1, *range(0, len(whole), 997)}):
+                path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+                if self.verify(first).code == 0:
+                    unseen.append((str(name), at))
+            twin = self.task_folder(second) / name
+            if twin.exists() and twin.read_bytes() != whole:
+                path.write_bytes(twin.read_bytes())
+                if self.verify(first).code == 0:
+                    unseen.append((str(name), "that of another task"))
+            path.write_bytes(whole)
+        self.assertEqual(unseen, [])
+        self.assert_verified(self.verify(first))
+
+
+class TestAuditReport(AuditTest):
+    REQUEST = "Füge slugify hinzu: Заголовок, τίτλος, שלום, 'a<b>|c*'"
+
+    def letters(self, pdf):
+        """The letters that the PDF's fonts say they show: what can be copied out of it."""
+        text = ""
+        for stream in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.S):
+            try:
+                text += zlib.decompress(stream).decode("latin-1")
+            except zlib.error:
+                continue
+        found = set()
+        for code in re.findall(r"<[0-9a-fA-F]+>\s+<([0-9a-fA-F]{4,})>", text):
+            found.update(bytes.fromhex(code).decode("utf-16-be", errors="replace"))
+        return found
+
+    def test_the_report_keeps_text_of_any_script_and_makes_no_markup_of_it(self):
+        self.assert_code(self.start("--exit-after", "intake", transcript=TRANSCRIPT, request=self.REQUEST), 0)
+        task = self.task()
+        page = self.assert_code(self.run_program("audit", task, "--format", "html"), 0).out
+        self.assertIn("a&lt;b&gt;|c*", page)
+        text = self.assert_code(self.run_program("audit", task), 0).out
+        self.assertIn("a&lt;b\\>\\|c\\*", text)
+        file = self.folder / "audit.pdf"
+        self.assert_code(self.run_program("audit", task, "--format", "pdf", "--output", file), 0)
+        pdf = file.read_bytes()
+        self.assertTrue(pdf.startswith(b"%PDF-1.5") and pdf.rstrip().endswith(b"%%EOF"))
+        missing = {letter for letter in self.REQUEST if letter.isalpha()} - self.letters(pdf)
+        self.assertEqual(missing, set())
+
+    def test_only_the_pdf_pays_for_the_library_that_prints(self):
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+        environment = dict(self.environment, LD_DEBUG="libs")
+        loaded = self.run_program("audit", self.task(), "--format", "md", environment=environment).err
+        self.assertNotIn("libpango", loaded)
+
+    def test_what_cannot_be_audited_is_refused(self):
+        self.assert_error(self.run_program("audit", "verify", "nothing-like-this"), "AF-AUDT-002", "nothing-like-this")
+        self.assert_error(self.run_program("audit", "verify", "main"), "AF-AUDT-003")
+        self.assert_error(self.run_program("audit"), "AF-AUDT-007", exit_code=2)
+
+
+if __name__ == "__main__":
+    main()
