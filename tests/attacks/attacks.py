@@ -129,10 +129,11 @@ class Place:
 
     def is_of_attack(self, process):
         try:
-            with open(f"/proc/{process}/task/{os.listdir(f'/proc/{process}/task')[-1]}/environ", "rb") as file:
+            thread = os.listdir(f"/proc/{process}/task")[-1]       # The first may have ended.
+            with open(f"/proc/{process}/task/{thread}/environ", "rb") as file:
                 return f"OUTSIDE={self.outside}".encode() in file.read()
-        except OSError:
-            return False
+        except (OSError, IndexError):
+            return False        # It is gone.
 
     def close(self):
         for each in self.survivors():
