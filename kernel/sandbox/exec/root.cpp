@@ -314,7 +314,7 @@ private:
     /// A socket is reached by its name in the file system whatever the namespace of the network.
     void cover_sockets() {
         const int device = at("/dev/null");
-        sockets_.for_each([this, device](const char* path) {
+        sockets_.for_each(policy_, [this, device](const char* path) {
             const int source = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
             struct stat about {};
             char real[PATH_MAX];

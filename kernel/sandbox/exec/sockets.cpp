@@ -5,9 +5,24 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <initializer_list>
 #include <unistd.h>
 
 namespace agentforge::exec {
+namespace {
+
+bool is_granted(const Policy& policy, const char* path) {
+    bool granted = false;
+    for (const char* list : {"write", "read", "system"}) {
+        agentforge::exec::for_each(policy, list, [&](const char* folder) {
+            granted = granted || below(path, folder);
+            return granted ? Step::stop : Step::next;
+        });
+    }
+    return granted;
+}
+
+}  // namespace
 
 Sockets::~Sockets() { free(text_); }
 
@@ -30,7 +45,7 @@ void Sockets::read() {
     if (text_ != nullptr) { text_[size_] = '\0'; }
 }
 
-const char* Sockets::next(size_t& at) {
+const char* Sockets::next(const Policy& policy, size_t& at) {
     constexpr unsigned listens = 0x10000;
     constexpr unsigned datagrams = 2;
     while (at < size_) {
@@ -38,12 +53,11 @@ const char* Sockets::next(size_t& at) {
         const size_t length = strcspn(line, "\n");
         line[length] = '\0';
         at += length + 1;
+        const char* const path = strchr(line, '/');
+        if (path == nullptr || path[-1] != ' ' || !is_granted(policy, path)) { continue; }
         unsigned flags = 0;
         unsigned kind = 0;
-        int path = 0;
-        if (sscanf(line, "%*s %*s %*s %x %x %*s %*s %n", &flags, &kind, &path) == 2 && path > 0 && line[path] == '/' && (kind == datagrams || (flags & listens) != 0)) {
-            return line + path;
-        }
+        if (sscanf(line, "%*s %*s %*s %x %x", &flags, &kind) == 2 && (kind == datagrams || (flags & listens) != 0)) { return path; }
     }
     return nullptr;
 }

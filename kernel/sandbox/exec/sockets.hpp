@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "policy.hpp"
+
 namespace agentforge::exec {
 
 class Sockets {
@@ -16,15 +18,15 @@ public:
     /// Leaves the list empty where there is none.
     void read();
 
-    /// Calls `use(path)` for each socket that can be connected or sent to.
+    /// Calls `use(path)` for each socket that can be connected or sent to and whose path, as it was bound, lies below one that the policy grants.
     template <class Use>
-    void for_each(Use&& use) {
+    void for_each(const Policy& policy, Use&& use) {
         size_t at = 0;
-        while (const char* const path = next(at)) { use(path); }
+        while (const char* const path = next(policy, at)) { use(path); }
     }
 
 private:
-    const char* next(size_t& at);
+    const char* next(const Policy& policy, size_t& at);
 
     char* text_ = nullptr;
     size_t size_ = 0;
