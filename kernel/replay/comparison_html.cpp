@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
 #include "replay/comparison.hpp"
 
 namespace agentforge::kernel {
@@ -23,7 +24,7 @@ th { background: #f0f0f0; }
 
 std::string escaped(std::string_view text) {
     std::string out;
-    for (const char letter : text) {
+    for (const char letter : shown_text(text, false)) {
         switch (letter) {
             case '&': out += "&amp;"; break;
             case '<': out += "&lt;"; break;

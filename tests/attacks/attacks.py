@@ -10,6 +10,7 @@ import ctypes
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -45,18 +46,21 @@ class Place:
         os.chmod(self.root, 0o755)
         self.outside, self.work = self.root + "/outside", self.root + "/work"
         os.mkdir(self.outside)
-        os.mkdir(self.work)
+        os.makedirs(self.work + "/there")
         self.put("file", "before")
         self.put("secret", "canary-of-a-file")
         self.heard = []
         self.sockets = [self.listen(socket.AF_UNIX, socket.SOCK_STREAM, self.outside + "/socket"),
                         self.listen(socket.AF_UNIX, socket.SOCK_STREAM, "\0agentforge-" + os.path.basename(self.root)),
                         self.listen(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0)),
-                        self.listen(socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0))]
-        os.chmod(self.outside + "/socket", 0o777)
-        for name in ("", "/file", "/secret", "/socket"):
-            os.chown(self.outside + name, user, user)
-        os.chown(self.work, user, user)
+                        self.listen(socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0)),
+                        self.listen(socket.AF_UNIX, socket.SOCK_DGRAM, self.outside + "/datagrams"),
+                        self.listen(socket.AF_UNIX, socket.SOCK_STREAM, self.work + "/there/socket")]
+        for folder, _, names in os.walk(self.root):
+            for path in [folder, *(f"{folder}/{name}" for name in names)]:
+                os.chown(path, user, user)
+        for path in ("/outside/socket", "/outside/datagrams", "/work/there/socket"):
+            os.chmod(self.root + path, 0o777)
         self.libc = ctypes.CDLL(None)
         self.segment = self.libc.shmget(0, 4096, 0o1666)
         self.victim = self.as_user(["/bin/sleep", "1000"], env={"CANARY": "canary-of-a-process"}, popen=True)
@@ -117,9 +121,23 @@ class Place:
     def environment(self):
         return {"OUTSIDE": self.outside, "WORK": self.work, "ABSTRACT": "agentforge-" + os.path.basename(self.root), "VICTIM": str(self.victim.pid),
                 "TCP": str(self.sockets[2].getsockname()[1]), "UDP": str(self.sockets[3].getsockname()[1]), "SEGMENT": str(self.segment), "IPC": str(os.stat("/proc/self/ns/ipc").st_ino),
-                "HOME": self.work, "TMPDIR": self.work}
+                "DATAGRAMS": self.outside + "/datagrams", "IN_WORK": self.work + "/there/socket", "HOME": self.work, "TMPDIR": self.work}
+
+    def survivors(self):
+        """What an attack started and that outlived its call."""
+        return [int(each) for each in os.listdir("/proc") if each.isdigit() and int(each) != os.getpid() and self.is_of_attack(each)]
+
+    def is_of_attack(self, process):
+        try:
+            thread = os.listdir(f"/proc/{process}/task")[-1]       # The first may have ended.
+            with open(f"/proc/{process}/task/{thread}/environ", "rb") as file:
+                return f"OUTSIDE={self.outside}".encode() in file.read()
+        except (OSError, IndexError):
+            return False        # It is gone.
 
     def close(self):
+        for each in self.survivors():
+            os.kill(each, signal.SIGKILL)
         self.victim.kill()
         self.victim.wait()
         for each in self.sockets:
@@ -138,11 +156,14 @@ def attempt(programs, attack, user, settings):
         request.update(attack.get("request", {}))
         request.update(attack["asked_by_channel"])
         request.update(settings)
+        if attack.get("by_itself") and settings.get("confined") is False:       # The runner ends what a program leaves behind, confined or not.
+            place.as_user(request["argv"], env={**os.environ, **request["environment"]}, cwd=place.work)
+            return place.survivors() != [], {}
         told = place.as_user([programs[0], programs[1]], input=json.dumps(request))
         if told.returncode != 0 or not told.stdout:
             return False, {"error": "driver", "message": told.stderr}
         outcome = json.loads(told.stdout)
-        effect = "REACHED" in outcome.get("out", "")
+        effect = "REACHED" in outcome.get("out", "") or place.survivors() != []
         place.before["heard"] = 0
         return effect or place.state() != place.before, outcome
     finally:
@@ -207,7 +228,9 @@ def main():
                 continue
             if user not in outside and "limit" not in attack:
                 outside[user] = attempt(programs, attack, users[user], {"confined": False})
-            if user in outside and not outside[user][0]:
+            if user in outside and not outside[user][0] and "without_effect" in attack:
+                cells.append("not run: " + attack["without_effect"])
+            elif user in outside and not outside[user][0]:
                 cells.append("DID NOT RUN: no effect outside the sandbox either: " + (outside[user][1].get("err") or outside[user][1].get("message") or "").strip()[-200:])
             else:
                 cells.append(verdict(programs, attack, manifest["modes"][mode], users[user]))

@@ -7,7 +7,7 @@
 //
 //   full             UNIX sockets of its own namespaces, Internet sockets, routes to look at
 //   full_internet    with the network of the machine, where the kernel cannot keep abstract UNIX sockets apart
-//   landlock         no sockets but socketpair; and what namespaces would hold apart
+//   landlock         no sockets but a socketpair of streams; and what namespaces would hold apart
 //   landlock_internet  the same, with Internet sockets
 #include <seccomp.h>
 
@@ -36,6 +36,7 @@ constexpr int clone3_call = 435;
 constexpr int openat2_call = 437;
 constexpr int fchmodat2_call = 452;
 constexpr int mount_setattr_call = 442;
+constexpr int memfd_secret_call = 447;
 constexpr int setxattrat_call = 463;
 constexpr int removexattrat_call = 466;
 constexpr int open_tree_attr_call = 467;
@@ -132,6 +133,7 @@ void refuse_kernel_parts(Filter& filter) {
     filter.answer(not_there, {"io_uring_setup", "io_uring_enter", "io_uring_register"});
     filter.answer(not_permitted, {"keyctl", "add_key", "request_key", "userfaultfd", "bpf", "perf_event_open", "open_by_handle_at", "lookup_dcookie", "fanotify_init", "kexec_load", "kexec_file_load",
                                   "init_module", "finit_module", "delete_module", "acct", "reboot", "syslog", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "stime", "iopl", "ioperm", "vhangup"});
+    filter.answer(not_there, memfd_secret_call);        // Nobody sees how much memory it holds.
     constexpr std::uint64_t type_into_terminal = 0x5412;
     constexpr std::uint64_t paste_into_console = 0x541C;
     for (const std::uint64_t request : {type_into_terminal, paste_into_console}) { filter.answer(not_permitted, Filter::number("ioctl"), {equals(1, request)}); }
@@ -148,6 +150,19 @@ void allow_families(Filter& filter, std::initializer_list<int> allowed) {
     }
     filter.answer(not_permitted, call, {SCMP_CMP64(0, SCMP_CMP_GT, static_cast<std::uint64_t>(last))});
     filter.answer(not_permitted, call, {SCMP_CMP64(0, SCMP_CMP_EQ, AF_NETLINK), SCMP_CMP64(2, SCMP_CMP_NE, 0)});     // Routes (0) alone.
+}
+
+/// A pair is the one socket that a program gets without asking for its family by `socket`.
+void allow_pairs_of_unix_sockets(Filter& filter) {
+    filter.answer(not_permitted, Filter::number("socketpair"), {SCMP_CMP64(0, SCMP_CMP_NE, AF_UNIX)});
+}
+
+/// One end of a pair of datagram sockets (SOCK_RAW makes such a pair, too) can send to any other datagram socket, by its path or abstract name.
+void refuse_pairs_of_datagram_sockets(Filter& filter) {
+    constexpr std::uint64_t kind_of_socket = 0xF;
+    for (const std::uint64_t kind : {std::uint64_t{SOCK_DGRAM}, std::uint64_t{SOCK_RAW}}) {
+        filter.answer(not_permitted, Filter::number("socketpair"), {SCMP_CMP64(1, SCMP_CMP_MASKED_EQ, kind_of_socket, kind)});
+    }
 }
 
 /// What namespaces hold apart: other processes by not being named, attributes of files, and IPC.
@@ -182,6 +197,7 @@ void refuse_in_all(Filter& filter) {
     refuse_devices(filter);
     refuse_namespaces_and_mounts(filter);
     refuse_kernel_parts(filter);
+    allow_pairs_of_unix_sockets(filter);
     // Space taken so counts as written by nobody. The C library writes zeros instead. Punching holes gives space back.
     constexpr std::uint64_t punch_hole = 2;
     filter.answer(SCMP_ACT_ERRNO(EOPNOTSUPP), Filter::number("fallocate"), {SCMP_CMP64(1, SCMP_CMP_MASKED_EQ, punch_hole, 0)});
@@ -203,6 +219,7 @@ int main(int argc, char** argv) {
     for (Filter* filter : {&full, &full_internet, &landlock, &landlock_internet}) { refuse_in_all(*filter); }
     for (Filter* filter : {&landlock, &landlock_internet}) { refuse_what_namespaces_hold(*filter); }
     for (Filter* filter : {&full, &full_internet}) { leave_the_watch_alone(*filter); }
+    for (Filter* filter : {&full_internet, &landlock, &landlock_internet}) { refuse_pairs_of_datagram_sockets(*filter); }
     allow_families(full, {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK});
     allow_families(full_internet, {AF_INET, AF_INET6, AF_NETLINK});
     allow_families(landlock_internet, {AF_INET, AF_INET6, AF_NETLINK});

@@ -54,12 +54,12 @@ sigset_t heard_signals() {
     return heard;
 }
 
-[[noreturn]] void be_first_process(const Policy& policy, Cgroup& cgroup, char** argv, Ids ids, Shared& shared) {
+[[noreturn]] void be_first_process(const Policy& policy, Cgroup& cgroup, char** argv, Ids ids, Sockets& sockets, Shared& shared) {
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);     // The maps of ids are this process's own files.
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (!policy.network) { raise_loopback(); }
     const char* wrong = ids.map_own();
-    if (wrong == nullptr) { wrong = enter_new_root(policy); }
+    if (wrong == nullptr) { wrong = enter_new_root(policy, sockets); }
     if (wrong != nullptr) {
         snprintf(shared.missing, sizeof shared.missing, "%s (%s)", wrong, strerror(errno));
         _exit(exit_not_started);
@@ -78,9 +78,11 @@ sigset_t heard_signals() {
 /// The program's wait status; without one, `shared.missing` says why there is no full mode.
 int run_in_namespaces(const Policy& policy, Cgroup& cgroup, char** argv, Shared& shared) {
     Ids ids;
+    Sockets sockets;
+    sockets.read();
     const int kinds = namespaces_of_full_mode | (policy.network ? 0 : namespace_of_network);
     const pid_t first = static_cast<pid_t>(syscall(SYS_clone, kinds | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
-    if (first == 0) { be_first_process(policy, cgroup, argv, ids, shared); }
+    if (first == 0) { be_first_process(policy, cgroup, argv, ids, sockets, shared); }
     if (first < 0) {
         snprintf(shared.missing, sizeof shared.missing, "namespaces cannot be made (%s)", strerror(errno));
         return 0;
@@ -116,6 +118,17 @@ int run_confined(const Policy& policy, char** argv) {
     return status;
 }
 
+/// Nothing below may be spared by the kernel more than this process is: without privileges a process can go back to the least value that a
+/// privileged one ever set, so root sets that to what is in force now.
+void fix_out_of_memory_score() {
+    char text[16];
+    const int score = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+    if (score < 0) { return; }
+    const ssize_t size = read(score, text, sizeof text);
+    if (size > 0) { static_cast<void>(!pwrite(score, text, static_cast<size_t>(size), 0)); }
+    close(score);
+}
+
 int run(const Policy& policy, char** argv) {
     Cgroup none;
     return policy.confine ? run_confined(policy, argv) : run_as_child(policy, none, argv, Mode::unconfined);
@@ -138,6 +151,7 @@ int main(int argc, char** argv) {
     if (policy.host != 0 && getppid() != policy.host) { return exit_not_started; }
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);     // Nobody without privileges looks into the supervisor.
+    fix_out_of_memory_score();
     const int status = run(policy, argv + 1);
     if (WIFSIGNALED(status)) {
         report("signal %d", WTERMSIG(status));

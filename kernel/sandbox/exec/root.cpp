@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
+#include <initializer_list>
 #include <net/if.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -54,7 +55,7 @@ struct Outside {
 
 class NewRoot {
 public:
-    NewRoot(const Policy& policy, Outside outside) : policy_(policy), outside_(outside) {}
+    NewRoot(const Policy& policy, Outside outside, Sockets& sockets) : policy_(policy), outside_(outside), sockets_(sockets) {}
 
     const char* build() {
         if (mount("root", base, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=4m") != 0) { return "a tmpfs cannot be mounted"; }
@@ -63,6 +64,7 @@ public:
         if (const char* const wrong = build_private(); wrong != good) { return wrong; }
         grant_all();
         if (wrong_ == good) { cover_hidden(); }
+        if (wrong_ == good) { cover_sockets(); }
         return wrong_;
     }
 
@@ -190,6 +192,7 @@ private:
         if (!mount_new("proc", "/proc", MS_NODEV | MS_NOEXEC, nullptr)) { return "a /proc of its own cannot be mounted"; }
         if (geteuid() == 0 && !guard_proc()) { return "/proc cannot be made read-only"; }
         for_each(policy_, "device", [this](const char* path) { bind_device(path); return Step::next; });
+        cover_proc();
         if (!mount_new("tmpfs", "/dev/shm", MS_NODEV | MS_NOEXEC, options)) { return "a private /dev/shm cannot be mounted"; }
         if (mount_new("devpts", "/dev/pts", MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620")) { link("/dev/ptmx", "pts/ptmx"); }
         link("/dev/fd", "/proc/self/fd");
@@ -220,6 +223,17 @@ private:
         if (entries != nullptr) { closedir(entries); }
         close_if_open(proc);
         return done;
+    }
+
+    /// Keys belong to no namespace of ours, and the kernel's tables of pages to nobody but root.
+    void cover_proc() {
+        const int device = at("/dev/null");
+        for (const char* name : {"/proc/keys", "/proc/key-users", "/proc/kpagecount", "/proc/kpageflags", "/proc/kpagecgroup"}) {
+            const int place = at(name);
+            if (device >= 0 && place >= 0) { bind_over(device, place, read_only); }
+            close_if_open(place);
+        }
+        close_if_open(device);
     }
 
     /// Entries are the same in each /proc. To look one up in a new one costs ten times as much as in that of outside, where only what is mounted over it hides it.
@@ -297,8 +311,26 @@ private:
         close_if_open(device);
     }
 
+    /// A socket is reached by its name in the file system whatever the namespace of the network.
+    void cover_sockets() {
+        const int device = at("/dev/null");
+        sockets_.for_each(policy_, [this, device](const char* path) {
+            const int source = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+            struct stat about {};
+            char real[PATH_MAX];
+            if (source >= 0 && fstat(source, &about) == 0 && S_ISSOCK(about.st_mode) && name_of(source, real) && is_there(real, about)) {
+                const int place = at(real);
+                if (!bind_over(device, place, read_only)) { wrong_ = "a socket of another program cannot be covered"; }
+                close_if_open(place);
+            }
+            close_if_open(source);
+        });
+        close_if_open(device);
+    }
+
     const Policy& policy_;
     Outside outside_;
+    Sockets& sockets_;
     int root_ = -1;
     const char* wrong_ = good;
 };
@@ -317,12 +349,12 @@ void raise_loopback() {
     close(handle);
 }
 
-const char* enter_new_root(const Policy& policy) {
+const char* enter_new_root(const Policy& policy, Sockets& sockets) {
     bound_namespaces(policy);
     if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) { return "mounts cannot be made private"; }
     const Outside outside;
     if (outside.proc < 0 || outside.links < 0) { return "/proc is not there"; }
-    NewRoot root(policy, outside);
+    NewRoot root(policy, outside, sockets);
     if (const char* const wrong = root.build(); wrong != good) { return wrong; }
     char directory[PATH_MAX];
     if (!root.make_directory(policy.directory, directory)) { return "the working folder has no name"; }

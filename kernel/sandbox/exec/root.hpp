@@ -6,8 +6,9 @@
 //   /                an empty tmpfs, read-only at the end
 //   granted paths    bound with everything mounted below them: read-only, or writable if the policy says `write`; always without set-uid
 //                    programs and devices. A granted path that goes through links becomes a link to the folder it leads to.
+//   sockets          of programs outside that lie in granted folders are covered by /dev/null: nothing can be sent to them
 //   hidden paths     folders covered by an empty, read-only folder, files by /dev/null
-//   /proc            of the new PID namespace; entries through which root could change the system are read-only
+//   /proc            of the new PID namespace; entries through which root could change the system are read-only, those that tell of keys are empty
 //   /dev             null, zero, full, random, urandom, its own terminals, and shm
 //   /tmp, /dev/shm   private, of `shared_bytes` each
 //
@@ -15,6 +16,7 @@
 #pragma once
 
 #include "policy.hpp"
+#include "sockets.hpp"
 
 namespace agentforge::exec {
 
@@ -26,7 +28,7 @@ void raise_loopback();
 
 /// Builds the root, enters it and changes to the policy's working folder. If the kernel refuses
 /// a step, returns what could not be done and errno says why; nothing has changed outside the namespaces. A writable path that goes
-/// through a link ends the process with `refused`.
-const char* enter_new_root(const Policy& policy);
+/// through a link ends the process with `refused`. `outside`: the sockets to cover, read before the namespaces were made.
+const char* enter_new_root(const Policy& policy, Sockets& outside);
 
 }  // namespace agentforge::exec

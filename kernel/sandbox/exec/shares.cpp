@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "new_files.hpp"
 #include "report.hpp"
 #include "tree.hpp"
 #include "usage.hpp"
@@ -44,10 +45,11 @@ void for_each_process(Tree of, Use&& use) {
 
 class Shares {
 public:
-    Shares(const Policy& policy, Tree of) : policy_(policy), of_(of), at_start_(usage_of_system()), free_at_start_(free_bytes()) {
+    Shares(const Policy& policy, Tree of) : policy_(policy), of_(of), at_start_(usage_of_system()), free_at_start_(free_space()) {
         const long processors = sysconf(_SC_NPROCESSORS_ONLN);
         const long ticks = sysconf(_SC_CLK_TCK);
         most_ticks_ = policy.cpu_seconds * static_cast<std::uint64_t>(processors > 0 ? processors : 1) * static_cast<std::uint64_t>(ticks > 0 ? ticks : 100);
+        clock_gettime(CLOCK_REALTIME_COARSE, &start_);
         last_look_ = last_whole_look_ = now_ns();
     }
 
@@ -63,7 +65,7 @@ public:
         const SystemUsage system = usage_of_system();
         const bool more_tasks = system.tasks > at_start_.tasks + policy_.processes / 2;
         const bool less_memory = system.available_bytes + policy_.memory / 4 < at_start_.available_bytes;
-        const bool less_disk = free_bytes() + policy_.file_bytes / 2 < free_at_start_;
+        const bool less_disk = lost_space().is_more_than(policy_.file_bytes / 2);
         if (!more_tasks && !less_memory && !less_disk && begin - last_whole_look_ < whole_look_interval_ns) { return nullptr; }
         const char* const name = look_at_tree(system);
         last_whole_look_ = now_ns();
@@ -83,22 +85,28 @@ private:
         });
         const std::uint64_t shared = system.shared_bytes > at_start_.shared_bytes ? system.shared_bytes - at_start_.shared_bytes : 0;
         if (policy_.processes != 0 && sum.threads > policy_.processes) { return "processes"; }
-        if (policy_.memory != 0 && sum.anonymous_bytes + shared > policy_.memory && memory() > policy_.memory) { return "memory"; }
+        if (policy_.memory != 0 && sum.anonymous_bytes + shared > policy_.memory && memory(shared) > policy_.memory) { return "memory"; }
         if (policy_.cpu_seconds != 0 && sum.cpu_ticks + ticks_of_ended() > most_ticks_) { return "cpu_seconds"; }
-        const bool wrote = policy_.file_bytes != 0 && sum.written_bytes + written_by_ended() > policy_.file_bytes;
-        return wrote && free_bytes() + policy_.file_bytes < free_at_start_ ? "file_bytes" : nullptr;
+        const Space lost = lost_space();
+        if (policy_.file_bytes == 0 || !lost.is_more_than(policy_.file_bytes)) { return nullptr; }
+        // The kernel adds what a process wrote to the one that waits for it; where nobody waits, what is there now tells.
+        const bool wrote = sum.written_bytes + written_by_ended() > policy_.file_bytes && lost.bytes > policy_.file_bytes;
+        return wrote || new_files() > policy_.file_bytes ? "file_bytes" : nullptr;
     }
 
-    [[nodiscard]] std::uint64_t memory() const {
+    /// `gained`: the shared memory of the whole machine since the start.
+    [[nodiscard]] std::uint64_t memory(std::uint64_t gained) const {
         Mapped mapped;
-        MemoryFiles files;
+        static NamelessFiles files;
+        files = {};
         for_each_process(of_, [&](pid_t process) {
             const Mapped one = mapped_by(process);
             mapped.anonymous_bytes += one.anonymous_bytes;
             mapped.shared_bytes += one.shared_bytes;
             files.add(process);
         });
-        std::uint64_t shared = files.bytes();
+        if (files.in_flight()) { return mapped.anonymous_bytes + gained; }     // What is on its way can be seen only there.
+        std::uint64_t shared = files.memory_bytes();
         if (of_ == Tree::of_namespace) { shared += segment_bytes() + used_bytes("/tmp") + used_bytes("/dev/shm"); }
         return mapped.anonymous_bytes + (mapped.shared_bytes > shared ? mapped.shared_bytes : shared);
     }
@@ -115,17 +123,42 @@ private:
         return static_cast<std::uint64_t>(ended.ru_utime.tv_sec + ended.ru_stime.tv_sec) * static_cast<std::uint64_t>(ticks > 0 ? ticks : 100);
     }
 
-    /// Of the file systems that may be written, each once.
-    [[nodiscard]] std::uint64_t free_bytes() const {
-        std::uint64_t bytes = 0;
+    /// Bytes and names (inodes) of file systems.
+    struct Space {
+        std::uint64_t bytes = 0, names = 0;
+        [[nodiscard]] bool is_more_than(std::uint64_t limit) const { return bytes > limit || names > limit / bytes_of_a_name; }
+    };
+
+    /// Free in the file systems that may be written, each counted once.
+    [[nodiscard]] Space free_space() const {
+        Space free;
         for_each(policy_, "write", [&](const char* path) {
             struct statvfs about {};
             struct stat folder {};
             if (statvfs(path, &about) != 0 || stat(path, &folder) != 0 || named_before(path, folder.st_dev)) { return Step::next; }
-            bytes += static_cast<std::uint64_t>(about.f_bfree) * about.f_frsize;
+            free.bytes += static_cast<std::uint64_t>(about.f_bfree) * about.f_frsize;
+            free.names += about.f_ffree;
             return Step::next;
         });
-        return bytes;
+        return free;
+    }
+
+    [[nodiscard]] Space lost_space() const {
+        const Space now = free_space();
+        return {free_at_start_.bytes > now.bytes ? free_at_start_.bytes - now.bytes : 0, free_at_start_.names > now.names ? free_at_start_.names - now.names : 0};
+    }
+
+    /// What came to the folders that may be written since the start, and what removed files still hold.
+    [[nodiscard]] std::uint64_t new_files() const {
+        std::uint64_t bytes = 0;
+        for_each(policy_, "write", [&](const char* path) {
+            bytes += bytes_below(path, start_);
+            return Step::next;
+        });
+        static NamelessFiles files;
+        files = {};
+        for_each_process(of_, [](pid_t process) { files.add(process); });
+        return bytes + files.disk_bytes();
     }
 
     /// Whether a writable path that the policy names before `path` lies on the file system `device`.
@@ -143,7 +176,8 @@ private:
     const Policy& policy_;
     Tree of_;
     SystemUsage at_start_;
-    std::uint64_t free_at_start_;
+    Space free_at_start_;
+    timespec start_{};
     std::uint64_t most_ticks_ = 0;
     std::int64_t last_look_ = 0;
     std::int64_t last_whole_look_ = 0;
@@ -203,7 +237,10 @@ int supervise(const Policy& policy, Cgroup& cgroup, pid_t program, const sigset_
             kill_tree(of);
         }
     }
-    if (watched && beyond == nullptr && cgroup.exceeded() != nullptr) { report("limit %s", cgroup.exceeded()); }
+    if (watched && beyond == nullptr && cgroup.exceeded() != nullptr) {
+        report("limit %s", cgroup.exceeded());
+        flush_report();
+    }
     if (of == Tree::of_descendants) { end_descendants(heard); }
     return result;
 }

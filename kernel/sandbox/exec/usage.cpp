@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace agentforge::exec {
@@ -48,6 +49,27 @@ std::uint64_t written(const char* io) {
     return all > taken_back ? all - taken_back : 0;
 }
 
+/// Where the first thread has ended and others live, /proc shows no memory of the process, but that of each other thread's id.
+pid_t thread_with_memory(pid_t process) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", static_cast<int>(process));
+    DIR* const tasks = opendir(path);
+    pid_t found = process;
+    while (const dirent* const item = tasks == nullptr ? nullptr : readdir(tasks)) {
+        char text[128];
+        unsigned long long size = 0;
+        const pid_t thread = static_cast<pid_t>(atol(item->d_name));
+        if (thread > 0 && read_of_process(thread, "statm", text) && sscanf(text, "%llu", &size) == 1 && size > 0) { found = thread; break; }
+    }
+    if (tasks != nullptr) { closedir(tasks); }
+    return found;
+}
+
+bool share_table_of_files(pid_t one, pid_t other) {
+    constexpr int files = 2;        // KCMP_FILES
+    return syscall(SYS_kcmp, one, other, files, 0, 0) == 0;
+}
+
 }  // namespace
 
 Usage usage_of(pid_t process) {
@@ -55,12 +77,14 @@ Usage usage_of(pid_t process) {
     char text[1024];
     if (!read_of_process(process, "stat", text)) { return usage; }
     const char* const end = strrchr(text, ')');
+    char state = 0;
     unsigned long long user = 0, system = 0, ended_user = 0, ended_system = 0, threads = 0;
-    if (end == nullptr || sscanf(end + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %llu %llu %*s %*s %llu", &user, &system, &ended_user, &ended_system, &threads) != 5) { return usage; }
+    if (end == nullptr || sscanf(end + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %llu %llu %*s %*s %llu", &state, &user, &system, &ended_user, &ended_system, &threads) != 6) { return usage; }
     usage.cpu_ticks = user + system + ended_user + ended_system;
     usage.threads = threads == 0 ? 1 : threads;      // One that nobody waited for has none, and takes a place all the same.
     unsigned long long resident = 0, of_files = 0;
-    if (read_of_process(process, "statm", text) && sscanf(text, "%*s %llu %llu", &resident, &of_files) == 2 && resident > of_files) {
+    const pid_t with_memory = state == 'Z' && threads > 1 ? thread_with_memory(process) : process;
+    if (read_of_process(with_memory, "statm", text) && sscanf(text, "%*s %llu %llu", &resident, &of_files) == 2 && resident > of_files) {
         usage.anonymous_bytes = (resident - of_files) * page_bytes;
     }
     if (read_of_process(process, "io", text)) { usage.written_bytes = written(text); }
@@ -69,7 +93,7 @@ Usage usage_of(pid_t process) {
 
 Mapped mapped_by(pid_t process) {
     char text[2048];
-    if (!read_of_process(process, "smaps_rollup", text)) { return {usage_of(process).anonymous_bytes, 0}; }
+    if (!read_of_process(process, "smaps_rollup", text) && !read_of_process(thread_with_memory(process), "smaps_rollup", text)) { return {usage_of(process).anonymous_bytes, 0}; }
     return {field(text, "Pss_Anon:") * 1024, field(text, "Pss_Shmem:") * 1024};
 }
 
@@ -105,23 +129,51 @@ std::uint64_t segment_bytes() {
     return bytes;
 }
 
-void MemoryFiles::add(pid_t process) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/fd", static_cast<int>(process));
+bool NamelessFiles::is_new(ino_t inode) {
+    if (count_ > room / 2) { return true; }
+    unsigned at = static_cast<unsigned>(inode * 2654435761U) % room;
+    while (seen_[at] != 0 && seen_[at] != inode) { at = (at + 1) % room; }
+    if (seen_[at] == inode) { return false; }
+    seen_[at] = inode;
+    ++count_;
+    return true;
+}
+
+void NamelessFiles::add_table(const char* folder) {
+    char path[80];
+    snprintf(path, sizeof path, "/proc/%s/fd", folder);
     DIR* const open_files = opendir(path);
     if (open_files == nullptr) { return; }
     while (const dirent* const item = readdir(open_files)) {
         char target[32] = {};
         struct stat about {};
-        if (readlinkat(dirfd(open_files), item->d_name, target, sizeof target - 1) < 8 || strncmp(target, "/memfd:", 7) != 0) { continue; }
-        if (fstatat(dirfd(open_files), item->d_name, &about, 0) != 0) { continue; }
-        bool known = false;
-        for (int i = 0; i < count_; ++i) { known = known || seen_[i] == about.st_ino; }
-        if (known || count_ == most) { continue; }
-        seen_[count_++] = about.st_ino;
-        bytes_ += static_cast<std::uint64_t>(about.st_blocks) * 512;
+        if (readlinkat(dirfd(open_files), item->d_name, target, sizeof target - 1) < 1) { continue; }
+        if (!in_flight_ && strncmp(target, "socket:", 7) == 0) {
+            char text[512];
+            snprintf(path, sizeof path, "/proc/%.40s/fdinfo/%.20s", folder, item->d_name);
+            in_flight_ = read_text(path, text) && field(text, "scm_fds:") > 0;
+        }
+        if (target[0] != '/' || fstatat(dirfd(open_files), item->d_name, &about, 0) != 0 || !S_ISREG(about.st_mode) || about.st_nlink != 0 || !is_new(about.st_ino)) { continue; }
+        (strncmp(target, "/memfd:", 7) == 0 ? memory_bytes_ : disk_bytes_) += static_cast<std::uint64_t>(about.st_blocks) * 512;
     }
     closedir(open_files);
+}
+
+void NamelessFiles::add(pid_t process) {
+    char path[64];
+    snprintf(path, sizeof path, "%d", static_cast<int>(process));
+    add_table(path);
+    snprintf(path, sizeof path, "/proc/%d/task", static_cast<int>(process));
+    DIR* const tasks = opendir(path);
+    pid_t last = process;
+    while (const dirent* const item = tasks == nullptr ? nullptr : readdir(tasks)) {
+        const pid_t thread = static_cast<pid_t>(atol(item->d_name));
+        if (thread <= 0 || thread == process || share_table_of_files(process, thread) || share_table_of_files(last, thread)) { continue; }
+        snprintf(path, sizeof path, "%d/task/%d", static_cast<int>(process), static_cast<int>(thread));
+        add_table(path);
+        last = thread;
+    }
+    if (tasks != nullptr) { closedir(tasks); }
 }
 
 }  // namespace agentforge::exec

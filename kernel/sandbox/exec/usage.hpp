@@ -37,17 +37,26 @@ SystemUsage usage_of_system();
 /// Shared memory that exists without a process mapping it: the System V segments of this IPC namespace.
 std::uint64_t segment_bytes();
 
-/// Adds up memory-only files that are open in a process, counting each once.
-class MemoryFiles {
+/// Adds up what is held by open files that have no name, in any thread of a process (each may have a table of its own), counting each once:
+/// memory files, and files on a disk that were removed.
+class NamelessFiles {
 public:
     void add(pid_t process);
-    [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+    [[nodiscard]] std::uint64_t memory_bytes() const { return memory_bytes_; }
+    [[nodiscard]] std::uint64_t disk_bytes() const { return disk_bytes_; }
+    /// A descriptor was sent by a socket and not yet received: the file is open in no process.
+    [[nodiscard]] bool in_flight() const { return in_flight_; }
 
 private:
-    static constexpr int most = 1024;
-    ino_t seen_[most] = {};
-    int count_ = 0;
-    std::uint64_t bytes_ = 0;
+    void add_table(const char* folder);
+    bool is_new(ino_t inode);
+
+    static constexpr unsigned room = 1U << 14U;     // Beyond it files are counted again.
+    ino_t seen_[room] = {};
+    unsigned count_ = 0;
+    std::uint64_t memory_bytes_ = 0;
+    std::uint64_t disk_bytes_ = 0;
+    bool in_flight_ = false;
 };
 
 }  // namespace agentforge::exec

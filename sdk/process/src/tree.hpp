@@ -20,7 +20,7 @@ namespace agentforge::process::tree {
 struct Entry {
     pid_t pid;
     pid_t parent;
-    bool zombie;
+    bool zombie;            ///< All its threads have ended. The first may have ended before the others.
     bool member;
     size_t threads;
 };
@@ -68,7 +68,7 @@ inline bool read_entry(int proc, const char* name, Entry& entry) {
     if (std::sscanf(end + 1, " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lu", &state, &parent, &threads) < 2) { return false; }
     entry.pid = static_cast<pid_t>(std::atol(name));
     entry.parent = static_cast<pid_t>(parent);
-    entry.zombie = state == 'Z' || state == 'X';
+    entry.zombie = (state == 'Z' || state == 'X') && threads <= 1;
     entry.member = false;
     entry.threads = threads;
     return true;
