@@ -16,15 +16,18 @@ namespace {
 /// The last records in one line each, for people and for tools that look at a task (North Star 3.3).
 constexpr std::size_t working_memory_items = 20;
 
-bool is_item(std::string_view type) {
-    return type == "step" || type == "gate" || type == "stage_started" || type == "stage_completed" || type == "stage_failed" ||
-           type == "artifact_rejected" || type == "review_finished" || type == "escalation_raised" || type == "escalation_resolved";
+template <class... T>
+bool is_any_of(const records::Body& body) { return (std::holds_alternative<T>(body) || ...); }
+
+bool is_item(const records::Body& body) {
+    return is_any_of<records::Step, records::Gate, records::StageStarted, records::StageCompleted, records::StageFailed, records::ArtifactRejected, records::ReviewFinished,
+                     records::EscalationRaised, records::EscalationResolved>(body);
 }
 
 /// Records of host calls and answers say nothing that the projections show, and a gate is followed by the step or stage that asked for it: half of the
 /// records in the demo.
-bool is_shown(std::string_view type) {
-    return type != "call_started" && type != "call_finished" && type != "answer" && type != "gate" && type != "note" && type != "plugins";
+bool is_shown(const records::Body& body) {
+    return !is_any_of<records::CallStarted, records::CallFinished, records::Answer, records::Gate, records::Note, records::Plugins>(body);
 }
 
 /// How far the projections may be behind. Each costs two new files, and where a model answers from memory records follow one another within milliseconds.
@@ -33,11 +36,22 @@ constexpr std::chrono::milliseconds projection_interval{100};
 /// A value up to this size stands in the record itself: a blob of its own costs a sync of its own.
 constexpr std::size_t largest_inside = 4096;
 
-std::string item_line(const json::object& record) {
+std::string item_line(const records::AnyRecord& record) {
     json::object item;
-    for (const std::string_view key : {"seq", "step", "timestamp", "type", "phase", "stage", "gate", "passed", "summary"}) {
-        if (const json::value* value = record.if_contains(key)) { item[key] = *value; }
-    }
+    const records::Envelope& all = record.envelope;
+    records::write_field(item, "seq", all.seq);
+    records::write_field(item, "step", all.step);
+    records::write_field(item, "timestamp", all.timestamp);
+    records::write_field(item, "type", all.type);
+    std::visit(
+        [&item](const auto& body) {
+            if constexpr (requires { body.phase; }) { records::write_field(item, "phase", body.phase); }
+            if constexpr (requires { body.stage; }) { records::write_field(item, "stage", body.stage); }
+            if constexpr (requires { body.gate; }) { records::write_field(item, "gate", body.gate); }
+            if constexpr (requires { body.passed; }) { records::write_field(item, "passed", body.passed); }
+            if constexpr (requires { body.summary; }) { records::write_field(item, "summary", body.summary); }
+        },
+        record.body);
     return to_json_line(item);
 }
 
@@ -156,7 +170,7 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     RecordObserver* const observer = store_.observer();
     std::optional<StageState> left;
     if (observer != nullptr && !state_.stages.empty()) { left = state_.stage(); }
-    AF_CHECK(fold(state_, body));       // What the state refuses is not written.
+    AF_TRY(records::AnyRecord typed, fold_and_read(state_, body));       // What the state refuses is not written.
     auto written = write(std::move(body));
     if (!written.ok()) {
         fold_again();
@@ -164,9 +178,10 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     }
     state_.seq = written->seq;
     state_.hash = written->hash;
-    if (observer != nullptr) { observer->recorded(state_, left ? &*left : nullptr, written->body); }
-    memory_.add(*written);
-    if (!is_shown(records::type_of(record))) { return {}; }
+    typed.envelope.seq = written->seq;
+    if (observer != nullptr) { observer->recorded(state_, left ? &*left : nullptr, typed); }
+    memory_.add(typed);
+    if (!is_shown(record)) { return {}; }
     const auto now = clock_.steady();
     if (state_.status != status || now - projected_at_ >= projection_interval) { return project(); }
     if (!projection_due_) {
@@ -235,9 +250,9 @@ Result<std::unique_ptr<TaskSession>> TaskSession::take_over() {
     return fold_into_session(store_, paths_, std::nullopt, clock_, redactor_, {});
 }
 
-void TaskSession::WorkingMemory::add(const Record& record) {
-    if (!is_item(record.type())) { return; }
-    items.push_back(item_line(record.body));
+void TaskSession::WorkingMemory::add(const records::AnyRecord& record) {
+    if (!is_item(record.body)) { return; }
+    items.push_back(item_line(record));
     if (items.size() > working_memory_items) { items.pop_front(); }
     changed = true;
 }
@@ -253,8 +268,9 @@ Result<std::unique_ptr<TaskSession>> TaskSession::fold_into_session(TaskStore& s
     };
     const auto take = [&](const Record& record) -> Result<void> {
         if (check && record.seq == 1 && !named) { AF_CHECK(check(record.body)); }
-        memory.add(record);
-        return fold(state, record.body);
+        AF_TRY(const records::AnyRecord typed, fold_and_read(state, record.body));
+        memory.add(typed);
+        return {};
     };
     AF_TRY(Journal journal, Journal::open(paths.journal(), JournalDisk::system(), JournalVisitor{.header = look, .record = take}));
     std::unique_ptr<TaskSession> session(new TaskSession(store, paths, std::move(lock), std::move(journal), clock, redactor));

@@ -97,7 +97,7 @@ private:
     struct WorkingMemory {
         std::deque<std::string> items;
         bool changed = false;
-        void add(const Record& record);
+        void add(const records::AnyRecord& record);
     };
 
     TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock, const Redactor& redactor);
