@@ -44,8 +44,8 @@ public:
         shown_ = now;
         show();
     }
-    /// The event `answering`: nothing has come yet, then how much.
-    void show() { events_.event("answering", {{"stage", place_.stage}, {"role", place_.role}, {"step", place_.step}, {"bytes", bytes_}}); }
+    /// Nothing has come yet, then how much.
+    void show() { events_.event(event::Answering{place_.stage, place_.role, place_.step, bytes_}); }
 
 private:
     static constexpr std::chrono::milliseconds between_shows{200};
@@ -235,7 +235,7 @@ private:
         if (verdict.kind != ActionVerdict::Kind::rejected) { return verdict.kind; }
         refuse(record, {"AF-ESC-033", "a person rejected this action" + (verdict.feedback.empty() ? std::string() : ": " + verdict.feedback), "",
                         "Nothing was done. Take another action that heeds what was said.", ErrorKind::denied});
-        events_.event("tool", {{"stage", spec_.stage}, {"role", spec_.agent.role}, {"step", record.step}, {"tool", record.tool}, {"success", false}, {"summary", record.summary}});
+        events_.event(event::ToolCalled{spec_.stage, spec_.agent.role, record.step, record.tool, false, record.summary});
         return verdict.kind;
     }
 
@@ -281,8 +281,7 @@ private:
             record.error = record.summary.empty() ? "the tool failed and did not say why" : record.summary;
         }
         if (record.summary.empty()) { record.summary = ellipsis(first_line(record.output), most_summary_bytes); }
-        events_.event("tool", {{"stage", spec_.stage}, {"role", spec_.agent.role}, {"step", record.step}, {"tool", record.tool},
-                               {"success", record.success}, {"summary", record.summary}});
+        events_.event(event::ToolCalled{spec_.stage, spec_.agent.role, record.step, record.tool, record.success, record.summary});
         settle(record);
         if (record.success) {
             if (auto artifact = host_.accepted_artifact()) {

@@ -18,8 +18,7 @@ constexpr std::size_t most_touched_files = 500;
 constexpr std::size_t most_checks = 256;
 
 std::string time_of(const Record& record) {
-    const json::value* time = record.body.if_contains("timestamp");
-    return time != nullptr && time->is_string() ? std::string(time->get_string()) : std::string();
+    return records::envelope_in(record).timestamp.value_or("");
 }
 
 bool tells_of_an_error(const Record& record) {
@@ -143,7 +142,7 @@ Result<std::vector<Record>> FollowedTask::steps(std::uint64_t number, std::size_
     }
     std::vector<Record> taken;
     AF_CHECK(JournalTail::read_from(paths_.journal(), steps_[number - 1], [&](const Record& record) {
-        if (record.type() == records::Step::type && number_in(record.body, "step") >= number) { taken.push_back(record); }
+        if (record.type() == records::Step::type && records::envelope_in(record).step.value_or(0) >= number) { taken.push_back(record); }
         return taken.size() < count && record.seq < state_.seq;
     }));
     return taken;

@@ -39,7 +39,8 @@ std::string end_of(const std::filesystem::path& file, std::streamoff most) {
 /// The record of a line where it is a step or a gate; others are not parsed.
 std::optional<Record> act_of(std::string_view line) {
     const std::string_view head = line.substr(0, 120);
-    const bool act = head.find("\"type\": \"step\"") != std::string_view::npos || head.find("\"type\": \"gate\"") != std::string_view::npos;
+    const auto is_of = [head](std::string_view type) { return head.find("\"type\": \"" + std::string(type) + "\"") != std::string_view::npos; };
+    const bool act = is_of(records::Step::type) || is_of(records::Gate::type);
     if (!act || !line.starts_with("- {")) { return std::nullopt; }
     auto value = parse_json(line.substr(2), "journal");
     if (!value.ok() || !value->is_object()) { return std::nullopt; }
@@ -52,9 +53,8 @@ std::optional<Record> act_of(std::string_view line) {
 
 void LastActs::take(const Record& record) {
     if (const auto step = records::as<records::Step>(record)) {
-        const json::value* time = record.body.if_contains("timestamp");
         action = *step->action->type;
-        at = time != nullptr && time->is_string() ? std::string(time->get_string()) : std::string();
+        at = records::envelope_in(record).timestamp.value_or("");
         succeeded = *step->result->status == "success";
     } else if (const auto gate = records::as<records::Gate>(record)) {
         if (gate->tests.value_or(0) > 0) {

@@ -195,9 +195,10 @@ private:
         TaskState then;
         WorkingMemory memory;
         for (const Record& each : records()) {
-            if (each.seq > seq || !fold(then, each.body).ok()) { break; }
+            const auto typed = each.seq > seq ? Result<records::AnyRecord>(Error{}) : fold_and_read(then, each.body);
+            if (!typed.ok()) { break; }
             then.hash = each.hash;
-            memory.add(each);
+            memory.add(*typed);
         }
         if (to_json_pretty(to_json(then)) != *text) { part.fault("state.yaml is not what the journal gives at record " + std::to_string(seq)); } else { voucher("state", seq); }
         const auto shown = read_file(evidence_->paths.working_memory(), largest_file);

@@ -28,7 +28,7 @@ constexpr std::size_t most_file_bytes = 2UL << 20U;
 constexpr std::size_t most_patch_bytes = 4UL << 20U;
 constexpr double micro = 1e-6;
 
-std::string time_of(const json::object& record) { return text_of(record, "timestamp"); }
+std::string time_of(const Record& record) { return records::envelope_in(record).timestamp.value_or(""); }
 json::value text_or_null(const std::string& text) { return text.empty() ? json::value(nullptr) : json::value(text); }
 
 /// The body under a key or in a blob.
@@ -43,9 +43,8 @@ json::object step_line(const Record& record) {
     const auto step = records::as<records::Step>(record);
     json::array files;
     for (const json::value& change : step->changes.value_or(json::array())) { if (change.is_object()) { files.emplace_back(text_of(change.get_object(), "path")); } }
-    const json::value& number = record.body.at("step");
     const json::value target = files.empty() ? json::value(nullptr) : files.front();
-    return {{"step", number}, {"phase", step->phase}, {"timestamp", time_of(record.body)}, {"action", *step->action->type}, {"target", target}, {"result", *step->result->status}, {"summary", *step->result->summary},
+    return {{"step", records::envelope_in(record).step.value_or(0)}, {"phase", step->phase}, {"timestamp", time_of(record)}, {"action", *step->action->type}, {"target", target}, {"result", *step->result->status}, {"summary", *step->result->summary},
             {"files", std::move(files)}, {"tokens", *step->input_tokens + *step->output_tokens}};
 }
 
@@ -162,8 +161,8 @@ double seconds_since_record_before(const FollowedTask& task, const Record& recor
     // The answer's record comes right before the step's; what came before that ended the step before.
     const auto before = task.records(record.seq - 3, 1);
     if (!before.ok() || before->empty()) { return 0; }
-    const auto begin = parse_time(time_of(before->front().body));
-    const auto end = parse_time(time_of(record.body));
+    const auto begin = parse_time(time_of(before->front()));
+    const auto end = parse_time(time_of(record));
     if (!begin.ok() || !end.ok() || *end < *begin) { return 0; }
     return std::chrono::duration<double>(*end - *begin).count();
 }
@@ -211,7 +210,8 @@ Result<json::object> step_of(const FollowedTask& task, std::uint64_t number) {
     if (told.at("target").is_null()) { told["target"] = text_or_null(target); }
     told["task_id"] = task.state().task_id;
     told["duration_seconds"] = seconds_since_record_before(task, record);
-    told["agent"] = record.body.contains("agent") ? record.body.at("agent") : json::value(nullptr);
+    const auto agent = records::envelope_in(record).agent;
+    told["agent"] = agent ? json::value(records::to_fields(*agent)) : json::value(nullptr);
     told["action"] = {{"type", *step->action->type}, {"target", text_or_null(target)}, {"parameters", arguments.ok() ? *arguments : json::value(json::object())}};
     told["llm_call"] = *step->llm_call;
     told["context_sent"] = {{"text", blob_text(task, *step->context_blob)}, {"system", blob_text(task, *step->system_blob)}, {"sha256", *step->context_blob}, {"section_tokens", *step->section_tokens}, {"max_tokens", context_limit(task)}};

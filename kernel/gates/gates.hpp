@@ -14,7 +14,6 @@
 #include <agentforge/stage.hpp>
 
 #include "base/cancel.hpp"
-#include "base/events.hpp"
 #include "gates/checkout.hpp"
 #include "gates/command_log.hpp"
 #include "git/repository.hpp"

@@ -13,28 +13,30 @@
 #include "base/text.hpp"
 #include "host/project_trust.hpp"
 #include "plugins/exit_guard.hpp"
+#include "records/records.hpp"
+#include "task/state.hpp"
 #include "task/store.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
 
-class DetachedProgress final : public EventSink {
+class DetachedProgress final : public Progress {
 public:
-    DetachedProgress(Program& program, std::unique_ptr<EventSink> next) : program_(program), next_(std::move(next)) {}
+    DetachedProgress(Program& program, std::unique_ptr<Progress> next) : program_(program), next_(std::move(next)) {}
 
-    void event(std::string_view name, const json::object& fields) override {
-        if (name == "task_started" && program_.detached >= 0) { leave(fields); }
-        next_->event(name, fields);
+    void event(const Event& event) override { next_->event(event); }
+    void recorded(const TaskState& state, const StageState* left, const records::AnyRecord& record) override {
+        const bool begins = std::holds_alternative<records::TaskStarted>(record.body) || std::holds_alternative<records::TaskResumed>(record.body);
+        if (begins && program_.detached >= 0) { leave(state.task_id); }
+        next_->recorded(state, left, record);
     }
 
 private:
     /// What is printed from here on goes beside the task's journal; the parent hears the task's id.
-    void leave(const json::object& fields) {
-        const json::value* id = fields.if_contains("task_id");
+    void leave(const std::string& task) {
         const auto place = ProjectPlace::find(program_);
-        if (id == nullptr || !id->is_string() || !place.ok()) { return; }
-        const std::string task(id->get_string());
+        if (!place.ok()) { return; }
         const std::string file = (TaskStore(place->agentforge).paths(task).root / "detached.log").string();
         const int log = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
         const int out = log >= 0 ? log : ::open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -46,13 +48,13 @@ private:
             ::close(out);
         }
         const auto told = write_all(program_.detached, task, "the parent");
-        if (!told.ok()) { next_->event("log", {{"level", static_cast<std::uint64_t>(3)}, {"message", told.error().to_string()}}); }
+        if (!told.ok()) { next_->event(event::Logged{static_cast<std::uint64_t>(LogLevel::warning), told.error().to_string()}); }
         ::close(program_.detached);
         program_.detached = -1;
     }
 
     Program& program_;
-    std::unique_ptr<EventSink> next_;
+    std::unique_ptr<Progress> next_;
 };
 
 std::string read_to_end(int descriptor) {
@@ -126,6 +128,6 @@ int detach(Program& program, const std::function<int()>& work) {
     return 0;
 }
 
-std::unique_ptr<EventSink> make_detached_progress(Program& program, std::unique_ptr<EventSink> next) { return std::make_unique<DetachedProgress>(program, std::move(next)); }
+std::unique_ptr<Progress> make_detached_progress(Program& program, std::unique_ptr<Progress> next) { return std::make_unique<DetachedProgress>(program, std::move(next)); }
 
 }  // namespace agentforge::kernel

@@ -5,8 +5,8 @@
 #include <functional>
 #include <memory>
 
-#include "base/events.hpp"
 #include "host/program.hpp"
+#include "host/progress.hpp"
 
 namespace agentforge::kernel {
 
@@ -17,6 +17,6 @@ namespace agentforge::kernel {
 int detach(Program& program, const std::function<int()>& work);
 
 /// In the child: tells the parent as soon as the task has begun. Events are passed on to `next`.
-[[nodiscard]] std::unique_ptr<EventSink> make_detached_progress(Program& program, std::unique_ptr<EventSink> next);
+[[nodiscard]] std::unique_ptr<Progress> make_detached_progress(Program& program, std::unique_ptr<Progress> next);
 
 }  // namespace agentforge::kernel

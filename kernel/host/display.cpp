@@ -5,9 +5,12 @@
 
 #include <ostream>
 
+#include <agentforge/host.hpp>
+
 #include "base/text.hpp"
 #include "base/thread.hpp"
-#include "host/event_fields.hpp"
+#include "host/event_stream.hpp"
+#include "host/inspect.hpp"
 #include "host/terminal.hpp"
 
 namespace agentforge::kernel {
@@ -101,68 +104,106 @@ std::string Display::without_repetition(std::string summary) const {
     return summary.substr(0, summary.size() - failed_gate_.size() - 2);
 }
 
-void Display::event(std::string_view name, const json::object& fields) {
-    const std::lock_guard lock(mutex_);
-    live_.event(name, fields, std::chrono::steady_clock::now());
+/// What a record or an event says above the live lines.
+class Display::Lines {
+public:
+    explicit Lines(Display& display) : display_(display) {}
+
+    void on(const TaskState& state, const records::TaskStarted&) { task(state); }
+    void on(const TaskState& state, const records::TaskResumed&) {
+        task(state);
+        if (goes_on_inside(state)) { stage(state, "  (goes on)"); }
+    }
+    void on(const TaskState& state, const records::StageStarted&) {
+        const unsigned attempt = state.stage().attempts;
+        stage(state, attempt > 1 ? fmt::format("  (attempt {})", attempt) : "");
+    }
+    void on(const TaskState& state, const records::Step& step) {
+        const bool good = *step.result->status == "success";
+        const std::string told = fmt::format(" step {:<3} {:<22} {}", state.steps, printable(*step.action->type), printable(display_.without_repetition(*step.result->summary)));
+        display_.line("    " + display_.mark(good) + (good && display_.options_.terminal ? fitting(told, display_.columns() - 9) : told));     // A failure is shown whole.
+        if (const std::string files = listed_files(step); !files.empty()) { display_.line("         changed: " + printable(files, 1000)); }
+    }
+    void on(const TaskState&, const records::Gate& gate) { verdict(gate.gate, gate.passed, gate.summary); }
+    void on(const TaskState& state, const records::StageCompleted& completed) {
+        const StageState& done = state.stages.at(state.pipeline.index_of(completed.stage).value_or(0));
+        const std::string artifact = printable(done.artifact);
+        display_.line(fmt::format("    {} {} verified: {}  ({}, {} steps, {} tokens)", display_.mark(true), printable(completed.stage), artifact.substr(artifact.rfind('/') + 1),
+                                  human_duration(std::chrono::milliseconds(done.duration_ms)), done.steps, done.input_tokens + done.output_tokens));
+    }
+    void on(const TaskState& state, const records::StageSkipped& skipped) {
+        display_.line(fmt::format("{}/{} {:<9} skipped: {}", state.pipeline.index_of(skipped.stage).value_or(0) + 1, state.stages.size(), printable(skipped.stage), printable(skipped.reason)));
+    }
+    void on(const TaskState&, const records::StageFailed& failed) {
+        display_.line(fmt::format("    {} {}: {}", display_.mark(false), printable(failed.error.code), printable(failed.error.message)));
+    }
+    void on(const TaskState&, const records::ArtifactRejected& rejected) {
+        display_.line("    " + display_.mark(false) + " the artifact was sent back to the stage:");
+        for (const std::string& error : rejected.errors) { display_.line("         " + printable(error, 300)); }
+    }
+    void on(const TaskState&, const records::ReviewFinished& review) {
+        display_.line(fmt::format("    {} review by {}: {} blocking, {} advisory", display_.mark(review.blocking == 0), printable(review.reviewer), review.blocking, *review.advisory));
+    }
+    void on(const TaskState&, const records::CycleStarted& cycle) {
+        display_.line(fmt::format("    back from {} to {}: {}", printable(*cycle.stage), printable(*cycle.to), printable(*cycle.reason)));
+    }
+    void on(const TaskState& state, const records::EscalationRaised& raised) {
+        person("a person is needed: ", printable(state.escalation ? state.escalation->question : std::string(), 1000), raised.escalation_id);
+    }
+    void on(const TaskState&, const records::ActionAsked& asked) { person("an action waits for you: ", printable(*asked.action, 300), asked.approval_id); }
+    void on(const TaskState& state, const records::ApprovalRequested& requested) {
+        person("approval wanted for ", printable(requested.stage) + ": " + printable(state.stage().artifact), requested.approval_id);
+    }
+    void on(const TaskState&, const records::EscalationResolved& resolved) { answered(*resolved.resolved_by, resolved.escalation_id); }
+    void on(const TaskState&, const records::ApprovalDecided& decided) { answered(*decided.decided_by, decided.approval_id); }
+    void on(const TaskState&, const records::ActionDecided& decided) { answered(*decided.decided_by, decided.approval_id); }
+    template <class Other>
+    void on(const TaskState&, const Other&) {}
+
     // The console writes where the live lines stand: they go as long as somebody is asked there.
-    if (name == "asking") { asked_here_ = event_text(fields, "handler").find("console") != std::string::npos; }
-    if (name == "asking_ended") { asked_here_ = false; }
-    show(name, fields);
+    void on(const event::Asking& asking) { display_.asked_here_ = asking.handler.find("console") != std::string::npos; }
+    void on(const event::AskingEnded&) { display_.asked_here_ = false; }
+    void on(const event::GateTried& tried) { verdict(tried.gate, tried.passed, tried.summary); }
+    void on(const event::Message& message) { display_.line("    " + printable(message.text, 500)); }
+    void on(const event::Logged& logged) {
+        if (logged.level >= static_cast<std::uint64_t>(LogLevel::warning)) { display_.draw("    " + printable(logged.message, 2000) + "\n"); }
+    }
+    template <class Other>
+    void on(const Other&) {}
+
+private:
+    void task(const TaskState& state) { display_.line("task " + printable(state.task_id) + "  (pipeline " + printable(state.pipeline.name) + ")"); }
+    void stage(const TaskState& state, const std::string& end) {
+        display_.line(fmt::format("{}/{} {:<9} {}{}", state.stage_index + 1, state.stages.size(), printable(state.stage().name), printable(state.stage_template().agent), end));
+    }
+    void verdict(const std::string& gate, bool passed, const std::string& summary) {
+        display_.failed_gate_ = passed ? std::string() : summary;
+        display_.line(fmt::format("    {} gate {:<12} {}", display_.mark(passed), printable(gate), printable(summary)));
+    }
+    void person(std::string_view wanted, const std::string& what, const std::string& id) {
+        display_.line(display_.paint("    " + std::string(wanted), yellow) + what + "  (" + printable(id) + ")");
+    }
+    void answered(const std::string& by, const std::string& id) {
+        if (!by.empty()) { display_.line("    answered by " + printable(by) + "  (" + printable(id) + ")"); }
+    }
+
+    Display& display_;
+};
+
+void Display::event(const Event& event) {
+    const std::lock_guard lock(mutex_);
+    live_.event(event, std::chrono::steady_clock::now());
+    Lines lines(*this);
+    std::visit([&lines](const auto& one) { lines.on(one); }, event);
     draw("");
 }
 
-void Display::show(std::string_view name, const json::object& fields) {
-    const auto text = [&](std::string_view key) { return printable(event_text(fields, key)); };
-    if (name == "task_started") {
-        line("task " + text("task_id") + "  (pipeline " + text("pipeline") + ")");
-    } else if (name == "stage_started" || name == "stage_resumed") {
-        const std::uint64_t attempt = event_number(fields, "attempt");
-        line(fmt::format("{}/{} {:<9} {}{}", event_number(fields, "index") + 1, event_number(fields, "of"), text("stage"), text("agent"),
-                         name == "stage_resumed" ? "  (goes on)" : attempt > 1 ? fmt::format("  (attempt {})", attempt) : ""));
-    } else if (name == "step") {
-        const bool good = event_flag(fields, "success");
-        const std::string told = fmt::format(" step {:<3} {:<22} {}", event_number(fields, "step"), text("tool"), printable(without_repetition(event_text(fields, "summary"))));
-        line("    " + mark(good) + (good && options_.terminal ? fitting(told, columns() - 9) : told));     // A failure is shown whole.
-        if (const std::string files = text_of_files(fields, "changed: "); !files.empty()) { line("         " + printable(files, 1000)); }
-    } else if (name == "gate") {
-        failed_gate_ = event_flag(fields, "passed") ? std::string() : event_text(fields, "summary");
-        line(fmt::format("    {} gate {:<12} {}", mark(event_flag(fields, "passed")), text("gate"), text("summary")));
-    } else if (name == "stage_completed") {
-        const std::string artifact = text("artifact");
-        line(fmt::format("    {} {} verified: {}  ({}, {} steps, {} tokens)", mark(true), text("stage"), artifact.substr(artifact.rfind('/') + 1),
-                         human_duration(std::chrono::milliseconds(event_number(fields, "duration_ms"))), event_number(fields, "steps"),
-                         event_number(fields, "tokens")));
-    } else if (name == "stage_skipped") {
-        line(fmt::format("{}/{} {:<9} skipped: {}", event_number(fields, "index") + 1, event_number(fields, "of"), text("stage"), text("reason")));
-    } else if (name == "stage_failed") {
-        line(fmt::format("    {} {}: {}", mark(false), text("code"), text("error")));
-    } else if (name == "artifact_rejected") {
-        line("    " + mark(false) + " the artifact was sent back to the stage:");
-        if (const json::value* errors = fields.if_contains("errors"); errors != nullptr && errors->is_array()) {
-            for (const json::value& error : errors->get_array()) { line("         " + printable(error.is_string() ? std::string_view(error.get_string()) : "", 300)); }
-        }
-    } else if (name == "review") {
-        const std::uint64_t blocking = event_number(fields, "blocking");
-        line(fmt::format("    {} review by {}: {} blocking, {} advisory", mark(blocking == 0), text("reviewer"), blocking, event_number(fields, "advisory")));
-    } else if (name == "cycle") {
-        line(fmt::format("    back from {} to {}: {}", text("from"), text("to"), text("reason")));
-    } else if (name == "escalation") {
-        line(paint("    a person is needed: ", yellow) + printable(event_text(fields, "question"), 1000) + "  (" + text("id") + ")");
-    } else if (name == "approval_requested") {
-        if (fields.contains("action")) {
-            line(paint("    an action waits for you: ", yellow) + printable(event_text(fields, "action"), 300) + "  (" + text("id") + ")");
-        } else {
-            line(paint("    approval wanted for ", yellow) + text("stage") + ": " + text("artifact") + "  (" + text("id") + ")");
-        }
-    } else if (name == "decided" || name == "resolved") {
-        if (const std::string by = text("by"); !by.empty()) { line("    answered by " + by + "  (" + text("id") + ")"); }
-    } else if (name == "message") {
-        line("    " + printable(event_text(fields, "text"), 500));
-    } else if (name == "log") {
-        if (event_number(fields, "level") >= 3) {
-            draw("    " + printable(event_text(fields, "message"), 2000) + "\n");
-        }
-    }
+void Display::recorded(const TaskState& state, const StageState*, const records::AnyRecord& record) {
+    const std::lock_guard lock(mutex_);
+    live_.recorded(state, record, std::chrono::steady_clock::now());
+    Lines lines(*this);
+    std::visit([&](const auto& body) { lines.on(state, body); }, record.body);
+    draw("");
 }
 
 }  // namespace agentforge::kernel

@@ -11,14 +11,14 @@
 #include <optional>
 #include <thread>
 
-#include "base/events.hpp"
 #include "host/live_view.hpp"
+#include "host/progress.hpp"
 
 namespace agentforge::kernel {
 
-/// Events may come from any thread. On a terminal a thread of its own looks at the live lines four times a second and draws what has changed, so that its clocks go while a
+/// On a terminal a thread of its own looks at the live lines four times a second and draws what has changed, so that its clocks go while a
 /// model thinks or tests run; it ends with the object.
-class Display final : public EventSink {
+class Display final : public Progress {
 public:
     struct Options {
         bool terminal = false;      ///< Keep live lines at the bottom.
@@ -33,10 +33,11 @@ public:
     ~Display() override;
     Display(const Display&) = delete;
     Display& operator=(const Display&) = delete;
-    void event(std::string_view name, const json::object& fields) override;
+    void event(const Event& event) override;
+    void recorded(const TaskState& state, const StageState* left, const records::AnyRecord& record) override;
 
 private:
-    void show(std::string_view name, const json::object& fields);
+    class Lines;
     void line(const std::string& text);
     void draw(std::string_view above);
     void tick();

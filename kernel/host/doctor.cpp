@@ -196,8 +196,8 @@ int run_doctor(Program& program) {
         }
     }
     if (product.ok() && place.ok()) {
-        NullEventSink events;
-        auto project = Project::open(program, events);
+        NullProgress progress;
+        auto project = Project::open(program, progress);
         checks.push_back(check_confinement(project.ok() ? (*project)->exec_helper() : ExecHelper(product->exec_helper), place->root.string()));
         checks.push_back(from("configuration", project, "settings, contracts, agents and pipelines are valid"));
         if (project.ok()) {

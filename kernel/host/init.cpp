@@ -197,8 +197,8 @@ void tell_findings(Program& program, const InitFindings& found) {
 /// Errors: what would keep a task from its first model call.
 Result<std::string> try_tests(Program& program, const InitFindings& found, bool settings_are_read) {
     if (!settings_are_read || !found.repository.has_commit || found.gates.scopes.empty()) { return std::string(); }
-    NullEventSink events;
-    auto project = Project::open(program, events);
+    NullProgress progress;
+    auto project = Project::open(program, progress);
     if (!project.ok()) { return std::string(); }
     AF_TRY(const GateReadiness gates, check_gates(**project));
     const auto can = check_can_measure(gates, (*project)->settings().text("gates.setup"));

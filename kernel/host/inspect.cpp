@@ -11,10 +11,10 @@
 #include "gates/command_log.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
-#include "host/event_fields.hpp"
 #include "host/inspect.hpp"
 #include "host/project.hpp"
 #include "host/terminal.hpp"
+#include "records/records.hpp"
 
 namespace agentforge::kernel {
 
@@ -37,6 +37,75 @@ std::uint64_t number_of(const json::object& object, std::string_view key) {
     return value != nullptr && value->is_number() ? value->to_number<std::uint64_t>() : 0;
 }
 
+std::string role_of(const records::Envelope& envelope) { return envelope.agent ? *envelope.agent->role : std::string(); }
+/// Of the record's time: `19:43:12.135`, or less of it.
+std::string time_of_day(const records::Envelope& envelope, std::size_t length) {
+    constexpr std::size_t date = 11;
+    const std::string time = envelope.timestamp.value_or("");
+    return time.size() < date ? std::string() : time.substr(date, length);
+}
+
+/// Adds `name=value` where a record has a text of that name.
+template <class T>
+void add_named(std::string& text, std::string_view name, const T& value) {
+    if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+        if (!value.empty()) { text += "  " + std::string(name) + "=" + std::string(value); }
+    } else if constexpr (std::is_same_v<T, std::optional<std::string>>) {
+        if (value) { add_named(text, name, *value); }
+    } else if constexpr (std::is_same_v<T, records::Added<std::string>>) {
+        add_named(text, name, *value);
+    }
+}
+
+/// What a record says in one line.
+struct Line {
+    std::uint64_t step;
+
+    std::string operator()(const records::Step& taken) const {
+        const std::string files = listed_files(taken);
+        return fmt::format("step {} {}: {}{}", step, *taken.action->type, *taken.result->summary, files.empty() ? "" : "  changed: " + files);
+    }
+    std::string operator()(const records::Gate& gate) const { return fmt::format("gate {} {}: {}", gate.gate, gate.passed ? "passed" : "FAILED", gate.summary); }
+    std::string operator()(const records::StageFailed& failed) const { return named(failed) + "  " + failed.error.message; }
+    template <class Other>
+    std::string operator()(const Other& other) const { return named(other); }
+
+private:
+    template <class T>
+    static std::string named(const T& body) {
+        std::string text(T::type);
+#define AGENTFORGE_NAMED(member) \
+    if constexpr (requires { body.member; }) { add_named(text, #member, body.member); }
+        AGENTFORGE_NAMED(stage)
+        AGENTFORGE_NAMED(name)
+        AGENTFORGE_NAMED(to)
+        AGENTFORGE_NAMED(reviewer)
+        AGENTFORGE_NAMED(artifact)
+        AGENTFORGE_NAMED(reason)
+        AGENTFORGE_NAMED(guidance)
+        AGENTFORGE_NAMED(escalation_id)
+        AGENTFORGE_NAMED(approval_id)
+        AGENTFORGE_NAMED(tool)
+        AGENTFORGE_NAMED(decision)
+        AGENTFORGE_NAMED(decided_by)
+        AGENTFORGE_NAMED(commit)
+        AGENTFORGE_NAMED(message)
+#undef AGENTFORGE_NAMED
+        return text;
+    }
+};
+
+/// Whether the record tells of something that went wrong.
+struct Failure {
+    bool operator()(const records::StageFailed&) const { return true; }
+    bool operator()(const records::TaskFailed&) const { return true; }
+    bool operator()(const records::ArtifactRejected&) const { return true; }
+    bool operator()(const records::Gate& gate) const { return !gate.passed; }
+    bool operator()(const records::Step& step) const { return *step.result->status != "success"; }
+    template <class Other>
+    bool operator()(const Other&) const { return false; }
+};
+
 int show_journal(Program& program, const std::string& id, const std::vector<Record>& records, const Recovery& recovery) {
     if (program.json_output) {
         json::array array;
@@ -48,46 +117,46 @@ int show_journal(Program& program, const std::string& id, const std::vector<Reco
                 << (recovery.torn_tail ? " (a torn last line is left out; the next run recovers it)" : "") << "\n\n";
     for (const Record& record : records) {
         if (program.out_is_terminal) {
-            program.out << record_on_terminal(program, record.body, fmt::format("{:>5}  ", record.seq)) << "\n";
+            program.out << record_on_terminal(program, record, fmt::format("{:>5}  ", record.seq)) << "\n";
             continue;
         }
-        const json::object& agent = map_of(record.body, "agent");
-        program.out << fmt::format("{:>5}  {}  {:<20} {}\n", record.seq, text_of(record.body, "timestamp").substr(11, 12), text_of(agent, "role"),
-                                   printable(record_line(record.body), 220));
+        const auto envelope = records::envelope_in(record);
+        program.out << fmt::format("{:>5}  {}  {:<20} {}\n", record.seq, time_of_day(envelope, 12), role_of(envelope), printable(record_line(record), 220));
     }
     program.out << "\nOne step with all that was sent and answered: agentforge inspect " << id << " --step N\n";
     return 0;
 }
 
-Result<std::string> blob_text(const BlobStore& blobs, const json::object& body, std::string_view key) {
-    const std::string hash = text_of(body, key);
+Result<std::string> blob_text(const BlobStore& blobs, const std::string& hash) {
     if (hash.empty()) { return std::string(); }
     return blobs.get(hash);
 }
 
 int show_step(Program& program, const TaskPaths& paths, const std::vector<Record>& records, const InspectArguments& arguments) {
-    const json::object* found = nullptr;
+    const Record* found = nullptr;
     std::uint64_t last = 0;
     for (const Record& record : records) {
-        if (record.type() != "step") { continue; }
-        last = number_of(record.body, "step");
-        if (last == arguments.step) { found = &record.body; }
+        if (record.type() != records::Step::type) { continue; }
+        last = records::envelope_in(record).step.value_or(0);
+        if (last == arguments.step) { found = &record; }
     }
     if (found == nullptr) {
         return program.fail(Error{"AF-CLI-012", "there is no step " + std::to_string(arguments.step), paths.root.filename().string(),
                                   "the task has steps 1 to " + std::to_string(last), ErrorKind::not_found});
     }
+    const auto envelope = records::envelope_in(*found);
+    const auto taken = *records::as<records::Step>(*found);
     const BlobStore blobs(paths.blobs());
     json::object parts;
-    for (const auto& [name, key] : {std::pair{"system", "system_blob"}, {"context", "context_blob"}, {"record", "record_blob"}}) {
-        auto text = blob_text(blobs, *found, key);
+    for (const auto& [name, blob] : {std::pair{"system", taken.system_blob}, {"context", taken.context_blob}, {"record", taken.record_blob}}) {
+        auto text = blob_text(blobs, *blob);
         if (!text.ok()) { return program.fail(text.error()); }
         parts[name] = std::move(*text);
     }
     auto record = parse_json(text_of(parts, "record"), "the step's record");
     if (!record.ok()) { return program.fail(record.error()); }
     if (program.json_output) {
-        json::object step = *found;
+        json::object step = found->body;
         step["system"] = parts["system"];
         step["context"] = parts["context"];
         step["detail"] = *record;
@@ -99,8 +168,7 @@ int show_step(Program& program, const TaskPaths& paths, const std::vector<Record
     const auto shown = [&](const std::string& text) { return everything || program.out_is_terminal ? printable_lines(text) : text; };
     const json::object& detail = record->get_object();
     if (everything) {
-        program.out << "step " << arguments.step << "  " << text_of(*found, "phase") << "  " << text_of(map_of(*found, "agent"), "role") << "  "
-                    << text_of(*found, "timestamp") << "\n";
+        program.out << "step " << arguments.step << "  " << taken.phase << "  " << role_of(envelope) << "  " << envelope.timestamp.value_or("") << "\n";
     }
     if (everything || arguments.show == "system") { program.out << "\n--- system prompt\n" << shown(text_of(parts, "system")) << "\n"; }
     if (everything || arguments.show == "context") { program.out << "\n--- context\n" << shown(text_of(parts, "context")) << "\n"; }
@@ -112,7 +180,7 @@ int show_step(Program& program, const TaskPaths& paths, const std::vector<Record
         }
     }
     if (everything || arguments.show == "diff") {
-        const std::string patch = text_of(*found, "patch");
+        const std::string patch = taken.patch.value_or("");
         if (patch.empty()) {
             if (!everything) { program.err << "agentforge: step " << arguments.step << " changed no file\n"; }
             return 0;
@@ -128,9 +196,9 @@ int show_step(Program& program, const TaskPaths& paths, const std::vector<Record
 int show_gates(Program& program, const std::string& id, const std::vector<Record>& records) {
     json::array gates;
     for (const Record& record : records) {
-        const json::value* commands = record.body.if_contains("commands");
-        if (record.type() != "gate" || commands == nullptr) { continue; }
-        gates.push_back({{"seq", record.seq}, {"gate", text_of(record.body, "gate")}, {"duration_ms", number_of(record.body, "duration_ms")}, {"commands", *commands}});
+        const auto gate = records::as<records::Gate>(record);
+        if (!gate || !gate->commands) { continue; }
+        gates.push_back({{"seq", record.seq}, {"gate", gate->gate}, {"duration_ms", *gate->duration_ms}, {"commands", *gate->commands}});
     }
     const GateTime time = gate_time(records);
     if (program.json_output) {
@@ -176,37 +244,33 @@ int run_inspect(Program& program, const InspectArguments& arguments) {
 GateTime gate_time(const std::vector<Record>& records) {
     std::vector<GateCommand> all;
     for (const Record& record : records) {
-        const json::value* commands = record.type() == "gate" ? record.body.if_contains("commands") : nullptr;
-        if (commands == nullptr) { continue; }
-        for (GateCommand& each : gate_commands_from_json(*commands)) { all.push_back(std::move(each)); }
+        const auto gate = records::as<records::Gate>(record);
+        if (!gate || !gate->commands) { continue; }
+        for (GateCommand& each : gate_commands_from_json(*gate->commands)) { all.push_back(std::move(each)); }
     }
     return time_of(all);
 }
 
-std::string record_line(const json::object& body) {
-    const std::string type = text_of(body, "type");
-    if (type == "step") {
-        return fmt::format("step {} {}: {}{}", number_of(body, "step"), text_of(map_of(body, "action"), "type"), text_of(map_of(body, "result"), "summary"), text_of_files(body, "  changed: "));
+std::string listed_files(const records::Step& step) {
+    std::string text;
+    for (const json::value& file : step.files.value_or(json::array())) {
+        if (file.is_string()) { text += (text.empty() ? "" : ", ") + std::string(file.get_string()); }
     }
-    if (type == "gate") {
-        return fmt::format("gate {} {}: {}", text_of(body, "gate"), body.at("passed").as_bool() ? "passed" : "FAILED", text_of(body, "summary"));
-    }
-    std::string text = type;
-    for (const std::string_view key : {"stage", "name", "to", "reviewer", "artifact", "reason", "guidance", "escalation_id", "approval_id", "tool", "decision", "decided_by", "commit", "message"}) {
-        if (const std::string value = text_of(body, key); !value.empty()) { text += "  " + std::string(key) + "=" + value; }
-    }
-    if (type == "stage_failed") { text += "  " + text_of(map_of(body, "error"), "message"); }
     return text;
 }
 
-std::string record_on_terminal(const Program& program, const json::object& body, const std::string& begin) {
+std::string record_line(const Record& record) {
+    const auto typed = records::read_record(record.body);
+    return typed.ok() ? std::visit(Line{typed->envelope.step.value_or(0)}, typed->body) : std::string(record.type());
+}
+
+std::string record_on_terminal(const Program& program, const Record& record, const std::string& begin) {
     constexpr std::size_t wide = 100;
-    const std::string type = text_of(body, "type");
-    const json::value* passed = body.if_contains("passed");
-    const bool failure = type == "stage_failed" || type == "task_failed" || type == "artifact_rejected" || (passed != nullptr && *passed == json::value(false)) ||
-                         (type == "step" && text_of(map_of(body, "result"), "status") != "success");
-    const std::string role = terminal_columns(STDOUT_FILENO) >= wide ? fmt::format("{:<20} ", printable(text_of(map_of(body, "agent"), "role"), 60)) : "";
-    const std::string line = begin + text_of(body, "timestamp").substr(11, 8) + "  " + role + printable(record_line(body), 400);
+    const auto envelope = records::envelope_in(record);
+    const auto typed = records::read_record(record.body);
+    const bool failure = typed.ok() && std::visit(Failure{}, typed->body);
+    const std::string role = terminal_columns(STDOUT_FILENO) >= wide ? fmt::format("{:<20} ", printable(role_of(envelope), 60)) : "";
+    const std::string line = begin + time_of_day(envelope, 8) + "  " + role + printable(record_line(record), 400);
     return failure ? fitted_line(program, "", line) : fitted_line(program, line);
 }
 

@@ -7,13 +7,16 @@
 #include "gates/command_log.hpp"
 #include "host/program.hpp"
 #include "journal/journal.hpp"
+#include "records/records.hpp"
 
 namespace agentforge::kernel {
 
 /// What a record of a journal says in one line.
-[[nodiscard]] std::string record_line(const json::object& body);
+[[nodiscard]] std::string record_line(const Record& record);
+/// The files that a step's command changed by itself, with commas; empty if there are none.
+[[nodiscard]] std::string listed_files(const records::Step& step);
 /// The same with time and, where there is room, role, cut to the terminal's width behind `begin`; what tells of a failure is whole.
-[[nodiscard]] std::string record_on_terminal(const Program& program, const json::object& body, const std::string& begin);
+[[nodiscard]] std::string record_on_terminal(const Program& program, const Record& record, const std::string& begin);
 /// How long gates took, according to a journal.
 [[nodiscard]] GateTime gate_time(const std::vector<Record>& records);
 /// One step with all that was sent and answered. Errors: AF-CLI-012 there is none of that number.

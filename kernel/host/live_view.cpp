@@ -7,7 +7,7 @@
 
 #include "cost/prices.hpp"
 #include "host/display.hpp"
-#include "host/event_fields.hpp"
+#include "host/event_stream.hpp"
 #include "host/terminal.hpp"
 
 namespace agentforge::kernel {
@@ -32,71 +32,95 @@ void LiveView::mark(std::string_view stage, Mark mark) {
     if (found != stages_.end()) { found->mark = mark; }
 }
 
-void LiveView::event(std::string_view name, const json::object& fields, Time now) {
-    const auto act = [&](std::string text, bool timed = false) {
-        if (text != action_) { action_since_ = now; }
-        action_ = std::move(text);
-        timed_ = timed;
-        waits_ = false;
-    };
-    if (name == "task_started") {
-        begun_ = now;
-        stages_.clear();
-        if (const json::value* stages = fields.if_contains("stages"); stages != nullptr && stages->is_array()) {
-            for (const json::value& each : stages->get_array()) {
-                const json::object* stage = each.if_object();
-                if (stage == nullptr) { continue; }
-                const std::string status = event_text(*stage, "status");
-                stages_.push_back({event_text(*stage, "name"), status == "completed" ? Mark::done : status == "skipped" ? Mark::skipped : Mark::todo});
-            }
-        }
-    } else if (name == "stage_started" || name == "stage_resumed") {
-        if (name == "stage_resumed") {
-            step_ = event_number(fields, "step");
-            tokens_ = event_number(fields, "task_tokens");
-        }
-        stage_ = event_text(fields, "stage");
-        agent_ = event_text(fields, "agent");
-        mark(stage_, Mark::now);
-        act("begins");
-    } else if (name == "stage_skipped") {
-        mark(event_text(fields, "stage"), Mark::skipped);
-    } else if (name == "stage_completed") {
-        mark(event_text(fields, "stage"), Mark::done);
-    } else if (name == "stage_failed") {
-        mark(event_text(fields, "stage"), Mark::failed);
-    } else if (name == "cycle") {
-        mark(event_text(fields, "from"), Mark::todo);
-    } else if (name == "answering") {
-        const std::uint64_t bytes = event_number(fields, "bytes");
-        agent_ = event_text(fields, "role");
-        act(bytes == 0 ? std::string("the model is asked") : fmt::format("the model answers, {} bytes", bytes), bytes == 0);
-    } else if (name == "tool") {
-        act(event_text(fields, "tool") + ": " + event_text(fields, "summary"));
-    } else if (name == "step") {
-        step_ = event_number(fields, "step");
-        tokens_ = event_number(fields, "task_tokens");
-        cost_ = fields.contains("task_cost_microusd") ? money(event_number(fields, "task_cost_microusd")) : std::string();
-    } else if (name == "gate_started") {
-        act("measuring: " + event_text(fields, "gate"), true);
-    } else if (name == "gate") {
-        if (const std::uint64_t tests = event_number(fields, "tests"); tests > 0) {
-            tests_ = tests;
-            tests_passed_ = event_number(fields, "tests_passed");
-        }
-        if (fields.contains("conformance")) { conformance_ = event_flag(fields, "conformance"); }
-        act("measured: " + event_text(fields, "gate"));
-    } else if (name == "escalation") {
-        act("waits for an answer: " + event_text(fields, "question"), true);
-        waits_ = true;
-    } else if (name == "approval_requested") {
-        act(fields.contains("action") ? "waits for a decision: " + event_text(fields, "action") : "waits for approval of " + event_text(fields, "stage"), true);
-        waits_ = true;
-    } else if (name == "resolved" || name == "decided") {
-        act("was answered");
-    } else if (name == "task_finished") {
-        begun_.reset();
+/// What a record or an event changes.
+class LiveView::Fold {
+public:
+    Fold(LiveView& view, Time now) : view_(view), now_(now) {}
+
+    void on(const TaskState& state, const records::TaskStarted&) { begin(state); }
+    void on(const TaskState& state, const records::TaskResumed&) {
+        begin(state);
+        if (goes_on_inside(state)) { enter(state); }
     }
+    void on(const TaskState& state, const records::StageStarted&) { enter(state); }
+    void on(const TaskState&, const records::StageSkipped& skipped) { view_.mark(skipped.stage, Mark::skipped); }
+    void on(const TaskState&, const records::StageCompleted& completed) { view_.mark(completed.stage, Mark::done); }
+    void on(const TaskState&, const records::StageFailed& failed) { view_.mark(failed.stage, Mark::failed); }
+    void on(const TaskState&, const records::CycleStarted& cycle) { view_.mark(*cycle.stage, Mark::todo); }
+    void on(const TaskState& state, const records::Step&) { count(state); }
+    void on(const TaskState&, const records::Gate& gate) {
+        if (gate.tests.value_or(0) > 0) {
+            view_.tests_ = *gate.tests;
+            view_.tests_passed_ = gate.tests_passed.value_or(0);
+        }
+        if (gate.conformance) { view_.conformance_ = *gate.conformance == json::value(true); }
+        act("measured: " + gate.gate);
+    }
+    void on(const TaskState& state, const records::EscalationRaised&) { wait("waits for an answer: " + (state.escalation ? state.escalation->question : std::string())); }
+    void on(const TaskState&, const records::ApprovalRequested& requested) { wait("waits for approval of " + requested.stage); }
+    void on(const TaskState&, const records::ActionAsked& asked) { wait("waits for a decision: " + *asked.action); }
+    void on(const TaskState&, const records::EscalationResolved&) { act("was answered"); }
+    void on(const TaskState&, const records::ApprovalDecided&) { act("was answered"); }
+    void on(const TaskState&, const records::ActionDecided&) { act("was answered"); }
+    template <class Other>
+    void on(const TaskState&, const Other&) {}
+
+    void on(const event::Answering& answering) {
+        view_.agent_ = answering.role;
+        act(answering.bytes == 0 ? std::string("the model is asked") : fmt::format("the model answers, {} bytes", answering.bytes), answering.bytes == 0);
+    }
+    void on(const event::ToolCalled& called) { act(called.tool + ": " + called.summary); }
+    void on(const event::GateStarted& started) { act("measuring: " + started.gate, true); }
+    void on(const event::GateTried& tried) { act("measured: " + tried.gate); }
+    void on(const event::RunEnded&) { view_.begun_.reset(); }
+    template <class Other>
+    void on(const Other&) {}
+
+private:
+    void act(std::string text, bool timed = false) {
+        if (text != view_.action_) { view_.action_since_ = now_; }
+        view_.action_ = std::move(text);
+        view_.timed_ = timed;
+        view_.waits_ = false;
+    }
+    void wait(std::string text) {
+        act(std::move(text), true);
+        view_.waits_ = true;
+    }
+    void begin(const TaskState& state) {
+        view_.begun_ = now_;
+        view_.stages_.clear();
+        for (const StageState& stage : state.stages) {
+            const Mark mark = stage.status == StageStatus::completed ? Mark::done : stage.status == StageStatus::skipped ? Mark::skipped : Mark::todo;
+            view_.stages_.push_back({stage.name, mark});
+        }
+        count(state);
+    }
+    void enter(const TaskState& state) {
+        view_.stage_ = state.stage().name;
+        view_.agent_ = state.stage_template().agent;
+        view_.mark(view_.stage_, Mark::now);
+        act("begins");
+    }
+    void count(const TaskState& state) {
+        const Spend spend = state.ledger.total();
+        view_.step_ = state.steps;
+        view_.tokens_ = spend.tokens();
+        view_.cost_ = spend.cost_known() && spend.tokens() > 0 ? money(spend.cost_microusd) : std::string();
+    }
+
+    LiveView& view_;
+    Time now_;
+};
+
+void LiveView::recorded(const TaskState& state, const records::AnyRecord& record, Time now) {
+    Fold fold(*this, now);
+    std::visit([&](const auto& body) { fold.on(state, body); }, record.body);
+}
+
+void LiveView::event(const Event& event, Time now) {
+    Fold fold(*this, now);
+    std::visit([&fold](const auto& one) { fold.on(one); }, event);
 }
 
 /// All stages by name where they fit, else how many are done and the one that runs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run is doing now, folded from its events, and how that looks at the bottom of a terminal: the pipeline, the action, the figures.
+// What a run is doing now, folded from its records and what happens between them, and how that looks at the bottom of a terminal: the pipeline, the action, the figures.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include <agentforge/json.hpp>
+#include "base/events.hpp"
+#include "records/records.hpp"
+#include "task/state.hpp"
 
 namespace agentforge::kernel {
 
@@ -22,8 +24,9 @@ public:
         bool colour = false;
     };
 
-    /// `now` is when it came.
-    void event(std::string_view name, const json::object& fields, Time now);
+    /// `now` is when it came. `state`: after the record.
+    void recorded(const TaskState& state, const records::AnyRecord& record, Time now);
+    void event(const Event& event, Time now);
     /// None before the task began, and none once it has ended. `stopping`: it stops at the end of the step.
     [[nodiscard]] std::vector<std::string> lines(const Look& look, Time now, bool stopping) const;
 
@@ -33,6 +36,7 @@ private:
         std::string name;
         Mark mark = Mark::todo;
     };
+    class Fold;
     [[nodiscard]] std::string pipeline_line(const Look& look) const;
     [[nodiscard]] std::string figures(const Look& look, Time now, bool stopping) const;
     void mark(std::string_view stage, Mark mark);

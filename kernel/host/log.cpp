@@ -17,7 +17,9 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "host/event_fields.hpp"
+#include "base/json_fields.hpp"
+#include "cost/ledger.hpp"
+#include "host/event_stream.hpp"
 #include "task/state.hpp"
 #include "telemetry/trace_ids.hpp"
 
@@ -106,41 +108,93 @@ private:
 
 struct Kind { level_enum level; const char* component; };
 
-/// Task 012's levels by event: what goes wrong is a warning, single calls are details.
-Kind kind_of(std::string_view name, const json::object& fields) {
-    static const std::map<std::string_view, Kind> known = {
-        {"stage_failed", {level_enum::warn, "task"}}, {"artifact_rejected", {level_enum::warn, "task"}}, {"task_failed", {level_enum::err, "task"}},
-        {"recovered", {level_enum::warn, "task"}}, {"answering", {level_enum::trace, "agent"}}, {"step", {level_enum::debug, "agent"}},
-        {"tool", {level_enum::debug, "agent"}}, {"review", {level_enum::info, "agent"}}, {"violation", {level_enum::warn, "agent"}},
-        {"message", {level_enum::info, "stage"}}, {"model_answered", {level_enum::debug, "model"}}, {"attempt_failed", {level_enum::warn, "model"}},
-        {"call_lost", {level_enum::warn, "model"}}, {"gate_started", {level_enum::debug, "gate"}}, {"gate", {level_enum::info, "gate"}},
-        {"approval_requested", {level_enum::info, "people"}}, {"escalation", {level_enum::info, "people"}}, {"decided", {level_enum::info, "people"}},
-        {"resolved", {level_enum::info, "people"}}, {"asking", {level_enum::debug, "people"}}, {"run_started", {level_enum::info, "program"}}, {"error", {level_enum::err, "program"}},
-        {"lines_lost", {level_enum::warn, "program"}}};
-    if (name == "log") {
-        const json::value* level = fields.if_contains("level");
-        switch (level != nullptr && level->is_number() ? level->to_number<int>() : 2) {
-            case 1: return {level_enum::debug, "stage"};
-            case 3: return {level_enum::warn, "stage"};
-            case 4: return {level_enum::err, "stage"};
-            default: return {level_enum::info, "stage"};
+/// Task 012's levels: what goes wrong is a warning, single calls are details.
+struct Kinds {
+    Kind operator()(const records::StageFailed&) const { return {level_enum::warn, "task"}; }
+    Kind operator()(const records::ArtifactRejected&) const { return {level_enum::warn, "task"}; }
+    Kind operator()(const records::TaskFailed&) const { return {level_enum::err, "task"}; }
+    Kind operator()(const records::Recovered&) const { return {level_enum::warn, "task"}; }
+    Kind operator()(const records::Step&) const { return {level_enum::debug, "agent"}; }
+    Kind operator()(const records::ReviewFinished&) const { return {level_enum::info, "agent"}; }
+    Kind operator()(const records::Violation&) const { return {level_enum::warn, "agent"}; }
+    Kind operator()(const records::Answer&) const { return {level_enum::debug, "model"}; }
+    Kind operator()(const records::AttemptFailed&) const { return {level_enum::warn, "model"}; }
+    Kind operator()(const records::CallLost&) const { return {level_enum::warn, "model"}; }
+    Kind operator()(const records::Gate&) const { return {level_enum::info, "gate"}; }
+    Kind operator()(const records::ApprovalRequested&) const { return {level_enum::info, "people"}; }
+    Kind operator()(const records::ActionAsked&) const { return {level_enum::info, "people"}; }
+    Kind operator()(const records::EscalationRaised&) const { return {level_enum::info, "people"}; }
+    Kind operator()(const records::ApprovalDecided&) const { return {level_enum::info, "people"}; }
+    Kind operator()(const records::ActionDecided&) const { return {level_enum::info, "people"}; }
+    Kind operator()(const records::EscalationResolved&) const { return {level_enum::info, "people"}; }
+    Kind operator()(const event::Answering&) const { return {level_enum::trace, "agent"}; }
+    Kind operator()(const event::ToolCalled&) const { return {level_enum::debug, "agent"}; }
+    Kind operator()(const event::GateStarted&) const { return {level_enum::debug, "gate"}; }
+    Kind operator()(const event::GateTried&) const { return {level_enum::info, "gate"}; }
+    Kind operator()(const event::Asking&) const { return {level_enum::debug, "people"}; }
+    Kind operator()(const event::AskingEnded&) const { return {level_enum::debug, "people"}; }
+    Kind operator()(const event::Message&) const { return {level_enum::info, "stage"}; }
+    Kind operator()(const event::Logged& logged) const {
+        switch (static_cast<LogLevel>(logged.level)) {
+            case LogLevel::debug: return {level_enum::debug, "stage"};
+            case LogLevel::warning: return {level_enum::warn, "stage"};
+            case LogLevel::error: return {level_enum::err, "stage"};
+            case LogLevel::info: break;
         }
+        return {level_enum::info, "stage"};
     }
-    const auto found = known.find(name);
-    return found == known.end() ? Kind{level_enum::info, "task"} : found->second;
-}
+    Kind operator()(const event::RunEnded&) const { return {level_enum::info, "task"}; }
+    template <class Other>
+    Kind operator()(const Other&) const { return {level_enum::info, "task"}; }
+};
 
-/// Records of the journal that no event tells; the others do nothing here but carry the ids on. Their fields are `fields`.
-struct Turn { const char* name; std::vector<std::string_view> fields; };
-const Turn* turn_of(std::string_view type) {
-    static const std::map<std::string_view, Turn> turns = {
-        {"task_created", {"task_created", {"goal_type"}}}, {"task_resumed", {"task_resumed", {"reason"}}}, {"task_paused", {"task_paused", {"reason", "code"}}},
-        {"task_aborted", {"task_aborted", {"reason"}}}, {"task_failed", {"task_failed", {"code", "message"}}},
-        {"task_completed", {"task_completed", {"exit_stage", "exit_type"}}}, {"recovered", {"recovered", {"torn_file", "torn_bytes"}}},
-        {"violation", {"violation", {"code", "path", "message"}}}, {"call_lost", {"call_lost", {"run_step", "reason"}}},
-        {"attempt_failed", {"attempt_failed", {"run_step", "attempt", "code", "message", "where"}}}, {"answer", {"model_answered", {"run_step"}}}};
-    const auto found = turns.find(type);
-    return found == turns.end() ? nullptr : &found->second;
+Kind kind_of(const records::AnyRecord& record) { return std::visit(Kinds{}, record.body); }
+
+Kind kind_of(const Event& event) { return std::visit(Kinds{}, event); }
+
+constexpr Kind of_the_program{level_enum::info, "program"};
+constexpr Kind gone_wrong{level_enum::err, "program"};
+constexpr Kind lines_were_lost{level_enum::warn, "program"};
+constexpr Kind transition{level_enum::info, "task"};
+
+/// What the log says of records that the stream leaves to the journal.
+struct Turns {
+    using Turn = std::optional<StreamLine>;
+    Turn operator()(const records::TaskCreated& created) const { return turn(created, {{"goal_type", created.goal_type}}); }
+    Turn operator()(const records::TaskResumed& resumed) const { return turn(resumed, {{"reason", *resumed.reason}}); }
+    Turn operator()(const records::TaskPaused& paused) const { return turn(paused, {{"reason", paused.reason}}); }
+    Turn operator()(const records::TaskAborted& aborted) const { return turn(aborted, {{"reason", aborted.reason}}); }
+    Turn operator()(const records::TaskFailed& failed) const { return turn(failed, {{"code", failed.code}, {"message", failed.message}}); }
+    Turn operator()(const records::TaskCompleted& completed) const { return turn(completed, {{"exit_stage", completed.exit_stage}, {"exit_type", *completed.exit_type}}); }
+    Turn operator()(const records::Recovered& recovered) const { return turn(recovered, {{"torn_file", *recovered.torn_file}, {"torn_bytes", *recovered.torn_bytes}}); }
+    Turn operator()(const records::Violation& violation) const { return turn(violation, {{"paths", json::array(violation.paths->begin(), violation.paths->end())}}); }
+    Turn operator()(const records::CallLost& lost) const { return turn(lost, {{"run_step", *lost.run_step}, {"reason", *lost.reason}}); }
+    Turn operator()(const records::AttemptFailed& failed) const {
+        return turn(failed, {{"run_step", *failed.run_step}, {"attempt", *failed.attempt}, {"code", *failed.code}, {"message", *failed.message}, {"where", *failed.where}});
+    }
+    Turn operator()(const records::Answer& answer) const {
+        json::object fields{{"run_step", *answer.run_step}};
+        if (answer.usage) {
+            const CallUsage usage = CallUsage::from_json(*answer.usage);
+            fields["model"] = usage.model;
+            fields["input_tokens"] = usage.input_tokens;
+            fields["cached_input_tokens"] = usage.cached_input_tokens;
+            fields["output_tokens"] = usage.output_tokens;
+        }
+        return StreamLine{"model_answered", std::move(fields)};
+    }
+    template <class Other>
+    Turn operator()(const Other&) const { return std::nullopt; }
+
+private:
+    template <class One>
+    static StreamLine turn(const One&, json::object fields) { return {One::type, std::move(fields)}; }
+};
+
+/// Whether the record may lead from one stage to another.
+bool may_move(const records::AnyRecord& record) {
+    return std::holds_alternative<records::StageCompleted>(record.body) || std::holds_alternative<records::CycleStarted>(record.body) ||
+           std::holds_alternative<records::StageSkipped>(record.body) || std::holds_alternative<records::TaskCompleted>(record.body);
 }
 
 Result<level_enum> level_named(const std::string& name, const std::string& where) {
@@ -192,7 +246,6 @@ struct Log::State {
     std::string span_id;
     std::map<std::string, std::uint64_t, std::less<>> visits;       ///< The newest of each stage.
     std::uint64_t step = 0;
-    std::map<std::string, std::chrono::steady_clock::time_point, std::less<>> gates;   ///< Since when each is measured.
 
     State(Options from, const Clock& of) : options(std::move(from)), clock(of) {}
 
@@ -231,10 +284,9 @@ struct Log::State {
                 unusable = true;
                 return opened;
             }
-            const Kind first = kind_of("run_started", {});
-            if (wants(first)) { put("run_started", {{"version", options.version}, {"command", options.command}}, first); }
+            if (wants(of_the_program)) { put("run_started", {{"version", options.version}, {"command", options.command}}, of_the_program); }
         }
-        if (lost > 0 && !put("lines_lost", {{"count", lost}}, kind_of("lines_lost", {}))) { return lose(); }
+        if (lost > 0 && !put("lines_lost", {{"count", lost}}, lines_were_lost)) { return lose(); }
         lost = 0;
         if (!put(name, fields, kind)) { return lose(); }
         return {};
@@ -262,7 +314,7 @@ private:
 
     bool put(std::string_view name, const json::object& fields, const Kind& kind) {
         const auto or_null = [](const std::string& text) { return text.empty() ? json::value(nullptr) : json::value(text); };
-        std::string of_stage = event_text(fields, "stage");
+        std::string of_stage = text_of(fields, "stage");
         if (of_stage.empty()) { of_stage = stage; }
         json::object line{{"time", format_time(clock.now())},
                           {"level", spdlog::level::to_string_view(kind.level).data()},
@@ -275,9 +327,8 @@ private:
                           {"span_id", or_null(of_stage == stage ? span_id : span_of(of_stage))},
                           {"pid", static_cast<std::int64_t>(::getpid())}};
         for (const auto& [key, value] : fields) {
-            if (key == "level") { continue; }       // Of `log`: it is the line's.
-            if (key == "step") { line[name == "step" ? "step" : "run_step"] = value; }
-            else if (!line.contains(key)) { line[key] = value; }
+            if (key == "level" || key == "stages") { continue; }       // The line's own; the transitions name them.
+            if (!line.contains(key)) { line[key] = value; }
         }
         if (options.also) { options.also(line); }
         failed.clear();
@@ -286,7 +337,7 @@ private:
     }
 };
 
-Log::Log(std::unique_ptr<State> state, EventSink& next) : state_(std::move(state)), next_(next) {}
+Log::Log(std::unique_ptr<State> state, Progress& next) : state_(std::move(state)), next_(next) {}
 Log::~Log() = default;
 
 const std::vector<std::string>& Log::components() {
@@ -294,7 +345,7 @@ const std::vector<std::string>& Log::components() {
     return names;
 }
 
-Result<std::unique_ptr<Log>> Log::open(const Options& options, EventSink& next, const Clock& clock) {
+Result<std::unique_ptr<Log>> Log::open(const Options& options, Progress& next, const Clock& clock) {
     auto state = std::make_unique<State>(options, clock);
     AF_TRY(state->level, level_named(options.level, "log.level"));
     for (const auto& [component, name] : options.levels) {
@@ -311,48 +362,40 @@ Result<std::unique_ptr<Log>> Log::open(const Options& options, EventSink& next, 
     return std::unique_ptr<Log>(new Log(std::move(state), next));
 }
 
-void Log::event(std::string_view name, const json::object& fields) {
-    Result<void> written;
-    {
-        const std::lock_guard guard(state_->writing);
-        State& state = *state_;
-        if (const std::string task = event_text(fields, "task_id"); name == "task_started" && task != state.task_id) { state.enter(task, "", 0); }
-        json::object all = fields;
-        all.erase("stages");        // Of task_started: the transitions name them.
-        if (name == "tool" || name == "answering") {
-            all["run_step"] = event_number(fields, "step");
-            all.erase("step");
-        }
-        if (const std::string gate = event_text(fields, "gate"); name == "gate_started") {
-            state.gates[gate] = state.clock.steady();
-        } else if (name == "gate" && !all.contains("duration_ms")) {
-            if (const auto since = state.gates.find(gate); since != state.gates.end()) {
-                all["duration_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(state.clock.steady() - since->second).count();
-                state.gates.erase(since);
-            }
-        }
-        written = state.write(name, all, kind_of(name, fields));
-    }
-    if (!written.ok()) { next_.event("log", {{"level", static_cast<std::uint64_t>(LogLevel::warning)}, {"message", written.error().to_string()}}); }
-    next_.event(name, fields);
+void Log::warn(const Result<void>& written) {
+    if (!written.ok()) { next_.event(event::Logged{static_cast<std::uint64_t>(LogLevel::warning), written.error().to_string()}); }
 }
 
-void Log::recorded(const TaskState& task, const StageState* left, const json::object& record) {
+void Log::event(const Event& event) {
+    Result<void> written;
+    {
+        const std::lock_guard guard(state_->writing);
+        StreamLine told = line_of(event);
+        if (const json::value* step = told.fields.if_contains("step")) {       // Of the agent's run; the line's own is the task's.
+            told.fields["run_step"] = *step;
+            told.fields.erase("step");
+        }
+        written = state_->write(told.type, told.fields, kind_of(event));
+    }
+    warn(written);
+    next_.event(event);
+}
+
+void Log::recorded(const TaskState& task, const StageState* left, const records::AnyRecord& record) {
     Result<void> written;
     {
         const std::lock_guard guard(state_->writing);
         State& state = *state_;
-        const auto write = [&](std::string_view name, const json::object& fields) {
-            if (auto result = state.write(name, fields, kind_of(name, fields)); !result.ok()) { written = std::move(result); }
+        const auto write = [&](std::string_view name, const json::object& fields, const Kind& kind) {
+            if (auto result = state.write(name, fields, kind); !result.ok()) { written = std::move(result); }
         };
-        const std::string type = event_text(record, "type");
         const bool has_stage = !task.stages.empty() && (task.stage_index > 0 || task.stage().visits > 0);      // It has begun.
         const std::string from = left == nullptr ? std::string() : left->name;
-        const std::string to = type == "task_completed" || !has_stage ? std::string() : task.stage().name;
+        const std::string to = std::holds_alternative<records::TaskCompleted>(record.body) || !has_stage ? std::string() : task.stage().name;
         state.step = task.steps;
         // FR-018: a stage's first entry has no source, the end no target.
-        const bool first = type == "stage_started" && has_stage && task.stage().visits <= 1 && task.stage_index == 0;
-        if (left != nullptr && (first || (from != to && (type == "stage_completed" || type == "cycle_started" || type == "stage_skipped" || type == "task_completed")))) {
+        const bool first = std::holds_alternative<records::StageStarted>(record.body) && has_stage && task.stage().visits <= 1 && task.stage_index == 0;
+        if (left != nullptr && (first || (from != to && may_move(record)))) {
             std::uint64_t cycles = 0;
             for (const StageState& stage : task.stages) { cycles += stage.cycles; }
             state.enter(task.task_id, first ? to : from, first ? task.stage().visits : left->visits);
@@ -361,32 +404,22 @@ void Log::recorded(const TaskState& task, const StageState* left, const json::ob
                                        {"duration_ms", first ? 0 : left->duration_ms},
                                        {"tokens_used", first ? 0 : left->input_tokens + left->output_tokens},
                                        {"cycle_count", cycles},
-                                       {"retry_count", first || left->attempts == 0 ? 0 : left->attempts - 1}});
+                                       {"retry_count", first || left->attempts == 0 ? 0 : left->attempts - 1}},
+                  transition);
         }
         state.enter(task.task_id, to, has_stage ? task.stage().visits : 0);
-        if (const Turn* turn = turn_of(type)) {
-            json::object fields;
-            for (const std::string_view key : turn->fields) {
-                if (const json::value* value = record.if_contains(key)) { fields[key] = *value; }
-            }
-            if (type == "answer") {
-                if (const json::value* usage = record.if_contains("usage"); usage != nullptr && usage->is_object()) {
-                    for (const char* key : {"model", "input_tokens", "cached_input_tokens", "output_tokens"}) {
-                        if (const json::value* value = usage->get_object().if_contains(key)) { fields[key] = *value; }
-                    }
-                }
-            }
-            write(turn->name, fields);
-        }
+        if (const auto turn = std::visit(Turns{}, record.body)) { write(turn->type, turn->fields, kind_of(record)); }
+        for (const StreamLine& told : lines_of(task, record)) { write(told.type, told.fields, kind_of(record)); }
     }
-    if (!written.ok()) { next_.event("log", {{"level", static_cast<std::uint64_t>(LogLevel::warning)}, {"message", written.error().to_string()}}); }
+    warn(written);
+    next_.recorded(task, left, record);
 }
 
-void Log::note(std::string_view name, const json::object& fields, const std::string& beside) {
+void Log::note(const Error& told, const std::string& beside) {
     const std::lock_guard guard(state_->writing);
     std::error_code error;
     if (!state_->logger && !std::filesystem::is_directory(beside, error)) { return; }
-    static_cast<void>(state_->write(name, fields, kind_of(name, fields)));
+    static_cast<void>(state_->write("error", {{"code", told.code}, {"message", told.message}, {"where", told.where}, {"remedy", told.remedy}}, gone_wrong));
 }
 
 }  // namespace agentforge::kernel

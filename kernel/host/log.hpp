@@ -14,13 +14,12 @@
 #include <agentforge/result.hpp>
 
 #include "base/clock.hpp"
-#include "base/events.hpp"
-#include "task/store.hpp"
+#include "host/progress.hpp"
 
 namespace agentforge::kernel {
 
-/// Writes events and the journal's turns to the file, and passes events on. Any thread; secrets are hidden by whoever calls.
-class Log final : public EventSink, public RecordObserver {
+/// Writes what records and events say in the stream (host/event_stream.hpp) and the journal's turns to the file, and passes both on.
+class Log final : public Progress {
 public:
     struct Options {
         std::string file;                           ///< Empty: no log is written.
@@ -38,21 +37,22 @@ public:
     /// so where lines are lost later (AF-CLI-120; how many were is the next line that can be written).
     /// Several processes may write one file. A line is in the file when the call returns.
     /// Errors: `invalid` AF-CLI-021 an unknown level, AF-CLI-121 an unknown component or format.
-    [[nodiscard]] static Result<std::unique_ptr<Log>> open(const Options& options, EventSink& next, const Clock& clock);
+    [[nodiscard]] static Result<std::unique_ptr<Log>> open(const Options& options, Progress& next, const Clock& clock);
     ~Log() override;
-    void event(std::string_view name, const json::object& fields) override;
-    void recorded(const TaskState& state, const StageState* left, const json::object& record) override;
-    /// A line that is nobody's progress, such as a command's error; it is not passed on. Where there is no log yet, only in a folder `beside` that exists.
-    void note(std::string_view name, const json::object& fields, const std::string& beside);
+    void event(const Event& event) override;
+    void recorded(const TaskState& state, const StageState* left, const records::AnyRecord& record) override;
+    /// A line for a command's error; it is not passed on. Where there is no log yet, only in a folder `beside` that exists.
+    void note(const Error& error, const std::string& beside);
 
     /// Parts of the program that have a level of their own.
     [[nodiscard]] static const std::vector<std::string>& components();
 
 private:
     struct State;
-    Log(std::unique_ptr<State> state, EventSink& next);
+    Log(std::unique_ptr<State> state, Progress& next);
+    void warn(const Result<void>& written);
     std::unique_ptr<State> state_;
-    EventSink& next_;
+    Progress& next_;
 };
 
 }  // namespace agentforge::kernel

@@ -25,23 +25,18 @@ struct LogArguments {
     bool follow = false;
 };
 
-std::string string_in(const json::object& body, std::string_view key) {
-    const json::value* value = body.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
-void print_record(Program& program, const LogArguments& arguments, const json::object& body) {
+void print_record(Program& program, const LogArguments& arguments, const Record& record) {
     if (arguments.format == "stream-json") {
-        program.out << to_json_line(body) << "\n";
+        program.out << to_json_line(record.body) << "\n";
         return;
     }
-    std::string role;
-    if (const json::value* agent = body.if_contains("agent"); agent != nullptr && agent->is_object()) { role = string_in(agent->get_object(), "role"); }
     if (!program.out_is_terminal) {
-        program.out << fmt::format("{}  {:<20} {}\n", string_in(body, "timestamp"), printable(role, 60), printable(record_line(body), 400));
+        const auto envelope = records::envelope_in(record);
+        const std::string role = envelope.agent ? *envelope.agent->role : std::string();
+        program.out << fmt::format("{}  {:<20} {}\n", envelope.timestamp.value_or(""), printable(role, 60), printable(record_line(record), 400));
         return;
     }
-    program.out << record_on_terminal(program, body, "") << "\n";
+    program.out << record_on_terminal(program, record, "") << "\n";
 }
 
 /// Reads the records that a journal grows by; a line that is not whole yet is left for the next time.
@@ -49,8 +44,8 @@ class Tail {
 public:
     Tail(const std::filesystem::path& file, Sequence seen) : file_(file), seen_(seen) {}
 
-    Result<std::vector<json::object>> more() {
-        std::vector<json::object> records;
+    Result<std::vector<Record>> more() {
+        std::vector<Record> records;
         std::ifstream in(file_, std::ios::binary);
         if (!in) { return Error{"AF-CLI-072", "the journal is gone", file_.string(), "somebody removed the task while it was followed", ErrorKind::io}; }
         in.seekg(static_cast<std::streamoff>(offset_));
@@ -58,10 +53,12 @@ public:
             if (!line.starts_with("- {")) { continue; }
             auto value = parse_json(std::string_view(line).substr(2), file_.string());
             if (!value.ok()) { return value.error(); }
-            const auto seq = value->get_object().at("seq").to_number<Sequence>();
-            if (seq <= seen_) { continue; }
-            seen_ = seq;
-            records.push_back(std::move(value->get_object()));
+            Record record;
+            record.body = std::move(value->get_object());
+            record.seq = records::envelope_in(record).seq.value_or(0);
+            if (record.seq <= seen_) { continue; }
+            seen_ = record.seq;
+            records.push_back(std::move(record));
         }
         return records;
     }
@@ -102,7 +99,7 @@ int follow(Program& program, const LogArguments& arguments, const TaskPaths& pat
         const bool running = TaskLock::holder(paths).has_value();       // Asked first: what is written after that is read below.
         const auto records = tail.more();
         if (!records.ok()) { return program.fail(records.error()); }
-        for (const json::object& body : *records) { print_record(program, arguments, body); }
+        for (const Record& record : *records) { print_record(program, arguments, record); }
         program.out.flush();
         if (!running || !program.out) { return 0; }
         if (program.cancel->requested()) { return static_cast<int>(ExitCode::cancelled); }
@@ -130,7 +127,7 @@ int show_logs(Program& program, const LogArguments& arguments) {
         program.print_json({{"task_id", *id}, {"records", std::move(told)}, {"running", TaskLock::holder(paths).has_value()}});
         return 0;
     }
-    for (std::size_t index = first; index < records->size(); ++index) { print_record(program, arguments, (*records)[index].body); }
+    for (std::size_t index = first; index < records->size(); ++index) { print_record(program, arguments, (*records)[index]); }
     return arguments.follow ? follow(program, arguments, paths, records->empty() ? 0 : records->back().seq) : 0;
 }
 

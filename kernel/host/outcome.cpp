@@ -126,9 +126,9 @@ Result<PipelineResult> go_on(Project& project, const std::string& task_id, std::
 
 }  // namespace
 
-std::unique_ptr<EventSink> make_progress(Program& program) {
+std::unique_ptr<Progress> make_progress(Program& program) {
     static SystemClock clock;
-    std::unique_ptr<EventSink> progress;
+    std::unique_ptr<Progress> progress;
     if (program.stream_output) {
         progress = std::make_unique<EventStream>(program.out, clock);
     } else {

@@ -13,7 +13,7 @@
 #include "git/surroundings.hpp"
 #include "plugins/bounded.hpp"
 #include "host/display.hpp"
-#include "host/event_fields.hpp"
+#include "base/json_fields.hpp"
 #include "host/outcome.hpp"
 #include "host/ready.hpp"
 #include "host/surroundings.hpp"
@@ -155,7 +155,7 @@ Result<json::object> settings_of_task(const TaskStore& tasks, std::string_view t
 std::vector<std::pair<std::string, std::string>> brought_by_task(const Settings& settings, const json::object& started) {
     std::vector<std::pair<std::string, std::string>> brought;
     const auto take = [&](const json::object& of, const std::string& prefix, const char* key) {
-        const std::string value = event_text(of, key);
+        const std::string value = text_of(of, key);
         if (!value.empty() && value != settings.text(prefix + key)) { brought.emplace_back(prefix + key, value); }
     };
     const auto take_model = [&](const json::object& of, const std::string& prefix) {
@@ -201,7 +201,7 @@ Result<void> check_brought(const Program& program, const ProjectPlace& place, co
 
 /// Which files of the user's are written is not for a file in the project to say: a recording goes on only where it is asked for again.
 void tell_of_ended_recording(Program& program, const Settings& settings, const json::object& started) {
-    const std::string file = printable(event_text(inside(started, "llm"), "record"), 300);
+    const std::string file = printable(text_of(inside(started, "llm"), "record"), 300);
     if (file.empty() || !settings.text("llm.record").empty()) { return; }
     program.err << "agentforge: the model's answers were recorded into " << file << ", and this run's are not; --set llm.record=" << file << " goes on with it\n";
 }
@@ -326,7 +326,7 @@ ExecHelper Project::exec_helper() const {
     return {product_.exec_helper, settings_->list("sandbox.accept")};
 }
 
-Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& events, std::string_view task) {
+Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progress, std::string_view task) {
     std::unique_ptr<Project> project(new Project(program));
     AF_TRY(project->place_, ProjectPlace::find(program));
     AF_TRY(project->product_, ProductPaths::find());
@@ -356,7 +356,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, EventSink& even
     if (project->telemetry_) {
         log.also = [telemetry = project->telemetry_.get()](const json::object& line) { telemetry->logged(line); };
     }
-    AF_TRY(project->log_, Log::open(log, events, project->clock_));
+    AF_TRY(project->log_, Log::open(log, progress, project->clock_));
 
     AF_TRY(const std::string state, state_directory(program.environment));
     AF_TRY(project->secrets_, project_secrets(program, project->place_, project->product_, *project->settings_, state, project->ids_));
@@ -471,7 +471,7 @@ void Project::log_errors(Program& program) {
         const auto here = place.lock();
         if (!here) { return; }
         const Error told = (*here)->secrets_.redactor->redact(error);
-        (*here)->log_->note("error", {{"code", told.code}, {"message", told.message}, {"where", told.where}, {"remedy", told.remedy}}, (*here)->place_.agentforge.string());
+        (*here)->log_->note(told, (*here)->place_.agentforge.string());
     };
 }
 

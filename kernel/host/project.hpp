@@ -38,7 +38,7 @@ public:
     /// Reads settings, contracts, agents and pipelines and discovers plugins. For a task: where no model is configured now, with the one that it was
     /// started with (`--transcript`, `--set llm.…`), and so for `cost.prices` and `delivery.type`. A command line is not taken over from a task: it is
     /// the user's to give. Errors: AF-CONF-…, AF-CONT-…, AF-AGENT-…, AF-PIPE-….
-    [[nodiscard]] static Result<std::unique_ptr<Project>> open(Program& program, EventSink& events, std::string_view task = {});
+    [[nodiscard]] static Result<std::unique_ptr<Project>> open(Program& program, Progress& progress, std::string_view task = {});
 
     [[nodiscard]] const ProjectPlace& place() const noexcept { return place_; }
     [[nodiscard]] const Settings& settings() const noexcept { return *settings_; }
@@ -61,6 +61,8 @@ public:
     [[nodiscard]] const GitWorkshopOptions& workshop_options() const noexcept { return workshop_options_; }
     [[nodiscard]] ProcessRunner& processes() noexcept { return *processes_; }
     [[nodiscard]] IdSource& ids() noexcept { return ids_; }
+    /// The log and whoever shows the run.
+    [[nodiscard]] RecordObserver& shown() noexcept { return *log_; }
 
     /// Whether what the project's own files want to run may run: plugins, servers, commands. What else asks (`.mcp.json`) asks here.
     [[nodiscard]] const ProjectTrust& trust() const noexcept { return trust_; }

@@ -24,7 +24,7 @@ struct ReplayArguments {
 };
 
 ReplayPlace place_in(Project& project) {
-    return {project.tasks(), project.escalations(), project.services(), project.workshop_options(), project.processes(), project.ids()};
+    return {project.tasks(), project.escalations(), project.services(), project.workshop_options(), project.processes(), project.ids(), &project.shown()};
 }
 
 json::array to_json(const std::vector<ReplayDifference>& differences) {

@@ -96,8 +96,8 @@ std::string words(const std::vector<std::string>& list) {
 }
 
 int list_servers(Program& program) {
-    NullEventSink events;
-    auto project = Project::open(program, events);
+    NullProgress progress;
+    auto project = Project::open(program, progress);
     if (!project.ok()) { return program.fail(project.error()); }
     const ServerSet& set = (*project)->servers();
     if (program.json_output) {
@@ -121,8 +121,8 @@ int list_servers(Program& program) {
 }
 
 int check_servers(Program& program, const std::string& name) {
-    NullEventSink events;
-    auto project = Project::open(program, events);
+    NullProgress progress;
+    auto project = Project::open(program, progress);
     if (!project.ok()) { return program.fail(project.error()); }
     const auto reports = try_servers(**project, program, name);
     if (!name.empty() && reports.empty()) {

@@ -69,7 +69,7 @@ Result<void> look_at_task(Program& program, const TaskStore& store, const std::s
 std::vector<BoxPart> detail_of(const TaskStore& store, const TaskState& state, const std::vector<Record>& records) {
     constexpr std::size_t last_actions = 10;
     BoxPart steps;
-    for (const Record& record : records) { if (record.type() == "step") { steps.push_back({.text = "  " + printable(record_line(record.body), 200)}); } }
+    for (const Record& record : records) { if (record.type() == records::Step::type) { steps.push_back({.text = "  " + printable(record_line(record), 200)}); } }
     if (steps.size() > last_actions) { steps.erase(steps.begin(), steps.end() - last_actions); }
     if (!steps.empty()) { steps.insert(steps.begin(), {.text = "last actions"}); }
     BoxPart artifacts;
@@ -106,9 +106,8 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
     std::vector<const Record*> own;
     std::string at;
     for (const Record& record : seen.records) {
-        for (const char* key : {"stage", "phase"}) {
-            const json::value* stage = record.body.if_contains(key);
-            if (stage != nullptr && stage->is_string()) { at = std::string(stage->get_string()); }
+        if (const auto typed = records::read_record(record.body); typed.ok()) {
+            if (const std::string_view stage = records::stage_of(typed->body); !stage.empty()) { at = stage; }
         }
         if (at == phase) { own.push_back(&record); }
     }
@@ -129,8 +128,8 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
     out << state.task_id << "  stage " << phase << "  " << to_string(found->status) << "\n  " << found->steps << " steps, " << found->input_tokens + found->output_tokens << " tokens, "
         << human_duration(std::chrono::milliseconds(found->duration_ms)) << (found->error.empty() ? "" : "\n  " + printable(found->error, 1000)) << "\n\n";
     for (const Record* record : own) {
-        if (record->type() == "answer" || record->type() == "call_started" || record->type() == "call_finished") { continue; }
-        out << "  " << printable(record_line(record->body), 220) << "\n";
+        if (record->type() == records::Answer::type || record->type() == records::CallStarted::type || record->type() == records::CallFinished::type) { continue; }
+        out << "  " << printable(record_line(*record), 220) << "\n";
     }
     if (!artifact.empty()) { out << "\n--- " << found->artifact << "\n" << printable_lines(artifact); }
     return 0;

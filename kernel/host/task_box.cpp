@@ -8,7 +8,7 @@
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "host/display.hpp"
-#include "host/event_fields.hpp"
+#include "base/json_fields.hpp"
 #include "host/terminal.hpp"
 
 namespace agentforge::kernel {
@@ -193,7 +193,7 @@ std::vector<BoxPart> box_of_task(const TaskState& state, const TaskGlance& glanc
     if (!state.error.empty()) { say(printable(state.error, 1000), bad_colour); }
     if (!state.commit.empty()) { say("commit " + state.commit.substr(0, 12) + " on " + state.branch); }
     for (const auto& [label, key] : {std::pair{"patch", "patch_file"}, {"request", "pr_url"}, {"hooks", "commit_hooks"}}) {
-        const std::string value = event_text(state.delivery, key);
+        const std::string value = text_of(state.delivery, key);
         if (!value.empty() && value != "none") { say(std::string(label) + " " + printable(value, 300)); }
     }
     for (const std::string& way : ways_on(glance)) { say(way, dim_colour); }

@@ -60,7 +60,6 @@ Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
     if (!errors.empty()) {
         AF_TRY(const std::string blob, task_.session->put(artifact));
         AF_CHECK(task_.session->record(records::ArtifactRejected{stage.name, errors, blob, spent}));
-        task_.services.events.event("artifact_rejected", {{"stage", stage.name}, {"errors", json::array(errors.begin(), errors.end())}});
         return {};
     }
     AF_TRY(const std::string path, save(stage.artifact, contract, artifact));
@@ -119,7 +118,6 @@ Result<std::optional<std::string>> Acceptance::accept_review(const AgentDefiniti
                                                            .artifact_blob = task_.state().stage().artifact_hash,
                                                            .duration_ms = spent},
                                    &who));
-    task_.services.events.event("review", {{"stage", task_.stage_name()}, {"reviewer", reviewer.role}, {"blocking", issues.size()}, {"advisory", advisory}});
     return std::optional<std::string>();
 }
 

@@ -430,21 +430,10 @@ public:
         if (!patch_file.empty()) { taken.patch = patch_file; }
         json::array files;
         if (services_.agentic && services_.agentic(agent_)) { files = told_files(record.changes); }
-        if (!files.empty()) { taken.files = files; }
+        if (!files.empty()) { taken.files = std::move(files); }
         AF_CHECK(session_.record(taken, &who_));
         AF_TRY(const bool shown, show_failed(session_, workshop_));
         tree_ = shown ? session_.state().tree : record.tree;
-        const Spend spend = session_.state().ledger.total();
-        json::object told{{"step", step},
-                          {"stage", session_.state().stage().name},
-                          {"role", agent_.role},
-                          {"tool", record.tool},
-                          {"success", record.success},
-                          {"summary", record.summary},
-                          {"task_tokens", spend.tokens()}};
-        if (spend.cost_known()) { told["task_cost_microusd"] = spend.cost_microusd; }
-        if (!files.empty()) { told["files"] = std::move(files); }
-        services_.events.event("step", told);
         accepted_.reset();
         if (unmeasurable_) { return *unmeasurable_; }
         return {};

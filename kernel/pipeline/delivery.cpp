@@ -156,9 +156,7 @@ private:
     Result<void> record_gate(const GateReport& report) {
         records::Gate gate = gate_record(session_, report, report.gate);
         AF_TRY(gate.report, session_.keep(to_json(report)));
-        AF_CHECK(session_.record(gate));
-        services_.events.event("gate", {{"gate", report.gate}, {"stage", state().stage().name}, {"passed", report.passed}, {"summary", report.summary}});
-        return {};
+        return session_.record(gate);
     }
 
     Result<void> commit() {
@@ -245,7 +243,7 @@ private:
         order.title = delivery_title(settings(), one_line(request_.title));
         AF_TRY(const std::string look_at, to_look_at(session_, workshop_));
         order.body = body_of(request_) + (look_at.empty() ? "" : "\n\n" + look_at) + "\n\nAgentForge-Task: " + state().task_id;
-        services_.events.event("message", {{"stage", state().stage().name}, {"text", "pushing " + order.branch + " to " + order.remote}});
+        services_.events.event(event::Message{state().stage().name, "pushing " + order.branch + " to " + order.remote});
         AF_TRY(const Published published, workshop_.publish(order, stop_));
         return session_.record(records::Published{.stage = state().stage().name,
                                                   .remote = published.remote,

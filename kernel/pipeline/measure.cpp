@@ -42,18 +42,8 @@ std::string fingerprint(const std::set<std::string>& complaints) {
     return sha256(all).substr(0, 16);
 }
 
-void tell(EventSink& events, const records::Gate& gate) {
-    json::object told{{"gate", gate.gate}, {"stage", *gate.stage}, {"passed", gate.passed}, {"summary", gate.summary}};
-    if (gate.tests) {       // Who looks at the task later wants the same figures as who watches it.
-        told["tests"] = *gate.tests;
-        told["tests_passed"] = *gate.tests_passed;
-    }
-    if (gate.conformance) { told["conformance"] = *gate.conformance; }
-    events.event("gate", told);
-}
-
-/// Journals what was measured under `name` and tells it.
-Result<void> keep_report(TaskSession& session, Workshop& workshop, EventSink& events, std::string_view name, bool partial, const std::string& inputs, GateReport& report) {
+/// Journals what was measured under `name`.
+Result<void> keep_report(TaskSession& session, Workshop& workshop, std::string_view name, bool partial, const std::string& inputs, GateReport& report) {
     if (json::value told = to_json(report); session.redactor().finds(told)) {
         session.redactor().redact(told);
         AF_TRY(report, gate_report_from_json(told.get_object()));
@@ -74,9 +64,7 @@ Result<void> keep_report(TaskSession& session, Workshop& workshop, EventSink& ev
     }
     if (const json::value* conformance = report.facts.if_contains("conformance_passing")) { gate.conformance = *conformance; }
     AF_TRY(gate.report, session.keep(to_json(report)));
-    AF_CHECK(session.record(gate));
-    tell(events, gate);
-    return {};
+    return session.record(gate);
 }
 
 /// What the template asks of the end of a stage beyond the gate's own verdict; judged where the gate itself has nothing to object, as it
@@ -193,12 +181,12 @@ Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& 
     call.request = request;
     call.tree = tree;
     call.baseline = &baseline;
-    events.event("gate_started", {{"gate", request.gate}, {"stage", session.state().stage().name}});
+    events.event(event::GateStarted{request.gate, session.state().stage().name});
     AF_TRY(GateReport report, workshop.gate(call, stop));
     if (const std::string& reason = session.state().held_out.reason; !reason.empty() && (request.gate == gate_name::green || request.gate == gate_name::refactor)) { report.facts["held_out"] = reason; }
     if (request.paths.empty() && !request.parameters.contains("scope") && is_exit_gate(session.state(), request.gate)) { AF_CHECK(hold_against_criteria(session.state(), report)); }
     AF_TRY(const std::string inputs, workshop.gate_inputs());
-    AF_CHECK(keep_report(session, workshop, events, request.gate, !request.paths.empty() || request.parameters.contains("scope"), inputs, report));
+    AF_CHECK(keep_report(session, workshop, request.gate, !request.paths.empty() || request.parameters.contains("scope"), inputs, report));
     return report;
 }
 
@@ -222,7 +210,7 @@ Result<void> ensure_baseline(TaskSession& session, Workshop& workshop, EventSink
         if (known && check_suite_was_measured(*known).ok()) { return {}; }
     }
     std::vector<GateReport> runs;
-    events.event("gate_started", {{"gate", "baseline"}, {"stage", session.state().stage().name}});
+    events.event(event::GateStarted{std::string(gate_name::baseline), session.state().stage().name});
     for (std::int64_t run = 1; run <= workshop.baseline_runs(); ++run) {
         AF_TRY(GateReport report, run_suite(workshop, session.state().base_tree, run, stop));
         const json::value* found = report.facts.if_contains("tests_found");
@@ -231,7 +219,7 @@ Result<void> ensure_baseline(TaskSession& session, Workshop& workshop, EventSink
     }
     GateReport report = baseline_report(std::move(runs));
     report.tree = session.state().base_tree;
-    AF_CHECK(keep_report(session, workshop, events, "baseline", false, inputs, report));
+    AF_CHECK(keep_report(session, workshop, "baseline", false, inputs, report));
     return check_suite_was_measured(report);
 }
 

@@ -101,7 +101,6 @@ Result<void> People::request_approval() {
     records::ApprovalRequested requested{task_.stage_name(), request.id, request.artifact_hash};
     set_deadline(requested, by);
     AF_CHECK(task_.session->record(requested));
-    task_.services.events.event("approval_requested", {{"stage", task_.stage_name()}, {"id", request.id}, {"artifact", task_.state().stage().artifact}});
     notify([request](EscalationHandler& handler, CallContext& context) { return handler.notify_approval(request, context); });
     return {};
 }
@@ -122,8 +121,7 @@ Result<ApprovalRequest> People::shown_action(const std::string& id) const {
 Result<void> People::ask_action() {
     AF_TRY(const ApprovalRequest request, shown_action(EscalationStore::action_id(task_.state().task_id, task_.stage_name(), task_.state().actions_asked + 1)));
     AF_CHECK(task_.setup.escalations.record(request));
-    AF_CHECK(task_.session->record(records::ActionAsked{task_.stage_name(), request.id, request.artifact_hash}));
-    task_.services.events.event("approval_requested", {{"stage", task_.stage_name()}, {"id", request.id}, {"action", action_line(request.artifact)}, {"hash", request.artifact_hash}});
+    AF_CHECK(task_.session->record(records::ActionAsked{task_.stage_name(), request.id, request.artifact_hash, action_line(request.artifact)}));
     return task_.setup.present ? Result<void>() : notify_action();
 }
 
@@ -159,11 +157,6 @@ Result<void> People::raise_escalation() {
     records::EscalationRaised raised{task_.stage_name(), escalation.id};
     set_deadline(raised, by);
     AF_CHECK(task_.session->record(raised));
-    task_.services.events.event("escalation", {{"stage", task_.stage_name()},
-                                               {"id", escalation.id},
-                                               {"reason", escalation.issue},
-                                               {"question", escalation.question},
-                                               {"options", json::array(escalation.options.begin(), escalation.options.end())}});
     notify([escalation](EscalationHandler& handler, CallContext& context) { return handler.notify(escalation, context); });
     return {};
 }
@@ -250,8 +243,8 @@ Result<void> People::hear_handlers() {
 }
 
 Result<void> People::wait_for_answer() {
-    task_.services.events.event("asking", {{"id", open_id()}, {"handler", asker()->name()}});
-    const auto done = [this](EventSink* events) { events->event("asking_ended", {{"id", open_id()}}); };
+    task_.services.events.event(event::Asking{open_id(), std::string(asker()->name())});
+    const auto done = [this](EventSink* events) { events->event(event::AskingEnded{open_id()}); };
     const std::unique_ptr<EventSink, decltype(done)> told(&task_.services.events, done);
     Elsewhere elsewhere(task_.setup.escalations, open_id(), [this](const Error& error) { task_.warn(error); });
     return ask_through(asker(), patience(), [&elsewhere] { return elsewhere.answered(); });
@@ -334,13 +327,11 @@ Result<void> People::collect_resolution(const std::function<Result<void>()>& bef
     answer["resolved_at"] = format_time(task_.services.clock.now());
     if (before) { AF_CHECK(before()); }
     AF_TRY(const std::string blob, task_.session->put(answer));
-    AF_CHECK(task_.session->record(records::EscalationResolved{.stage = task_.stage_name(),
-                                                               .escalation_id = id,
-                                                               .abort = resolution->abort,
-                                                               .resolved_by = resolution->resolved_by,
-                                                               .resolution_blob = blob}));
-    task_.services.events.event("resolved", {{"id", id}, {"abort", resolution->abort}, {"by", resolution->resolved_by}});
-    return {};
+    return task_.session->record(records::EscalationResolved{.stage = task_.stage_name(),
+                                                             .escalation_id = id,
+                                                             .abort = resolution->abort,
+                                                             .resolved_by = resolution->resolved_by,
+                                                             .resolution_blob = blob});
 }
 
 Result<void> People::collect_approval(const std::function<Result<void>()>& before) {
@@ -351,15 +342,13 @@ Result<void> People::collect_approval(const std::function<Result<void>()>& befor
     if (before) { AF_CHECK(before()); }
     const std::string feedback = approval->feedback.value_or("");
     if (!approval->approved && !feedback.empty()) { AF_CHECK(acceptance_.save_feedback(feedback)); }
-    AF_CHECK(task_.session->record(records::ApprovalDecided{.stage = task_.stage_name(),
-                                                            .approval_id = open.id,
-                                                            .approved = approval->approved,
-                                                            .artifact_hash = approval->artifact_hash,
-                                                            .feedback = feedback,
-                                                            .artifact_blob = task_.state().stage().artifact_hash,
-                                                            .decided_by = approval->decided_by}));
-    task_.services.events.event("decided", {{"id", open.id}, {"approved", approval->approved}, {"by", approval->decided_by}});
-    return {};
+    return task_.session->record(records::ApprovalDecided{.stage = task_.stage_name(),
+                                                          .approval_id = open.id,
+                                                          .approved = approval->approved,
+                                                          .artifact_hash = approval->artifact_hash,
+                                                          .feedback = feedback,
+                                                          .artifact_blob = task_.state().stage().artifact_hash,
+                                                          .decided_by = approval->decided_by});
 }
 
 Result<void> People::collect_action(const std::function<Result<void>()>& before) {
@@ -376,9 +365,7 @@ Result<void> People::collect_action(const std::function<Result<void>()>& before)
                                    .feedback = decision->feedback,
                                    .decided_by = decision->decided_by};
     if (decision->edited) { AF_TRY(decided.edited, task_.session->keep(*decision->edited)); }
-    AF_CHECK(task_.session->record(decided));
-    task_.services.events.event("decided", {{"id", open.id}, {"approved", decision->approved}, {"decision", word}, {"by", decision->decided_by}});
-    return {};
+    return task_.session->record(decided);
 }
 
 }  // namespace agentforge::kernel

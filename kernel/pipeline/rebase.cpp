@@ -79,15 +79,19 @@ private:
         return session_.record(records::Note{message, tree_, kept});
     }
 
+    void tell(std::string_view gate, const GateReport& report) {
+        services_.events.event(event::GateTried{std::string(gate), state().stage().name, report.passed, report.summary, static_cast<std::uint64_t>(report.duration.count())});
+    }
+
     Result<void> measure_there(const std::string& head_tree) {
         GateBaseline baseline;
         baseline.base_tree = head_tree;
         GateCall suite;
         suite.request.gate = gate_name::tests;
         suite.tree = head_tree;
-        services_.events.event("gate_started", {{"gate", gate_name::baseline}, {"stage", state().stage().name}});
+        services_.events.event(event::GateStarted{std::string(gate_name::baseline), state().stage().name});
         AF_TRY(GateReport before, workshop_.gate(suite, stop_));
-        services_.events.event("gate", {{"gate", gate_name::baseline}, {"stage", state().stage().name}, {"passed", before.passed}, {"summary", before.summary}});
+        tell(gate_name::baseline, before);
         baseline.base_tests = std::move(before.tests);
         // What was found to flip before the task is trusted no more here.
         AF_TRY(const auto known, newest_report(session_, gate_name::baseline));
@@ -111,9 +115,9 @@ private:
         call.request.gate = gate_name::deliver;
         call.tree = tree_;
         call.baseline = &baseline_;
-        services_.events.event("gate_started", {{"gate", gate_name::deliver}, {"stage", state().stage().name}});
+        services_.events.event(event::GateStarted{std::string(gate_name::deliver), state().stage().name});
         AF_TRY(report_, workshop_.gate(call, stop_));
-        services_.events.event("gate", {{"gate", gate_name::deliver}, {"stage", state().stage().name}, {"passed", report_.passed}, {"summary", report_.summary}});
+        tell(gate_name::deliver, report_);
         result_.summary = report_.summary;
         if (report_.passed) { return {}; }
         const std::string message = "the merged change does not pass the deliver gate on the new base; nothing was changed: " + listed_paths(report_.blocking_issues);
@@ -200,7 +204,7 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool o
 
 void keep_in_repository(const ControllerSetup& setup, const TaskSession& session) {
     const auto warn = [&](const std::string& what, const Error& error) {
-        setup.services.events.event("log", {{"level", static_cast<std::uint64_t>(LogLevel::warning)}, {"stage", session.state().stage().name}, {"message", what + error.to_string()}});
+        setup.services.events.event(event::Logged{static_cast<std::uint64_t>(LogLevel::warning), what + error.to_string(), session.state().stage().name});
     };
     const std::string folder = session.paths().root.string();
     const std::string escalations = setup.escalations.directory().string();

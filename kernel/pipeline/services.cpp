@@ -7,12 +7,12 @@
 namespace agentforge::kernel {
 
 void KernelCallContext::log(LogLevel level, std::string_view message, const json::object& fields) {
-    json::object event{{"level", static_cast<std::uint64_t>(level)}, {"stage", stage_}, {"message", message}};
-    if (!fields.empty()) { event["fields"] = fields; }
-    services_.events.event("log", event);
+    event::Logged logged{static_cast<std::uint64_t>(level), std::string(message), stage_};
+    if (!fields.empty()) { logged.fields = fields; }
+    services_.events.event(logged);
 }
 
-void KernelCallContext::progress(std::string_view text) { services_.events.event("message", {{"stage", stage_}, {"text", text}}); }
+void KernelCallContext::progress(std::string_view text) { services_.events.event(event::Message{stage_, std::string(text)}); }
 
 bool ends_the_visit(const Error& error) {
     return is_the_users_to_mend(error) || error.kind == ErrorKind::cancelled || error.kind == ErrorKind::unavailable || error.kind == ErrorKind::corrupt ||

@@ -14,10 +14,13 @@ namespace agentforge::kernel {
 
 namespace {
 
+template <class... T>
+bool is_any_of(const records::Body& body) { return (std::holds_alternative<T>(body) || ...); }
+
 /// Records of host calls and answers say nothing that the projections show, and a gate is followed by the step or stage that asked for it: half of the
 /// records in the demo.
-bool is_shown(std::string_view type) {
-    return type != "call_started" && type != "call_finished" && type != "answer" && type != "gate" && type != "note" && type != "plugins";
+bool is_shown(const records::Body& body) {
+    return !is_any_of<records::CallStarted, records::CallFinished, records::Answer, records::Gate, records::Note, records::Plugins>(body);
 }
 
 /// How far the projections may be behind. Each costs two new files, and where a model answers from memory records follow one another within milliseconds.
@@ -141,7 +144,7 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     RecordObserver* const observer = store_.observer();
     std::optional<StageState> left;
     if (observer != nullptr && !state_.stages.empty()) { left = state_.stage(); }
-    AF_CHECK(fold(state_, body));       // What the state refuses is not written.
+    AF_TRY(records::AnyRecord typed, fold_and_read(state_, body));       // What the state refuses is not written.
     auto written = write(std::move(body));
     if (!written.ok()) {
         fold_again();
@@ -149,9 +152,10 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     }
     state_.seq = written->seq;
     state_.hash = written->hash;
-    if (observer != nullptr) { observer->recorded(state_, left ? &*left : nullptr, written->body); }
-    memory_.add(*written);
-    if (!is_shown(records::type_of(record))) { return {}; }
+    typed.envelope.seq = written->seq;
+    if (observer != nullptr) { observer->recorded(state_, left ? &*left : nullptr, typed); }
+    memory_.add(typed);
+    if (!is_shown(record)) { return {}; }
     const auto now = clock_.steady();
     if (state_.status != status || now - projected_at_ >= projection_interval) { return project(); }
     if (!projection_due_) {
@@ -231,8 +235,9 @@ Result<std::unique_ptr<TaskSession>> TaskSession::fold_into_session(TaskStore& s
     };
     const auto take = [&](const Record& record) -> Result<void> {
         if (check && record.seq == 1 && !named) { AF_CHECK(check(record.body)); }
-        memory.add(record);
-        return fold(state, record.body);
+        AF_TRY(const records::AnyRecord typed, fold_and_read(state, record.body));
+        memory.add(typed);
+        return {};
     };
     AF_TRY(Journal journal, Journal::open(paths.journal(), JournalDisk::system(), JournalVisitor{.header = look, .record = take}));
     std::unique_ptr<TaskSession> session(new TaskSession(store, paths, std::move(lock), std::move(journal), clock, redactor));

@@ -32,10 +32,7 @@ Result<PipelineResult> TaskRun::drive() {
     end();
     PipelineResult result = report();
     result.duration = std::chrono::duration_cast<std::chrono::milliseconds>(task_.services.clock.steady() - begin);
-    task_.services.events.event("task_finished", {{"task_id", result.task_id},
-                                                  {"status", to_string(result.status)},
-                                                  {"waiting_for", result.waiting_for},
-                                                  {"duration_ms", result.duration.count()}});
+    task_.services.events.event(event::RunEnded{result.task_id, std::string(to_string(result.status)), result.waiting_for, result.duration.count()});
     return result;
 }
 
@@ -82,18 +79,6 @@ Result<void> TaskRun::begin_or_resume() {
     if (ended_in_) {
         task_.warn(Error{"AF-PLUG-023", "The process that ran this task before ended without a word in " + *ended_in_, "task " + task_.state().task_id,
                    "If it happens again there, report it to the plugin's author, or name the plugin in plugins.disable.", ErrorKind::internal});
-    }
-    json::array stages;
-    for (const StageState& stage : task_.state().stages) { stages.push_back(json::object{{"name", stage.name}, {"status", to_string(stage.status)}}); }
-    task_.services.events.event("task_started", {{"task_id", task_.state().task_id}, {"request", task_.state().request}, {"pipeline", task_.state().pipeline.name}, {"stages", std::move(stages)}});
-    if (task_.state().progress == StageProgress::executing || task_.state().progress == StageProgress::accepted) {     // It goes on inside a visit: who watches has not seen it begin.
-        task_.services.events.event("stage_resumed", {{"stage", task_.stage_name()},
-                                                      {"index", task_.state().stage_index},
-                                                      {"of", task_.state().stages.size()},
-                                                      {"attempt", task_.state().stage().attempts},
-                                                      {"agent", task_.state().stage_template().agent},
-                                                      {"step", task_.state().steps},
-                                                      {"task_tokens", task_.state().ledger.total().tokens()}});
     }
     return {};
 }
@@ -159,9 +144,7 @@ void TaskRun::end() {
     if (!is_terminal(status)) { return; }
     if (status != TaskStatus::failed) {
         if (const auto closed = close(); !closed.ok()) {
-            task_.services.events.event("log", {{"level", static_cast<std::uint64_t>(LogLevel::warning)},
-                                                {"stage", task_.stage_name()},
-                                                {"message", "the task's workspace could not be removed: " + closed.error().to_string()}});
+            task_.services.events.event(event::Logged{static_cast<std::uint64_t>(LogLevel::warning), "the task's workspace could not be removed: " + closed.error().to_string(), task_.stage_name()});
         }
     }
     keep_in_repository(task_.setup, *task_.session);
@@ -175,28 +158,17 @@ TaskRun::Step TaskRun::apply(const effect::StartStage&) {
                                                          .visit = task_.state().stage().visits + 1,
                                                          .iteration = task_.state().stage().iterations,
                                                          .cycle = task_.state().stage().cycles}));
-    task_.services.events.event("stage_started", {{"stage", task_.stage_name()},
-                                                  {"index", task_.state().stage_index},
-                                                  {"of", task_.state().stages.size()},
-                                                  {"attempt", task_.state().stage().attempts},
-                                                  {"agent", task_.state().stage_template().agent}});
     return true;
 }
 
 TaskRun::Step TaskRun::apply(const effect::SkipStage& skip) {
-    const std::string skipped = task_.stage_name();
-    const std::size_t index = task_.state().stage_index;
-    AF_CHECK(task_.session->record(records::StageSkipped{skipped, skip.reason}));
-    task_.services.events.event("stage_skipped", {{"stage", skipped}, {"index", index}, {"of", task_.state().stages.size()}, {"reason", skip.reason}});
-    return true;
+    return went_on(task_.session->record(records::StageSkipped{task_.stage_name(), skip.reason}));
 }
 
 TaskRun::Step TaskRun::apply(const effect::StartCycle& cycle) {
-    const std::string from = task_.stage_name();
     const std::string tree = task_.state().tree;
-    AF_CHECK(task_.session->record(records::CycleStarted{from, cycle.to, cycle.reason}));
+    AF_CHECK(task_.session->record(records::CycleStarted{task_.stage_name(), cycle.to, cycle.reason}));
     if (task_.workshop && task_.state().tree != tree) { AF_CHECK(task_.workshop->restore(task_.state().tree)); }
-    task_.services.events.event("cycle", {{"from", from}, {"to", cycle.to}, {"reason", cycle.reason}, {"count", task_.state().stage().cycles}});
     return true;
 }
 
@@ -214,19 +186,8 @@ TaskRun::Step TaskRun::apply(const effect::CompleteStage&) {
     const auto anew = acceptance_.measure_again_if_stale();
     if (!anew.ok()) { return end_visit(anew.error(), 0); }
     if (*anew) { return true; }
-    const std::string stage = task_.stage_name();
     if (task_.state().stage().versions > 0) { AF_CHECK(acceptance_.save_version("final")); }
-    AF_CHECK(task_.session->record(records::StageCompleted{stage, task_.state().stage().artifact_hash}));
-    const auto index = task_.state().pipeline.index_of(stage);
-    const StageState& done = task_.state().stages[*index];
-    task_.services.events.event("stage_completed", {{"stage", stage},
-                                                    {"index", *index},
-                                                    {"of", task_.state().stages.size()},
-                                                    {"artifact", done.artifact},
-                                                    {"duration_ms", done.duration_ms},
-                                                    {"steps", done.steps},
-                                                    {"tokens", done.input_tokens + done.output_tokens}});
-    return true;
+    return went_on(task_.session->record(records::StageCompleted{task_.stage_name(), task_.state().stage().artifact_hash}));
 }
 
 Result<void> TaskRun::end_with_all_tests() {

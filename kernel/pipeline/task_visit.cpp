@@ -145,10 +145,6 @@ Result<std::string> TaskRun::save_handed_back() {
 
 TaskRun::Step TaskRun::fail_stage(const Error& error, std::uint64_t spent) {
     AF_CHECK(task_.session->record(records::StageFailed{task_.stage_name(), recorded(error), spent}));
-    task_.services.events.event("stage_failed", {{"stage", task_.stage_name()},
-                                                 {"attempt", task_.state().stage().attempts},
-                                                 {"code", error.code},
-                                                 {"error", error.message}});
     if (watchdog_.gave_up()) {
         // The abandoned thread may still hold the plugin's locks: no further work in this process.
         AF_CHECK(task_.session->record(records::TaskPaused{error.message, true}));

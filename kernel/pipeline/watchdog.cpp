@@ -93,10 +93,9 @@ Result<AgentOutcome> Watchdog::run_review(const AgentRun& run, const std::shared
     const bool returned = run_bounded(
         [result, run, clock, session = task_.session, workshop = task_.workshop, &services = task_.services] {
             ServerPool servers([&services](LogLevel level, std::string_view message, const json::object& fields) {
-                json::object all = fields;
-                all["level"] = level == LogLevel::error ? "error" : level == LogLevel::warning ? "warning" : level == LogLevel::info ? "info" : "debug";
-                all["message"] = message;
-                services.events.event("message", all);
+                event::Logged logged{static_cast<std::uint64_t>(level), std::string(message)};
+                if (!fields.empty()) { logged.fields = fields; }
+                services.events.event(logged);
             });
             *result = run_role(*session, *workshop, services, *clock, run, 1, true, servers);
             servers.end();

@@ -118,6 +118,22 @@ std::string_view type_of(const Body& body) noexcept {
     return std::visit([](const auto& one) { return std::remove_cvref_t<decltype(one)>::type; }, body);
 }
 
+std::string_view stage_of(const Body& body) noexcept {
+    return std::visit(
+        []<class T>(const T& one) -> std::string_view {
+            if constexpr (requires { one.phase; }) {
+                return one.phase;
+            } else if constexpr (requires { *one.stage; }) {
+                return *one.stage;
+            } else if constexpr (requires { one.stage; }) {
+                return one.stage;
+            } else {
+                return {};
+            }
+        },
+        body);
+}
+
 json::object to_fields(const Body& body) {
     return std::visit([](const auto& one) { return to_fields(one); }, body);
 }

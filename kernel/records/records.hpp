@@ -4,6 +4,9 @@
 // A struct's comment, its members and their comments are what docs/journal.md says of the type; scripts/make-journal-page makes that page from this file.
 // A member's type says whether its key may be absent (records/fields.hpp). Times are RFC 3339 in UTC, trees and commits are git object ids,
 // a `…_blob` is the hash of a file in the task's `blobs/`, and `phase` and `stage` name the stage that the record is about.
+//
+// A new type of record is a struct here and a name in `Body`. It says `only_tells` where it changes nothing in the state of its task; else task/fold.hpp needs what it
+// does, and does not compile without.
 #pragma once
 
 #include <string>
@@ -297,8 +300,9 @@ struct ActionAsked {
     std::string stage;
     std::string approval_id;
     std::string action_hash;
+    Added<std::string> action;                      ///< What is shown, in a line.
 };
-BOOST_DESCRIBE_STRUCT(ActionAsked, (), (stage, approval_id, action_hash))
+BOOST_DESCRIBE_STRUCT(ActionAsked, (), (stage, approval_id, action_hash, action))
 
 /// A person has decided on the action.
 struct ActionDecided {
@@ -415,6 +419,7 @@ BOOST_DESCRIBE_STRUCT(ServerTool, (), (tool, stage, tool_hash, definition_blob))
 /// A program wrote where it may not; all of it was taken back.
 struct Violation {
     static constexpr std::string_view type = "violation";
+    static constexpr bool only_tells = true;
     Added<std::string> stage;
     Added<std::vector<std::string>> paths;
 };
@@ -569,6 +574,7 @@ BOOST_DESCRIBE_STRUCT(Plugins, (), (in_use))
 /// Opening the journal found a last line that was not whole.
 struct Recovered {
     static constexpr std::string_view type = "recovered";
+    static constexpr bool only_tells = true;
     Added<std::string> torn_file;                   ///< Its bytes.
     Added<std::uint64_t> torn_bytes;
 };
@@ -577,6 +583,7 @@ BOOST_DESCRIBE_STRUCT(Recovered, (), (torn_file, torn_bytes))
 /// A rebase was tried and refused.
 struct Note {
     static constexpr std::string_view type = "note";
+    static constexpr bool only_tells = true;
     Added<std::string> message;
     Added<std::string> tree;
     Added<Kept> report;
@@ -616,6 +623,10 @@ struct AnyRecord {
 };
 
 [[nodiscard]] std::string_view type_of(const Body& body) noexcept;
+/// What every record has, as far as it can be read.
+[[nodiscard]] inline Envelope envelope_in(const Record& record) { return Reader(record.body).read<Envelope>(); }
+/// The stage that the record is about; empty where its type names none.
+[[nodiscard]] std::string_view stage_of(const Body& body) noexcept;
 /// The fields of the type alone.
 [[nodiscard]] json::object to_fields(const Body& body);
 /// Errors: `corrupt` AF-TASK-011 an unknown type (a newer format), AF-TASK-012 a field is missing or of another type.

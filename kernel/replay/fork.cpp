@@ -37,8 +37,7 @@ Result<std::string> fork_task(const ForkPlace& place, std::string_view parent, c
     AF_TRY(json::object task, place.tasks.load(parent));
     AF_TRY(const std::vector<Record> records, place.tasks.records(parent));
     const auto last = std::ranges::find_if(records, [&](const Record& record) {
-        const json::value* number = record.type() == records::Step::type ? record.body.if_contains("step") : nullptr;
-        return number != nullptr && *number == json::value(options.from_step);
+        return record.type() == records::Step::type && records::envelope_in(record).step == options.from_step;
     });
     if (last == records.end()) { return no_such_step(parent, options.from_step, records); }
     const std::string now = format_time(place.clock.now());

@@ -16,7 +16,7 @@ public:
         : recorded_(recorded),
           tasks_(tasks),
           next_(place.tasks.observer()),
-          watch_(recorded, tasks, same_base, scratch ? nullptr : next_),
+          watch_(recorded, tasks, same_base, scratch ? place.of_scratch : next_),
           services_(place.services),
           workshops_(make_git_workshops(options(place.workshops, scratch), place.processes)),
           controller_(ControllerSetup{.store = tasks,

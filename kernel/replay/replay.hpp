@@ -26,6 +26,7 @@ struct ReplayPlace {
     GitWorkshopOptions workshops;
     ProcessRunner& processes;
     IdSource& ids;
+    RecordObserver* of_scratch = nullptr;           ///< Told of the records of a scratch replay, which are no task of the project; null: nobody.
 };
 
 struct ReplayOptions {

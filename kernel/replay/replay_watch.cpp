@@ -177,22 +177,20 @@ private:
 ReplayWatch::ReplayWatch(const RecordedTask& recorded, const TaskStore& store, bool same_base, RecordObserver* next)
     : recorded_(recorded), store_(store), same_base_(same_base), next_(next) {}
 
-void ReplayWatch::recorded(const TaskState& state, const StageState* left, const json::object& record) {
+void ReplayWatch::recorded(const TaskState& state, const StageState* left, const records::AnyRecord& record) {
     if (next_ != nullptr) { next_->recorded(state, left, record); }
-    const auto typed = records::read_record(record);
-    if (!typed.ok()) { return; }        // The fold took it, so this cannot be.
     const std::lock_guard guard(mutex_);
     if (!blobs_) { blobs_ = std::make_unique<BlobStore>(store_.paths(state.task_id).blobs()); }
     tree_ = state.tree;
-    std::visit(Comparison(*this, state, typed->envelope), typed->body);
+    std::visit(Comparison(*this, state, record.envelope), record.body);
 }
 
 Result<void> ReplayWatch::catch_up(const std::vector<Record>& records) {
     RecordObserver* const next = std::exchange(next_, nullptr);      // It was told then.
     TaskState state;
     for (const Record& record : records) {
-        AF_CHECK(fold(state, record.body));
-        recorded(state, nullptr, record.body);
+        AF_TRY(const records::AnyRecord typed, fold_and_read(state, record.body));
+        recorded(state, nullptr, typed);
     }
     next_ = next;
     const std::lock_guard guard(mutex_);

@@ -47,7 +47,7 @@ public:
     /// `recorded` and `store` (of the replay) outlive it; `next` is told all that this one is, and may be null.
     ReplayWatch(const RecordedTask& recorded, const TaskStore& store, bool same_base, RecordObserver* next);
 
-    void recorded(const TaskState& state, const StageState* left, const json::object& record) override;
+    void recorded(const TaskState& state, const StageState* left, const records::AnyRecord& record) override;
     /// Compares what an earlier process of the same replay recorded; all that did not fit is accepted. Errors: those of fold.
     [[nodiscard]] Result<void> catch_up(const std::vector<Record>& records);
     /// Names what was recorded and is not there now. Call once the replay has ended; `state`: the replay's.

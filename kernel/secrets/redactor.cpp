@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secrets/redactor.hpp"
 
+#include <boost/describe/members.hpp>
+#include <boost/describe/modifiers.hpp>
+#include <boost/mp11/algorithm.hpp>
+
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -448,10 +452,28 @@ const Redactor& nothing_hidden() {
     return none;
 }
 
-void RedactingSink::event(std::string_view name, const json::object& fields) {
-    json::object clean = fields;
-    redactor_.redact(clean);
-    next_.event(name, clean);
+namespace {
+
+void hide(const Redactor& redactor, std::string& text) { text = redactor.redact(std::move(text)); }
+void hide(const Redactor& redactor, json::object& fields) { redactor.redact(fields); }
+void hide(const Redactor&, const std::uint64_t&) {}
+void hide(const Redactor&, const std::int64_t&) {}
+void hide(const Redactor&, const bool&) {}
+template <class T>
+void hide(const Redactor& redactor, std::optional<T>& value) {
+    if (value) { hide(redactor, *value); }
+}
+
+}  // namespace
+
+void RedactingSink::event(const Event& event) {
+    Event clean = event;
+    std::visit(
+        [this]<class One>(One& one) {
+            boost::mp11::mp_for_each<boost::describe::describe_members<One, boost::describe::mod_public>>([&](auto member) { hide(redactor_, one.*member.pointer); });
+        },
+        clean);
+    next_.event(clean);
 }
 
 }  // namespace agentforge::kernel

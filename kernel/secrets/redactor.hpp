@@ -71,7 +71,7 @@ private:
 class RedactingSink final : public EventSink {
 public:
     RedactingSink(const Redactor& redactor, EventSink& next) : redactor_(redactor), next_(next) {}
-    void event(std::string_view name, const json::object& fields) override;
+    void event(const Event& event) override;
 
 private:
     const Redactor& redactor_;

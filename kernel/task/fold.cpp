@@ -7,9 +7,9 @@
 
 namespace agentforge::kernel {
 
-Result<void> Fold::apply() {
+Result<records::AnyRecord> Fold::apply() {
     AF_TRY(records::AnyRecord read, records::read_record(record_));
-    envelope_ = std::move(read.envelope);
+    envelope_ = read.envelope;
     const Sequence seq = envelope_.seq.value_or(state_.seq + 1);
     if (state_.seq != 0 && seq != state_.seq + 1) { return refuse("record " + std::to_string(seq) + " follows record " + std::to_string(state_.seq)); }
     if (state_.task_id.empty() && !std::holds_alternative<records::TaskCreated>(read.body)) { return refuse("`" + envelope_.type + "` comes before `task_created`"); }
@@ -26,7 +26,7 @@ Result<void> Fold::apply() {
     state_.seq = seq;
     state_.hash = envelope_.hash.value_or("");
     state_.updated_at = time_;
-    return {};
+    return read;
 }
 
 // ---------------------------------------------------------------------------------------------------------- the task --
@@ -222,7 +222,12 @@ Error Fold::refuse(const std::string& why) const {
 
 Error Fold::refuse_ended() const { return refuse("the task has ended (" + std::string(to_string(state_.status)) + ")"); }
 
-Result<void> fold(TaskState& state, const json::object& record) { return Fold(state, record).apply(); }
+Result<void> fold(TaskState& state, const json::object& record) {
+    AF_CHECK(fold_and_read(state, record));
+    return {};
+}
+
+Result<records::AnyRecord> fold_and_read(TaskState& state, const json::object& record) { return Fold(state, record).apply(); }
 
 Result<TaskState> fold_all(const std::vector<Record>& records) {
     TaskState state;

@@ -38,7 +38,8 @@ namespace agentforge::kernel {
 class Fold {
 public:
     Fold(TaskState& state, const json::object& record) : state_(state), record_(record) {}
-    [[nodiscard]] Result<void> apply();
+    /// The record as it was read.
+    [[nodiscard]] Result<records::AnyRecord> apply();
 
 private:
     // The task (fold.cpp).
@@ -88,9 +89,10 @@ private:
     Result<void> on(const records::Rebased& rebased);
     Result<void> on(const records::Costing& costing);
     Result<void> on(const records::Plugins& plugins);
-    Result<void> on(const records::Violation&) { return {}; }
-    Result<void> on(const records::Recovered&) { return {}; }
-    Result<void> on(const records::Note&) { return {}; }
+
+    template <class T>
+        requires T::only_tells
+    Result<void> on(const T&) { return {}; }
 
     // What several records do.
     void end(TaskStatus status);

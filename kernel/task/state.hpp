@@ -320,6 +320,8 @@ struct DeliveryBase { std::string commit; std::string tree; std::string red_tree
 /// past a failed gate, after the end), AF-TASK-011 an unknown record type (a newer format), AF-TASK-012 a missing field.
 /// On error `state` is unchanged.
 [[nodiscard]] Result<void> fold(TaskState& state, const json::object& record);
+/// The same; gives the record as it was read.
+[[nodiscard]] Result<records::AnyRecord> fold_and_read(TaskState& state, const json::object& record);
 [[nodiscard]] Result<TaskState> fold_all(const std::vector<Record>& records);
 /// The state that a journal leads to, in the memory of the state alone. Without a record it has no task id. Errors: those of `Journal::read` and `fold`.
 [[nodiscard]] Result<TaskState> fold_journal(const std::filesystem::path& journal);

@@ -19,6 +19,7 @@
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
+#include "records/records.hpp"
 #include "task/listing_cache.hpp"
 #include "task/state.hpp"
 
@@ -322,8 +323,11 @@ namespace {
 
 /// The task that the records are of: that of the newest fork among them, else the one that was created.
 std::string named_by(const std::vector<Record>& records) {
-    const auto names = std::find_if(records.rbegin(), records.rend(), [](const Record& record) { return record.type() == "forked" || record.type() == "task_created"; });
-    return names == records.rend() ? std::string() : text_of(names->body, "task_id");
+    for (auto record = records.rbegin(); record != records.rend(); ++record) {
+        if (const auto forked = records::as<records::Forked>(*record)) { return forked->task_id; }
+        if (const auto created = records::as<records::TaskCreated>(*record)) { return created->task_id; }
+    }
+    return {};
 }
 
 }  // namespace
@@ -358,7 +362,7 @@ Result<std::vector<Record>> TaskStore::records(std::string_view task_id, Recover
     }
     const fs::path journal = paths(task_id).journal();
     AF_TRY(std::vector<Record> found, Journal::read(journal, recovery));
-    if (!found.empty() && found.front().type() == "task_created") { AF_CHECK(check_names(task_id, named_by(found), journal)); }
+    if (!found.empty() && found.front().type() == records::TaskCreated::type) { AF_CHECK(check_names(task_id, named_by(found), journal)); }
     return found;
 }
 

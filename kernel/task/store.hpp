@@ -66,6 +66,7 @@ struct TaskSummary {
 
 struct TaskState;
 struct StageState;
+namespace records { struct AnyRecord; }
 
 [[nodiscard]] TaskSummary summary_of(const TaskState& state);
 
@@ -79,7 +80,7 @@ class RecordObserver {
 public:
     virtual ~RecordObserver() = default;
     /// `record` is on disk and in `state`. `left`: the current stage as it was before, null where there was none.
-    virtual void recorded(const TaskState& state, const StageState* left, const json::object& record) = 0;
+    virtual void recorded(const TaskState& state, const StageState* left, const records::AnyRecord& record) = 0;
 };
 
 /// A file of the task's folder must name that task. Errors: `corrupt` AF-TASK-015.

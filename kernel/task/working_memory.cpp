@@ -9,24 +9,38 @@ namespace {
 
 constexpr std::size_t most_items = 20;
 
-bool is_item(std::string_view type) {
-    return type == "step" || type == "gate" || type == "stage_started" || type == "stage_completed" || type == "stage_failed" ||
-           type == "artifact_rejected" || type == "review_finished" || type == "escalation_raised" || type == "escalation_resolved";
+template <class... T>
+bool is_one_of(const records::Body& body) { return (std::holds_alternative<T>(body) || ...); }
+
+bool is_item(const records::Body& body) {
+    return is_one_of<records::Step, records::Gate, records::StageStarted, records::StageCompleted, records::StageFailed, records::ArtifactRejected, records::ReviewFinished,
+                     records::EscalationRaised, records::EscalationResolved>(body);
 }
 
-std::string item_line(const json::object& record) {
+std::string item_line(const records::AnyRecord& record) {
     json::object item;
-    for (const std::string_view key : {"seq", "step", "timestamp", "type", "phase", "stage", "gate", "passed", "summary"}) {
-        if (const json::value* value = record.if_contains(key)) { item[key] = *value; }
-    }
+    const records::Envelope& all = record.envelope;
+    records::write_field(item, "seq", all.seq);
+    records::write_field(item, "step", all.step);
+    records::write_field(item, "timestamp", all.timestamp);
+    records::write_field(item, "type", all.type);
+    std::visit(
+        [&item](const auto& body) {
+            if constexpr (requires { body.phase; }) { records::write_field(item, "phase", body.phase); }
+            if constexpr (requires { body.stage; }) { records::write_field(item, "stage", body.stage); }
+            if constexpr (requires { body.gate; }) { records::write_field(item, "gate", body.gate); }
+            if constexpr (requires { body.passed; }) { records::write_field(item, "passed", body.passed); }
+            if constexpr (requires { body.summary; }) { records::write_field(item, "summary", body.summary); }
+        },
+        record.body);
     return to_json_line(item);
 }
 
 }  // namespace
 
-void WorkingMemory::add(const Record& record) {
-    if (!is_item(record.type())) { return; }
-    items_.push_back(item_line(record.body));
+void WorkingMemory::add(const records::AnyRecord& record) {
+    if (!is_item(record.body)) { return; }
+    items_.push_back(item_line(record));
     if (items_.size() > most_items) { items_.pop_front(); }
     changed_ = true;
 }

@@ -4,14 +4,14 @@
 #include <deque>
 #include <string>
 
-#include "journal/journal.hpp"
+#include "records/records.hpp"
 
 namespace agentforge::kernel {
 
 /// What `working_memory.yaml` shows: the last things that happened, one line each, the newest last (North Star 3.3). A fold of the journal.
 class WorkingMemory {
 public:
-    void add(const Record& record);
+    void add(const records::AnyRecord& record);
     /// Whether something was added since `shown`.
     [[nodiscard]] bool changed() const noexcept { return changed_; }
     void shown() noexcept { changed_ = false; }

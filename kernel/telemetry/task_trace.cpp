@@ -20,13 +20,11 @@ std::string step_part(std::uint64_t number) { return "step " + std::to_string(nu
 
 }  // namespace
 
-Additions TaskTrace::take(const TaskState& state, const StageState* left, const json::object& record) {
+Additions TaskTrace::take(const TaskState& state, const StageState* left, const records::AnyRecord& record) {
     Additions additions;
-    const auto read = records::read_record(record);
-    if (!read.ok()) { return additions; }       // The fold would have refused it.
-    const Turn turn{state, left, read->envelope, read->envelope.timestamp.value_or(""), additions};
-    std::visit([&](const auto& body) { on(turn, body); }, read->body);
-    if (!std::holds_alternative<records::AttemptFailed>(read->body)) { last_at_ = turn.at; }
+    const Turn turn{state, left, record.envelope, record.envelope.timestamp.value_or(""), additions};
+    std::visit([&](const auto& body) { on(turn, body); }, record.body);
+    if (!std::holds_alternative<records::AttemptFailed>(record.body)) { last_at_ = turn.at; }
     return additions;
 }
 
@@ -49,7 +47,7 @@ void TaskTrace::on(const Turn& turn, const records::StageCompleted&) { end_visit
 void TaskTrace::on(const Turn& turn, const records::StageFailed& failed) { end_visit(turn, failed.error.code, failed.error.message); }
 
 void TaskTrace::on(const Turn&, const records::ArtifactRejected&) {
-    if (visit_) { visit_->error_type = "artifact_rejected"; }
+    if (visit_) { visit_->error_type = records::ArtifactRejected::type; }
 }
 
 void TaskTrace::on(const Turn& turn, const records::CycleStarted& cycle) {
@@ -116,7 +114,7 @@ void TaskTrace::on(const Turn& turn, const records::Answer& answer) {
     answered_at_ = turn.at;
 }
 
-void TaskTrace::on(const Turn& turn, const records::CallLost& lost) { add_model_call(turn, CallUsage::from_json(lost.usage), lost.phase, "call_lost"); }
+void TaskTrace::on(const Turn& turn, const records::CallLost& lost) { add_model_call(turn, CallUsage::from_json(lost.usage), lost.phase, std::string(records::CallLost::type)); }
 
 void TaskTrace::on(const Turn& turn, const records::AttemptFailed& failed) {
     ++retries_;

@@ -37,7 +37,7 @@ public:
     explicit TaskTrace(NamesOf names_of) : names_of_(std::move(names_of)) {}
 
     /// The next record. `state`: after it; `left`: the current stage as it was before, null where there was none.
-    [[nodiscard]] Additions take(const TaskState& state, const StageState* left, const json::object& record);
+    [[nodiscard]] Additions take(const TaskState& state, const StageState* left, const records::AnyRecord& record);
 
 private:
     struct Visit { std::string stage; unsigned number = 0; std::string began_at; std::string error_type; };

@@ -28,7 +28,7 @@ Telemetry::Telemetry(Options options, telemetry::Send send, const Clock& clock) 
 
 Telemetry::~Telemetry() = default;
 
-void Telemetry::recorded(const TaskState& state, const StageState* left, const json::object& record) {
+void Telemetry::recorded(const TaskState& state, const StageState* left, const records::AnyRecord& record) {
     {
         const std::lock_guard guard(mutex_);
         auto& trace = traces_.try_emplace(state.task_id, options_.names_of).first->second;

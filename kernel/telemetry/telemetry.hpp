@@ -29,7 +29,7 @@ public:
 
     /// Each record is passed on to `next`; it must live as long as this object.
     void pass_on(RecordObserver& next) { next_ = &next; }
-    void recorded(const TaskState& state, const StageState* left, const json::object& record) override;
+    void recorded(const TaskState& state, const StageState* left, const records::AnyRecord& record) override;
     /// A line of the log, as its file has it.
     void logged(const json::object& line);
 

@@ -389,8 +389,8 @@ TEST(AgentLoop, journals_an_attempt_that_failed_with_its_step) {
 TEST(AgentLoop, says_how_much_of_an_answer_has_come) {
     class Sink final : public EventSink {
     public:
-        void event(std::string_view name, const json::object& fields) override {
-            if (name == "answering" && fields.at("step") == 1) { bytes.push_back(fields.at("bytes").to_number<unsigned>()); }
+        void event(const Event& event) override {
+            if (const auto* const answering = std::get_if<event::Answering>(&event); answering != nullptr && answering->step == 1) { bytes.push_back(static_cast<unsigned>(answering->bytes)); }
         }
         std::vector<unsigned> bytes;
     };

@@ -350,8 +350,8 @@ TEST(EventStream, GivesEachEventALineThatItsFieldsCannotForge) {
     FakeClock clock;
     EventStream stream(out, clock);
     out.str("");
-    stream.event("step", {{"type", "result"}, {"summary", "a\n{\"type\": \"result\"}"}});
-    EXPECT_EQ(out.str(), "{\"time\": \"2026-01-02T00:00:00.000Z\", \"type\": \"step\", \"summary\": \"a\\n{\\\"type\\\": \\\"result\\\"}\"}\n");
+    stream.event(event::Message{"red", "a\n{\"type\": \"result\"}"});
+    EXPECT_EQ(out.str(), "{\"time\": \"2026-01-02T00:00:00.000Z\", \"type\": \"message\", \"stage\": \"red\", \"text\": \"a\\n{\\\"type\\\": \\\"result\\\"}\"}\n");
 }
 
 TEST(EventStream, EndsWithTheResult) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "host/live_view.hpp"
@@ -12,13 +13,36 @@ using std::chrono::seconds;
 struct Watched {
     LiveView view;
     LiveView::Time now{};
+    TaskState state;
 
-    void tell(std::string_view name, const json::object& fields) { view.event(name, fields, now); }
-    void begin() {
-        tell("task_started", {{"stages", json::array{json::object{{"name", "intake"}, {"status", "completed"}}, json::object{{"name", "spec"}, {"status", "pending"}},
-                                                     json::object{{"name", "red"}, {"status", "pending"}}}}});
-        tell("stage_started", {{"stage", "spec"}, {"agent", "software_architect"}});
+    Watched() {
+        for (const char* name : {"intake", "spec", "red"}) {
+            StageTemplate stage;
+            stage.name = name;
+            stage.agent = "software_architect";
+            state.pipeline.stages.push_back(stage);
+            StageState entry;
+            entry.name = name;
+            state.stages.push_back(entry);
+        }
+        state.stages[0].status = StageStatus::completed;
+        state.stage_index = 1;
     }
+    void tell(records::Body body) { view.recorded(state, records::AnyRecord{{}, std::move(body)}, now); }
+    void tell(const Event& event) { view.event(event, now); }
+    void begin() {
+        tell(records::TaskStarted{});
+        tell(records::StageStarted{});
+    }
+    void step(std::uint64_t number, std::uint64_t tokens, std::uint64_t microusd) {
+        CallUsage usage;
+        usage.input_tokens = tokens;
+        usage.cost_microusd = microusd;
+        state.ledger.add("spec", "software_architect", usage);
+        state.steps = number;
+        tell(records::Step{});
+    }
+    [[nodiscard]] static event::Answering asked() { return {"spec", "software_architect", 1, 0}; }
     [[nodiscard]] std::vector<std::string> lines(std::size_t columns = 100, bool stopping = false) const { return view.lines({columns, false}, now, stopping); }
 };
 
@@ -27,7 +51,7 @@ TEST(LiveView, IsEmptyBeforeATaskBegins) { EXPECT_TRUE(Watched().lines().empty()
 TEST(LiveView, IsEmptyOnceItHasEnded) {
     Watched watched;
     watched.begin();
-    watched.tell("task_finished", {});
+    watched.tell(event::RunEnded{"", "", "", 0});
     EXPECT_TRUE(watched.lines().empty());
 }
 
@@ -46,15 +70,17 @@ TEST(LiveView, CountsStagesWhereTheirNamesDoNotFit) {
 TEST(LiveView, MarksAStageThatFailedAndOneThatWasSkipped) {
     Watched watched;
     watched.begin();
-    watched.tell("stage_failed", {{"stage", "spec"}});
-    watched.tell("stage_skipped", {{"stage", "red"}});
+    records::StageFailed failed{};
+    failed.stage = "spec";
+    watched.tell(failed);
+    watched.tell(records::StageSkipped{"red", ""});
     EXPECT_EQ(watched.lines().at(0), "✓ intake  ✗ spec  – red");
 }
 
 TEST(LiveView, SaysHowLongTheModelIsAsked) {
     Watched watched;
     watched.begin();
-    watched.tell("answering", {{"role", "software_architect"}, {"bytes", 0}});
+    watched.tell(Watched::asked());
     watched.now += seconds(65);
     EXPECT_EQ(watched.lines().at(1), "spec  software_architect  the model is asked  1:05");
 }
@@ -62,8 +88,12 @@ TEST(LiveView, SaysHowLongTheModelIsAsked) {
 TEST(LiveView, ShowsTheFiguresThatAreKnown) {
     Watched watched;
     watched.begin();
-    watched.tell("step", {{"step", 4}, {"task_tokens", 1200}, {"task_cost_microusd", 120000}});
-    watched.tell("gate", {{"gate", "green"}, {"tests", 10}, {"tests_passed", 8}, {"conformance", true}});
+    watched.step(4, 1200, 120000);
+    records::Gate gate{};
+    gate.tests = 10;
+    gate.tests_passed = 8;
+    gate.conformance = true;
+    watched.tell(gate);
     watched.now += seconds(3661);
     EXPECT_EQ(watched.lines().at(2), "1:01:01  tests 8/10  conformance ✓  1200 tokens  $0.1200");
 }
@@ -71,18 +101,19 @@ TEST(LiveView, ShowsTheFiguresThatAreKnown) {
 TEST(LiveView, ShowsTheStepUnderWay) {
     Watched watched;
     watched.begin();
-    watched.tell("step", {{"step", 4}});
-    watched.tell("answering", {{"role", "software_architect"}, {"bytes", 0}});
+    watched.step(4, 0, 0);
+    watched.tell(Watched::asked());
     EXPECT_EQ(watched.lines().at(1), "spec  software_architect  step 5  the model is asked");
 }
 
 TEST(LiveView, GoesOnWithTheFiguresOfAStageThatWasEnteredBefore) {
     Watched watched;
-    watched.tell("task_started", {{"stages", json::array{json::object{{"name", "spec"}, {"status", "running"}}}}});
-    watched.tell("stage_resumed", {{"stage", "spec"}, {"agent", "software_architect"}, {"step", 7}, {"task_tokens", 900}});
-    EXPECT_EQ(watched.lines().at(0), "● spec");
+    watched.step(7, 900, 0);
+    watched.state.progress = StageProgress::executing;
+    watched.tell(records::TaskResumed{});
+    EXPECT_EQ(watched.lines().at(0), "✓ intake  ● spec  · red");
     EXPECT_EQ(watched.lines().at(1), "spec  software_architect  step 8  begins");
-    EXPECT_EQ(watched.lines().at(2), "0:00  900 tokens");
+    EXPECT_THAT(watched.lines().at(2), ::testing::StartsWith("0:00  900 tokens"));
 }
 
 TEST(LiveView, SaysThatItStopsAtTheEndOfTheStep) {
@@ -94,15 +125,15 @@ TEST(LiveView, SaysThatItStopsAtTheEndOfTheStep) {
 TEST(LiveView, NoLineFillsTheTerminal) {
     Watched watched;
     watched.begin();
-    watched.tell("tool", {{"tool", "read_file"}, {"summary", std::string(300, 'x')}});
-    watched.tell("step", {{"step", 4}, {"task_tokens", 120000000}});
+    watched.tell(event::ToolCalled{"spec", "software_architect", 1, "read_file", true, std::string(300, 'x')});
+    watched.step(4, 120000000, 0);
     for (const std::string& line : watched.lines(24, true)) { EXPECT_LT(cells_of(line), 24U) << line; }
 }
 
 TEST(LiveView, ShowsNoControlCharacterOfAModel) {
     Watched watched;
     watched.begin();
-    watched.tell("tool", {{"tool", "read_file"}, {"summary", "a\x1b[2Jb"}});
+    watched.tell(event::ToolCalled{"spec", "software_architect", 1, "read_file", true, "a\x1b[2Jb"});
     EXPECT_EQ(watched.lines().at(1), "spec  software_architect  read_file: a\\x1b[2Jb");
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "host/event_stream.hpp"
 #include "task/state.hpp"
 
 namespace agentforge::kernel {
@@ -27,10 +28,15 @@ using ::testing::StartsWith;
 
 constexpr const char* task_id = "task-20260102-add-login-1f2e3d4c";
 
-class KeptEvents final : public EventSink {
+class KeptEvents final : public Progress {
 public:
-    void event(std::string_view name, const json::object& fields) override { all.emplace_back(std::string(name), fields); }
+    void event(const Event& event) override {
+        const StreamLine told = line_of(event);
+        all.emplace_back(std::string(told.type), told.fields);
+    }
+    void recorded(const TaskState&, const StageState*, const records::AnyRecord& record) override { records.emplace_back(records::type_of(record.body)); }
     std::vector<std::pair<std::string, json::object>> all;
+    std::vector<std::string> records;
 };
 
 class LogTest : public ::testing::Test {
@@ -56,15 +62,30 @@ protected:
     }
     /// As the journal does it: the record is folded in by `change`, then told.
     template <class Change>
-    void record(json::object record, Change change) {
+    void record(records::Body body, Change change) {
         const StageState left = state_.stage();
         change(state_);
+        records::AnyRecord record{{}, std::move(body)};
+        record.envelope.type = records::type_of(record.body);
         log().recorded(state_, &left, record);
     }
-    void record(json::object fields) { record(std::move(fields), [](TaskState&) {}); }
+    void record(records::Body body) { record(std::move(body), [](TaskState&) {}); }
     void enter_first_stage() {
-        record({{"type", "stage_started"}, {"stage", "intake"}}, [](TaskState& state) { state.stages[0].visits = state.stages[0].attempts = 1; });
+        records::StageStarted started{};
+        started.stage = "intake";
+        record(started, [](TaskState& state) { state.stages[0].visits = state.stages[0].attempts = 1; });
     }
+    void say(std::string text) { log().event(event::Message{"", std::move(text)}); }
+    [[nodiscard]] static records::Gate gate(const std::string& stage) {
+        records::Gate gate{};
+        gate.gate = "red";
+        gate.stage = stage;
+        gate.passed = true;
+        gate.summary = "4 new tests fail";
+        gate.duration_ms = 1234U;
+        return gate;
+    }
+    [[nodiscard]] static event::ToolCalled called() { return {"", "", 3, "read_file", true, ""}; }
 
     [[nodiscard]] std::string text(const std::string& suffix = "") const {
         const auto bytes = read_file(options_.file + suffix);
@@ -102,16 +123,16 @@ TEST_F(LogTest, MakesNoFileBeforeItsFirstLine) {
 }
 
 TEST_F(LogTest, BeginsEachProcessWithItsVersionAndCommand) {
-    log().event("review", {});
+    say("");
     EXPECT_EQ(objects().at(0).at("event"), "run_started");
     EXPECT_EQ(objects().at(0).at("version"), "1.2.3");
     EXPECT_EQ(objects().at(0).at("command"), "start");
 }
 
 TEST_F(LogTest, HasTheSameFieldsFirstOnEachLine) {
-    log().event("review", {});
+    say("");
     enter_first_stage();
-    log().event("gate", {{"gate", "red"}, {"stage", "intake"}, {"passed", true}});
+    record(gate("intake"));
     for (const json::object& line : objects()) {
         std::vector<std::string> first;
         for (const auto& [key, value] : line) { if (first.size() < 10) { first.emplace_back(key); } }
@@ -120,14 +141,14 @@ TEST_F(LogTest, HasTheSameFieldsFirstOnEachLine) {
 }
 
 TEST_F(LogTest, SaysNullWhereThereIsNoTask) {
-    log().event("review", {});
+    say("");
     for (const char* key : {"task_id", "stage", "step", "trace_id", "span_id"}) { EXPECT_TRUE(last().at(key).is_null()) << key; }
 }
 
 TEST_F(LogTest, TiesEachLineToItsTaskStageAndStep) {
     enter_first_stage();
-    record({{"type", "step"}}, [](TaskState& state) { state.steps = 7; });
-    log().event("gate", {{"gate", "tests"}, {"passed", true}});
+    record(records::Step{}, [](TaskState& state) { state.steps = 7; });
+    record(gate("intake"));
     EXPECT_EQ(last().at("task_id"), task_id);
     EXPECT_EQ(last().at("stage"), "intake");
     EXPECT_EQ(last().at("step"), 7);
@@ -149,7 +170,7 @@ TEST_F(LogTest, SpansOfVisitsStagesAndTheTaskDiffer) {
 
 TEST_F(LogTest, FirstTransitionHasNoSource) {
     enter_first_stage();
-    const json::object line = last();
+    const json::object line = objects().at(1);
     EXPECT_EQ(line.at("event"), "stage_transition");
     EXPECT_TRUE(line.at("from_stage").is_null());
     EXPECT_EQ(line.at("to_stage"), "intake");
@@ -161,8 +182,8 @@ TEST_F(LogTest, TransitionHasTheFieldsOfTask012) {
     state_.stages[0].input_tokens = 2000;
     state_.stages[0].output_tokens = 450;
     state_.stages[0].attempts = 3;
-    record({{"type", "stage_completed"}, {"stage", "intake"}}, [](TaskState& state) { state.stage_index = 1; });
-    const json::object line = last();
+    record(records::StageCompleted{"intake", ""}, [](TaskState& state) { state.stage_index = 1; });
+    const json::object line = objects().at(objects().size() - 2);      // Before what the record itself says.
     EXPECT_EQ(line.at("event"), "stage_transition");
     EXPECT_EQ(line.at("from_stage"), "intake");
     EXPECT_EQ(line.at("to_stage"), "spec");
@@ -172,34 +193,53 @@ TEST_F(LogTest, TransitionHasTheFieldsOfTask012) {
     EXPECT_EQ(line.at("retry_count"), 2);
 }
 
+TEST_F(LogTest, RecordsArePassedOnToWhoeverShowsTheRun) {
+    enter_first_stage();
+    EXPECT_THAT(next_.records, ElementsAre("stage_started"));
+}
+
+TEST_F(LogTest, StepOfAnAgentsRunIsNotTheTasks) {
+    options_.level = "debug";
+    record(records::Step{}, [](TaskState& state) { state.steps = 7; });
+    log().event(called());
+    EXPECT_EQ(last().at("step"), 7);
+    EXPECT_EQ(last().at("run_step"), 3);
+}
+
 TEST_F(LogTest, WayBackIsATransitionThatCounts) {
     enter_first_stage();
     state_.stage_index = 1;
-    record({{"type", "cycle_started"}, {"to", "intake"}}, [](TaskState& state) {
+    record(records::CycleStarted{"spec", "intake", ""}, [](TaskState& state) {
         state.stage_index = 0;
         state.stages[0].cycles = 1;
     });
-    EXPECT_EQ(last().at("from_stage"), "spec");
-    EXPECT_EQ(last().at("to_stage"), "intake");
-    EXPECT_EQ(last().at("cycle_count"), 1);
+    ASSERT_THAT(names(), ElementsAre("run_started", "stage_transition", "stage_started", "stage_transition", "cycle"));
+    const json::object line = objects().at(3);
+    EXPECT_EQ(line.at("from_stage"), "spec");
+    EXPECT_EQ(line.at("to_stage"), "intake");
+    EXPECT_EQ(line.at("cycle_count"), 1);
 }
 
 TEST_F(LogTest, EndIsATransitionWithoutATarget) {
     enter_first_stage();
-    record({{"type", "task_completed"}, {"exit_stage", "intake"}});
-    ASSERT_THAT(names(), ElementsAre("run_started", "stage_transition", "stage_transition", "task_completed"));
-    EXPECT_EQ(objects().at(2).at("from_stage"), "intake");
-    EXPECT_TRUE(objects().at(2).at("to_stage").is_null());
+    record(records::TaskCompleted{"intake", ""});
+    ASSERT_THAT(names(), ElementsAre("run_started", "stage_transition", "stage_started", "stage_transition", "task_completed"));
+    EXPECT_EQ(objects().at(3).at("from_stage"), "intake");
+    EXPECT_TRUE(objects().at(3).at("to_stage").is_null());
 }
 
 TEST_F(LogTest, PauseAndItsReasonAreLogged) {
-    record({{"type", "task_paused"}, {"reason", "the machine is needed"}});
+    record(records::TaskPaused{"the machine is needed"});
     EXPECT_EQ(last().at("event"), "task_paused");
     EXPECT_EQ(last().at("reason"), "the machine is needed");
 }
 
 TEST_F(LogTest, FailedModelCallIsAWarningOfTheModel) {
-    record({{"type", "attempt_failed"}, {"code", "AF-LLM-101"}, {"message", "no answer"}, {"attempt", 2}, {"run_step", 1}});
+    records::AttemptFailed failed{};
+    failed.code = "AF-LLM-101";
+    failed.message = "no answer";
+    failed.attempt = 2U;
+    record(failed);
     EXPECT_EQ(last().at("level"), "warning");
     EXPECT_EQ(last().at("component"), "model");
     EXPECT_EQ(last().at("code"), "AF-LLM-101");
@@ -208,7 +248,10 @@ TEST_F(LogTest, FailedModelCallIsAWarningOfTheModel) {
 
 TEST_F(LogTest, AnswersAreLoggedWithTheirTokensAndWithoutTheirWords) {
     options_.level = "debug";
-    record({{"type", "answer"}, {"run_step", 1}, {"answer", {{"text", "long"}}}, {"usage", {{"model", "m"}, {"input_tokens", 10}, {"output_tokens", 2}}}});
+    records::Answer answer{};
+    answer.answer = records::Kept{json::object{{"text", "long"}}, ""};
+    answer.usage = json::object{{"model", "m"}, {"input_tokens", 10}, {"output_tokens", 2}};
+    record(answer);
     EXPECT_EQ(last().at("event"), "model_answered");
     EXPECT_EQ(last().at("input_tokens"), 10);
     EXPECT_FALSE(last().contains("answer"));
@@ -216,37 +259,36 @@ TEST_F(LogTest, AnswersAreLoggedWithTheirTokensAndWithoutTheirWords) {
 
 TEST_F(LogTest, SaysHowLongAGateTook) {
     options_.level = "info";
-    log().event("gate_started", {{"gate", "red"}, {"stage", "red"}});
-    clock_.advance(std::chrono::milliseconds(1234));
-    log().event("gate", {{"gate", "red"}, {"stage", "red"}, {"passed", true}});
+    record(gate("intake"));
     EXPECT_EQ(last().at("duration_ms"), 1234);
 }
 
 TEST_F(LogTest, LeavesOutWhatIsBelowItsLevel) {
     options_.level = "info";
-    log().event("tool", {{"tool", "read_file"}});
+    log().event(called());
     EXPECT_THAT(lines(), IsEmpty());
 }
 
 TEST_F(LogTest, ComponentMayHaveALevelBelowTheOthers) {
     options_.level = "error";
     options_.levels = {{"agent", "debug"}};
-    log().event("tool", {{"tool", "read_file"}});
-    log().event("stage_failed", {});
+    log().event(called());
+    records::StageFailed failed{};
+    record(failed);
     EXPECT_THAT(names(), ElementsAre("tool"));
 }
 
 TEST_F(LogTest, ComponentMayBeSwitchedOff) {
     options_.levels = {{"gate", "off"}};
-    log().event("gate", {{"gate", "red"}});
+    record(gate("intake"));
     EXPECT_THAT(lines(), IsEmpty());
 }
 
 TEST_F(LogTest, ComponentMayBeHeardWhereTheLogIsOff) {
     options_.level = "off";
     options_.levels = {{"people", "info"}};
-    log().event("gate", {{"gate", "red"}});
-    log().event("escalation", {{"id", "ESC-1"}});
+    record(gate("intake"));
+    record(records::EscalationRaised{"intake", "ESC-1"});
     EXPECT_THAT(names(), ElementsAre("escalation"));
 }
 
@@ -274,21 +316,21 @@ TEST_F(LogTest, UnknownFormIsRefused) {
 
 TEST_F(LogTest, TextIsOneLineForPeople) {
     options_.format = "text";
-    log().event("gate", {{"gate", "red"}, {"stage", "red"}, {"passed", true}, {"summary", "4 new tests fail"}});
+    log().event(event::GateTried{"red", "red", true, "4 new tests fail", 7});
     EXPECT_THAT(lines().back(), StartsWith("2026-01-02T00:00:00.000Z info    gate gate stage=red pid="));
     EXPECT_THAT(lines().back(), HasSubstr(" gate=red passed=true summary=\"4 new tests fail\""));
 }
 
 TEST_F(LogTest, WhatATerminalWouldObeyIsWrittenAsText) {
     options_.format = "text";
-    log().event("message", {{"text", "\x1b[31mred\n2026-01-02 forged \xC2\x9B"}});
+    say("\x1b[31mred\n2026-01-02 forged \xC2\x9B");
     EXPECT_EQ(lines().size(), 2U);
     EXPECT_EQ(text().find('\x1b'), std::string::npos);
     EXPECT_EQ(text().find('\x9b'), std::string::npos);
 }
 
 TEST_F(LogTest, FileIsTheUsersAlone) {
-    log().event("review", {});
+    say("");
     struct stat status {};
     ASSERT_EQ(::stat(options_.file.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777U, 0600U);
@@ -297,7 +339,7 @@ TEST_F(LogTest, FileIsTheUsersAlone) {
 TEST_F(LogTest, FullFileIsMovedAsideAndSoManyAreKept) {
     options_.max_file_bytes = 400;
     options_.kept_files = 2;
-    for (int number = 0; number < 12; ++number) { log().event("message", {{"text", std::to_string(number)}}); }
+    for (int number = 0; number < 12; ++number) { say(std::to_string(number)); }
     EXPECT_THAT(text(), HasSubstr("\"text\": \"11\""));
     EXPECT_FALSE(text(".1").empty());
     EXPECT_FALSE(text(".2").empty());
@@ -307,7 +349,7 @@ TEST_F(LogTest, FullFileIsMovedAsideAndSoManyAreKept) {
 TEST_F(LogTest, LinesAreWholeInEveryFile) {
     options_.max_file_bytes = 700;
     options_.kept_files = 20;
-    for (int number = 0; number < 12; ++number) { log().event("message", {{"text", std::to_string(number)}}); }
+    for (int number = 0; number < 12; ++number) { say(std::to_string(number)); }
     std::size_t found = 0;
     for (const std::string suffix : {"", ".1", ".2", ".3", ".4", ".5", ".6", ".7", ".8", ".9", ".10", ".11", ".12"}) {
         EXPECT_LE(text(suffix).size(), options_.max_file_bytes);
@@ -319,7 +361,7 @@ TEST_F(LogTest, LinesAreWholeInEveryFile) {
 TEST_F(LogTest, KeepsNoOlderFileWhereNoneIsWanted) {
     options_.max_file_bytes = 400;
     options_.kept_files = 0;
-    for (int number = 0; number < 5; ++number) { log().event("message", {{"text", std::to_string(number)}}); }
+    for (int number = 0; number < 5; ++number) { say(std::to_string(number)); }
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path() / "logs"), {}), 1);
     EXPECT_THAT(text(), HasSubstr("\"text\": \"4\""));
 }
@@ -329,8 +371,8 @@ TEST_F(LogTest, TwoProcessesLoseNoLineToEachOthersMoves) {
     options_.kept_files = 100;
     const auto other = Log::open(options_, next_, clock_).value();
     for (int number = 0; number < 40; ++number) {
-        log().event("message", {{"text", "a"}});
-        other->event("message", {{"text", "b"}});
+        say("a");
+        other->event(event::Message{"", "b"});
     }
     std::size_t found = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder_.path() / "logs")) {
@@ -344,7 +386,7 @@ TEST_F(LogTest, AFullFileThatCannotBeMovedAsideIsLeftFreeForOthers) {
     options_.max_file_bytes = 400;
     options_.kept_files = 1;
     std::filesystem::create_directories(options_.file + ".1/in the way");
-    for (int number = 0; number < 4; ++number) { log().event("message", {{"text", "a"}}); }
+    for (int number = 0; number < 4; ++number) { say("a"); }
     EXPECT_TRUE(std::ranges::any_of(next_.all, [](const auto& event) { return json::serialize(event.second).find("AF-CLI-120") != std::string::npos; }));
     const FileDescriptor other(::open(options_.file.c_str(), O_WRONLY | O_CLOEXEC));
     EXPECT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
@@ -352,24 +394,24 @@ TEST_F(LogTest, AFullFileThatCannotBeMovedAsideIsLeftFreeForOthers) {
 
 TEST_F(LogTest, WaitsForNobodyWhoMovesTheFullFileAside) {
     options_.max_file_bytes = 400;
-    log().event("message", {{"text", "a"}});
+    say("a");
     const FileDescriptor other(::open(options_.file.c_str(), O_WRONLY | O_CLOEXEC));
     ASSERT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
-    for (int number = 0; number < 4; ++number) { log().event("message", {{"text", "b"}}); }
+    for (int number = 0; number < 4; ++number) { say("b"); }
     EXPECT_THAT(names(), ElementsAre("message", "message", "message", "message", "message"));      // All behind the first, which moved run_started aside.
 }
 
 TEST_F(LogTest, FileThatSomebodyRemovedIsMadeAnew) {
-    log().event("message", {{"text", "1"}});
+    say("1");
     std::filesystem::remove(options_.file);
-    log().event("message", {{"text", "2"}});
+    say("2");
     EXPECT_THAT(text(), HasSubstr("\"2\""));
 }
 
 TEST_F(LogTest, FolderThatSomebodyRemovedIsMadeAnew) {
-    log().event("message", {{"text", "1"}});
+    say("1");
     std::filesystem::remove_all(folder_.path() / "logs");
-    log().event("message", {{"text", "2"}});
+    say("2");
     EXPECT_THAT(text(), HasSubstr("\"2\""));
 }
 
@@ -379,7 +421,7 @@ TEST_F(LogTest, LinkInTheRepositoryIsNotFollowed) {
     ASSERT_TRUE(write_file_atomic(victim, "mine\n", Durability::cached).ok());
     std::filesystem::create_directory(folder_.path() / "logs");
     std::filesystem::create_symlink(victim, options_.file);
-    log().event("message", {});
+    say("");
     EXPECT_EQ(read_file(victim).value(), "mine\n");
     EXPECT_THAT(next_.all.at(0).second.at("message").as_string().c_str(), HasSubstr("AF-CLI-020"));
 }
@@ -388,21 +430,21 @@ TEST_F(LogTest, LinkedFolderInTheRepositoryIsNotFollowed) {
     options_.follow_links = false;
     std::filesystem::create_directory(folder_.path() / "elsewhere");
     std::filesystem::create_directory_symlink(folder_.path() / "elsewhere", folder_.path() / "logs");
-    log().event("message", {});
+    say("");
     EXPECT_TRUE(std::filesystem::is_empty(folder_.path() / "elsewhere"));
 }
 
 TEST_F(LogTest, PipeInItsPlaceIsRefusedAtOnce) {
     std::filesystem::create_directory(folder_.path() / "logs");
     ASSERT_EQ(::mkfifo(options_.file.c_str(), 0600), 0);
-    log().event("message", {});
+    say("");
     EXPECT_THAT(next_.all.at(0).second.at("message").as_string().c_str(), HasSubstr("AF-CLI-020"));
 }
 
 TEST_F(LogTest, WhatCannotBeOpenedIsSaidOnceAndTheRunGoesOn) {
     ASSERT_TRUE(write_file_atomic(folder_.path() / "logs", "a file", Durability::cached).ok());
-    log().event("message", {{"text", "1"}});
-    log().event("message", {{"text", "2"}});
+    say("1");
+    say("2");
     std::vector<std::string> passed;
     for (const auto& [name, fields] : next_.all) { passed.push_back(name); }
     EXPECT_THAT(passed, ElementsAre("log", "message", "message"));
@@ -430,13 +472,13 @@ private:
 };
 
 TEST_F(LogTest, LostLinesAreSaidOnceAndCountedInTheNextLine) {
-    log().event("message", {{"text", "1"}});
+    say("1");
     {
         const NoRoom none(text().size() + 10);
-        log().event("message", {{"text", "2"}});
-        log().event("message", {{"text", "3"}});
+        say("2");
+        say("3");
     }
-    log().event("message", {{"text", "4"}});
+    say("4");
     std::size_t told = 0;
     for (const auto& [name, fields] : next_.all) { told += name == "log" ? 1 : 0; }
     EXPECT_EQ(told, 1U);
@@ -447,12 +489,12 @@ TEST_F(LogTest, LostLinesAreSaidOnceAndCountedInTheNextLine) {
 }
 
 TEST_F(LogTest, NoteMakesNoFolderInARepositoryThatHasNone) {
-    log().note("error", {{"code", "AF-X-001"}}, (folder_.path() / "none").string());
+    log().note(Error{"AF-X-001", "", "", ""}, (folder_.path() / "none").string());
     EXPECT_FALSE(std::filesystem::exists(options_.file));
 }
 
 TEST_F(LogTest, NoteIsNotPassedOn) {
-    log().note("error", {{"code", "AF-X-001"}}, folder_.path().string());
+    log().note(Error{"AF-X-001", "", "", ""}, folder_.path().string());
     EXPECT_TRUE(next_.all.empty());
     EXPECT_EQ(last().at("level"), "error");
     EXPECT_EQ(last().at("component"), "program");

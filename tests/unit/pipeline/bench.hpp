@@ -18,6 +18,7 @@
 #include "base/hash.hpp"
 #include "base/yaml.hpp"
 #include "pipeline/controller.hpp"
+#include "records/records.hpp"
 
 namespace agentforge::kernel::testing {
 
@@ -42,11 +43,16 @@ private:
     std::atomic<std::int64_t> ms_{0};
 };
 
-class Events final : public EventSink {
+/// What watches a run sees: records under their types, and what happens between them.
+class Events final : public EventSink, public RecordObserver {
 public:
-    void event(std::string_view name, const json::object& fields) override {
+    void event(const Event& event) override {
         const std::lock_guard lock(mutex_);
-        seen_.emplace_back(name, fields);
+        std::visit([this](const auto& one) { seen_.emplace_back(one.type, records::to_fields(one)); }, event);
+    }
+    void recorded(const TaskState&, const StageState*, const records::AnyRecord& record) override {
+        const std::lock_guard lock(mutex_);
+        seen_.emplace_back(records::type_of(record.body), records::to_fields(record.body));
     }
     [[nodiscard]] std::size_t count(std::string_view name) const {
         const std::lock_guard lock(mutex_);
@@ -390,6 +396,7 @@ public:
           services{.plugins = plugins, .contracts = contracts, .agents = agents, .events = events, .cancel = cancel, .clock = clock,
                    .model = [this](const AgentDefinition&) -> Result<ModelClient*> { return model.get(); },
                    .budget = {}, .max_output_tokens = 4096, .environment = {}, .hang_grace = std::chrono::milliseconds(0)} {
+        store.observe(&events);
         answers([](const CompletionRequest&) -> Result<Completion> { return Error{"AF-LLM-001", "no model in this test", "", "", ErrorKind::unavailable}; });
     }
 

@@ -222,7 +222,7 @@ TEST_F(InteractiveTest, a_command_from_another_terminal_ends_the_wait_at_the_con
     const auto result = bench.start(options());
     EXPECT_TRUE(result.success) << (result.error ? result.error->to_string() : result.waiting_for);
     EXPECT_TRUE(console->was_cancelled);
-    EXPECT_THAT(bench.events.texts("decided", "by"), ElementsAre("other terminal", "other terminal"));
+    EXPECT_THAT(bench.events.texts("action_decided", "decided_by"), ElementsAre("other terminal", "other terminal"));
 }
 
 TEST_F(InteractiveTest, who_answers_at_the_console_second_is_told_that_the_first_counts) {
@@ -339,8 +339,8 @@ protected:
     }
     void answer_by_file(const std::string& id) const { write_answer(id, id.starts_with("ESC-") ? "answer: from a file\nresolved_by: filer\n" : "approved: true\ndecided_by: filer\n"); }
     [[nodiscard]] std::vector<std::string> answered_by() const {
-        auto names = bench.events.texts("resolved", "by");
-        for (std::string& name : bench.events.texts("decided", "by")) { names.push_back(std::move(name)); }
+        auto names = bench.events.texts("escalation_resolved", "resolved_by");
+        for (std::string& name : bench.events.texts("approval_decided", "decided_by")) { names.push_back(std::move(name)); }
         return names;
     }
     std::function<StageResult(StageContext&)> asks;

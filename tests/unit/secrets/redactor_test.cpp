@@ -308,11 +308,11 @@ TEST(Redactor, SaysWhetherThereIsAnythingToHide) {
 
 TEST(Redactor, AnEventIsPassedOnWithoutSecrets) {
     struct Kept final : EventSink {
-        void event(std::string_view, const json::object& fields) override { text = json::serialize(fields); }
+        void event(const Event& event) override { text = std::get<event::Logged>(event).message + json::serialize(std::get<event::Logged>(event).fields.value()); }
         std::string text;
     } kept;
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
-    RedactingSink(*redactor, kept).event("log", {{"message", "it is Zx8Cv5Bn2Mq1"}});
+    RedactingSink(*redactor, kept).event(event::Logged{2, "it is Zx8Cv5Bn2Mq1", {}, json::object{{"also", "Zx8Cv5Bn2Mq1"}}});
     EXPECT_THAT(kept.text, testing::AllOf(HasSubstr("it is "), Not(HasSubstr("Zx8Cv5Bn2Mq1"))));
 }
 

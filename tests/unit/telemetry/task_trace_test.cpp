@@ -29,9 +29,11 @@ Trace trace_of(const std::string& journal, Sequence handover = 0) {
     for (const Record& record : *records) {
         std::optional<StageState> left;
         if (!trace.state.stages.empty()) { left = trace.state.stage(); }
-        EXPECT_TRUE(fold(trace.state, record.body).ok());
+        const auto read = fold_and_read(trace.state, record.body);
+        EXPECT_TRUE(read.ok());
+        if (!read.ok()) { return trace; }
         trace.state.seq = record.seq;
-        Additions additions = process->take(trace.state, left ? &*left : nullptr, record.body);
+        Additions additions = process->take(trace.state, left ? &*left : nullptr, *read);
         trace.spans.insert(trace.spans.end(), additions.spans.begin(), additions.spans.end());
         trace.measurements.insert(trace.measurements.end(), additions.measurements.begin(), additions.measurements.end());
         if (record.seq == handover) { process = std::make_unique<TaskTrace>(names_of); }
