@@ -150,7 +150,6 @@ std::string finding(const VariedFunction& function, const std::vector<ToldCall>&
         if (call.function == function.id && call.own) { known.insert(call.list); }
     }
     std::set<double> given;
-    std::set<double> given_to_any;
     std::set<double> other;
     std::set<std::vector<double>> written;
     std::vector<ToldCall> near;
@@ -160,7 +159,6 @@ std::string finding(const VariedFunction& function, const std::vector<ToldCall>&
         if (call.gave == ToldCall::Gave::other) { return {}; }
         const bool is_number = call.gave == ToldCall::Gave::number;
         if (call.own) {
-            if (is_number) { given_to_any.insert(call.result); }
             if (!is_number || call.list.size() < 2) { continue; }
             given.insert(call.result);
             if (is_written(call, sources)) { written.insert(call.list); }
@@ -183,7 +181,7 @@ std::string finding(const VariedFunction& function, const std::vector<ToldCall>&
     if (given.size() >= fewest_results || (given.size() == 2 && !given.contains(*other.begin()))) {
         return "`" + function.name + "` of " + function.file + " gives " + results + " and " + same + " " + all;
     }
-    if (function.declared && function.ignores_list && given == other && given_to_any == other) {
+    if (function.declared && function.ignores_list && given == other) {
         return "`" + function.name + "` of " + function.file + " does not look at its list and gives " + same + " for the tests' lists and " + all;
     }
     return {};
