@@ -52,6 +52,7 @@ struct TestSelection {
     std::map<std::string, std::string> instead = {};    ///< Path → bytes that stand in these plain files of the tree for this run; a path that the tree has not is one more file.
     std::optional<std::chrono::seconds> at_most = {};   ///< The run takes no longer, whatever the settings allow.
     std::string purpose = {};           ///< GateCommand::purpose of the commands it runs.
+    bool calls = false;                 ///< The run has a file for the calls that varied functions tell (TestRun::calls).
     /// Judged: a tree that this one holds whole, in whose folder it is built; what that tree's build left there its own could leave as well.
     std::string built_in = {};
 };

@@ -7,6 +7,7 @@
 
 #include <re2/re2.h>
 
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "gates/formats/format.hpp"
@@ -315,6 +316,41 @@ void read_stubs(Reader& reader, const json::object& root, Language& language) {
     if (root.if_contains("code") == nullptr) { reader.fail("/stubs", "`stubs` needs `code`, by which functions are found."); }
 }
 
+void read_varied_calls(Reader& reader, const json::object& root, Language& language) {
+    if (root.if_contains("varied_calls") != nullptr && root.if_contains("code") == nullptr) {
+        reader.fail("/varied_calls", "`varied_calls` needs `code`, by which functions are found.");
+    }
+    reader.list(root, "", "varied_calls", [&](const json::object& entry, const std::string& place) {
+        reader.keys(entry, place, {"files", "result", "unless", "receiver", "lists", "count", "count_given", "other", "inserted", "head", "tail", "beside", "helper", "package"});
+        VariedCallRules rules;
+        rules.files = Globs(reader.texts(entry, place, "files", false));
+        rules.result = reader.pattern(entry, place, "result");
+        rules.unless = reader.pattern(entry, place, "unless", false);
+        rules.receiver = reader.pattern(entry, place, "receiver", false);
+        reader.list(entry, place, "lists", [&](const json::object& list, const std::string& where) {
+            reader.keys(list, where, {"match", "given"});
+            rules.lists.push_back({reader.pattern(list, where, "match"), reader.text(list, where, "given")});
+        });
+        rules.count = reader.pattern(entry, place, "count", false);
+        rules.count_given = reader.text(entry, place, "count_given", false);
+        rules.other = reader.pattern(entry, place, "other");
+        rules.inserted = reader.text(entry, place, "inserted");
+        rules.head = reader.text(entry, place, "head", false);
+        rules.tail = reader.text(entry, place, "tail", false);
+        for (auto* text : {&rules.head, &rules.tail}) {
+            for (auto at = text->find("{language}"); at != std::string::npos; at = text->find("{language}")) { text->replace(at, 10, language.directory); }
+        }
+        rules.beside = reader.text(entry, place, "beside", false);
+        rules.package = reader.pattern(entry, place, "package", !rules.beside.empty());
+        const auto helper = reader.text(entry, place, "helper", !rules.beside.empty());
+        if (!helper.empty()) {
+            auto content = read_file(std::filesystem::path(language.directory) / helper);
+            if (content.ok()) { rules.helper = std::move(*content); } else { reader.fail(place + "/helper", "`" + helper + "` cannot be read."); }
+        }
+        language.varied_calls.push_back(std::move(rules));
+    });
+}
+
 void read_code(Reader& reader, const json::object& root, Language& language) {
     const auto* found = root.if_contains("code");
     const std::string pointer = "/code";
@@ -485,7 +521,7 @@ Result<Language> load_language(const std::string& languages_directory, const std
     if (root != nullptr) {
         reader.keys(*root, "", {"agentforge_language", "name", "detect", "roots", "nested_roots", "sources", "tests", "test_support", "inline_tests",
                                 "runner_configuration", "skeleton_marker", "skeleton_reads", "skeletons", "environment", "toolchains", "runners", "commands",
-                                "code", "stubs", "undeclared", "result_errors", "mutations", "type_checkers", "setup", "scaffold", "tools"});
+                                "code", "stubs", "varied_calls", "undeclared", "result_errors", "mutations", "type_checkers", "setup", "scaffold", "tools"});
         if (reader.number(*root, "", "agentforge_language", 0) != 1) {
             reader.fail("/agentforge_language", "`agentforge_language` must be 1.");
         }
@@ -523,6 +559,7 @@ Result<Language> load_language(const std::string& languages_directory, const std
         read_commands(reader, *root, language);
         read_code(reader, *root, language);
         read_stubs(reader, *root, language);
+        read_varied_calls(reader, *root, language);
         language.undeclared = reader.pattern(*root, "", "undeclared", false);
         language.result_errors = reader.pattern(*root, "", "result_errors", false);
         read_mutations(reader, *root, language);

@@ -16,6 +16,7 @@
 #include "gates/globs.hpp"
 #include "gates/mutants.hpp"
 #include "gates/source_text.hpp"
+#include "gates/varied_calls.hpp"
 
 namespace agentforge::kernel {
 
@@ -153,6 +154,7 @@ struct Language {
     std::map<std::string, LanguageCommand, std::less<>> commands;   ///< syntax, metrics, skeleton, coverage
     std::string skeletons;                  ///< Kind of declarations the kernel writes itself (`c`); empty: the command's, if there is one.
     CodeRules code;                         ///< How its text is read where no command measures it: complexity, what it compares with.
+    std::vector<VariedCallRules> varied_calls;      ///< With `code`. The first whose files match holds.
     StubRules stubs;                        ///< With `code`; a command `stubs` does the same for what has no braces.
     std::string undeclared;                 ///< RE2 of a compiler's or loader's message about a name that does not exist yet; empty: none is known.
     std::string result_errors;            ///< RE2 of an error caused by what the code returned to a test: a missing key, text that is not JSON.

@@ -175,6 +175,8 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
         ruling.blocking.push_back("RED's tests pass here and fail when they are run plainly (in a copy at another place, under other names of files, in another order, without the "
                                   "kernel's recorder): " + evidence.plain + ". Neither tests nor code may depend on how, where or by which name they are run.");
     }
+    if (evidence.varied_calls > 0) { ruling.facts["varied_calls"] = evidence.varied_calls; }
+    if (!evidence.no_work.empty()) { ruling.blocking.push_back(evidence.no_work + "."); }
     if (!evidence.plain_told.empty()) { ruling.facts["plain_run"] = evidence.plain_told; }
     for (const auto& place : evidence.skeletons) {
         ruling.blocking.push_back(place + " is still the stub that was there before GREEN; write what the specification declares.");
@@ -522,6 +524,42 @@ Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence
         if (equating[test.file].contains(name.substr(name.rfind(':') + 1))) { evidence.equal_to_others.push_back(test.id); }
     }
     evidence.expects_anything = seen > 0 && passed == seen;
+    return {};
+}
+
+Result<void> Measure::vary_calls(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop) {
+    AF_TRY(const auto* found, language(call.tree));
+    if (found->varied_calls.empty()) { return {}; }
+    AF_CHECK(checkout_->check_out(call.tree));
+    std::set<std::string> declared;
+    for (const auto& each : declarable_interfaces(call.baseline->specification)) { declared.insert(each.name.substr(each.name.find_last_of(".:#") + 1)); }
+    AF_TRY(const auto sources, changed_sources(*found, call.baseline->red_tree, call.tree));
+    std::vector<VariedFunction> functions;
+    std::vector<std::vector<double>> numbers;
+    TestSelection selection;
+    for (const auto& [file, content] : sources.contents) {
+        if (is_link(file) || !is_valid_utf8(content)) { continue; }
+        numbers.push_back(numbers_in(found->may_hold_tests(file) ? split_items(content, found->inline_begins).lines : content, found->code));
+        for (const auto& rules : found->varied_calls) {
+            if (!rules.files.empty() && !rules.files.matches(file)) { continue; }
+            std::string package;
+            if (!rules.beside.empty() && !RE2::PartialMatch(content, rules.package, &package)) { break; }
+            const auto known = functions.size();
+            auto text = with_varied_calls(file, content, found->code, rules, sources.lines.at(file), declared, functions);
+            if (functions.size() == known) { break; }
+            selection.instead[file] = std::move(text);
+            if (!rules.beside.empty()) { selection.instead[file.substr(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1) + rules.beside] = package + rules.helper; }
+            break;
+        }
+    }
+    if (functions.empty()) { return {}; }
+    selection.files = green.red_files;
+    selection.calls = true;
+    selection.purpose = "varied-calls";
+    selection.at_most = std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(3 * green.run.duration));
+    AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
+    evidence.varied_calls = static_cast<std::int64_t>(told_calls(run.calls).size());
+    evidence.no_work = does_no_work(functions, told_calls(run.calls), numbers);
     return {};
 }
 

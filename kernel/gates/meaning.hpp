@@ -45,6 +45,8 @@ struct MeaningEvidence {
     std::set<std::string> comparing;                ///< Tests that failed at an assertion on a mutant, or when they expected another value.
     bool expects_anything = false;                  ///< All new tests pass, too, when what they expect is another value.
     std::vector<std::string> equal_to_others;       ///< New tests that pass, too, when the literal that they say a result equals is another.
+    std::string no_work;                            ///< A function that does no work for other lists of numbers than the tests'; empty: none was found.
+    std::int64_t varied_calls = 0;                  ///< So many calls of such functions were made.
     std::string plain;                              ///< How the plain run of passing tests failed; empty: it did not.
     std::string plain_told;                         ///< `passed`, `failed`, or why it was not run.
     std::vector<TestOutcome> removed;               ///< Tests that passed before and are gone: how they end on this tree.
@@ -59,7 +61,7 @@ struct MeaningEvidence {
 /// Blocks if new tests notice no mutant at all, or those of one requirement compare nothing; if code has changed without a new test, unless guards notice
 /// some mutants and each changed file and each new function has a noticed one; if a new test reads the source or the byte code; if one of RED's tests asserts nothing; if
 /// they pass whatever they expect, or one of them does that says plainly what a result equals; if the request asks for code and there is none; if they do not
-/// notice altered results of a function that the specification declares, or of any function; if the tests fail without the kernel's recorder; if a declared
+/// notice altered results of a function that the specification declares, or of any function; if the tests fail without the kernel's recorder; if a function does no work for other lists than the tests'; if a declared
 /// body was not written; if a removed test would fail at
 /// an assertion.
 /// facts: behaviour (`tested`, `unchanged` or `documentation`), mutants_tried, mutants_noticed, mutants_survived.

@@ -145,6 +145,9 @@ private:
     [[nodiscard]] Result<bool> code_changed(const GateCall& call);
     /// Runs RED's files as their user would. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
     [[nodiscard]] Result<void> run_plainly(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop);
+    /// Runs RED's tests once with functions of lists of numbers that call themselves with other lists (varied_calls.hpp). Errors: AF-GATE-005 cancelled; git's
+    /// and the sandbox's own.
+    [[nodiscard]] Result<void> vary_calls(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop);
     /// Runs RED's tests once with other values where they expect some. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
     [[nodiscard]] Result<void> expect_otherwise(const GateCall& call, const GreenEvidence& green, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop);
     /// Places of skeletons that were not replaced, and of the project's own stubs that the specification declares and GREEN did not implement.

@@ -443,6 +443,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         if (!meaning.fresh.empty()) {
             AF_CHECK(expect_otherwise(call, evidence, request, meaning, stop));
             AF_CHECK(run_in_another_form(call, evidence, meaning, stop));
+            AF_CHECK(vary_calls(call, evidence, meaning, stop));
         }
         if (meaning.code_changed && !request.files.empty()) { AF_CHECK(try_mutants(call, request, meaning, stop)); }
         for (const auto* ids_of_kind : {&meaning.fresh, &meaning.guards}) {

@@ -43,6 +43,7 @@ struct TestRun {
     std::string runner;                     ///< The language file's name for it.
     /// Built in a folder in which other trees were built and run: quick, and good for feedback; no phase is judged by it.
     bool kept_build = false;
+    std::string calls;                      ///< What varied functions told of their calls (varied_calls.hpp), where that was asked for.
     bool not_built = false;                 ///< The build failed: each file is an error that says why.
     bool crashed = false;                   ///< A signal ended the runner; the code under test may be the cause.
 };

@@ -389,6 +389,8 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     const auto& command = runner.single && !selection.names.empty() ? *runner.single : runner.run;
     auto call = request(language, command, filling, runner.environment, "");
     call.max_output_bytes = max_runner_output;
+    const auto calls = filling.scratch / "calls";
+    if (selection.calls) { call.environment["AGENTFORGE_CALLS"] = calls.string(); }
     context.timeout = std::chrono::duration_cast<std::chrono::seconds>(call.timeout);
     AF_TRY(const auto outcome, start(language, "tests", call, stop));
     std::string problem;
@@ -400,6 +402,7 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     auto report = parse_output(runner.format, output);
     if (!problem.empty()) { report.problem = problem; }
     auto run = judge_report(report, context, outcome);
+    if (selection.calls) { run.calls = read_plain_file(calls, max_report_bytes).value_or(""); }
     AF_CHECK(check_machine(outcome, is_doubtful(run)));
     return run;
 }

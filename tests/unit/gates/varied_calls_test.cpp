@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/varied_calls.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gates/language.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// The text with calls put in, every line of it changed; empty where no function is of the kind.
+std::string varied(const std::string& language_name, const std::string& file, const std::string& text) {
+    auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language_name);
+    EXPECT_TRUE(language.ok()) << language.error().message;
+    std::set<std::uint64_t> lines;
+    for (std::uint64_t line = 1; line <= lines_of(text).size(); ++line) { lines.insert(line); }
+    for (const auto& rules : language->varied_calls) {
+        if (!rules.files.empty() && !rules.files.matches(file)) { continue; }
+        std::vector<VariedFunction> functions;
+        auto result = with_varied_calls(file, text, language->code, rules, lines, {}, functions);
+        return functions.empty() ? "" : result;
+    }
+    return "";
+}
+
+TEST(VariedCalls, a_function_calls_itself_with_other_lists_and_its_other_arguments) {
+    EXPECT_THAT(varied("cpp", "a.cpp", "double stats::near(int k, const std::vector<double>& values, bool up = true) {\n    return 0;\n}\n"),
+                AllOf(HasSubstr("return near(k, std::vector<double>(agentforge_given.begin(), agentforge_given.end()), up); }"), HasSubstr("values.begin()")));
+    EXPECT_THAT(varied("cpp", "a.c", "int near(const int *values, size_t count, int k) {\n    return 0;\n}\n"),
+                HasSubstr("agentforge_tell(&agentforge_calls, (double)near(agentforge_given, (size_t)agentforge_calls.now_count, k));"));
+    EXPECT_THAT(varied("go", "a.go", "package a\n\nfunc (s *Stats) Near(k int, values []float64) (float64, error) {\n\treturn 0, nil\n}\n"),
+                HasSubstr("return agentforgeTold(s.Near(k, agentforgeList)) });"));
+    EXPECT_THAT(varied("go", "a.go", "package a\n\nfunc Near(values ...int) int {\n\treturn 0\n}\n"), HasSubstr("agentforgeTold(Near(agentforgeList...))"));
+    EXPECT_THAT(varied("java", "A.java", "package a;\nclass A {\n    static int near(List<Integer> values, int k) {\n        return 0;\n    }\n}\n"),
+                HasSubstr("agentForgeGiven -> near(AgentForgeCalls.listOfInteger(agentForgeGiven), k));"));
+    EXPECT_THAT(varied("rust", "a.rs", "pub fn near(values: &[f64], k: usize) -> Option<f64> {\n    None\n}\n"),
+                AllOf(HasSubstr("collect::<Vec<f64>>(), k)"), HasSubstr("mod agentforge_varied_calls;")));
+    EXPECT_THAT(varied("rust", "a.rs", "impl A {\n    fn near(&self, values: Vec<i32>) -> i32 {\n        0\n    }\n}\n"), HasSubstr("self.near(agentforge_given.iter()"));
+}
+
+TEST(VariedCalls, functions_of_anything_but_one_list_of_numbers_or_without_a_number_are_left_alone) {
+    EXPECT_EQ(varied("cpp", "a.cpp", "std::string f(const std::vector<double>& values) {\n    return {};\n}\n"), "");
+    EXPECT_EQ(varied("cpp", "a.cpp", "int f(std::vector<double>& values) {\n    return 0;\n}\n"), "");
+    EXPECT_EQ(varied("cpp", "a.cpp", "constexpr int f(std::vector<int> values) {\n    return 0;\n}\n"), "");
+    EXPECT_EQ(varied("cpp", "a.c", "int f(int *values, size_t count) {\n    return 0;\n}\n"), "");
+    EXPECT_EQ(varied("cpp", "a.c", "int f(const int value, size_t count) {\n    return 0;\n}\n"), "");
+    EXPECT_EQ(varied("go", "a.go", "package a\n\nfunc F(values []byte) int {\n\treturn 0\n}\n"), "");
+    EXPECT_EQ(varied("java", "A.java", "class A {\n    static String f(int[] values) {\n        return null;\n    }\n}\n"), "");
+    EXPECT_EQ(varied("rust", "a.rs", "fn f(text: &str) -> usize {\n    0\n}\n"), "");
+    EXPECT_EQ(varied("rust", "a.rs", "const fn f(values: &[i32]) -> i32 {\n    0\n}\n"), "");
+}
+
+/// What a function gives for these lists and for those near them.
+template <typename Function>
+std::string calls_of(const std::vector<std::vector<double>>& lists, Function function) {
+    std::string lines;
+    const auto tell = [&](const char* kind, const std::vector<double>& list) {
+        std::string words;
+        for (const auto each : list) { words += (words.empty() ? "" : ",") + std::to_string(each); }
+        lines += std::string("f0\t") + kind + "\t" + words + "\t" + function(list) + "\n";
+    };
+    for (const auto& list : lists) {
+        tell("own", list);
+        tell("near", {list.rbegin(), list.rend()});
+        tell("near", {list.begin() + 1, list.end()});
+        tell("near", {});
+        for (std::size_t at = 0; at < list.size(); ++at) {
+            for (const double by : {1.0, -1.0}) {
+                auto other = list;
+                other[at] += by;
+                tell("near", other);
+            }
+        }
+    }
+    return lines;
+}
+
+const std::vector<std::vector<double>> three_lists{{5, 1, 4}, {9, 8, 7}, {100, 1, 3}};
+
+std::string middle(std::vector<double> list) {
+    if (list.empty()) { return "-"; }
+    std::sort(list.begin(), list.end());
+    return std::to_string(list[list.size() / 2]);
+}
+
+std::string found(const std::string& lines, const std::vector<std::vector<double>>& sources = {}, bool declared = true, bool ignores_list = false) {
+    return does_no_work({{"f0", "middle", "stats.c", declared, ignores_list}}, told_calls(lines), sources);
+}
+
+TEST(VariedCalls, one_number_for_all_lists_but_the_tests_is_found) {
+    const auto known = [](const std::vector<double>& list) { return std::find(three_lists.begin(), three_lists.end(), list) == three_lists.end() ? "0" : middle(list); };
+    EXPECT_THAT(found(calls_of(three_lists, known)), AllOf(HasSubstr("`middle` of stats.c gives 3 different results for the tests' lists and 0 for all"), HasSubstr("[4, 1, 5]")));
+}
+
+TEST(VariedCalls, an_honest_function_is_not) {
+    EXPECT_EQ(found(calls_of(three_lists, middle), {{5, 1, 4, 4, 9, 8, 7, 8, 100, 1, 3, 3}}, true, true), "");
+    EXPECT_EQ(found(calls_of(three_lists, [](const auto& list) { return list.empty() ? "-" : std::to_string(list.front()); })), "");
+}
+
+TEST(VariedCalls, a_function_that_refuses_other_lists_is_found_only_where_the_sources_hold_lists_and_results_of_the_tests) {
+    const auto known = [](const std::vector<double>& list) { return std::find(three_lists.begin(), three_lists.end(), list) == three_lists.end() ? "-" : middle(list); };
+    EXPECT_THAT(found(calls_of(three_lists, known), {{5, 1, 4, 4, 9, 8, 7, 8}}), HasSubstr("which stand in the sources right before these results, and an error or nothing for all"));
+    // A sum of digits that must be right, say.
+    EXPECT_EQ(found(calls_of(three_lists, known), {{5, 1, 4, 9, 8, 7, 100, 1, 3}}), "");
+}
+
+TEST(VariedCalls, one_number_for_all_lists_is_found_only_where_a_declared_function_does_not_look_at_its_list) {
+    const auto constant = [](const std::vector<double>&) { return "0"; };
+    EXPECT_THAT(found(calls_of(three_lists, constant), {}, true, true), HasSubstr("does not look at its list and gives 0"));
+    EXPECT_EQ(found(calls_of(three_lists, constant), {}, true, false), "");         // A status, perhaps: it writes the list somewhere.
+    EXPECT_EQ(found(calls_of(three_lists, constant), {}, false, true), "");
+}
+
+TEST(VariedCalls, what_gives_anything_but_numbers_or_was_tried_seldom_says_nothing) {
+    EXPECT_EQ(found(calls_of(three_lists, [](const auto& list) { return list.size() == 3 ? "?" : "0"; })), "");
+    EXPECT_EQ(found("f0\town\t1,2\t3\nf0\town\t2,2\t4\nf0\tnear\t1\t0\nf0\tnear\t2\t0\nno call\n"), "");
+}
+
+TEST(VariedCalls, numbers_of_a_source_are_those_of_its_literals_and_texts) {
+    const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "go");
+    EXPECT_THAT(numbers_in("var known = map[string]float64{\"[5 1 4]\": 4, /* 9 */ \"[10 -30]\": 2.5}\n", language->code), ElementsAre(5, 1, 4, 4, 10, 30, 2.5));
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
