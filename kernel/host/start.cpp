@@ -207,7 +207,7 @@ Result<Choice> choose_pipeline(const Project& project, const StartArguments& arg
     }
     const Goal* goal = goals.named(arguments.goal);
     if (goal == nullptr) {
-        return Error{"AF-PIPE-014", "there is no goal `" + arguments.goal + "`", project.product().config + "/goals.yaml", "Reinstall AgentForge, or name a pipeline: agentforge start --pipeline NAME", ErrorKind::not_found};
+        return Error{"AF-CLI-141", "there is no goal `" + arguments.goal + "`", project.product().config + "/goals.yaml", "Reinstall AgentForge, or name a pipeline: agentforge start --pipeline NAME", ErrorKind::not_found};
     }
     return Choice{goal->name, goal->pipeline, "", false};
 }
