@@ -11,6 +11,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "config/goals.hpp"
 #include "git/repository.hpp"
 #include "host/command_line.hpp"
 #include "host/compare.hpp"
@@ -27,6 +28,8 @@ namespace agentforge::kernel {
 namespace {
 
 struct StartArguments {
+    std::string goal;               ///< The command's own; empty: `start`, where the request says it.
+    bool takes_path = false;        ///< A file or folder may stand for the request.
     std::string request;
     std::string pipeline;
     std::string exit_after;
@@ -185,9 +188,58 @@ Result<void> check_interactive(const Project& project, const PipelineTemplate& p
     return {};
 }
 
+/// Which pipeline the request takes, and what decided: the command, --pipeline, a `pipeline.default` that somebody has set, or the request's words.
+struct Choice {
+    std::string goal;               ///< Empty where the pipeline was named.
+    std::string pipeline;
+    std::string word;               ///< Of the request; empty where no word decided.
+    bool from_request = false;
+};
+
+Result<Choice> choose_pipeline(const Project& project, const StartArguments& arguments, const std::string& request) {
+    if (!arguments.pipeline.empty()) { return Choice{"", arguments.pipeline, "", false}; }
+    const auto set = project.settings().origin("pipeline.default");
+    if (arguments.goal.empty() && set && set->layer != "built-in") { return Choice{"", project.settings().text("pipeline.default"), "", false}; }
+    AF_TRY(const Goals goals, Goals::load(project.product().config + "/goals.yaml"));
+    if (arguments.goal.empty()) {
+        ChosenGoal chosen = goals.of_request(request);
+        return Choice{std::move(chosen.goal), std::move(chosen.pipeline), std::move(chosen.word), true};
+    }
+    const Goal* goal = goals.named(arguments.goal);
+    if (goal == nullptr) {
+        return Error{"AF-CLI-141", "there is no goal `" + arguments.goal + "`", project.product().config + "/goals.yaml", "Reinstall AgentForge, or name a pipeline: agentforge start --pipeline NAME", ErrorKind::not_found};
+    }
+    return Choice{goal->name, goal->pipeline, "", false};
+}
+
+void name_choice(Program& program, const Choice& choice) {
+    if (!choice.from_request || program.quiet || program.json_output || program.stream_output) { return; }
+    program.err << "agentforge: goal " << choice.goal << ", pipeline " << choice.pipeline << ", "
+                << (choice.word.empty() ? "as no word of the request says another" : "by the word \"" + printable(choice.word, 80) + "\" of the request")
+                << " (--pipeline takes another)\n";
+}
+
+/// A file or folder in place of words: what is to be done with it is the command's to say.
+Result<std::string> request_about_path(const Program& program, const Project& project, const std::string& given) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    const bool one_word = given.find_first_of(" \t\r\n") == std::string::npos;
+    const bool like_a_path = one_word && (given.find('/') != std::string::npos || given == "." || given == "..");
+    const fs::path named = program.directory / given;
+    if (given.size() > 4000 || given.find_first_of("\r\n") != std::string::npos || !fs::exists(fs::symlink_status(named, error))) {
+        if (!like_a_path) { return given; }
+        return Error{"AF-CLI-140", "there is no file or folder `" + printable(given, 120) + "`", program.directory.string(), "name one of the repository, or say in words what is to be looked at", ErrorKind::not_found};
+    }
+    const fs::path inside = fs::weakly_canonical(named, error).lexically_relative(fs::weakly_canonical(project.place().root, error));
+    if (inside.empty() || *inside.begin() == "..") {
+        return Error{"AF-CLI-140", "`" + printable(given, 120) + "` lies outside of the repository", project.place().root.string(), "name a file or folder of the repository", ErrorKind::invalid};
+    }
+    return inside == "." ? std::string("Review the whole repository") : "Review " + inside.generic_string() + (fs::is_directory(named, error) ? "/" : "") + " of this repository";
+}
+
 /// What `start` would do, and nothing done: the same checks, no task, no file.
-int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments, const std::string& request, const GateReadiness& gates,
-              const std::vector<std::string>& changed) {
+int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments, const Choice& choice, const std::string& request,
+              const GateReadiness& gates, const std::vector<std::string>& changed) {
     const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
     json::array stages;
     std::string text;
@@ -212,7 +264,7 @@ int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeli
     if (program.json_output) {
         json::array left_out;
         if (!arguments.include_uncommitted) { for (const std::string& path : changed) { left_out.emplace_back(path); } }
-        json::object told{{"dry_run", true}, {"request", request}, {"pipeline", pipeline.name}, {"exit_stage", exit}, {"backend", project.settings().text("llm.backend")},
+        json::object told{{"dry_run", true}, {"request", request}, {"goal", pipeline.goal_type}, {"decided_by", choice.word}, {"pipeline", pipeline.name}, {"exit_stage", exit}, {"backend", project.settings().text("llm.backend")},
                           {"interactive", wants_interactive(project, arguments)}, {"stages", std::move(stages)}, {"limits", limits}, {"gates", gates_json(gates)}, {"excluded_changes", std::move(left_out)}};
         if (program.stream_output) { end_event_stream(program.out, std::move(told)); } else { program.print_json(told); }
         return 0;
@@ -240,16 +292,23 @@ int tell_compared(Program& program, Project& project, const PipelineResult& resu
     return code;
 }
 
-int start_task(Program& program, StartArguments arguments, const std::string& request) {
+int start_task(Program& program, StartArguments arguments, std::string request) {
     const auto progress = make_progress(program);
     auto opened = Project::open(program, *progress);
     if (!opened.ok()) { return program.fail(opened.error()); }
     Project& project = **opened;
+    if (arguments.takes_path) {
+        auto about = request_about_path(program, project, request);
+        if (!about.ok()) { return program.fail(about.error()); }
+        request = std::move(*about);
+    }
     if (const auto words = check_request_is_no_path(request, {program.directory, project.place().root}); !words.ok()) { return program.fail(words.error()); }
 
-    const std::string name = arguments.pipeline.empty() ? project.settings().text("pipeline.default") : arguments.pipeline;
-    auto pipeline = project.pipelines().get(name);
+    const auto choice = choose_pipeline(project, arguments, request);
+    if (!choice.ok()) { return program.fail(choice.error()); }
+    auto pipeline = project.pipelines().get(choice->pipeline);
     if (!pipeline.ok()) { return program.fail(pipeline.error()); }
+    name_choice(program, *choice);
     std::vector<std::string> named = arguments.approve;
     if (!arguments.exit_after.empty()) { named.push_back(arguments.exit_after); }
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
@@ -271,7 +330,7 @@ int start_task(Program& program, StartArguments arguments, const std::string& re
     }
     const auto changed_files = uncommitted_changes(project);
     name_uncommitted_changes(program, changed_files, arguments.include_uncommitted);
-    if (arguments.dry_run) { return changed_files.ok() ? tell_plan(program, project, *pipeline, arguments, request, *gates, *changed_files) : program.fail(changed_files.error()); }
+    if (arguments.dry_run) { return changed_files.ok() ? tell_plan(program, project, *pipeline, arguments, *choice, request, *gates, *changed_files) : program.fail(changed_files.error()); }
     std::error_code error;
     const bool first = !std::filesystem::exists(project.place().agentforge, error);
     if (const auto made = prepare_project_folder(project.place(), false); !made.ok()) { return program.fail(made.error()); }
@@ -308,13 +367,49 @@ int run_start(Program& program, const StartArguments& arguments) {
     return arguments.detach ? detach(program, work) : work();
 }
 
-}  // namespace
+/// A command that begins a task. `goal`: what it is for; empty where the request says it.
+struct StartCommand {
+    const char* name;
+    const char* description;
+    const char* goal;
+    bool takes_path;
+    const char* footer;
+};
 
-void add_start(CLI::App& app, Program& program) {
+constexpr StartCommand start_commands[] = {
+    {"start", "Take a request to a verified commit", "", false,
+     "Examples:\n"
+     "  agentforge start \"Add OAuth2 authentication\"\n"
+     "  agentforge start \"Add a cache\" --supervised --exit-after spec\n"
+     "  agentforge start \"Add a cache\" --interactive\n"
+     "  agentforge start \"Add a cache\" --dry-run\n"
+     "  agentforge start \"Add a cache\" --detach\n"
+     "  agentforge start \"Add a cache\" --set llm.backend=cli --set llm.preset=claude"},
+    {"design", "Take a request to a reviewed specification", "design", false,
+     "Examples:\n"
+     "  agentforge design \"Add OAuth2 authentication\"\n"
+     "  agentforge design \"Add a cache\" --approve spec"},
+    {"implement", "Take a request to a verified commit, whatever its words", "implement", false,
+     "Examples:\n"
+     "  agentforge implement \"Plan B for slow disks: a cache\"\n"
+     "  agentforge implement \"Add a cache\" --supervised"},
+    {"review", "Have code looked at, and nothing written", "review", true,
+     "Examples:\n"
+     "  agentforge review src/auth\n"
+     "  agentforge review \"How do we handle expired tokens?\" --model large"},
+};
+
+void add_start_command(CLI::App& app, Program& program, const StartCommand& kind) {
     auto arguments = std::make_shared<StartArguments>();
-    const Command command = add_subcommand(app, "start", "Take a request to a verified commit");
-    add_option(*command, "request", arguments->request, "What is to be done, in your own words; `-` reads it from standard input")->type_name("REQUEST")->required()->may_be_empty();
-    add_option(*command, "--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default, `implement`)")->type_name("PIPELINE");
+    arguments->goal = kind.goal;
+    arguments->takes_path = kind.takes_path;
+    const Command command = add_subcommand(app, kind.name, kind.description);
+    add_option(*command, "request", arguments->request,
+               kind.takes_path ? "A file or folder, or what is to be looked at in your own words; `-` reads it from standard input"
+                               : "What is to be done, in your own words; `-` reads it from standard input")->type_name(kind.takes_path ? "PATH|REQUEST" : "REQUEST")->required()->may_be_empty();
+    if (arguments->goal.empty()) {
+        add_option(*command, "--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default where it is set, else what the words of the request ask for)")->type_name("PIPELINE");
+    }
     const Option exit_after = *add_option(*command, "--exit-after", arguments->exit_after, "End after this stage, with its verified artifact")->type_name("STAGE");
     add_option(*command, "--through", arguments->exit_after, "The same as --exit-after")->type_name("STAGE")->excludes(exit_after);
     add_option(*command, "--compare-to", arguments->compare_to, "When it has ended, show how it differs from this task, as `agentforge compare` does")->type_name("TASK");
@@ -341,14 +436,14 @@ void add_start(CLI::App& app, Program& program) {
     add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge logs --follow` shows what it does")->excludes(dry_run);
     add_run_output(command, program);
     add_flag(*command, "--skip-verify", arguments->skip_verify)->hidden();
-    command->footer("Examples:\n"
-                    "  agentforge start \"Add OAuth2 authentication\"\n"
-                    "  agentforge start \"Add a cache\" --supervised --exit-after spec\n"
-                    "  agentforge start \"Add a cache\" --interactive\n"
-                    "  agentforge start \"Add a cache\" --dry-run\n"
-                    "  agentforge start \"Add a cache\" --detach\n"
-                    "  agentforge start \"Add a cache\" --set llm.backend=cli --set llm.preset=claude");
+    command->footer(kind.footer);
     command->callback([&program, arguments] { program.command = [&program, arguments] { return run_start(program, *arguments); }; });
+}
+
+}  // namespace
+
+void add_start(CLI::App& app, Program& program) {
+    for (const StartCommand& kind : start_commands) { add_start_command(app, program, kind); }
 }
 
 }  // namespace agentforge::kernel

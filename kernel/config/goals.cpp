@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/goals.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+struct Word {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::string lower;
+};
+
+bool in_word(char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || byte >= 0x80;
+}
+
+std::string in_lower_case(std::string_view text) {
+    std::string out(text);
+    for (char& c : out) { if (c >= 'A' && c <= 'Z') { c = static_cast<char>(c - 'A' + 'a'); } }
+    return out;
+}
+
+std::vector<Word> words_of(std::string_view text) {
+    std::vector<Word> words;
+    for (std::size_t i = 0; i < text.size();) {
+        if (!in_word(text[i])) { ++i; continue; }
+        const std::size_t begin = i;
+        const auto joins = [&](std::size_t at) { return (text[at] == '-' || text[at] == '.' || text[at] == '/') && at + 1 < text.size() && in_word(text[at + 1]); };
+        while (i < text.size() && (in_word(text[i]) || joins(i))) { ++i; }
+        words.push_back({begin, i, in_lower_case(text.substr(begin, i - begin))});
+    }
+    return words;
+}
+
+/// How many of the request's words from `at` on are the phrase; 0: they are not.
+std::size_t words_matched(const std::vector<Word>& words, std::size_t at, const std::vector<Word>& phrase) {
+    if (phrase.empty() || at + phrase.size() > words.size()) { return 0; }
+    const auto same = [](const Word& a, const Word& b) { return a.lower == b.lower; };
+    return std::equal(phrase.begin(), phrase.end(), words.begin() + static_cast<std::ptrdiff_t>(at), same) ? phrase.size() : 0;
+}
+
+/// One document, read strictly.
+class Reader {
+public:
+    explicit Reader(const YamlDocument& document) : document_(document) {}
+
+    [[nodiscard]] Error wrong(const std::string& pointer, std::string message, std::string remedy) const {
+        return Error{"AF-PIPE-014", std::move(message), document_.where(pointer), std::move(remedy), ErrorKind::invalid};
+    }
+    Result<void> only(const json::object& object, const std::string& pointer, const std::vector<std::string>& keys) const {
+        for (const auto& [key, value] : object) {
+            const std::string name(key.data(), key.size());
+            if (std::ranges::find(keys, name) != keys.end()) { continue; }
+            const std::string near = nearest(name, keys);
+            return wrong(pointer + "/" + name + "#", "`" + ellipsis(name, 60) + "` is no key of a goal here", near.empty() ? "Take it out." : "Did you mean `" + near + "`?");
+        }
+        return {};
+    }
+    Result<std::string> text(const json::object& object, const std::string& pointer, std::string_view key) const {
+        const json::value* value = object.if_contains(key);
+        if (value == nullptr || !value->is_string() || value->get_string().empty()) {
+            return wrong(pointer, "`" + std::string(key) + "` is missing or no text", "Write " + std::string(key) + ": NAME.");
+        }
+        return std::string(value->get_string());
+    }
+    Result<Goal> goal(const json::value& value, const std::string& pointer, std::set<std::string>& taken) const {
+        const auto* object = value.if_object();
+        if (object == nullptr) { return wrong(pointer, "a goal is a map", "Write name, pipeline and words."); }
+        AF_CHECK(only(*object, pointer, {"name", "pipeline", "words"}));
+        Goal goal;
+        AF_TRY(goal.name, text(*object, pointer, "name"));
+        AF_TRY(goal.pipeline, text(*object, pointer, "pipeline"));
+        const json::value* words = object->if_contains("words");
+        if (words == nullptr || !words->is_array() || words->get_array().empty()) { return wrong(pointer, "goal `" + goal.name + "` has no list of words", "Write words: [WORD, …]."); }
+        for (std::size_t i = 0; i < words->get_array().size(); ++i) {
+            const std::string at = pointer + "/words/" + std::to_string(i);
+            const json::value& word = words->get_array()[i];
+            std::string phrase;
+            if (word.is_string()) { for (const Word& each : words_of(std::string_view(word.get_string()))) { phrase += (phrase.empty() ? "" : " ") + each.lower; } }
+            if (phrase.empty()) { return wrong(at, "a word of goal `" + goal.name + "` is no text with a letter", "Write a word or a phrase; quote true, false and null."); }
+            if (!taken.insert(phrase).second) { return wrong(at, "`" + ellipsis(phrase, 60) + "` stands twice", "Leave it to one goal."); }
+            goal.words.push_back(std::move(phrase));
+        }
+        return goal;
+    }
+
+private:
+    const YamlDocument& document_;
+};
+
+}  // namespace
+
+Result<Goals> Goals::load(const std::string& file) {
+    AF_TRY(const YamlDocument document, load_yaml(file));
+    const Reader reader(document);
+    const auto* top = document.value.if_object();
+    const json::value* list = top == nullptr ? nullptr : top->if_contains("goals");
+    if (list == nullptr || !list->is_array()) { return reader.wrong("", "there is no list of goals", "Write goals: and a list below it."); }
+    AF_CHECK(reader.only(*top, "", {"default", "goals"}));
+    Goals goals;
+    std::set<std::string> taken;
+    for (std::size_t i = 0; i < list->get_array().size(); ++i) {
+        const std::string pointer = "/goals/" + std::to_string(i);
+        AF_TRY(Goal goal, reader.goal(list->get_array()[i], pointer, taken));
+        if (goals.named(goal.name) != nullptr) { return reader.wrong(pointer + "/name", "goal `" + ellipsis(goal.name, 60) + "` stands twice", "Make one of both."); }
+        goals.goals_.push_back(std::move(goal));
+    }
+    AF_TRY(goals.default_, reader.text(*top, "", "default"));
+    if (goals.named(goals.default_) == nullptr) { return reader.wrong("/default", "the default `" + ellipsis(goals.default_, 60) + "` is none of the goals", "Name one of them."); }
+    return goals;
+}
+
+ChosenGoal Goals::of_request(std::string_view request) const {
+    const std::vector<Word> words = words_of(request);
+    for (std::size_t at = 0; at < words.size(); ++at) {
+        const Goal* found = nullptr;
+        std::size_t longest = 0;
+        for (const Goal& goal : goals_) {
+            for (const std::string& phrase : goal.words) {
+                const std::size_t matched = words_matched(words, at, words_of(phrase));
+                if (matched > longest) { longest = matched; found = &goal; }
+            }
+        }
+        if (found == nullptr) { continue; }
+        const std::size_t begin = words[at].begin;
+        return {found->name, found->pipeline, std::string(request.substr(begin, words[at + longest - 1].end - begin))};
+    }
+    return {default_, named(default_)->pipeline, {}};
+}
+
+const Goal* Goals::named(std::string_view name) const {
+    const auto found = std::ranges::find(goals_, name, &Goal::name);
+    return found == goals_.end() ? nullptr : &*found;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/goals.hpp"
+
+#include "config/pipelines.hpp"
+
+#include "unit/config/fixtures.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+ChosenGoal chosen(std::string_view request) {
+    const auto goals = Goals::load(shipped_config + "/goals.yaml");
+    if (!goals.ok()) { ADD_FAILURE() << goals.error().to_string(); return {}; }
+    return goals->of_request(request);
+}
+
+Result<Goals> read(const std::string& text) {
+    const Folder folder;
+    folder.write("goals.yaml", text);
+    return Goals::load(folder.path() + "/goals.yaml");
+}
+
+const std::string one = "goals:\n  - {name: a, pipeline: p, words: [\"do a thing\", do]}\n";
+
+}  // namespace
+
+TEST(Goals, the_first_word_of_the_request_that_is_a_goals_decides) {
+    EXPECT_EQ(chosen("Design a login").goal, "design");
+    EXPECT_EQ(chosen("Please review the parser and plan nothing").goal, "review");
+    EXPECT_EQ(chosen("Add a page with our design plans").goal, "implement");
+    EXPECT_EQ(chosen("Add a page with our design plans").word, "Add");
+}
+
+TEST(Goals, part_of_a_word_or_of_a_files_name_decides_nothing) {
+    for (const std::string_view request : {"the latest prefix", "re-design", "designs", "redesign_it", "docs/design.md", "plan.py", "entw\xC3\xBC" "design"}) {
+        EXPECT_EQ(chosen(request).word, "") << request;
+        EXPECT_EQ(chosen(request).goal, "implement") << request;
+    }
+}
+
+TEST(Goals, punctuation_and_case_do_not_hide_a_word) {
+    EXPECT_EQ(chosen("\"REVIEW\": src").word, "REVIEW");
+    EXPECT_EQ(chosen("a plan.").goal, "design");
+    EXPECT_EQ(chosen("").goal, "implement");
+}
+
+TEST(Goals, the_longest_of_those_that_begin_at_one_place_decides) {
+    EXPECT_EQ(chosen("Write a  spec for slugs").goal, "design");
+    EXPECT_EQ(chosen("Write a  spec for slugs").word, "Write a  spec");
+    EXPECT_EQ(chosen("Design and implement slugs").goal, "implement");
+}
+
+TEST(Goals, what_is_wrong_with_the_file_is_said_with_its_place) {
+    const std::pair<std::string, std::string> cases[] = {
+        {"default: b\n" + one, ":1:10"},
+        {one, "`default` is missing"},
+        {"default: a\n" + one + "  - {name: b, pipeline: q, words: [DO]}\n", "`do` stands twice"},
+        {"default: a\n" + one + "  - {name: a, pipeline: q, words: [be]}\n", "`a` stands twice"},
+        {"default: a\n" + one + "  - {name: b, words: [be]}\n", "`pipeline` is missing"},
+        {"default: a\n" + one + "  - {name: b, pipeline: q, words: []}\n", "no list of words"},
+        {"default: a\n" + one + "  - {name: b, pipeline: q, words: [be], wrods: [c]}\n", "Did you mean `words`?"},
+        {"default: a\n" + one + "  - {name: b, pipeline: q, words: [\"!\"]}\n", "no text with a letter"},
+        {"default: a\n", "no list of goals"}};
+    for (const auto& [text, said] : cases) {
+        const auto goals = read(text);
+        ASSERT_FALSE(goals.ok()) << text;
+        EXPECT_EQ(goals.error().code, "AF-PIPE-014") << text;
+        EXPECT_NE(goals.error().to_string().find(said), std::string::npos) << goals.error().to_string();
+    }
+}
+
+TEST(Goals, every_goal_names_a_shipped_pipeline_of_that_goal) {
+    const auto goals = Goals::load(shipped_config + "/goals.yaml");
+    const auto pipelines = PipelineSet::load(shipped_config + "/pipelines", "", "", contracts());
+    ASSERT_TRUE(goals.ok() && pipelines.ok());
+    for (const Goal& goal : goals->all()) { EXPECT_EQ(pipelines->get(goal.pipeline)->goal_type, goal.name); }
+}
+
+}  // namespace agentforge::kernel
