@@ -19,27 +19,13 @@
 #include "host/event_stream.hpp"
 #include "host/outcome.hpp"
 #include "host/ready.hpp"
+#include "host/start.hpp"
 #include "host/surroundings.hpp"
 #include "pipeline/agent_tools.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
-
-struct StartArguments {
-    std::string request;
-    std::string pipeline;
-    std::string exit_after;
-    std::string compare_to;
-    bool include_uncommitted = false;
-    std::vector<std::string> approve;
-    bool supervised = false;
-    bool interactive = false;
-    bool wait = false;
-    bool skip_verify = false;
-    bool dry_run = false;
-    bool detach = false;
-};
 
 constexpr std::size_t most_counted_bytes = 16UL << 20;     // Of a pipe, to say how long a request is that is too long.
 
@@ -240,7 +226,9 @@ int tell_compared(Program& program, Project& project, const PipelineResult& resu
     return code;
 }
 
-int start_task(Program& program, StartArguments arguments, const std::string& request) {
+}  // namespace
+
+int start_task(Program& program, StartArguments arguments, std::string request) {
     const auto progress = make_progress(program);
     auto opened = Project::open(program, *progress);
     if (!opened.ok()) { return program.fail(opened.error()); }
@@ -250,6 +238,11 @@ int start_task(Program& program, StartArguments arguments, const std::string& re
     const std::string name = arguments.pipeline.empty() ? project.settings().text("pipeline.default") : arguments.pipeline;
     auto pipeline = project.pipelines().get(name);
     if (!pipeline.ok()) { return program.fail(pipeline.error()); }
+    if (arguments.prepare) {
+        auto prepared = arguments.prepare(project, *pipeline);
+        if (!prepared.ok()) { return program.fail(prepared.error()); }
+        request = std::move(*prepared);
+    }
     std::vector<std::string> named = arguments.approve;
     if (!arguments.exit_after.empty()) { named.push_back(arguments.exit_after); }
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
@@ -293,6 +286,8 @@ int start_task(Program& program, StartArguments arguments, const std::string& re
     return arguments.compare_to.empty() ? tell(program, project, *result) : tell_compared(program, project, *result, arguments.compare_to);
 }
 
+namespace {
+
 int run_start(Program& program, const StartArguments& arguments) {
     if (arguments.skip_verify) {
         program.fail(Error{"AF-CLI-010", "--skip-verify is not offered: verification is what this program is for", "",
@@ -310,11 +305,7 @@ int run_start(Program& program, const StartArguments& arguments) {
 
 }  // namespace
 
-void add_start(CLI::App& app, Program& program) {
-    auto arguments = std::make_shared<StartArguments>();
-    const Command command = add_subcommand(app, "start", "Take a request to a verified commit");
-    add_option(*command, "request", arguments->request, "What is to be done, in your own words; `-` reads it from standard input")->type_name("REQUEST")->required()->may_be_empty();
-    add_option(*command, "--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default, `implement`)")->type_name("PIPELINE");
+void add_task_options(const Command& command, Program& program, const std::shared_ptr<StartArguments>& arguments) {
     const Option exit_after = *add_option(*command, "--exit-after", arguments->exit_after, "End after this stage, with its verified artifact")->type_name("STAGE");
     add_option(*command, "--through", arguments->exit_after, "The same as --exit-after")->type_name("STAGE")->excludes(exit_after);
     add_option(*command, "--compare-to", arguments->compare_to, "When it has ended, show how it differs from this task, as `agentforge compare` does")->type_name("TASK");
@@ -340,6 +331,14 @@ void add_start(CLI::App& app, Program& program) {
     const Option dry_run = add_flag(*command, "--dry-run", arguments->dry_run, "Check everything and say what would be done; nothing is done");
     add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge logs --follow` shows what it does")->excludes(dry_run);
     add_run_output(command, program);
+}
+
+void add_start(CLI::App& app, Program& program) {
+    auto arguments = std::make_shared<StartArguments>();
+    const Command command = add_subcommand(app, "start", "Take a request to a verified commit");
+    add_option(*command, "request", arguments->request, "What is to be done, in your own words; `-` reads it from standard input")->type_name("REQUEST")->required()->may_be_empty();
+    add_option(*command, "--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default, `implement`)")->type_name("PIPELINE");
+    add_task_options(command, program, arguments);
     add_flag(*command, "--skip-verify", arguments->skip_verify)->hidden();
     command->footer("Examples:\n"
                     "  agentforge start \"Add OAuth2 authentication\"\n"
