@@ -206,7 +206,7 @@ class TestFix(CheckTest):
         entries = [{"stage": "analyze", "role": "software_architect", "step": 1, "tool_calls": call("complete", **ANALYSIS)}]
         entries += [{"stage": "green", "role": "software_developer", "step": number, "tool_calls": calls} for number, calls in enumerate(steps, 1)]
         file = self.folder / "transcript.yaml"
-        file.write_text(yaml.safe_dump({"agentforge_transcript": 1, "entries": entries}, sort_keys=False))
+        file.write_text(yaml.safe_dump(json.loads(json.dumps({"agentforge_transcript": 1, "entries": entries})), sort_keys=False))
         return violation, self.run_program("fix", violation["id"], "--transcript", file, *arguments)
 
     def gates(self):
