@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 
 #include <re2/re2.h>
 
@@ -79,6 +80,7 @@ public:
         ConformanceCheck check;
         check.where = where_;
         check.id = text("id", true);
+        check.description = text("description", false);
         check.category = one_of("category", {"style", "architecture", "pattern", "security", "quality"});
         check.severity = one_of("severity", {"minor", "major", "critical"});
         check.enforcement = one_of("enforcement", {"every_edit", "phase_end"}) == "phase_end" ? Enforcement::phase_end
@@ -229,21 +231,58 @@ Result<std::vector<ConformanceCheck>> load_checks(const std::vector<std::string>
     return checks;
 }
 
-std::vector<Finding> find_violations(const std::vector<ConformanceCheck>& checks, const Language& language, const std::string& path,
-                                     std::string_view content, const std::vector<Metric>& metrics) {
-    std::vector<Finding> findings;
-    std::vector<std::string_view> lines;
-    if (content.size() <= max_searched_bytes && is_valid_utf8(content) && content.find('\0') == std::string_view::npos) {
-        for (auto rest = content; !rest.empty();) {
-            const auto end = rest.find('\n');
-            auto line = rest.substr(0, end);
-            if (!line.empty() && line.back() == '\r') { line.remove_suffix(1); }
-            lines.push_back(line);
-            rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-        }
-    }
+struct ConformanceSearch::Compiled {
+    ConformanceCheck check;
+    Globs paths;
+    std::vector<std::unique_ptr<RE2>> wanted = {};
+    std::vector<std::unique_ptr<RE2>> allowed = {};
+};
+
+ConformanceSearch::ConformanceSearch(const std::vector<ConformanceCheck>& checks, const Language& language) {
     for (const auto& check : checks) {
-        if (!Globs(resolved(check.applies_to, language)).matches(path)) { continue; }
+        auto& compiled = checks_.emplace_back(Compiled{check, Globs(resolved(check.applies_to, language))});
+        for (const auto& pattern : check.patterns) { compiled.wanted.push_back(std::make_unique<RE2>(pattern, RE2::Quiet)); }
+        for (const auto& pattern : check.allow) { compiled.allowed.push_back(std::make_unique<RE2>(pattern, RE2::Quiet)); }
+    }
+}
+
+ConformanceSearch::~ConformanceSearch() = default;
+
+namespace {
+
+std::vector<std::string_view> searched_lines(std::string_view content) {
+    std::vector<std::string_view> lines;
+    if (content.size() > max_searched_bytes || !is_valid_utf8(content) || content.find('\0') != std::string_view::npos) { return lines; }
+    for (auto rest = content; !rest.empty();) {
+        const auto end = rest.find('\n');
+        auto line = rest.substr(0, end);
+        if (!line.empty() && line.back() == '\r') { line.remove_suffix(1); }
+        lines.push_back(line);
+        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    }
+    return lines;
+}
+
+std::string_view without_indentation(std::string_view line) {
+    const auto begin = line.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) { return {}; }
+    return line.substr(begin, line.find_last_not_of(" \t") + 1 - begin);
+}
+
+void tell_neighbours(Finding& finding, const std::vector<std::string_view>& lines) {
+    const auto line = finding.violation.line;
+    if (line == 0 || line > lines.size()) { return; }
+    for (auto at = line - 1; at > 0 && finding.above.empty(); --at) { finding.above = without_indentation(lines[at - 1]); }
+    for (auto at = line; at < lines.size() && finding.below.empty(); ++at) { finding.below = without_indentation(lines[at]); }
+}
+
+}  // namespace
+
+std::vector<Finding> ConformanceSearch::find(const std::string& path, std::string_view content, const std::vector<Metric>& metrics) const {
+    std::vector<Finding> findings;
+    const auto lines = searched_lines(content);
+    for (const auto& [check, paths, wanted, allowed] : checks_) {
+        if (!paths.matches(path)) { continue; }
         if (check.metric == "file-length") {
             const auto length = static_cast<std::int64_t>(lines.size());
             if (length > check.threshold) { findings.push_back(make_finding(check, path, 1, path, length, "")); }
@@ -265,10 +304,6 @@ std::vector<Finding> find_violations(const std::vector<ConformanceCheck>& checks
             }
             continue;
         }
-        std::vector<std::unique_ptr<RE2>> wanted;
-        std::vector<std::unique_ptr<RE2>> allowed;
-        for (const auto& pattern : check.patterns) { wanted.push_back(std::make_unique<RE2>(pattern, RE2::Quiet)); }
-        for (const auto& pattern : check.allow) { allowed.push_back(std::make_unique<RE2>(pattern, RE2::Quiet)); }
         for (std::size_t index = 0; index < lines.size(); ++index) {
             const re2::StringPiece line(lines[index].data(), lines[index].size());
             const auto matches = [&](const auto& expression) { return RE2::PartialMatch(line, *expression); };
@@ -277,7 +312,13 @@ std::vector<Finding> find_violations(const std::vector<ConformanceCheck>& checks
             }
         }
     }
+    for (auto& finding : findings) { tell_neighbours(finding, lines); }
     return findings;
+}
+
+std::vector<Finding> find_violations(const std::vector<ConformanceCheck>& checks, const Language& language, const std::string& path,
+                                     std::string_view content, const std::vector<Metric>& metrics) {
+    return ConformanceSearch(checks, language).find(path, content, metrics);
 }
 
 std::vector<Finding> only_new(std::vector<Finding> now, const std::vector<Finding>& before) {

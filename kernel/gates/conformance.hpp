@@ -19,6 +19,7 @@ enum class Enforcement : unsigned char { every_edit = 1, phase_end };
 /// One check. A pattern check looks at each line; a metric check compares a measured number with its threshold.
 struct ConformanceCheck {
     std::string id;
+    std::string description = {};       ///< What it is about, for people; may be empty.
     std::string category;               ///< style, architecture, pattern, security, quality
     std::string severity;               ///< minor (reported), major and critical (block)
     Enforcement enforcement = Enforcement::every_edit;
@@ -46,11 +47,28 @@ struct Metric { std::string metric; std::string file; std::uint64_t line = 0; st
 /// A violation, and what makes it the same one in another version of the file.
 struct Finding {
     Violation violation;
-    std::string key;
+    std::string key;                    ///< The line's text, or the name of the function; empty: the whole file.
     bool blocks = true;
+    std::string above = {};             ///< The nearest lines around it that say something, without their indentation: they tell lines of the same text apart.
+    std::string below = {};
 };
 
-/// What breaks the checks in one file. Files that are not UTF-8 text or above 2 MiB are only measured, never searched.
+/// Searches files for what breaks the checks. The patterns are compiled once.
+class ConformanceSearch {
+public:
+    ConformanceSearch(const std::vector<ConformanceCheck>& checks, const Language& language);
+    ~ConformanceSearch();
+    ConformanceSearch(const ConformanceSearch&) = delete;
+    ConformanceSearch& operator=(const ConformanceSearch&) = delete;
+    /// In one file. Files that are not UTF-8 text or above 2 MiB are only measured, never searched.
+    [[nodiscard]] std::vector<Finding> find(const std::string& path, std::string_view content, const std::vector<Metric>& metrics) const;
+
+private:
+    struct Compiled;
+    std::vector<Compiled> checks_;
+};
+
+/// The same for one file alone.
 [[nodiscard]] std::vector<Finding> find_violations(const std::vector<ConformanceCheck>& checks, const Language& language,
                                                    const std::string& path, std::string_view content,
                                                    const std::vector<Metric>& metrics);

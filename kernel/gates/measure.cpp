@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gates/measure.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
 #include <set>
 
 #include <re2/re2.h>
-
-#include <algorithm>
 
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
@@ -102,16 +103,17 @@ Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
     const auto& name = call.request.gate;
     specification_ = call.baseline == nullptr ? json::object{} : call.baseline->specification;
     to_be_changed_ = declared_functions(specification_);
-    judging_ = name == "red" || name == "green" || name == "refactor" || name == "deliver";
+    judging_ = name == "red" || name == "green" || name == "refactor" || name == "fix" || name == "deliver";
     auto upto = Enforcement::every_edit;
     for (const auto& parameter : call.request.parameters) {
         if (name == "tests" && parameter.key() == "scope" && parameter.value() == json::value("affected")) { continue; }
         if (name == "tests" && parameter.key() == "run" && parameter.value().is_int64() && parameter.value().get_int64() > 0) { continue; }
+        if (name == "fix" && parameter.key() == "violation" && parameter.value().is_object()) { continue; }
         const bool known = name == "conformance" && parameter.key() == "enforcement" && parameter.value().is_string() &&
                            (parameter.value().get_string() == "every_edit" || parameter.value().get_string() == "all");
         if (!known) {
             return Error{"AF-GATE-006", "The gate `" + name + "` has no parameter `" + std::string(parameter.key()) + "` of that value.",
-                         "", "`conformance` takes enforcement: every_edit or all; `tests` takes run, a number, and scope: affected; the others take none.", ErrorKind::invalid};
+                         "", "`conformance` takes enforcement: every_edit or all; `tests` takes run, a number, and scope: affected; `fix` takes violation; the others take none.", ErrorKind::invalid};
         }
         if (parameter.value().get_string() == "all") { upto = Enforcement::phase_end; }
     }
@@ -119,10 +121,10 @@ Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
     if (name == "syntax") { return syntax(call, stop); }
     if (name == "types") { return types(call, stop); }
     if (name == "conformance") { return conformance(call, upto, stop); }
-    const std::vector<std::string> phases{"red", "green", "refactor", "deliver"};
+    const std::vector<std::string> phases{"red", "green", "refactor", "fix", "deliver"};
     if (std::find(phases.begin(), phases.end(), name) == phases.end()) {
         return Error{"AF-GATE-001", "There is no gate `" + name + "`.", "",
-                     "Known gates: syntax, types, conformance, tests, red, green, refactor, deliver.", ErrorKind::invalid};
+                     "Known gates: syntax, types, conformance, tests, red, green, refactor, fix, deliver.", ErrorKind::invalid};
     }
     if (call.baseline == nullptr || call.baseline->base_tree.empty()) {
         return Error{"AF-GATE-004", "The gate `" + name + "` was called without what it measures against.", "",
@@ -687,20 +689,100 @@ bool stands_in_tests(const Language& language, const std::vector<std::string>& n
 
 }  // namespace
 
-Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, const Stop& stop) {
-    GateReport report;
-    AF_TRY(const auto* found, language(call.tree));
+Result<std::vector<ConformanceCheck>> Measure::checks(Enforcement upto) {
     if (!checks_) {
         AF_TRY(auto loaded, load_checks(options_.conformance_directories, commands_->settings().thresholds));
         checks_ = std::move(loaded);
     }
     auto checks = *checks_;
     std::erase_if(checks, [&](const auto& check) { return check.enforcement > upto; });
+    return checks;
+}
+
+Result<void> Measure::measure_files(const Language& language, const std::vector<ConformanceCheck>& checks, const std::vector<std::vector<FileVersion>*>& files, const Stop& stop) {
+    constexpr std::size_t most_bytes = 4UL << 20U;          // Of one call of the command, which has a timeout.
+    const auto is_measured = [&](const FileVersion& version) { return language.sources.matches(version.path) && version.content.size() <= (2UL << 20U); };
+    std::vector<FileVersion*> all;
+    for (auto* versions : files) {
+        for (auto& version : *versions) {
+            if (is_measured(version)) { all.push_back(&version); }
+        }
+    }
+    if (language.commands.contains("metrics")) {
+        for (std::size_t begin = 0; begin < all.size();) {
+            json::array inputs;
+            std::size_t bytes = 0;
+            const auto first = begin;
+            for (; begin < all.size() && (begin == first || bytes + all[begin]->content.size() <= most_bytes); ++begin) {
+                bytes += all[begin]->content.size();
+                inputs.push_back(json::object{{"path", std::to_string(begin) + "/" + all[begin]->path}, {"content", sanitize_utf8(all[begin]->content)}});
+            }
+            AF_TRY(const auto lines, commands_->run_for_lines(language, "metrics", "", json::object{{"files", std::move(inputs)}}, stop));
+            for (const auto& line : lines) {
+                const auto file = text_of(line, "file");
+                const auto slash = file.find('/');
+                if (slash == std::string::npos) { continue; }
+                const auto index = std::strtoull(file.c_str(), nullptr, 10);
+                if (index < first || index >= begin || all[index]->path != file.substr(slash + 1)) { continue; }
+                all[index]->metrics.push_back({text_of(line, "metric"), all[index]->path, static_cast<std::uint64_t>(std::max<std::int64_t>(0, number_of(line, "line"))),
+                                               text_of(line, "name"), number_of(line, "value")});
+            }
+        }
+        return {};
+    }
+    const bool by_function = std::any_of(checks.begin(), checks.end(), [](const auto& check) { return check.metric == "complexity" || check.metric == "function-length"; });
+    if (!by_function || language.code.empty()) { return {}; }
+    for (auto* version : all) {
+        for (const auto& function : functions_of(read_code(version->content, language.code), language.code)) {
+            version->metrics.push_back({"complexity", version->path, function.first_line, function.name, function.complexity});
+            version->metrics.push_back({"function-length", version->path, function.first_line, function.name,
+                                        static_cast<std::int64_t>(function.last_line - function.first_line + 1)});
+        }
+    }
+    return {};
+}
+
+Result<std::vector<Finding>> Measure::findings(const std::string& tree, const std::vector<std::string>& paths, const Stop& stop) {
+    AF_CHECK(prepare());
+    AF_TRY(const auto* found, language(tree));
+    AF_TRY(const auto checks, this->checks(Enforcement::phase_end));
+    AF_TRY(const auto files, checkout_->files(tree));
+    std::set<std::string> wanted;
+    for (auto path : paths) {
+        while (path.ends_with('/')) { path.pop_back(); }
+        wanted.insert(path);
+    }
+    const auto is_wanted = [&](const std::string& file) {
+        if (wanted.empty() || wanted.contains(".") || wanted.contains("") || wanted.contains(file)) { return true; }
+        for (auto slash = file.find('/'); slash != std::string::npos; slash = file.find('/', slash + 1)) {
+            if (wanted.contains(file.substr(0, slash))) { return true; }
+        }
+        return false;
+    };
+    std::vector<FileVersion> versions;
+    for (const auto& file : files) {
+        if (!is_wanted(file)) { continue; }
+        AF_TRY(auto content, checkout_->file(tree, file));
+        if (content) { versions.push_back({file, std::move(*content), {}}); }
+    }
+    AF_CHECK(measure_files(*found, checks, {&versions}, stop));
+    const ConformanceSearch search(checks, *found);
+    std::vector<Finding> all;
+    for (const auto& version : versions) {
+        auto some = search.find(version.path, version.content, version.metrics);
+        std::move(some.begin(), some.end(), std::back_inserter(all));
+    }
+    return all;
+}
+
+Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, const Stop& stop) {
+    GateReport report;
+    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto checks, this->checks(upto));
     AF_TRY(const auto changes, scope(call));
     // Each file as it is and as it was in the user's commit; both are measured in one go.
-    struct Version { std::string path; std::string content; std::vector<Metric> metrics; };
-    std::vector<Version> now;
-    std::vector<Version> before;
+    std::vector<FileVersion> now;
+    std::vector<FileVersion> before;
     for (const auto& change : changes) {
         AF_TRY(auto content, checkout_->file(call.tree, change.path));
         if (!content) { continue; }
@@ -709,43 +791,8 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
         AF_TRY(auto old, checkout_->file(call.baseline->base_tree, change.old_path.empty() ? change.path : change.old_path));
         if (old) { before.push_back({change.path, std::move(*old), {}}); }
     }
-    json::array inputs;
-    const auto add_inputs = [&](const std::vector<Version>& versions, const char* prefix) {
-        for (const auto& version : versions) {
-            if (found->sources.matches(version.path) && version.content.size() <= (2UL << 20U)) {
-                inputs.push_back(json::object{{"path", prefix + version.path}, {"content", sanitize_utf8(version.content)}});
-            }
-        }
-    };
-    add_inputs(now, "1/");
-    add_inputs(before, "0/");
-    if (!inputs.empty() && found->commands.contains("metrics")) {
-        AF_TRY(const auto lines, commands_->run_for_lines(*found, "metrics", "", json::object{{"files", std::move(inputs)}}, stop));
-        report.facts["confinement"] = commands_->last_confinement();
-        for (const auto& line : lines) {
-            auto file = text_of(line, "file");
-            if (file.size() < 3) { continue; }
-            auto& versions = file[0] == '1' ? now : before;
-            file.erase(0, 2);
-            const auto version = std::find_if(versions.begin(), versions.end(), [&](const auto& each) { return each.path == file; });
-            if (version == versions.end()) { continue; }
-            version->metrics.push_back({text_of(line, "metric"), file, static_cast<std::uint64_t>(std::max<std::int64_t>(0, number_of(line, "line"))),
-                                        text_of(line, "name"), number_of(line, "value")});
-        }
-    }
-    const bool by_function = std::any_of(checks.begin(), checks.end(), [](const auto& check) { return check.metric == "complexity" || check.metric == "function-length"; });
-    if (by_function && !found->commands.contains("metrics") && !found->code.empty()) {
-        for (auto* versions : {&now, &before}) {
-            for (auto& version : *versions) {
-                if (!found->sources.matches(version.path) || version.content.size() > (2UL << 20U)) { continue; }
-                for (const auto& function : functions_of(read_code(version.content, found->code), found->code)) {
-                    version.metrics.push_back({"complexity", version.path, function.first_line, function.name, function.complexity});
-                    version.metrics.push_back({"function-length", version.path, function.first_line, function.name,
-                                               static_cast<std::int64_t>(function.last_line - function.first_line + 1)});
-                }
-            }
-        }
-    }
+    AF_CHECK(measure_files(*found, checks, {&before, &now}, stop));
+    if (found->commands.contains("metrics") && !now.empty()) { report.facts["confinement"] = commands_->last_confinement(); }
     const bool covered = std::any_of(checks.begin(), checks.end(), [](const auto& check) { return check.metric == "untested-percent"; });
     if (covered && call.request.paths.empty() && call.baseline != nullptr && !now.empty()) {
         AF_TRY(const auto tests, test_files(call.tree));
@@ -771,10 +818,11 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
                                         measured.problem.empty() ? measured.percent_missing() : 100});
         }
     }
-    const auto search = [&](const std::vector<Version>& versions) {
+    const ConformanceSearch searched(checks, *found);
+    const auto search = [&](const std::vector<FileVersion>& versions) {
         std::vector<Finding> findings;
         for (const auto& version : versions) {
-            auto some = find_violations(checks, *found, version.path, version.content, version.metrics);
+            auto some = searched.find(version.path, version.content, version.metrics);
             std::move(some.begin(), some.end(), std::back_inserter(findings));
         }
         return findings;

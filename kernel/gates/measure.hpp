@@ -74,6 +74,8 @@ public:
     Measure(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, GateRunner::Options options);
 
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop& stop);
+    /// ConformanceReader::findings of the one scope.
+    [[nodiscard]] Result<std::vector<Finding>> findings(const std::string& tree, const std::vector<std::string>& paths, const Stop& stop);
     [[nodiscard]] TreeCheckout& checkout() noexcept { return *checkout_; }
     /// Detected once a tree, or the configured one. Errors: AF-GATE-002.
     [[nodiscard]] Result<const Language*> language(const std::string& tree);
@@ -92,6 +94,14 @@ private:
     [[nodiscard]] Result<GateReport> syntax(const GateCall& call, const Stop& stop);
     [[nodiscard]] Result<GateReport> types(const GateCall& call, const Stop& stop);
     [[nodiscard]] Result<GateReport> conformance(const GateCall& call, Enforcement upto, const Stop& stop);
+    /// Whether the violation that is to be gone is, and what appeared in its place; into `report`.
+    [[nodiscard]] Result<void> judge_violation(const GateCall& call, GateReport& report, const Stop& stop);
+    /// A file as it is in one tree.
+    struct FileVersion { std::string path; std::string content; std::vector<Metric> metrics; };
+    /// Reads the checks once, and returns those that are enforced by then. Errors: AF-GATE-020, AF-GATE-021.
+    [[nodiscard]] Result<std::vector<ConformanceCheck>> checks(Enforcement upto);
+    /// Measures the sources among these files, by the language's command or by what is known of its text. Errors: AF-GATE-003, AF-GATE-005.
+    [[nodiscard]] Result<void> measure_files(const Language& language, const std::vector<ConformanceCheck>& checks, const std::vector<std::vector<FileVersion>*>& files, const Stop& stop);
     [[nodiscard]] Result<GateReport> red(const GateCall& call, const Stop& stop);
     [[nodiscard]] Result<GateReport> after_red(const GateCall& call, const Stop& stop);
     /// Changed lines of code that repeat the values of these test files: `file:line repeats …`. Errors: git's own.

@@ -12,6 +12,7 @@
 #include "gates/held_out.hpp"
 #include "gates/items.hpp"
 #include "gates/measure.hpp"
+#include "gates/named_violations.hpp"
 #include "gates/source_text.hpp"
 
 namespace agentforge::kernel {
@@ -269,10 +270,57 @@ Result<Ruling> Measure::held_out(const GateCall& call, const Stop& stop) {
     return judge_held_out(held, call.baseline->specification, run);
 }
 
+Result<void> Measure::judge_violation(const GateCall& call, GateReport& report, const Stop& stop) {
+    const auto& base_tree = call.baseline->base_tree;
+    AF_TRY(const auto changes, checkout_->changes(base_tree, call.tree));
+    std::set<std::string> paths;
+    for (const auto& change : changes) {
+        paths.insert(change.path);
+        if (!change.old_path.empty()) { paths.insert(change.old_path); }
+    }
+    const auto* target = call.request.parameters.if_contains("violation");
+    std::vector<NamedViolation> wanted;
+    if (target != nullptr) {
+        AF_TRY(auto named, named_violation_from_json(target->as_object(), "the task"));
+        paths.insert(named.violation.file);
+        wanted.push_back(std::move(named));
+    }
+    bool gone = true;
+    bool nothing_new = true;
+    if (!paths.empty()) {
+        const std::vector<std::string> files(paths.begin(), paths.end());
+        AF_TRY(const auto before, findings(base_tree, files, stop));
+        AF_TRY(const auto now, findings(call.tree, files, stop));
+        // The one that is meant is known by its neighbours among others of the same text; these have names of their own, so none of them is taken for it.
+        const auto known = name_violations(before, wanted);
+        for (const auto& each : name_violations(now, known)) {
+            if (wanted.empty() || each.id != wanted.front().id) { continue; }
+            gone = false;
+            report.blocking_issues.push_back(each.violation.file + ":" + std::to_string(each.violation.line) + ": the violation is still there: " + each.violation.message + " (" +
+                                             each.violation.check_id + ")" + (each.violation.fix_hint.empty() ? "" : ". " + each.violation.fix_hint));
+        }
+        for (const auto& finding : only_new(now, before)) {
+            nothing_new = false;
+            const auto& violation = finding.violation;
+            const bool told = std::any_of(report.violations.begin(), report.violations.end(), [&](const Violation& each) {
+                return each.check_id == violation.check_id && each.file == violation.file && each.line == violation.line;
+            });
+            if (!told) { report.violations.push_back(violation); }
+            if (told && finding.blocks) { continue; }
+            report.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message + " (" + violation.check_id +
+                                             "). It is new, and a fix adds no violation, whatever its severity" + (violation.fix_hint.empty() ? "." : ". " + violation.fix_hint));
+        }
+    }
+    report.facts["violation_gone"] = gone;
+    report.facts["no_new_violations"] = nothing_new;
+    return {};
+}
+
 Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     GateReport report;
     const auto& baseline = *call.baseline;
-    const bool deliver = call.request.gate == "deliver";
+    const bool fix = call.request.gate == "fix";
+    const bool deliver = fix || call.request.gate == "deliver";
     const auto red_tree = baseline.red_tree.empty() ? baseline.base_tree : baseline.red_tree;
     AF_TRY(const auto* found, language(call.tree));
     GreenEvidence evidence;
@@ -355,6 +403,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     AF_TRY(auto rules_report, conformance(part, Enforcement::every_edit, stop));
     take_over(report, std::move(rules_report), {"conformance_passing", "checks_total", "checks_passing", "violations_new",
                                                 "violations_blocking", "violations_before"});
+    if (fix) { AF_CHECK(judge_violation(call, report, stop)); }
     if (call.request.gate == "refactor") {
         // Tests that are held out run lines, too.
         if (!baseline.held_out.files.empty()) { part.tree = baseline.held_out.tree; }
@@ -495,7 +544,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
                          (since.empty() ? "" : " twice (" + std::to_string(since.size()) + " flaky since: " + since.front() + ")") +
                          (special.empty() ? "" : "; look at " + std::to_string(special.size()) + (special.size() == 1 ? " line that compares" : " lines that compare") +
                                                      " with what the tests give"));
-    if (deliver) { report.facts["deployment_ready"] = report.passed; }
+    if (call.request.gate == "deliver") { report.facts["deployment_ready"] = report.passed; }
     return report;
 }
 

@@ -190,8 +190,8 @@ json::object types_status(const GateReport& report) {
     json::array errors = violations_of(report, is_type);
     const auto* warnings = report.facts.if_contains("type_warnings");
     json::object status{{"status", !known ? std::string_view("not configured") : how->get_string() == "checked" ? word(passes) : std::string_view(how->get_string())},
-            {"errors", static_cast<std::int64_t>(errors.size())},
-            {"warnings", warnings != nullptr && warnings->is_int64() ? warnings->get_int64() : 0}};
+            {"errors", static_cast<std::int64_t>(errors.size())}};
+    if (warnings != nullptr) { status["warnings"] = *warnings; }      // Only where they are counted: a 0 would say that there are none.
     if (!errors.empty()) { status["violations"] = std::move(errors); }
     return status;
 }
@@ -213,6 +213,49 @@ json::object conformance_status(const GateReport& report) {
     return {{"status", word(passing != nullptr && passing->is_bool() && passing->get_bool())}, {"total", count("checks_total")},
             {"passing", count("checks_passing")}, {"failing", count("checks_total") - count("checks_passing")},
             {"violations", std::move(violations)}};
+}
+
+std::string text_in(const json::object& value, const char* key) {
+    const auto* found = value.if_contains(key);
+    return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string{};
+}
+
+std::string place_of(const json::object& violation) {
+    const auto* line = violation.if_contains("line");
+    return text_in(violation, "file") + (line == nullptr || *line == json::value(0) ? "" : ":" + json::serialize(*line));
+}
+
+/// The first violation of a check's status that blocks; null: none does.
+const json::object* first_blocking(const json::object& status, const char* check) {
+    const auto* part = status.if_contains(check);
+    const auto* violations = part == nullptr || !part->is_object() ? nullptr : part->get_object().if_contains("violations");
+    if (violations == nullptr || !violations->is_array()) { return nullptr; }
+    for (const auto& each : violations->get_array()) {
+        if (each.is_object() && text_in(each.get_object(), "severity") != "minor") { return &each.get_object(); }
+    }
+    return nullptr;
+}
+
+/// What to do next, each thing before what rests on it: what does not parse, types, violations, then the tests. `otherwise` where none of them fails.
+std::string suggested_action(const json::object& status, const std::string& otherwise) {
+    std::vector<std::string> steps;
+    if (const auto* syntax = first_blocking(status, "syntax")) { steps.push_back("make " + place_of(*syntax) + " parse (" + text_in(*syntax, "message") + ")"); }
+    if (const auto* type = first_blocking(status, "type_check")) { steps.push_back("mend the type error in " + place_of(*type) + " (" + text_in(*type, "message") + ")"); }
+    if (const auto* violation = first_blocking(status, "conformance")) {
+        auto hint = text_in(*violation, "fix_hint");
+        while (hint.ends_with('.')) { hint.pop_back(); }
+        steps.push_back("in " + place_of(*violation) + ": " + (hint.empty() ? text_in(*violation, "message") : hint) + " (" + text_in(*violation, "check_id") + ")");
+    }
+    const auto* tests = status.if_contains("tests");
+    const auto* failures = tests == nullptr ? nullptr : tests->as_object().if_contains("failures");
+    if (failures != nullptr && failures->is_array() && !failures->get_array().empty() && tests->as_object().at("status") != json::value("passing")) {
+        const auto& first = failures->get_array().front().get_object();
+        const auto failing = tests->as_object().at("failing").to_number<std::int64_t>();
+        steps.push_back("make " + text_in(first, "test") + " in " + place_of(first) + " pass" + (failing > 1 ? " (" + std::to_string(failing) + " tests fail)" : ""));
+    }
+    std::string text;
+    for (const auto& step : steps) { text += (text.empty() ? "" : ", then ") + step; }
+    return text.empty() ? otherwise : text;
 }
 
 }  // namespace
@@ -277,15 +320,15 @@ json::object verification_status(const std::vector<GateReport>& newest) {
     if (syntax != nullptr && syntax->facts.at("syntax_passing") != json::value(true)) { status["syntax"] = syntax_status(*syntax); }
     const auto* const types = newest_with(newest, "type_check");
     if (types != nullptr && std::any_of(types->violations.begin(), types->violations.end(), is_type)) { status["type_check"] = types_status(*types); }
-    if (const auto* tests = newest_of(newest, {"tests", "red", "green", "refactor", "deliver"})) {
+    if (const auto* tests = newest_of(newest, {"tests", "red", "green", "refactor", "fix", "deliver"})) {
         status["tests"] = tests_status(*tests);
     }
-    if (const auto* conformance = newest_of(newest, {"conformance", "green", "refactor", "deliver"})) {
+    if (const auto* conformance = newest_of(newest, {"conformance", "green", "refactor", "fix", "deliver"})) {
         status["conformance"] = conformance_status(*conformance);
     }
     if (types != nullptr) { status["type_check"] = types_status(*types); }
     if (syntax != nullptr) { status["syntax"] = syntax_status(*syntax); }
-    const auto* phase = newest_of(newest, {"red", "green", "refactor", "deliver"});
+    const auto* phase = newest_of(newest, {"red", "green", "refactor", "fix", "deliver"});
     json::array issues;
     for (const auto& report : newest) {
         for (const auto& issue : report.blocking_issues) {
@@ -294,7 +337,7 @@ json::object verification_status(const std::vector<GateReport>& newest) {
         }
     }
     status["phase_exit_ready"] = phase != nullptr && phase->passed && issues.empty();
-    if (!issues.empty()) { status["next_suggested_action"] = issues.front(); }
+    if (!issues.empty()) { status["next_suggested_action"] = suggested_action(status, std::string(issues.front().get_string())); }
     status["blocking_issues"] = std::move(issues);
     return status;
 }

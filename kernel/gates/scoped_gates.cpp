@@ -167,6 +167,28 @@ bool fact_is(const GateReport& report, const char* name, bool wanted) {
     return found != nullptr && found->is_bool() && found->get_bool() == wanted;
 }
 
+/// Where the violation is that is to be gone.
+std::string violated_file(const GateRequest& request) {
+    const auto* violation = request.parameters.if_contains("violation");
+    return violation != nullptr && violation->is_object() ? text_in(violation->get_object(), "file") : std::string{};
+}
+
+bool holds_violation(const GateRequest& request, const Scopes& scopes, const Scope& scope) {
+    const auto file = violated_file(request);
+    return !file.empty() && belongs(scopes, scope, file);
+}
+
+json::object part_of_parameters(const GateRequest& request, const Scopes& scopes, const Scope& scope) {
+    auto parameters = request.parameters;
+    if (violated_file(request).empty()) { return parameters; }
+    if (holds_violation(request, scopes, scope)) {
+        parameters["violation"].as_object()["file"] = std::string(Scopes::inside(scope, violated_file(request)));
+    } else {
+        parameters.erase("violation");
+    }
+    return parameters;
+}
+
 }  // namespace
 
 GateBaseline part_of_baseline(const GateBaseline& whole, const Scopes& scopes, const Scope& scope) {
@@ -379,6 +401,22 @@ Result<GateReport> ScopedGates::red_without_tests(const GateCall& part, Measure&
     return report;
 }
 
+Result<std::vector<Finding>> ScopedGates::findings(const std::string& tree, const std::vector<std::string>& paths, const Stop& stop) {
+    AF_TRY(const auto* found, scopes("", tree));
+    std::vector<Finding> all;
+    for (const auto& scope : found->all()) {
+        const auto inside = part_of_paths(paths, *found, scope);
+        if (!paths.empty() && inside.empty()) { continue; }
+        AF_TRY(auto* one, measure(*found, scope));
+        AF_TRY(auto some, one->findings(tree, inside, stop));
+        for (auto& finding : some) {
+            if (!scope.directory.empty()) { finding.violation.file = Scopes::outside(scope, finding.violation.file); }
+            all.push_back(std::move(finding));
+        }
+    }
+    return all;
+}
+
 Result<GateReport> ScopedGates::gate(const GateCall& call, const Stop& stop) {
     const auto base_tree = call.baseline == nullptr ? std::string{} : call.baseline->base_tree;
     AF_TRY(const auto* found, scopes(base_tree, call.tree));
@@ -402,9 +440,10 @@ Result<GateReport> ScopedGates::gate(const GateCall& call, const Stop& stop) {
     for (const auto& scope : all) {
         GateCall part = call;
         part.request.paths = part_of_paths(call.request.paths, *found, scope);
+        part.request.parameters = part_of_parameters(call.request, *found, scope);
         if (!call.request.paths.empty() && part.request.paths.empty()) { continue; }
         const bool changed = touched.contains(scope.directory);
-        const bool named = call.baseline != nullptr && names_tests(call.baseline->test_suite, *found, scope);
+        const bool named = call.baseline != nullptr && (names_tests(call.baseline->test_suite, *found, scope) || holds_violation(call.request, *found, scope));
         if (call.request.paths.empty() && !everything && !changed && !named) { continue; }
         GateBaseline baseline;
         if (call.baseline != nullptr) {

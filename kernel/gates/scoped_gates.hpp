@@ -26,6 +26,8 @@ public:
 
     /// Errors: of Measure, and of Scopes::find.
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop& stop);
+    /// Of all scopes, with paths of the whole. Errors: of Measure, and of Scopes::find.
+    [[nodiscard]] Result<std::vector<Finding>> findings(const std::string& tree, const std::vector<std::string>& paths, const Stop& stop);
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(
         const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
     [[nodiscard]] Result<void> try_skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);

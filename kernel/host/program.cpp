@@ -16,6 +16,7 @@
 #include "host/pager.hpp"
 #include "host/suggestions.hpp"
 #include "host/terminal.hpp"
+#include "host/violations.hpp"
 
 #ifndef AGENTFORGE_VERSION
 #error "the build defines AGENTFORGE_VERSION"
@@ -341,6 +342,8 @@ int run_program(int argc, const char* const* argv, Program& program) {
 
     add_init(app, program);
     add_start(app, program);
+    add_check(app, program);
+    add_fix(app, program);
     add_status(app, program);
     add_resume(app, program);
     add_abort(app, program);

@@ -20,29 +20,13 @@
 #include "host/event_stream.hpp"
 #include "host/outcome.hpp"
 #include "host/ready.hpp"
+#include "host/start.hpp"
 #include "host/surroundings.hpp"
 #include "pipeline/agent_tools.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
-
-struct StartArguments {
-    std::string goal;               ///< The command's own; empty: `start`, where the request says it.
-    bool takes_path = false;        ///< A file or folder may stand for the request.
-    std::string request;
-    std::string pipeline;
-    std::string exit_after;
-    std::string compare_to;
-    bool include_uncommitted = false;
-    std::vector<std::string> approve;
-    bool supervised = false;
-    bool interactive = false;
-    bool wait = false;
-    bool skip_verify = false;
-    bool dry_run = false;
-    bool detach = false;
-};
 
 constexpr std::size_t most_counted_bytes = 16UL << 20;     // Of a pipe, to say how long a request is that is too long.
 
@@ -292,6 +276,8 @@ int tell_compared(Program& program, Project& project, const PipelineResult& resu
     return code;
 }
 
+}  // namespace
+
 int start_task(Program& program, StartArguments arguments, std::string request) {
     const auto progress = make_progress(program);
     auto opened = Project::open(program, *progress);
@@ -309,6 +295,11 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     auto pipeline = project.pipelines().get(choice->pipeline);
     if (!pipeline.ok()) { return program.fail(pipeline.error()); }
     name_choice(program, *choice);
+    if (arguments.prepare) {
+        auto prepared = arguments.prepare(project, *pipeline);
+        if (!prepared.ok()) { return program.fail(prepared.error()); }
+        request = std::move(*prepared);
+    }
     std::vector<std::string> named = arguments.approve;
     if (!arguments.exit_after.empty()) { named.push_back(arguments.exit_after); }
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
@@ -352,6 +343,8 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     return arguments.compare_to.empty() ? tell(program, project, *result) : tell_compared(program, project, *result, arguments.compare_to);
 }
 
+namespace {
+
 int run_start(Program& program, const StartArguments& arguments) {
     if (arguments.skip_verify) {
         program.fail(Error{"AF-CLI-010", "--skip-verify is not offered: verification is what this program is for", "",
@@ -366,6 +359,38 @@ int run_start(Program& program, const StartArguments& arguments) {
     const auto work = [&] { return start_task(program, arguments, *request); };
     return arguments.detach ? detach(program, work) : work();
 }
+
+}  // namespace
+
+void add_task_options(const Command& command, Program& program, const std::shared_ptr<StartArguments>& arguments) {
+    const Option exit_after = *add_option(*command, "--exit-after", arguments->exit_after, "End after this stage, with its verified artifact")->type_name("STAGE");
+    add_option(*command, "--through", arguments->exit_after, "The same as --exit-after")->type_name("STAGE")->excludes(exit_after);
+    add_option(*command, "--compare-to", arguments->compare_to, "When it has ended, show how it differs from this task, as `agentforge compare` does")->type_name("TASK");
+    add_flag(*command, "--include-uncommitted", arguments->include_uncommitted, "Start from your checkout as it is, not from the last commit");
+    add_flag(*command, "--supervised", arguments->supervised, "Ask for approval between stages");
+    add_flag(*command, "--interactive", arguments->interactive, "Ask before every action of an agent: it is approved, changed or rejected, and then done or not");
+    add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->repeatable();
+    add_flag(*command, "--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
+    const Option backend = *add_option_function(*command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
+                                                "Model backend for this run: anthropic, openai, cli or replay; auto takes the first that is reachable")->type_name("BACKEND");
+    add_option_function(*command, "--model", [&program](const std::string& name) { program.settings.emplace_back("llm.model", name); },
+                                              "Model name for this run")->type_name("NAME");
+    add_option_function(*command, "--transcript",
+                                              [&program](const std::string& file) {
+                                                  program.settings.emplace_back("llm.backend", "replay");
+                                                  program.settings.emplace_back("llm.transcript", file);
+                                              },
+                                              "Answer from this recorded transcript (the replay backend)")->type_name("FILE")->excludes(backend);
+    add_option_function(*command, "--record", [&program](const std::string& file) { program.settings.emplace_back("llm.record", file); },
+                                              "Record the model's answers into this transcript")->type_name("FILE");
+    add_option_function(*command, "--deliver", [&program](const std::string& type) { program.settings.emplace_back("delivery.type", type); },
+                                              "What it ends with: commit, branch, files or pr (default: delivery.type, `commit`)")->type_name("TYPE")->one_of({"commit", "branch", "files", "pr"});
+    const Option dry_run = add_flag(*command, "--dry-run", arguments->dry_run, "Check everything and say what would be done; nothing is done");
+    add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge logs --follow` shows what it does")->excludes(dry_run);
+    add_run_output(command, program);
+}
+
+namespace {
 
 /// A command that begins a task. `goal`: what it is for; empty where the request says it.
 struct StartCommand {
@@ -410,31 +435,7 @@ void add_start_command(CLI::App& app, Program& program, const StartCommand& kind
     if (arguments->goal.empty()) {
         add_option(*command, "--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default where it is set, else what the words of the request ask for)")->type_name("PIPELINE");
     }
-    const Option exit_after = *add_option(*command, "--exit-after", arguments->exit_after, "End after this stage, with its verified artifact")->type_name("STAGE");
-    add_option(*command, "--through", arguments->exit_after, "The same as --exit-after")->type_name("STAGE")->excludes(exit_after);
-    add_option(*command, "--compare-to", arguments->compare_to, "When it has ended, show how it differs from this task, as `agentforge compare` does")->type_name("TASK");
-    add_flag(*command, "--include-uncommitted", arguments->include_uncommitted, "Start from your checkout as it is, not from the last commit");
-    add_flag(*command, "--supervised", arguments->supervised, "Ask for approval between stages");
-    add_flag(*command, "--interactive", arguments->interactive, "Ask before every action of an agent: it is approved, changed or rejected, and then done or not");
-    add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->repeatable();
-    add_flag(*command, "--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
-    const Option backend = *add_option_function(*command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
-                                                "Model backend for this run: anthropic, openai, cli or replay; auto takes the first that is reachable")->type_name("BACKEND");
-    add_option_function(*command, "--model", [&program](const std::string& name) { program.settings.emplace_back("llm.model", name); },
-                                              "Model name for this run")->type_name("NAME");
-    add_option_function(*command, "--transcript",
-                                              [&program](const std::string& file) {
-                                                  program.settings.emplace_back("llm.backend", "replay");
-                                                  program.settings.emplace_back("llm.transcript", file);
-                                              },
-                                              "Answer from this recorded transcript (the replay backend)")->type_name("FILE")->excludes(backend);
-    add_option_function(*command, "--record", [&program](const std::string& file) { program.settings.emplace_back("llm.record", file); },
-                                              "Record the model's answers into this transcript")->type_name("FILE");
-    add_option_function(*command, "--deliver", [&program](const std::string& type) { program.settings.emplace_back("delivery.type", type); },
-                                              "What it ends with: commit, branch, files or pr (default: delivery.type, `commit`)")->type_name("TYPE")->one_of({"commit", "branch", "files", "pr"});
-    const Option dry_run = add_flag(*command, "--dry-run", arguments->dry_run, "Check everything and say what would be done; nothing is done");
-    add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge logs --follow` shows what it does")->excludes(dry_run);
-    add_run_output(command, program);
+    add_task_options(command, program, arguments);
     add_flag(*command, "--skip-verify", arguments->skip_verify)->hidden();
     command->footer(kind.footer);
     command->callback([&program, arguments] { program.command = [&program, arguments] { return run_start(program, *arguments); }; });

@@ -9,7 +9,7 @@
 namespace agentforge::kernel {
 
 json::object plugin_settings(json::object config) {
-    for (const std::string_view key : {"exit_gate", "exit_criteria", "verify_edits"}) { config.erase(key); }
+    for (const std::string_view key : {"exit_gate", "exit_criteria", "verify_edits", "violation"}) { config.erase(key); }
     return config;
 }
 

@@ -17,7 +17,18 @@ namespace agentforge::kernel {
 
 namespace {
 
-bool judges_a_stage(std::string_view gate) { return gate == gate_name::red || gate == gate_name::green || gate == gate_name::refactor || gate == gate_name::deliver; }
+bool judges_a_stage(std::string_view gate) {
+    return gate == gate_name::red || gate == gate_name::green || gate == gate_name::refactor || gate == gate_name::fix || gate == gate_name::deliver;
+}
+
+/// What the task is to make go away: the command that began it has written it into its template. Empty: the task is about none.
+json::object violation_of(const TaskState& state) {
+    for (const StageTemplate& stage : state.pipeline.stages) {
+        const json::value* violation = stage.config.if_contains("violation");
+        if (exit_gate(stage) == gate_name::fix && violation != nullptr && violation->is_object()) { return violation->get_object(); }
+    }
+    return {};
+}
 
 /// What a report that does not pass complains of, whatever values it names: the tests that fail, or the issues where none does. In RED tests fail as
 /// they must.
@@ -179,6 +190,7 @@ Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& 
     AF_CHECK(hold_out(session.state(), workshop, tree, baseline));
     GateCall call;
     call.request = request;
+    if (request.gate == gate_name::fix) { call.request.parameters["violation"] = violation_of(session.state()); }
     call.tree = tree;
     call.baseline = &baseline;
     events.event(event::GateStarted{request.gate, session.state().stage().name});

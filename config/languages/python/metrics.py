@@ -7,6 +7,12 @@ Input: {"files": [{"path", "content"}]}. Output, one JSON object a line, {"metri
   undocumented      1 for a public function, method or class without docstring
   print-call        1 for each call of print()
   bare-except       1 for each `except:` that names no exception
+  swallowed-error   1 for each `except` of Exception, or of all, that does nothing
+  naming            1 for a function with a capital letter in its name, or a class whose name begins with none (PEP 8). A method of a class with bases may
+                    have its name from there, and is left alone
+  import-order      1 for each import of the standard library that comes after one of another package, at the top of the file
+  duplicate-function  1 for a function of five statements or more whose body another one before it in the file has
+  interface-size    abstract methods of a class derived from ABC, methods of a Protocol
   constant-comparison  1 for each comparison method that answers with one constant, whatever it is given
 and at last {"end": true, "checked": number of files}. A file that does not parse is left to the syntax check.
 """
@@ -69,14 +75,88 @@ def decorator_names(node):
         yield target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
 
 
+def base_names(node):
+    for base in node.bases:
+        target = base.value if isinstance(base, ast.Subscript) else base
+        yield target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+
+
+def does_nothing(statement):
+    return isinstance(statement, (ast.Pass, ast.Continue)) or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+
+
+def catches_all(handler):
+    caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(each is None or getattr(each, "id", "") in ("Exception", "BaseException") for each in caught)
+
+
+def interface_size(node):
+    """How many methods somebody who implements the class must write; 0 for a class that is no interface."""
+    methods = [each for each in node.body if isinstance(each, FUNCTIONS)]
+    bases = set(base_names(node))
+    if "Protocol" in bases:
+        return len(methods)
+    return sum("abstractmethod" in decorator_names(each) for each in methods) if "ABC" in bases else 0
+
+
+def body_text(function):
+    """The statements of a function without its docstring, or None where there are few of them."""
+    body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
+    if sum(isinstance(node, ast.stmt) for statement in body for node in ast.walk(statement)) < 5:
+        return None
+    return "\n".join(ast.dump(statement) for statement in body)
+
+
+def imported(statement):
+    """The packages that a top-level import names; none for a relative one."""
+    if isinstance(statement, ast.Import):
+        return [alias.name.split(".")[0] for alias in statement.names]
+    return [statement.module.split(".")[0]] if statement.level == 0 and statement.module else ["."]
+
+
+def late_imports(module):
+    known = getattr(sys, "stdlib_module_names", None)       # Python 3.10
+    others = False
+    for statement in module.body if known else []:
+        if not isinstance(statement, (ast.Import, ast.ImportFrom)):
+            continue
+        standard = all(name in known for name in imported(statement))
+        if standard and others:
+            yield statement
+        others = others or not standard
+
+
 class Measure(ast.NodeVisitor):
     def __init__(self, file, emit):
         self._file, self._emit, self._path, self._public, self._inside = file, emit, [], [True], 0
+        self._bodies, self._derived = set(), [False]
+
+    def visit_Module(self, node):
+        for statement in late_imports(node):
+            self._found("import-order", statement, ", ".join(imported(statement)), 1)
+        self.generic_visit(node)
+
+    def _names_and_bodies(self, node, function):
+        plain = node.name.lstrip("_")
+        if function and not self._derived[-1] and plain != plain.lower():
+            self._found("naming", node, ".".join(self._path + [node.name]), 1)
+        if not function and plain and plain[0].islower():
+            self._found("naming", node, ".".join(self._path + [node.name]), 1)
+        body = body_text(node) if function else None
+        if body is not None and body in self._bodies:
+            self._found("duplicate-function", node, ".".join(self._path + [node.name]), 1)
+        self._bodies.add(body)
 
     def _found(self, metric, node, name, value):
         self._emit({"metric": metric, "file": self._file, "line": node.lineno, "name": name, "value": value})
 
     def _enter(self, node, function):
+        self._names_and_bodies(node, function)
+        self._derived.append(not function and bool(node.bases))
+        self._enter_scope(node, function)
+        self._derived.pop()
+
+    def _enter_scope(self, node, function):
         name = ".".join(self._path + [node.name])
         public = self._public[-1] and is_public(node.name) and not self._inside
         exempt = {"overload", "setter", "deleter", "override"} & set(decorator_names(node))
@@ -109,6 +189,8 @@ class Measure(ast.NodeVisitor):
         self._enter(node, True)
 
     def visit_ClassDef(self, node):
+        if interface_size(node) > 0:
+            self._found("interface-size", node, ".".join(self._path + [node.name]), interface_size(node))
         self._enter(node, False)
 
     def visit_Call(self, node):
@@ -119,6 +201,8 @@ class Measure(ast.NodeVisitor):
     def visit_ExceptHandler(self, node):
         if node.type is None:
             self._found("bare-except", node, ".".join(self._path), 1)
+        if catches_all(node) and all(does_nothing(each) for each in node.body):
+            self._found("swallowed-error", node, ".".join(self._path), 1)
         self.generic_visit(node)
 
 

@@ -469,7 +469,7 @@ class SpecDecisions(unittest.TestCase):
         self.assertFalse("types are checked after every edit" in self.text, "the page lists a difference that there is none of")
 
     def test_what_is_not_there_is_listed(self):
-        for word in ("`--repo`", "`fix`", "`--from-task`", "`--iterate`", "metrics", "layer-dependencies", "`.agentforge/violations/`",
+        for word in ("`--from-task`", "`--iterate`", "metrics", "layer-dependencies",
                      "`continue`", "`--skip-to`"):
             self.assertIn(word, self.absent)
 

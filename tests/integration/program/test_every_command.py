@@ -37,6 +37,8 @@ class TestEveryCommand(ProgramTest):
         return {
             "init": ((), 0),
             "start": (("--dry-run", REQUEST), 0),
+            "check": ((), 0),
+            "fix": (("V-000000000000",), 1),
             "status": ((), 0),
             "resume": ((self.done,), 0),
             "remind": ((), 0),

@@ -12,7 +12,7 @@ namespace agentforge::kernel {
 
 TEST(ShippedContracts, all_are_there) {
     EXPECT_THAT(shipped().names(), testing::ElementsAre("agent_definition", "analysis", "clarification", "delivery_report", "implementation", "intake_record",
-                                                        "pipeline_template", "security_review", "specification", "test_suite"));
+                                                        "pipeline_template", "security_review", "specification", "test_suite", "violation_fix"));
 }
 
 TEST(ShippedContracts, whole_artifacts_are_valid) {
@@ -30,6 +30,8 @@ TEST(ShippedContracts, whole_artifacts_are_valid) {
         {"implementation", implementation()},
         {"delivery_report", object(R"({"spec_ref": "S", "deliverable_type": "commit", "commit_sha": "0123456789012345678901234567890123456789", "branch": "agentforge/x",
             "files_modified": ["a.py"], "summary": "s", "verification": {"deployment_ready": true}})")},
+        {"violation_fix", object(R"({"summary": "s", "files_created": [], "files_modified": [{"path": "a.py"}], "final_files": ["a.py"], "test_results": {"total": 1, "passed": 1, "failed": 0},
+            "verification": {"violation_gone": true, "no_new_violations": true, "no_regressions": true, "conformance_passing": true}})")},
         {"security_review", object(R"({"summary": "s", "blocking_issues": [], "advisory_issues": []})")}};
     for (const auto& [name, artifact] : whole) { EXPECT_EQ(all(shipped().get(name)->validate(artifact, context)), "") << name; }
 }
@@ -39,7 +41,7 @@ TEST(ShippedContracts, measure_only_the_agreed_facts) {
         "request_id", "original_request", "timestamp", "tokens_used", "spec_id", "spec_ref", "suite_id", "test_suite_ref", "implementation_id", "coverage_mapping",
         "test_results", "failing_tests", "passing_tests", "skeleton_files", "all_tests_fail", "no_implementation_exists", "files_created", "files_modified", "final_files",
         "all_tests_pass", "conformance_passing", "no_regressions", "type_check_passing", "complexity_acceptable", "to_look_at", "deliverable_type", "commit_sha", "branch", "base_commit",
-        "deployment_ready", "pr_url", "patch_file", "drift", "signed", "commit_hooks"};
+        "violation_gone", "no_new_violations", "deployment_ready", "pr_url", "patch_file", "drift", "signed", "commit_hooks"};
     for (const auto& name : shipped().names()) {
         const auto contract = shipped().get(name);
         for (const auto& [pointer, fact] : contract->measured()) { EXPECT_TRUE(agreed.contains(fact)) << name << pointer; }

@@ -56,6 +56,40 @@ TEST_F(Conformance, quality_is_a_matter_of_the_phase_end) {
     EXPECT_FALSE(all.passed);
 }
 
+TEST_F(Conformance, python_names_imports_interfaces_copies_and_swallowed_errors_are_reported) {
+    project_.tree("base") = {};
+    const std::string body = "    b = a\n    c = b\n    if c:\n        return 1\n    return 2\n";
+    std::string interface = "class Wide(ABC):\n";
+    for (int i = 0; i < 11; ++i) { interface += "    @abstractmethod\n    def m" + std::to_string(i) + "(self): ...\n"; }
+    project_.tree("t") = {{"a.py", "import requests\nimport os\n\n\nclass lower:\n    pass\n\n\ndef one(a):\n" + body + "\n\ndef two(a):\n" + body +
+                                       "\n\ntry:\n    one(1)\nexcept Exception:\n    pass\n\n\n" + interface}};
+    const auto report = project_.gate("conformance", "t", {}, {{"enforcement", "all"}});
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    for (const char* check : {"naming-conventions", "import-order", "no-duplicate-code", "error-handling", "interface-segregation"}) { EXPECT_TRUE(has(report, check)) << check; }
+}
+
+TEST_F(Conformance, python_names_that_a_base_class_gives_and_imports_in_order_are_left_alone) {
+    project_.tree("base") = {};
+    project_.tree("t") = {{"a.py", "import os\n\nimport requests\n\n\nclass Visitor(Base):\n    def visitName(self):\n        try:\n            os.remove('a')\n        except FileNotFoundError:\n            pass\n"}};
+    const auto report = project_.gate("conformance", "t", {}, {{"enforcement", "all"}});
+    for (const char* check : {"naming-conventions", "import-order", "error-handling"}) { EXPECT_FALSE(has(report, check)) << check; }
+}
+
+TEST_F(Conformance, queries_put_together_and_calls_that_run_their_argument_are_found) {
+    project_.tree("base") = {};
+    const std::vector<std::pair<std::string, std::string>> cases{{"cursor.execute(f\"SELECT {x}\")", "sql-injection"}, {"eval(request)", "input-validation"}, {"pickle.loads(data)", "input-validation"},
+                                                                 {"yaml.load(data)", "input-validation"}};
+    for (const auto& [line, check] : cases) {
+        project_.tree(line) = {{"a.py", line + "\n"}};
+        EXPECT_TRUE(has(project_.gate("conformance", line), check.c_str())) << line;
+    }
+    for (const char* line : {"cursor.execute(\"SELECT ?\", (x,))", "ast.literal_eval(x)", "yaml.load(data, Loader=yaml.SafeLoader)", "def eval(node): ...", "pattern.exec(x)"}) {
+        project_.tree(line) = {{"a.py", std::string(line) + "\n"}};
+        const auto report = project_.gate("conformance", line);
+        EXPECT_FALSE(has(report, "sql-injection") || has(report, "input-validation")) << line;
+    }
+}
+
 TEST_F(Conformance, a_project_adds_a_rule) {
     rule("  - {id: \"no-todo\", severity: \"major\", enforcement: \"every_edit\", applies_to: [\"*.py\"], pattern: \"TODO\", message: \"No TODO.\"}\n");
     project_.tree("base") = {};

@@ -45,7 +45,19 @@ TEST(VerificationStatus, shows_failures_violations_and_the_next_action) {
     EXPECT_EQ(status.at("tests").at("failures").at(0).at("line"), json::value(4U));
     EXPECT_EQ(status.at("conformance").at("failing"), json::value(1));
     EXPECT_EQ(status.at("phase_exit_ready"), json::value(false));
-    EXPECT_EQ(status.at("next_suggested_action"), json::value("t.py::a fails"));
+    EXPECT_EQ(status.at("next_suggested_action"), json::value("make a in t.py:4 pass"));
+}
+
+TEST(VerificationStatus, suggests_what_blocks_in_the_order_in_which_one_rests_on_the_other) {
+    auto report = sample();
+    report.violations.push_back({"sql-injection", "security", "major", "a.py", 7, "SQL is put together from values.", "Pass the values as parameters of the query."});
+    EXPECT_EQ(verification_status({report}).at("next_suggested_action"),
+              json::value("in a.py:7: Pass the values as parameters of the query (sql-injection), then make a in t.py:4 pass"));
+}
+
+TEST(VerificationStatus, tells_no_number_of_warnings_that_nobody_counted) {
+    GateReport report{"types", "abc", true, "", {}, {}, {}, {{"type_check", "checked"}, {"type_check_passing", true}}, {}};
+    EXPECT_FALSE(verification_status({report}).at("type_check").as_object().contains("warnings"));
 }
 
 TEST(VerificationStatus, tells_what_does_not_build_before_what_follows_from_it_and_each_failure_once) {
