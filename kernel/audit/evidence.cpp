@@ -13,7 +13,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint64_t largest_file = 4ULL << 30U;
 
 Result<void> add_files(const fs::path& folder, const std::string& prefix, std::string_view part_of_name, std::map<std::string, std::string>& files) {
     std::error_code error;

@@ -2,6 +2,7 @@
 // What a task has left behind: its folder, and what people were asked. An archive is the same, written to a folder of its own.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -19,6 +20,8 @@ namespace agentforge::kernel {
 /// Files of the proof itself, below the task's folder.
 inline constexpr std::string_view statement_file = "proof/statement.json";
 inline constexpr std::string_view signature_file = "proof/statement.json.sig";
+/// A larger file is not read: no task writes one.
+inline constexpr std::uint64_t largest_file = 4ULL << 30U;
 
 struct TaskEvidence {
     TaskPaths paths;

@@ -124,7 +124,7 @@ DocumentSection decisions_of(const TaskEvidence& evidence) {
     return section;
 }
 
-DocumentSection approvals_of(const TaskEvidence& evidence) {
+DocumentSection approvals_section(const TaskEvidence& evidence) {
     DocumentSection section{"approvals", "Who approved what", "The hash is of the bytes that were shown.", {{"record", "Record", 0.6}, {"time", "Time", 1.8}, {"stage", "Stage", 1}, {"by", "By", 1.2}, {"decision", "Decision", 1}, {"sha256", "SHA-256", 3.4}, {"said", "Said", 2}}, {}, "No person was asked to approve anything."};
     for (const Record& record : evidence.records) {
         const json::object& body = record.body;
@@ -233,7 +233,7 @@ DocumentSection steps_of(const TaskEvidence& evidence) {
 
 Document audit_report(const TaskEvidence& evidence, const AuditVerdict& verdict) {
     Document document{"Audit of task " + evidence.state.task_id, {}};
-    document.sections = {facts_of(evidence), verification_of(verdict), stages_of(evidence), decisions_of(evidence), approvals_of(evidence), gates_of(evidence), models_of(evidence), violations_of(evidence), overrides_of(evidence), steps_of(evidence)};
+    document.sections = {facts_of(evidence), verification_of(verdict), stages_of(evidence), decisions_of(evidence), approvals_section(evidence), gates_of(evidence), models_of(evidence), violations_of(evidence), overrides_of(evidence), steps_of(evidence)};
     return document;
 }
 

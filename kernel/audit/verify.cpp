@@ -25,7 +25,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint64_t largest_file = 4ULL << 30U;
 constexpr std::size_t most_faults = 20;
 
 std::uint64_t number_of(const json::object& object, std::string_view key) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/json_fields.hpp"
 #include "gates/before.hpp"
 #include "gates/gates.hpp"
 #include "gates/results.hpp"
@@ -215,14 +216,9 @@ json::object conformance_status(const GateReport& report) {
             {"violations", std::move(violations)}};
 }
 
-std::string text_in(const json::object& value, const char* key) {
-    const auto* found = value.if_contains(key);
-    return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string{};
-}
-
 std::string place_of(const json::object& violation) {
     const auto* line = violation.if_contains("line");
-    return text_in(violation, "file") + (line == nullptr || *line == json::value(0) ? "" : ":" + json::serialize(*line));
+    return text_of(violation, "file") + (line == nullptr || *line == json::value(0) ? "" : ":" + json::serialize(*line));
 }
 
 /// The first violation of a check's status that blocks; null: none does.
@@ -231,7 +227,7 @@ const json::object* first_blocking(const json::object& status, const char* check
     const auto* violations = part == nullptr || !part->is_object() ? nullptr : part->get_object().if_contains("violations");
     if (violations == nullptr || !violations->is_array()) { return nullptr; }
     for (const auto& each : violations->get_array()) {
-        if (each.is_object() && text_in(each.get_object(), "severity") != "minor") { return &each.get_object(); }
+        if (each.is_object() && text_of(each.get_object(), "severity") != "minor") { return &each.get_object(); }
     }
     return nullptr;
 }
@@ -239,19 +235,19 @@ const json::object* first_blocking(const json::object& status, const char* check
 /// What to do next, each thing before what rests on it: what does not parse, types, violations, then the tests. `otherwise` where none of them fails.
 std::string suggested_action(const json::object& status, const std::string& otherwise) {
     std::vector<std::string> steps;
-    if (const auto* syntax = first_blocking(status, "syntax")) { steps.push_back("make " + place_of(*syntax) + " parse (" + text_in(*syntax, "message") + ")"); }
-    if (const auto* type = first_blocking(status, "type_check")) { steps.push_back("mend the type error in " + place_of(*type) + " (" + text_in(*type, "message") + ")"); }
+    if (const auto* syntax = first_blocking(status, "syntax")) { steps.push_back("make " + place_of(*syntax) + " parse (" + text_of(*syntax, "message") + ")"); }
+    if (const auto* type = first_blocking(status, "type_check")) { steps.push_back("mend the type error in " + place_of(*type) + " (" + text_of(*type, "message") + ")"); }
     if (const auto* violation = first_blocking(status, "conformance")) {
-        auto hint = text_in(*violation, "fix_hint");
+        auto hint = text_of(*violation, "fix_hint");
         while (hint.ends_with('.')) { hint.pop_back(); }
-        steps.push_back("in " + place_of(*violation) + ": " + (hint.empty() ? text_in(*violation, "message") : hint) + " (" + text_in(*violation, "check_id") + ")");
+        steps.push_back("in " + place_of(*violation) + ": " + (hint.empty() ? text_of(*violation, "message") : hint) + " (" + text_of(*violation, "check_id") + ")");
     }
     const auto* tests = status.if_contains("tests");
     const auto* failures = tests == nullptr ? nullptr : tests->as_object().if_contains("failures");
     if (failures != nullptr && failures->is_array() && !failures->get_array().empty() && tests->as_object().at("status") != json::value("passing")) {
         const auto& first = failures->get_array().front().get_object();
         const auto failing = tests->as_object().at("failing").to_number<std::int64_t>();
-        steps.push_back("make " + text_in(first, "test") + " in " + place_of(first) + " pass" + (failing > 1 ? " (" + std::to_string(failing) + " tests fail)" : ""));
+        steps.push_back("make " + text_of(first, "test") + " in " + place_of(first) + " pass" + (failing > 1 ? " (" + std::to_string(failing) + " tests fail)" : ""));
     }
     std::string text;
     for (const auto& step : steps) { text += (text.empty() ? "" : ", then ") + step; }

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t fewest_others = 12;
 constexpr std::size_t fewest_results = 3;
 
-re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
+re2::StringPiece view_of(std::string_view text) { return {text.data(), text.size()}; }
 
 std::string trimmed(std::string_view text) {
     const auto first = text.find_first_not_of(" \t\r\n");
@@ -71,7 +71,7 @@ std::optional<Insertion> insertion(const CodeFunction& function, const CodeText&
     const auto header = std::string_view(read.code).substr(function.begin, function.open - function.begin);
     varied.name = function.name.substr(function.name.rfind(':') + 1);
     const RE2 called(R"(\b)" + RE2::QuoteMeta(varied.name) + R"(\s*(?:<[^>()]*>|\[[^\]()]*\])?\s*\()", RE2::Quiet);
-    auto rest = piece(header);
+    auto rest = view_of(header);
     if (!RE2::FindAndConsume(&rest, called)) { return std::nullopt; }
     const auto open = header.size() - rest.size();
     auto close = open;
@@ -217,7 +217,7 @@ std::vector<ToldCall> told_calls(std::string_view lines) {
         std::string kind;
         std::string list;
         std::string gave;
-        if (!RE2::FullMatch(piece(each), line, &call.function, &kind, &list, &gave)) { continue; }
+        if (!RE2::FullMatch(view_of(each), line, &call.function, &kind, &list, &gave)) { continue; }
         call.own = kind == "own";
         for (std::size_t at = 0; at < list.size();) {
             const auto end = std::min(list.find(',', at), list.size());
@@ -241,7 +241,7 @@ std::vector<double> numbers_in(std::string_view text, const CodeRules& code) {
     std::vector<double> result;
     static const RE2 number(R"((\d+(?:\.\d+)?(?:[eE][-+]?\d+)?))");
     for (const auto& literal : read_code(text, code).literals) {
-        auto rest = piece(literal.value);
+        auto rest = view_of(literal.value);
         double value = 0;
         while (RE2::FindAndConsume(&rest, number, &value)) { result.push_back(value); }
     }

@@ -9,7 +9,7 @@ namespace {
 
 struct Service { const char* name; const char* variable; const char* model; };
 constexpr std::array<Service, 2> services{{{"anthropic", "ANTHROPIC_API_KEY", "claude-sonnet-4-5"}, {"openai", "OPENAI_API_KEY", "gpt-5-mini"}}};
-constexpr std::array<const char*, 2> commands{"claude", "codex"};
+constexpr std::array<const char*, 2> model_commands{"claude", "codex"};
 constexpr std::array<std::pair<const char*, const char*>, 4> servers{{{"ollama", "http://localhost:11434/v1"},
                                                                       {"lm-studio", "http://localhost:1234/v1"},
                                                                       {"llama.cpp", "http://localhost:8080/v1"},
@@ -40,7 +40,7 @@ Result<std::vector<ModelCandidate>> model_candidates(const ModelSettings& settin
         one.settings.backend = service.name;
         if (one.settings.model.empty()) { one.settings.model = service.model; }
     }
-    for (const char* const command : commands) {
+    for (const char* const command : model_commands) {
         ModelCandidate& one = found.emplace_back(ModelCandidate{command, settings, "", false});
         one.settings.backend = "cli";
         one.settings.preset = command;
