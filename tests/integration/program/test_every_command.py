@@ -37,6 +37,10 @@ class TestEveryCommand(ProgramTest):
         return {
             "init": ((), 0),
             "start": (("--dry-run", REQUEST), 0),
+            "design": (("--dry-run", REQUEST), 0),
+            "implement": (("--dry-run", REQUEST), 0),
+            "review": (("--dry-run", "textkit"), 0),
+            "audit verify": ((self.done,), 0),
             "check": ((), 0),
             "fix": (("V-000000000000",), 1),
             "status": ((), 0),
