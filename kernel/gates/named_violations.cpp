@@ -137,9 +137,9 @@ Result<NamedViolation> named_violation_from_json(const json::object& value, cons
         const std::string key(field.key());
         if (key == "agentforge_violation") { continue; }
         if (key == "line") {
-            const auto* line = field.value().if_int64();
-            if (line == nullptr || *line < 0) { return wrong("`line` must be a number from 0 on", where); }
-            named.violation.line = static_cast<std::uint64_t>(*line);
+            boost::system::error_code error;
+            named.violation.line = field.value().to_number<std::uint64_t>(error);
+            if (error) { return wrong("`line` must be a number from 0 on", where); }
             continue;
         }
         const auto text = texts.find(key);

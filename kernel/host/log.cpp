@@ -256,12 +256,12 @@ struct Log::State {
         return least != level_enum::off && kind.level >= least;
     }
 
-    void enter(const std::string& task, const std::string& now_stage, std::uint64_t now_visit) {
-        if (task != task_id) {
-            task_id = task;
-            trace_id = trace_id_of(task);
+    void enter(const TaskState& task, const std::string& now_stage, std::uint64_t now_visit) {
+        step = task.steps;
+        if (task.task_id != task_id) {
+            task_id = task.task_id;
+            trace_id = trace_id_of(task_id);
             visits.clear();
-            step = 0;
         } else if (now_stage == stage && visits[stage] == now_visit) {
             return;
         }
@@ -392,13 +392,12 @@ void Log::recorded(const TaskState& task, const StageState* left, const records:
         const bool has_stage = !task.stages.empty() && (task.stage_index > 0 || task.stage().visits > 0);      // It has begun.
         const std::string from = left == nullptr ? std::string() : left->name;
         const std::string to = std::holds_alternative<records::TaskCompleted>(record.body) || !has_stage ? std::string() : task.stage().name;
-        state.step = task.steps;
         // FR-018: a stage's first entry has no source, the end no target.
         const bool first = std::holds_alternative<records::StageStarted>(record.body) && has_stage && task.stage().visits <= 1 && task.stage_index == 0;
         if (left != nullptr && (first || (from != to && may_move(record)))) {
             std::uint64_t cycles = 0;
             for (const StageState& stage : task.stages) { cycles += stage.cycles; }
-            state.enter(task.task_id, first ? to : from, first ? task.stage().visits : left->visits);
+            state.enter(task, first ? to : from, first ? task.stage().visits : left->visits);
             write("stage_transition", {{"from_stage", first ? json::value(nullptr) : json::value(from)},
                                        {"to_stage", to.empty() ? json::value(nullptr) : json::value(to)},
                                        {"duration_ms", first ? 0 : left->duration_ms},
@@ -407,7 +406,7 @@ void Log::recorded(const TaskState& task, const StageState* left, const records:
                                        {"retry_count", first || left->attempts == 0 ? 0 : left->attempts - 1}},
                   transition);
         }
-        state.enter(task.task_id, to, has_stage ? task.stage().visits : 0);
+        state.enter(task, to, has_stage ? task.stage().visits : 0);
         if (const auto turn = std::visit(Turns{}, record.body)) { write(turn->type, turn->fields, kind_of(record)); }
         for (const StreamLine& told : lines_of(task, record)) { write(told.type, told.fields, kind_of(record)); }
     }

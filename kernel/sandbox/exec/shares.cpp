@@ -25,11 +25,13 @@ namespace {
 constexpr std::int64_t look_interval_ns = 50'000'000;
 constexpr std::int64_t whole_look_interval_ns = 1'000'000'000;
 
-std::int64_t now_ns() {
+std::int64_t time_ns(clockid_t clock) {
     timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
+
+std::int64_t now_ns() { return time_ns(CLOCK_MONOTONIC); }
 
 /// Calls `use(process)` for each living or unreaped process of the tree.
 template <class Use>
@@ -67,10 +69,17 @@ public:
         const bool less_memory = system.available_bytes + policy_.memory / 4 < at_start_.available_bytes;
         const bool less_disk = lost_space().is_more_than(policy_.file_bytes / 2);
         if (!more_tasks && !less_memory && !less_disk && begin - last_whole_look_ < whole_look_interval_ns) { return nullptr; }
+        // The processor's time: on a machine that is busy a look takes long, and costs no more.
+        const std::int64_t spent = time_ns(CLOCK_PROCESS_CPUTIME_ID);
         const char* const name = look_at_tree(system);
         last_whole_look_ = now_ns();
-        cost_ns_ = last_whole_look_ - begin;
+        cost_ns_ = time_ns(CLOCK_PROCESS_CPUTIME_ID) - spent;
         return name;
+    }
+
+    /// The same once all processes have ended: what they left behind.
+    [[nodiscard]] const char* exceeded_at_end() const {
+        return policy_.file_bytes != 0 && written_by_ended() > policy_.file_bytes && new_files() > policy_.file_bytes ? "file_bytes" : nullptr;
     }
 
 private:
@@ -83,9 +92,10 @@ private:
             sum.cpu_ticks += one.cpu_ticks;
             sum.written_bytes += one.written_bytes;
         });
-        const std::uint64_t shared = system.shared_bytes > at_start_.shared_bytes ? system.shared_bytes - at_start_.shared_bytes : 0;
+        const std::uint64_t gained = system.shared_bytes > at_start_.shared_bytes ? system.shared_bytes - at_start_.shared_bytes : 0;
         if (policy_.processes != 0 && sum.threads > policy_.processes) { return "processes"; }
-        if (policy_.memory != 0 && sum.anonymous_bytes + shared > policy_.memory && memory(shared) > policy_.memory) { return "memory"; }
+        // The tree can share no more than the whole machine does. What the machine gained says less: others may have freed as much meanwhile.
+        if (policy_.memory != 0 && sum.anonymous_bytes + system.shared_bytes > policy_.memory && memory(gained) > policy_.memory) { return "memory"; }
         if (policy_.cpu_seconds != 0 && sum.cpu_ticks + ticks_of_ended() > most_ticks_) { return "cpu_seconds"; }
         const Space lost = lost_space();
         if (policy_.file_bytes == 0 || !lost.is_more_than(policy_.file_bytes)) { return nullptr; }
@@ -201,7 +211,12 @@ void kill_tree(Tree of) {
 }
 
 /// Until nothing is left of what the program started.
-void end_descendants(const sigset_t& heard) {
+void end_tree(Tree of, const sigset_t& heard) {
+    if (of == Tree::of_namespace) {
+        kill_tree(of);
+        while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {}
+        return;
+    }
     for (int round = 0; round < 100; ++round) {
         int ignored = 0;
         reap(-1, ignored);
@@ -237,11 +252,14 @@ int supervise(const Policy& policy, Cgroup& cgroup, pid_t program, const sigset_
             kill_tree(of);
         }
     }
-    if (watched && beyond == nullptr && cgroup.exceeded() != nullptr) {
-        report("limit %s", cgroup.exceeded());
-        flush_report();
+    end_tree(of, heard);
+    if (watched && beyond == nullptr) {
+        const char* const at_end = cgroup.exceeded() != nullptr ? cgroup.exceeded() : shares->exceeded_at_end();
+        if (at_end != nullptr) {
+            report("limit %s", at_end);
+            flush_report();
+        }
     }
-    if (of == Tree::of_descendants) { end_descendants(heard); }
     return result;
 }
 

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Repositories known by name: `--repo NAME` from anywhere, and `status --all` over all of them (North Star 7.2)."""
 
-import shutil
 import unittest
 
 from harness import ProgramTest, short_transcript
 
 
-class TestKnownRepositories(ProgramTest):
-    """`first` has a task that has ended, `second` one that waits for approval; the commands run outside of both."""
+class TwoRepositories(ProgramTest):
+    """`first` has a task that has ended, `second` one that waits for approval."""
 
-    def setUp(self):
-        super().setUp()
+    def __init__(self):
+        super().__init__()
+        self.setUp()
         self.places = {name: self.make_repository(name) for name in ("first", "second")}
         for name, place in self.places.items():
             self.assert_code(self.run_program("repo", "add", place, "--name", f"{name}-service"), 0)
@@ -23,8 +23,19 @@ class TestKnownRepositories(ProgramTest):
         self.repository = self.places[name]
         return self.task()
 
+
+class TestKnownRepositories(ProgramTest):
+    """The commands run outside of both repositories, which all tests share and leave as they are."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.both = TwoRepositories()
+        cls.addClassCleanup(cls.both.doCleanups)
+        cls.places, cls.ended, cls.waiting = cls.both.places, cls.both.ended, cls.both.waiting
+
     def outside(self, *arguments):
-        return self.run_program(*arguments, cwd=self.folder)
+        return self.both.run_program(*arguments, cwd=self.both.folder)
 
     def test_a_command_works_on_the_repository_of_that_name(self):
         self.assertIn(self.waiting, self.assert_code(self.outside("--repo", "second-service", "status"), 0).out)
@@ -55,7 +66,9 @@ class TestKnownRepositories(ProgramTest):
         self.assertEqual([task["task_id"] for task in told[1]["tasks"]], [self.waiting])
 
     def test_status_of_all_shows_the_others_where_a_repository_is_gone(self):
-        shutil.rmtree(self.places["first"])
+        aside = self.places["first"].with_name("moved")
+        self.places["first"].rename(aside)
+        self.addCleanup(aside.rename, self.places["first"])
         outcome = self.outside("status", "--all")
         self.assert_error(outcome, "AF-DASH-011", "first-service")
         self.assertIn(self.waiting, outcome.out)
@@ -64,10 +77,12 @@ class TestKnownRepositories(ProgramTest):
         self.assert_error(self.run_program("status", "--ended"), "AF-CLI-001", "--all", exit_code=2)
 
     def test_a_limit_says_how_many_tasks_are_left_out(self):
-        self.assert_code(self.start("--approve", "intake", transcript=short_transcript(), cwd=self.places["second"]), 22)
-        outcome = self.assert_code(self.outside("--repo", "second-service", "status", "--limit", "1"), 0)
+        self.make_repository()
+        for _ in range(2):
+            self.assert_code(self.start("--approve", "intake", transcript=short_transcript()), 22)
+        outcome = self.assert_code(self.run_program("status", "--limit", "1"), 0)
         self.assertIn("… and 1 more: agentforge status --limit 0", outcome.out)
-        self.assertNotIn(self.waiting, outcome.out)
+        self.assertEqual(sum(task in outcome.out for task in self.tasks()), 1)
 
 
 if __name__ == "__main__":
