@@ -61,6 +61,14 @@ def test_fast_is_one_build_without_slow_tests(checkout):
     assert "--preset dev" in checkout.log.read_text() and "-LE ^(slow|packaging)$" in checkout.log.read_text()
 
 
+def test_the_program_is_sanitized_only_where_that_is_asked_for(checkout):
+    checkout.run()
+    assert "--preset asan" in checkout.log.read_text() and "-LE ^(slow|program)$" in checkout.log.read_text()
+    checkout.log.unlink()
+    checkout.run("--asan")
+    assert "-LE ^(slow)$" in checkout.log.read_text()
+
+
 def test_filter_is_passed_on(checkout):
     checkout.run("--fast", "--filter", "Plugin.*")
     assert "-R Plugin.*" in checkout.log.read_text()
