@@ -7,34 +7,22 @@
 #include "base/text.hpp"
 #include "cost/prices.hpp"
 #include "journal/blobs.hpp"
+#include "records/records.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
 
-const json::value* field(const json::object& object, std::string_view key) { return object.if_contains(key); }
-
-bool is_true(const json::object& object, std::string_view key) {
-    const json::value* value = field(object, key);
-    return value != nullptr && *value == json::value(true);
-}
-
-json::value number(const json::object& object, std::string_view key) {
-    const json::value* value = field(object, key);
-    return value != nullptr && value->is_number() ? *value : json::value(nullptr);
-}
-
-std::string joined(const json::array& texts, std::string_view between = "; ") {
+std::string joined(const std::vector<std::string>& texts, std::string_view between = "; ") {
     std::string all;
-    for (const json::value& each : texts) { all += (all.empty() ? "" : std::string(between)) + cell_text(each); }
+    for (const std::string& each : texts) { all += (all.empty() ? "" : std::string(between)) + each; }
     return all;
 }
 
-std::string time_of(const Record& record) { return text_of(record.body, "timestamp"); }
+json::value time_of(const Record& record) { return json::value(records::envelope_in(record).timestamp.value_or("")); }
 
-std::string deadline_text(const json::object& body) {
-    const std::string deadline = text_of(body, "deadline");
-    return deadline.empty() ? std::string() : "; due " + deadline + ", then " + text_of(body, "at_deadline");
+std::string deadline_text(const std::optional<std::string>& deadline, const std::optional<std::string>& then) {
+    return deadline ? "; due " + *deadline + ", then " + then.value_or("") : std::string();
 }
 
 DocumentSection facts_of(const TaskEvidence& evidence) {
@@ -54,9 +42,9 @@ DocumentSection facts_of(const TaskEvidence& evidence) {
     row("exit stage", json::value(state.exit_stage));
     row("why it failed or waits", json::value(state.error.empty() ? state.pause_reason : state.error));
     for (const Record& record : evidence.records) {
-        if (record.type() == "task_completed") { row("exit type", json::value(text_of(record.body, "exit_type"))); }
-        if (record.type() == "forked") { row("goes on from", json::value(text_of(record.body, "parent") + " after step " + cell_text(number(record.body, "from_step")))); }
-        if (record.type() == "task_created") { row("replay of", json::value(text_of(record.body, "replay_of"))); }
+        if (const auto ended = records::as<records::TaskCompleted>(record)) { row("exit type", json::value(*ended->exit_type)); }
+        if (const auto forked = records::as<records::Forked>(record)) { row("goes on from", json::value(forked->parent + " after step " + std::to_string(forked->from_step))); }
+        if (const auto created = records::as<records::TaskCreated>(record)) { row("replay of", json::value(created->replay_of.value_or(""))); }
     }
     const DeliveryBase base = delivery_base(state);
     row("base commit", json::value(base.commit));
@@ -65,7 +53,8 @@ DocumentSection facts_of(const TaskEvidence& evidence) {
     row("branch", json::value(state.branch));
     row("commit", json::value(state.commit));
     row("tree", json::value(delivered_tree(state)));
-    row("signed commit", field(state.delivery, "signed") == nullptr ? json::value("") : *field(state.delivery, "signed"));
+    const json::value* const is_signed = state.delivery.if_contains("signed");
+    row("signed commit", is_signed == nullptr ? json::value("") : *is_signed);
     row("pull request", json::value(text_of(state.delivery, "pr_url")));
     row("journal", json::value(std::to_string(state.seq) + " records, head " + state.hash));
     return section;
@@ -87,72 +76,79 @@ DocumentSection stages_of(const TaskEvidence& evidence) {
     return section;
 }
 
+std::string with_feedback(std::string decision, const std::string& feedback) { return feedback.empty() ? std::move(decision) : std::move(decision) + ": " + feedback; }
+
 /// What was decided, in words; empty: the record is no decision.
-std::string decision_of(const Record& record) {
-    const json::object& body = record.body;
-    const std::string_view type = record.type();
-    if (type == "artifact_accepted") { return "artifact accepted: it satisfies " + text_of(body, "contract") + " " + text_of(body, "contract_version"); }
-    if (type == "artifact_rejected") { return "artifact refused: " + joined(list_of(body, "errors")); }
-    if (type == "review_finished") { return "reviewed by " + text_of(body, "reviewer") + ": " + cell_text(number(body, "blocking")) + " blocking, " + cell_text(number(body, "advisory")) + " advisory. " + joined(list_of(body, "issues")); }
-    if (type == "stage_skipped") { return "stage left out: " + text_of(body, "reason"); }
-    if (type == "stage_failed") { return "stage failed: " + (field(body, "error") != nullptr && field(body, "error")->is_object() ? text_of(field(body, "error")->get_object(), "message") : ""); }
-    if (type == "stage_completed") { return "stage done"; }
-    if (type == "stage_escalated") { return "a person is needed: " + text_of(body, "question"); }
-    if (type == "escalation_raised") { return "asked a person (" + text_of(body, "escalation_id") + ")" + deadline_text(body); }
-    if (type == "escalation_resolved") { return "answered by " + text_of(body, "resolved_by") + (is_true(body, "abort") ? ": the task ends" : ""); }
-    if (type == "approval_requested") { return "asked for approval (" + text_of(body, "approval_id") + ")" + deadline_text(body); }
-    if (type == "approval_decided") { return (is_true(body, "approved") ? "approved by " : "not approved by ") + text_of(body, "decided_by") + (text_of(body, "feedback").empty() ? "" : ": " + text_of(body, "feedback")); }
-    if (type == "action_decided") { return "action " + text_of(body, "decision") + " by " + text_of(body, "decided_by") + (text_of(body, "feedback").empty() ? "" : ": " + text_of(body, "feedback")); }
-    if (type == "cycle_requested") { return "wants to go back to " + text_of(body, "to") + ": " + text_of(body, "reason"); }
-    if (type == "cycle_started") { return "goes back to " + text_of(body, "to"); }
-    if (type == "task_resumed") { return "the task goes on" + (text_of(body, "guidance").empty() ? std::string() : ", told: " + text_of(body, "guidance")); }
-    if (type == "task_paused" || type == "task_aborted") { return std::string(type == "task_paused" ? "the task rests: " : "the task was ended by a person: ") + text_of(body, "reason"); }
-    if (type == "task_failed") { return "the task failed: " + text_of(body, "message"); }
-    if (type == "task_completed") { return "the pipeline has ended at " + text_of(body, "exit_stage") + " (" + text_of(body, "exit_type") + ")"; }
-    if (type == "delivered") { return "delivered " + text_of(body, "deliverable_type") + " " + text_of(body, "commit"); }
-    if (type == "published") { return "published to " + text_of(body, "remote") + " " + text_of(body, "pr_url"); }
-    if (type == "rebased") { return "rebased: " + text_of(body, "commit") + " replaces " + text_of(body, "replaces"); }
-    if (type == "note") { return text_of(body, "message"); }
-    return {};
-}
+struct Decision {
+    template <class Other>
+    std::string operator()(const Other&) const { return {}; }
+    std::string operator()(const records::ArtifactAccepted& on) const { return "artifact accepted: it satisfies " + *on.contract + " " + *on.contract_version; }
+    std::string operator()(const records::ArtifactRejected& on) const { return "artifact refused: " + joined(on.errors); }
+    std::string operator()(const records::ReviewFinished& on) const {
+        return "reviewed by " + on.reviewer + ": " + std::to_string(on.blocking) + " blocking, " + std::to_string(*on.advisory) + " advisory. " + joined(on.issues);
+    }
+    std::string operator()(const records::StageSkipped& on) const { return "stage left out: " + on.reason; }
+    std::string operator()(const records::StageFailed& on) const { return "stage failed: " + on.error.message; }
+    std::string operator()(const records::StageCompleted&) const { return "stage done"; }
+    std::string operator()(const records::StageEscalated& on) const { return "a person is needed: " + on.question; }
+    std::string operator()(const records::EscalationRaised& on) const { return "asked a person (" + on.escalation_id + ")" + deadline_text(on.deadline, on.at_deadline); }
+    std::string operator()(const records::EscalationResolved& on) const { return "answered by " + *on.resolved_by + (on.abort ? ": the task ends" : ""); }
+    std::string operator()(const records::ApprovalRequested& on) const { return "asked for approval (" + on.approval_id + ")" + deadline_text(on.deadline, on.at_deadline); }
+    std::string operator()(const records::ApprovalDecided& on) const { return with_feedback((on.approved ? "approved by " : "not approved by ") + *on.decided_by, *on.feedback); }
+    std::string operator()(const records::ActionDecided& on) const { return with_feedback("action " + on.decision + " by " + *on.decided_by, *on.feedback); }
+    std::string operator()(const records::CycleRequested& on) const { return "wants to go back to " + on.to + ": " + on.reason; }
+    std::string operator()(const records::CycleStarted& on) const { return "goes back to " + *on.to; }
+    std::string operator()(const records::TaskResumed& on) const { return "the task goes on" + (on.guidance.value_or("").empty() ? std::string() : ", told: " + *on.guidance); }
+    std::string operator()(const records::TaskPaused& on) const { return "the task rests: " + on.reason; }
+    std::string operator()(const records::TaskAborted& on) const { return "the task was ended by a person: " + on.reason; }
+    std::string operator()(const records::TaskFailed& on) const { return "the task failed: " + on.message; }
+    std::string operator()(const records::TaskCompleted& on) const { return "the pipeline has ended at " + on.exit_stage + " (" + *on.exit_type + ")"; }
+    std::string operator()(const records::Delivered& on) const { return "delivered " + *on.deliverable_type + " " + on.commit; }
+    std::string operator()(const records::Published& on) const { return "published to " + on.remote + " " + on.pr_url; }
+    std::string operator()(const records::Rebased& on) const { return "rebased: " + on.commit + " replaces " + on.replaces; }
+    std::string operator()(const records::Note& on) const { return *on.message; }
+};
 
 DocumentSection decisions_of(const TaskEvidence& evidence) {
-    DocumentSection section{"decisions", "Stages and decisions, in their order", "", {{"record", "Record", 0.6}, {"time", "Time", 1.8}, {"stage", "Stage", 1}, {"decision", "Decision", 5}}, {}, "none"};
+    DocumentSection section{"decisions", "Stages and decisions, in their order", "",
+                            {{"record", "Record", 0.6}, {"time", "Time", 1.8}, {"stage", "Stage", 1}, {"decision", "Decision", 5}}, {}, "none"};
     for (const Record& record : evidence.records) {
-        if (std::string told = decision_of(record); !told.empty()) { section.rows.push_back({json::value(record.seq), json::value(time_of(record)), json::value(text_of(record.body, "stage")), json::value(std::move(told))}); }
+        const auto typed = records::read_record(record.body);
+        if (!typed.ok()) { continue; }          // Then it was not folded either.
+        std::string told = std::visit(Decision{}, typed->body);
+        if (!told.empty()) { section.rows.push_back({json::value(record.seq), time_of(record), json::value(records::stage_of(typed->body)), json::value(std::move(told))}); }
     }
     return section;
 }
 
 DocumentSection approvals_section(const TaskEvidence& evidence) {
-    DocumentSection section{"approvals", "Who approved what", "The hash is of the bytes that were shown.", {{"record", "Record", 0.6}, {"time", "Time", 1.8}, {"stage", "Stage", 1}, {"by", "By", 1.2}, {"decision", "Decision", 1}, {"sha256", "SHA-256", 3.4}, {"said", "Said", 2}}, {}, "No person was asked to approve anything."};
+    DocumentSection section{"approvals", "Who approved what", "The hash is of the bytes that were shown.",
+                            {{"record", "Record", 0.6}, {"time", "Time", 1.8}, {"stage", "Stage", 1}, {"by", "By", 1.2}, {"decision", "Decision", 1}, {"sha256", "SHA-256", 3.4}, {"said", "Said", 2}},
+                            {}, "No person was asked to approve anything."};
     for (const Record& record : evidence.records) {
-        const json::object& body = record.body;
-        if (record.type() == "approval_decided") {
-            section.rows.push_back({json::value(record.seq), json::value(time_of(record)), json::value(text_of(body, "stage")), json::value(text_of(body, "decided_by")), json::value(is_true(body, "approved") ? "approved" : "not approved"), json::value(text_of(body, "artifact_hash")), json::value(text_of(body, "feedback"))});
-        } else if (record.type() == "action_decided") {
-            section.rows.push_back({json::value(record.seq), json::value(time_of(record)), json::value(text_of(body, "stage")), json::value(text_of(body, "decided_by")), json::value("action " + text_of(body, "decision")), json::value(text_of(body, "action_hash")), json::value(text_of(body, "feedback"))});
-        } else if (record.type() == "escalation_resolved") {
-            section.rows.push_back({json::value(record.seq), json::value(time_of(record)), json::value(text_of(body, "stage")), json::value(text_of(body, "resolved_by")), json::value("answered " + text_of(body, "escalation_id")), json::value(text_of(body, "resolution_blob")), json::value("")});
-        }
+        const auto add = [&](const std::string& stage, const std::string& by, const std::string& decision, const std::string& hash, const std::string& said) {
+            section.rows.push_back({json::value(record.seq), time_of(record), json::value(stage), json::value(by), json::value(decision), json::value(hash), json::value(said)});
+        };
+        if (const auto on = records::as<records::ApprovalDecided>(record)) { add(*on->stage, *on->decided_by, on->approved ? "approved" : "not approved", on->artifact_hash, *on->feedback); }
+        if (const auto on = records::as<records::ActionDecided>(record)) { add(*on->stage, *on->decided_by, "action " + on->decision, on->action_hash, *on->feedback); }
+        if (const auto on = records::as<records::EscalationResolved>(record)) { add(*on->stage, *on->resolved_by, "answered " + on->escalation_id, on->resolution_blob, ""); }
     }
     return section;
 }
 
 /// `network none, landlock 4, …`
-std::string confinement_text(const json::object& body) {
-    const json::value* value = field(body, "confinement");
-    if (value == nullptr || value->is_null()) { return "not recorded"; }
-    if (!value->is_object()) { return cell_text(*value); }
+std::string confinement_text(const std::optional<json::value>& confinement) {
+    if (!confinement || confinement->is_null()) { return "not recorded"; }
+    if (!confinement->is_object()) { return cell_text(*confinement); }
     std::string text;
-    for (const auto& [key, each] : value->get_object()) { text += (text.empty() ? "" : ", ") + std::string(key) + " " + cell_text(each); }
+    for (const auto& [key, each] : confinement->get_object()) { text += (text.empty() ? "" : ", ") + std::string(key) + " " + cell_text(each); }
     return text;
 }
 
-std::string commands_text(const json::object& body) {
+std::string commands_text(const records::Gate& gate) {
     std::string text;
     std::set<std::string> seen;
-    for (const json::value& each : list_of(body, "commands")) {
+    for (const json::value& each : gate.commands.value_or(json::array())) {
         if (!each.is_object()) { continue; }
         const std::string command = text_of(each.get_object(), "command") + " (" + text_of(each.get_object(), "purpose") + ")";
         if (seen.insert(command).second) { text += (text.empty() ? "" : "; ") + command; }
@@ -161,10 +157,14 @@ std::string commands_text(const json::object& body) {
 }
 
 DocumentSection gates_of(const TaskEvidence& evidence) {
-    DocumentSection section{"gates", "Gates", "Each was run by the kernel on the recorded tree.", {{"record", "Record", 0.7}, {"stage", "Stage", 0.9}, {"gate", "Gate", 0.9}, {"passed", "Passed", 0.8}, {"tree", "Tree", 1.6}, {"summary", "Found", 2.4}, {"commands", "Ran", 2}, {"confinement", "Confined by", 2}}, {}, "No gate was run."};
+    DocumentSection section{"gates", "Gates", "Each was run by the kernel on the recorded tree.",
+                            {{"record", "Record", 0.7}, {"stage", "Stage", 0.9}, {"gate", "Gate", 0.9}, {"passed", "Passed", 0.8}, {"tree", "Tree", 1.6}, {"summary", "Found", 2.4}, {"commands", "Ran", 2}, {"confinement", "Confined by", 2}},
+                            {}, "No gate was run."};
     for (const Record& record : evidence.records) {
-        if (record.type() != "gate") { continue; }
-        section.rows.push_back({json::value(record.seq), json::value(text_of(record.body, "stage")), json::value(text_of(record.body, "gate") + (is_true(record.body, "partial") ? " (some paths)" : "")), json::value(is_true(record.body, "passed")), json::value(text_of(record.body, "tree")), json::value(text_of(record.body, "summary")), json::value(commands_text(record.body)), json::value(confinement_text(record.body))});
+        const auto gate = records::as<records::Gate>(record);
+        if (!gate) { continue; }
+        section.rows.push_back({json::value(record.seq), json::value(*gate->stage), json::value(gate->gate + (*gate->partial ? " (some paths)" : "")), json::value(gate->passed), json::value(gate->tree),
+                                json::value(gate->summary), json::value(commands_text(*gate)), json::value(confinement_text(gate->confinement))});
     }
     return section;
 }
@@ -181,50 +181,58 @@ DocumentSection models_of(const TaskEvidence& evidence) {
 DocumentSection violations_of(const TaskEvidence& evidence) {
     DocumentSection section{"violations", "Violations", "", {{"record", "Record", 0.6}, {"time", "Time", 1.8}, {"stage", "Stage", 1}, {"what", "What", 5}}, {}, "None was recorded."};
     for (const Record& record : evidence.records) {
-        if (record.type() == "violation") { section.rows.push_back({json::value(record.seq), json::value(time_of(record)), json::value(text_of(record.body, "stage")), json::value("a program wrote where it may not, all of it was taken back: " + joined(list_of(record.body, "paths"), ", "))}); }
-        const json::value* result = record.type() == "step" ? field(record.body, "result") : nullptr;
-        const std::string error = result != nullptr && result->is_object() ? text_of(result->get_object(), "error") : "";
-        if (error.find("AF-TOOL-") != std::string::npos) { section.rows.push_back({json::value(record.seq), json::value(time_of(record)), json::value(text_of(record.body, "phase")), json::value("an action was refused: " + error)}); }
+        const auto add = [&](const std::string& stage, std::string what) { section.rows.push_back({json::value(record.seq), time_of(record), json::value(stage), json::value(std::move(what))}); };
+        if (const auto violation = records::as<records::Violation>(record)) { add(*violation->stage, "a program wrote where it may not, all of it was taken back: " + joined(*violation->paths, ", ")); }
+        const auto step = records::as<records::Step>(record);
+        const std::string error = step ? step->result->error.value_or("") : std::string();
+        if (error.find("AF-TOOL-") != std::string::npos) { add(step->phase, "an action was refused: " + error); }
     }
     return section;
 }
 
-/// What people or settings set aside.
-std::string override_of(const Record& record, bool& costed) {
-    const json::object& body = record.body;
-    if (record.type() == "delivered" || record.type() == "rebased") {
-        const std::string hooks = text_of(body, "commit_hooks");
-        return hooks.starts_with("not run") ? "commit hooks " + hooks : std::string();
-    }
-    if (record.type() == "action_decided" && text_of(body, "decision") == "edited") { return "a person changed an action before it was done"; }
-    if (record.type() == "stage_skipped") { return "a stage was left out: " + text_of(body, "reason"); }
-    if (record.type() == "costing") { return std::exchange(costed, true) ? "limits or prices were changed while the task was under way" : std::string(); }
-    if (record.type() == "approval_decided" && is_true(body, "approved")) { return "a person let the task go on (record " + std::to_string(record.seq) + ")"; }
-    if ((record.type() == "task_resumed" || record.type() == "task_started") && !text_of(body, "guidance").empty()) { return "a person told the model: " + text_of(body, "guidance"); }
-    if (record.type() == "held_out" && !list_of(body, "shown").empty()) { return "tests that were held out are shown from now on: " + joined(list_of(body, "shown"), ", "); }
-    return {};
-}
+/// What people or settings set aside; empty: nothing.
+struct Override {
+    Sequence seq;
+    bool& costed;       ///< A task has its first costing from its beginning.
+
+    template <class Other>
+    std::string operator()(const Other&) const { return {}; }
+    std::string operator()(const records::Delivered& on) const { return hooks(*on.commit_hooks); }
+    std::string operator()(const records::Rebased& on) const { return hooks(*on.commit_hooks); }
+    std::string operator()(const records::ActionDecided& on) const { return on.decision == "edited" ? "a person changed an action before it was done" : ""; }
+    std::string operator()(const records::StageSkipped& on) const { return "a stage was left out: " + on.reason; }
+    std::string operator()(const records::Costing&) const { return std::exchange(costed, true) ? "limits or prices were changed while the task was under way" : ""; }
+    std::string operator()(const records::ApprovalDecided& on) const { return on.approved ? "a person let the task go on (record " + std::to_string(seq) + ")" : ""; }
+    std::string operator()(const records::TaskStarted& on) const { return told(on.guidance); }
+    std::string operator()(const records::TaskResumed& on) const { return told(on.guidance); }
+    std::string operator()(const records::HeldOut& on) const { return on.shown.empty() ? "" : "tests that were held out are shown from now on: " + joined(on.shown, ", "); }
+
+private:
+    static std::string hooks(const std::string& ran) { return ran.starts_with("not run") ? "commit hooks " + ran : ""; }
+    static std::string told(const std::optional<std::string>& guidance) { return guidance.value_or("").empty() ? "" : "a person told the model: " + *guidance; }
+};
 
 DocumentSection overrides_of(const TaskEvidence& evidence) {
     DocumentSection section{"overrides", "Overrides", "What people or settings decided in place of the pipeline.", {{"record", "Record", 0.6}, {"time", "Time", 1.8}, {"what", "What", 6}}, {}, "There were none."};
     bool costed = false;
     for (const Record& record : evidence.records) {
-        if (std::string told = override_of(record, costed); !told.empty()) { section.rows.push_back({json::value(record.seq), json::value(time_of(record)), json::value(std::move(told))}); }
+        const auto typed = records::read_record(record.body);
+        if (!typed.ok()) { continue; }
+        std::string told = std::visit(Override{record.seq, costed}, typed->body);
+        if (!told.empty()) { section.rows.push_back({json::value(record.seq), time_of(record), json::value(std::move(told))}); }
     }
     return section;
 }
 
 DocumentSection steps_of(const TaskEvidence& evidence) {
-    DocumentSection section{"steps", "Steps", "`agentforge inspect TASK --step N` shows what the model saw and answered at each.", {{"step", "Step", 0.6}, {"time", "Time", 1.8}, {"stage", "Stage", 1}, {"agent", "Agent", 1.4}, {"action", "Action", 1.2}, {"result", "Result", 3.2}, {"tree", "Tree", 1.6}}, {}, "none"};
+    DocumentSection section{"steps", "Steps", "`agentforge inspect TASK --step N` shows what the model saw and answered at each.",
+                            {{"step", "Step", 0.6}, {"time", "Time", 1.8}, {"stage", "Stage", 1}, {"agent", "Agent", 1.4}, {"action", "Action", 1.2}, {"result", "Result", 3.2}, {"tree", "Tree", 1.6}}, {}, "none"};
     for (const Record& record : evidence.records) {
-        if (record.type() != "step") { continue; }
-        static const json::object nothing;
-        const auto inside = [&](std::string_view key) -> const json::object& {
-            const json::value* value = field(record.body, key);
-            return value != nullptr && value->is_object() ? value->get_object() : nothing;
-        };
-        section.rows.push_back({number(record.body, "step"), json::value(time_of(record)), json::value(text_of(record.body, "phase")), json::value(text_of(inside("agent"), "role")), json::value(text_of(inside("action"), "type")),
-                                json::value(text_of(inside("result"), "status") + ": " + text_of(inside("result"), "summary")), json::value(text_of(record.body, "tree"))});
+        const auto step = records::as<records::Step>(record);
+        if (!step) { continue; }
+        const records::Envelope envelope = records::envelope_in(record);
+        section.rows.push_back({envelope.step ? json::value(*envelope.step) : json::value(nullptr), time_of(record), json::value(step->phase), json::value(envelope.agent ? *envelope.agent->role : std::string()),
+                                json::value(*step->action->type), json::value(*step->result->status + ": " + *step->result->summary), json::value(*step->tree)});
     }
     return section;
 }

@@ -9,22 +9,22 @@
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
 #include "journal/blobs.hpp"
+#include "records/records.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
 
-const json::value* field_of(const json::object& object, std::string_view key) { return object.if_contains(key); }
-
 /// A gate as its record tells it, without texts that a reader finds there.
-json::object gate_entry(const Record& record) {
-    json::object gate{{"gate", text_of(record.body, "gate")}, {"tree", text_of(record.body, "tree")}, {"passed", record.body.at("passed")}, {"record", record.seq}, {"record_sha256", record.hash}};
-    for (const char* key : {"tests", "tests_passed", "inputs", "confinement"}) {
-        if (const json::value* value = field_of(record.body, key)) { gate[key] = *value; }
-    }
+json::object gate_entry(const Record& record, const records::Gate& measured) {
+    json::object gate{{"gate", measured.gate}, {"tree", measured.tree}, {"passed", measured.passed}, {"record", record.seq}, {"record_sha256", record.hash}};
+    if (measured.tests) { gate["tests"] = *measured.tests; }
+    if (measured.tests_passed) { gate["tests_passed"] = *measured.tests_passed; }
+    if (measured.inputs) { gate["inputs"] = *measured.inputs; }
+    if (measured.confinement) { gate["confinement"] = *measured.confinement; }
     json::array commands;
     std::set<std::string> seen;
-    for (const json::value& each : list_of(record.body, "commands")) {
+    for (const json::value& each : measured.commands.value_or(json::array())) {
         std::string command = each.is_object() ? text_of(each.get_object(), "command") : std::string();
         if (seen.insert(command).second) { commands.emplace_back(std::move(command)); }
     }
@@ -34,32 +34,28 @@ json::object gate_entry(const Record& record) {
 
 /// The newest measurement of each gate, in the order of the journal.
 json::array newest_gates(const TaskEvidence& evidence) {
-    std::map<std::string, const Record*> newest;
+    constexpr std::string_view after_rebase = "rebase";
+    std::map<std::string, std::pair<Sequence, json::object>, std::less<>> newest;
     for (const Record& record : evidence.records) {
-        const json::value* partial = field_of(record.body, "partial");
-        if (record.type() == "gate" && (partial == nullptr || *partial == json::value(false))) { newest[text_of(record.body, "gate")] = &record; }
-        if (record.type() == "rebased") { newest["rebase"] = &record; }
-    }
-    std::vector<const Record*> order;
-    for (const auto& [gate, record] : newest) { order.push_back(record); }
-    std::ranges::sort(order, {}, [](const Record* record) { return record->seq; });
-    json::array gates;
-    for (const Record* record : order) {
-        if (record->type() == "gate") {
-            gates.push_back(gate_entry(*record));
-        } else {
-            gates.push_back(json::object{{"gate", gate_name::deliver}, {"tree", text_of(record->body, "tree")}, {"passed", record->body.at("gate_passed")}, {"record", record->seq}, {"record_sha256", record->hash}});
+        if (const auto gate = records::as<records::Gate>(record); gate && !*gate->partial) { newest.insert_or_assign(gate->gate, std::pair(record.seq, gate_entry(record, *gate))); }
+        if (const auto rebased = records::as<records::Rebased>(record)) {
+            json::object entry{{"gate", gate_name::deliver}, {"tree", rebased->tree}, {"passed", rebased->gate_passed}, {"record", record.seq}, {"record_sha256", record.hash}};
+            newest.insert_or_assign(std::string(after_rebase), std::pair(record.seq, std::move(entry)));
         }
     }
+    std::map<Sequence, json::object> in_order;
+    for (auto& [gate, entry] : newest) { in_order.insert(std::move(entry)); }
+    json::array gates;
+    for (auto& [seq, entry] : in_order) { gates.push_back(std::move(entry)); }
     return gates;
 }
 
 json::array approvals_of(const TaskEvidence& evidence) {
     json::array approvals;
     for (const Record& record : evidence.records) {
-        if (record.type() != "approval_decided") { continue; }
-        approvals.push_back(json::object{{"stage", text_of(record.body, "stage")}, {"approved", record.body.at("approved")}, {"artifact_sha256", text_of(record.body, "artifact_hash")},
-                                         {"decided_by", text_of(record.body, "decided_by")}, {"record", record.seq}});
+        const auto decided = records::as<records::ApprovalDecided>(record);
+        if (!decided) { continue; }
+        approvals.push_back(json::object{{"stage", *decided->stage}, {"approved", decided->approved}, {"artifact_sha256", decided->artifact_hash}, {"decided_by", *decided->decided_by}, {"record", record.seq}});
     }
     return approvals;
 }
@@ -88,8 +84,8 @@ Result<json::array> tests_of(const TaskEvidence& evidence, const Repository& rep
 json::object policy_of(const TaskEvidence& evidence) {
     json::object policy{{"pipeline", evidence.state.pipeline.name}};
     for (const Record& record : evidence.records) {
-        if (const json::value* pipeline = record.type() == "task_created" ? field_of(record.body, "pipeline") : nullptr) { policy["pipeline_sha256"] = sha256(to_json_line(*pipeline)); }
-        if (const std::string inputs = record.type() == "gate" ? text_of(record.body, "inputs") : std::string(); !inputs.empty()) { policy["gate_inputs"] = inputs; }
+        if (const auto created = records::as<records::TaskCreated>(record)) { policy["pipeline_sha256"] = sha256(to_json_line(created->pipeline)); }
+        if (const auto gate = records::as<records::Gate>(record); gate && !gate->inputs.value_or("").empty()) { policy["gate_inputs"] = *gate->inputs; }
     }
     if (const std::string task = text_of(evidence.header, "task_sha256"); !task.empty()) { policy["settings_sha256"] = task; }
     return policy;

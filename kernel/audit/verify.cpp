@@ -16,6 +16,7 @@
 #include "git/merges.hpp"
 #include "git/objects.hpp"
 #include "journal/blob_check.hpp"
+#include "records/records.hpp"
 #include "secrets/restore.hpp"
 #include "task/working_memory.hpp"
 
@@ -264,7 +265,7 @@ private:
         };
         for (const Record& each : records()) {
             for_each_blob(each.body, look);
-            if (each.type() == "artifact_accepted") { look(text_of(each.body, "artifact_hash")); }
+            if (const auto accepted = records::as<records::ArtifactAccepted>(each)) { look(accepted->artifact_hash); }
         }
         for (const std::string& hash : missing) { part.fault("blob " + hash + ", which a record names, is not there"); }
         part.whole("all that " + std::to_string(named) + " places of records name are there");
@@ -282,8 +283,8 @@ private:
         Part part(verdict_, "artifacts");
         std::map<std::string, std::string> newest;          // File and blob.
         for (const Record& each : records()) {
-            if (each.type() == "artifact_accepted") { newest[text_of(each.body, "artifact")] = text_of(each.body, "artifact_hash"); }
-            if (each.type() == "review_finished" && !text_of(each.body, "review").empty()) { newest[text_of(each.body, "review")] = text_of(each.body, "review_blob"); }
+            if (const auto accepted = records::as<records::ArtifactAccepted>(each)) { newest[accepted->artifact] = accepted->artifact_hash; }
+            if (const auto reviewed = records::as<records::ReviewFinished>(each); reviewed && !reviewed->review->empty()) { newest[*reviewed->review] = *reviewed->review_blob; }
         }
         std::size_t gone = 0;
         for (const auto& [name, hash] : newest) {
@@ -305,10 +306,10 @@ private:
             if (!envelope.ok() || envelope->data != data || to_yaml(envelope->to_json()) != *text || text_of(envelope->metadata, "task_id") != verdict_.task_id) { part.fault(name + " is not the artifact that was accepted (blob " + hash + ")"); }
         }
         for (const Record& each : records()) {
-            const std::string patch = each.type() == "delivered" ? text_of(each.body, "patch_file") : std::string();
-            if (patch.empty()) { continue; }
-            const auto text = read_file(file(patch), largest_file);
-            if (!text.ok() || sha256(*text) != text_of(each.body, "patch_sha256")) { part.fault(patch + " is not the patch that was delivered"); }
+            const auto delivered = records::as<records::Delivered>(each);
+            if (!delivered || !delivered->patch_file) { continue; }
+            const auto text = read_file(file(*delivered->patch_file), largest_file);
+            if (!text.ok() || sha256(*text) != delivered->patch_sha256) { part.fault(*delivered->patch_file + " is not the patch that was delivered"); }
         }
         if (gone != 0) { part.unchecked(counted(gone, "artifact", "artifacts") + " of the task that this one goes on from: their blobs are here, not their files"); }
         part.whole(counted(newest.size() - gone, "artifact", "artifacts") + " and reviews are those that were accepted");
@@ -328,20 +329,24 @@ private:
             for (const std::string& fault : objects_->faults_of_tree(tree)) { part.fault("record " + std::to_string(seq) + ": " + fault); }
         }
         AF_TRY(const auto refs, refs_below(place_.repository, "refs/agentforge/" + verdict_.task_id + "/"));
+        std::map<std::string, std::pair<Sequence, std::string>> steps;         // By number: the record and the tree after it.
+        for (const Record& each : records()) {
+            if (const auto step = records::as<records::Step>(each)) { steps.emplace(std::to_string(records::envelope_in(each).step.value_or(0)), std::pair(each.seq, *step->tree)); }
+        }
         Sequence vouched = 0;
         for (const RefTarget& ref : refs) {
             const std::string name = ref.name.substr(ref.name.rfind('/') + 1);
             if (!name.starts_with("step-")) { continue; }
             const std::string number = name.substr(5);
-            const auto step = std::ranges::find_if(records(), [&](const Record& each) { return each.type() == "step" && std::to_string(number_of(each.body, "step")) == number; });
-            if (step == records().end()) {
+            const auto step = steps.find(number);
+            if (step == steps.end()) {
                 // The ref is written before the record: one step ahead is a process that ended between the two.
                 if (number == std::to_string(state().steps + 1) && !is_terminal(state().status)) { continue; }
                 part.fault("the ref " + ref.name + " is of a step that the journal does not have: its end was cut off");
-            } else if (text_of(step->body, "tree") != ref.id) {
-                part.fault("the ref " + ref.name + " leads to " + ref.id + ", and the journal says " + text_of(step->body, "tree"));
+            } else if (step->second.second != ref.id) {
+                part.fault("the ref " + ref.name + " leads to " + ref.id + ", and the journal says " + step->second.second);
             } else {
-                vouched = std::max(vouched, step->seq);
+                vouched = std::max(vouched, step->second.first);
             }
         }
         voucher("refs", vouched);
@@ -360,11 +365,12 @@ private:
         std::size_t hidden = 0;
         std::size_t elsewhere = 0;
         for (const Record& each : records()) {
-            const std::string patch = each.type() == "step" ? text_of(each.body, "patch") : std::string();
-            const std::string tree = text_of(each.body, "tree");
             const std::string from = before.tree;
             if (!fold(before, each.body).ok()) { break; }
-            if (patch.empty()) { continue; }
+            const auto step = records::as<records::Step>(each);
+            if (!step || !step->patch) { continue; }
+            const std::string& patch = *step->patch;
+            const std::string& tree = *step->tree;
             const auto text = read_file(file(patch), largest_file);
             if (!text.ok()) {
                 if (evidence_->header.contains("forked_from")) { ++elsewhere; } else { part.fault(patch + " cannot be read"); }
@@ -379,7 +385,7 @@ private:
                 continue;
             }
             AF_TRY(const std::string made, repository_->patch(from, tree));
-            if (made == *text) { ++same; } else { part.fault(patch + " is not the difference of the trees of step " + std::to_string(number_of(each.body, "step"))); }
+            if (made == *text) { ++same; } else { part.fault(patch + " is not the difference of the trees of step " + std::to_string(before.steps)); }
         }
         if (hidden != 0) { part.unchecked(counted(hidden, "patch has", "patches have") + " a secret hidden, so the trees do not give the same"); }
         if (elsewhere != 0) { part.unchecked(counted(elsewhere, "patch", "patches") + ": its trees, or the file, are not here"); }
@@ -429,15 +435,15 @@ private:
                 const json::object* event = parsed.ok() ? parsed->if_object() : nullptr;
                 if (event == nullptr || text_of(*event, "task_id") != verdict_.task_id) { continue; }
                 steps = std::max(steps, number_of(*event, "step"));
-                completed = completed || text_of(*event, "event") == "task_completed";
+                completed = completed || text_of(*event, "event") == records::TaskCompleted::type;
             }
         }
         if (steps > state().steps) { part.fault("the log knows step " + std::to_string(steps) + "; the journal ends with step " + std::to_string(state().steps) + ": its end was cut off"); }
         if (completed && state().status != TaskStatus::completed) { part.fault("the log knows that the task was completed; the journal does not: its end was cut off"); }
         Sequence seq = 0;
         for (const Record& each : records()) {
-            if (each.type() == "step" && number_of(each.body, "step") <= steps) { seq = std::max(seq, each.seq); }
-            if (each.type() == "task_completed" && completed) { seq = std::max(seq, each.seq); }
+            if (each.type() == records::Step::type && records::envelope_in(each).step.value_or(0) <= steps) { seq = std::max(seq, each.seq); }
+            if (each.type() == records::TaskCompleted::type && completed) { seq = std::max(seq, each.seq); }
         }
         voucher("log", seq);
     }

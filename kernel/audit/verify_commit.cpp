@@ -2,8 +2,8 @@
 #include <charconv>
 
 #include "audit/verify.hpp"
-#include "base/json_fields.hpp"
 #include "git/merges.hpp"
+#include "records/records.hpp"
 
 namespace agentforge::kernel {
 
@@ -42,7 +42,8 @@ Result<void> verify_commit(AuditVerdict& verdict, const AuditPlace& place, const
         return {};
     }
     for (const Record& record : evidence->records) {
-        if (record.type() == "rebased" && text_of(record.body, "replaces") == commit) {
+        const auto rebased = records::as<records::Rebased>(record);
+        if (rebased && rebased->replaces == commit) {
             verdict.add("commit", AuditAnswer::fails, "the proof no longer holds for this commit: `agentforge rebase` put " + state.commit + " in its place, and the proof is of that one");
             return {};
         }

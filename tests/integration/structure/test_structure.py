@@ -173,6 +173,7 @@ READERS = {
     "kernel/host/cost.cpp": "sums the commands that gates ran, as inspect shows them",
     "kernel/host/logs.cpp": "shows records",
     "kernel/dashboard/api_work.cpp": "shows records",
+    "kernel/audit/evidence.cpp": "verifies a journal whole",
     "kernel/replay/actions.cpp": "takes the recorded steps",
     "kernel/replay/fork.cpp": "takes the records up to a step",
     "kernel/replay/recorded_task.cpp": "sorts what was recorded by its place",
