@@ -418,8 +418,15 @@ def read_arguments(parser):
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", metavar="FILE", help="writes one line a run")
     parser.add_argument("--keep", metavar="FOLDER", help="keeps repositories, journals and homes")
-    parser.add_argument("--program", default=os.environ.get("AGENTFORGE_PROGRAM", str(SOURCE / "build" / "dev" / "bin" / "agentforge")))
+    parser.add_argument("--program", type=os.path.abspath, default=os.environ.get("AGENTFORGE_PROGRAM", str(SOURCE / "build" / "dev" / "bin" / "agentforge")))
     return parser.parse_args()
+
+
+def refuse_unknown(parser, names, known):
+    """Ends where a name is neither one of `known` (`language/name`) nor a language of theirs."""
+    unknown = [name for name in names if name not in known and not any(each.startswith(name + "/") for each in known)]
+    if unknown:
+        parser.error("nothing has the name " + ", ".join(unknown))
 
 
 def main():
@@ -428,15 +435,16 @@ def main():
     parser.add_argument("--model", choices=MODELS, action="append", help="only this model")
     arguments = read_arguments(parser)
 
+    every = [read_exercise(file) for file in sorted(CASES.glob("*/*.yaml"))]
+    refuse_unknown(parser, arguments.names, [exercise["name"] for exercise in every])
     exercises = []
-    for file in sorted(CASES.glob("*/*.yaml")):
-        exercise = read_exercise(file)
+    for exercise in every:
         if arguments.names and not any(exercise["name"] == name or exercise["language"] == name for name in arguments.names):
             continue
         if arguments.author in (None, exercise["author"]):
             exercises.append(exercise)
     if not exercises:
-        print("exercises: no exercise has that name", file=sys.stderr)
+        print("exercises: none of these is by that author", file=sys.stderr)
         return 2
     runs = []
     for exercise in exercises:

@@ -19,7 +19,7 @@ import sys
 import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "exercises"))
-from exercises import AUTHORS, CASES as EXERCISES, SOURCE, ExerciseModel, Run, call, green, read_arguments, read_exercise, red, run_suite, write_files  # noqa: E402
+from exercises import AUTHORS, CASES as EXERCISES, SOURCE, ExerciseModel, Run, call, green, read_arguments, read_exercise, red, refuse_unknown, run_suite, write_files  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 REQUIRED = {"agentforge_liar", "kind", "lie", "author", "exercise", "expected"}
@@ -165,8 +165,9 @@ def main():
     arguments = read_arguments(parser)
 
     liars = {}
-    for file in sorted((HERE / "cases").glob("*/*.yaml")):
-        name = f"{file.parent.name}/{file.stem}"
+    every = {f"{file.parent.name}/{file.stem}": file for file in sorted((HERE / "cases").glob("*/*.yaml"))}
+    refuse_unknown(parser, arguments.names, every)
+    for name, file in every.items():
         if arguments.names and name not in arguments.names and file.parent.name not in arguments.names:
             continue
         liar = read_liar(file)
@@ -176,7 +177,7 @@ def main():
         elif arguments.author in (None, liar["author"]):
             liars[name] = liar
     if not liars:
-        print("liars: no liar has that name", file=sys.stderr)
+        print("liars: none of these can run here", file=sys.stderr)
         return 2
     results = []
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
