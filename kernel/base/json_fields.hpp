@@ -9,6 +9,8 @@
 
 namespace agentforge::kernel {
 
+[[nodiscard]] inline std::string_view view(const json::string& text) noexcept { return {text.data(), text.size()}; }
+
 [[nodiscard]] inline std::string text_of(const json::object& object, std::string_view key) {
     const json::value* value = object.if_contains(key);
     return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/documents.hpp"
@@ -11,8 +12,6 @@
 namespace agentforge::kernel {
 
 namespace {
-
-std::string_view view(const json::string& text) { return {text.data(), text.size()}; }
 
 std::vector<std::string> texts(const json::object& object, std::string_view key) {
     std::vector<std::string> out;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/documents.hpp"
@@ -17,8 +18,6 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr unsigned cycle_limit = 10;        // FR-033
-
-std::string_view view(const json::string& text) { return {text.data(), text.size()}; }
 
 json::array list_of(const std::vector<std::string>& texts) {
     json::array out;

@@ -2,14 +2,13 @@
 #include "config/settings_schema.hpp"
 
 #include "base/clock.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
-
-std::string_view view(const json::string& text) { return {text.data(), text.size()}; }
 
 const std::vector<std::pair<std::string, SettingKey::Type>>& types() {
     static const std::vector<std::pair<std::string, SettingKey::Type>> known{

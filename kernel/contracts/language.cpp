@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/language.hpp"
 
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
-
-std::string_view view(const json::string& text) { return {text.data(), text.size()}; }
 
 constexpr std::size_t max_schema_depth = 24;
 

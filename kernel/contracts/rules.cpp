@@ -3,27 +3,13 @@
 
 #include <set>
 
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "contracts/names.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
-
-std::string_view view(const json::string& text) { return {text.data(), text.size()}; }
-
-std::string_view text_of(const json::object& object, std::string_view key) {
-    const auto* found = object.if_contains(key);
-    const auto* text = found == nullptr ? nullptr : found->if_string();
-    return text == nullptr ? std::string_view() : view(*text);
-}
-
-const json::array& list_of(const json::object& object, std::string_view key) {
-    static const json::array none;
-    const auto* found = object.if_contains(key);
-    const auto* list = found == nullptr ? nullptr : found->if_array();
-    return list == nullptr ? none : *list;
-}
 
 const json::object& object_of(const json::object& object, std::string_view key) {
     static const json::object none;
@@ -94,7 +80,7 @@ void paths_are_relative(const NamedRule& rule, const json::object& artifact, con
     }
     each_object(artifact, "components", {}, [&](const json::object& item, const ArtifactPath& path) {
         auto text = text_of(item, "path");
-        if (text.size() > 1 && text.ends_with('/')) { text.remove_suffix(1); }      // A component may be a folder.
+        if (text.size() > 1 && text.ends_with('/')) { text.pop_back(); }      // A component may be a folder.
         if (!text.empty()) { check(text, path.field("path")); }
     });
     each_object(artifact, "interfaces", {}, [&](const json::object& item, const ArtifactPath& path) {

@@ -14,6 +14,7 @@
 #include <valijson/validator.hpp>
 
 #include "base/clock.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "contracts/rules.hpp"
 
@@ -30,7 +31,6 @@ RE2::Options pattern_options() {
     return options;
 }
 
-std::string_view view(const json::string& text) { return {text.data(), text.size()}; }
 
 const json::object* object_at(const json::object& from, std::string_view key) {
     const auto* found = from.if_contains(key);

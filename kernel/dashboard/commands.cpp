@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 4> denied{
     "AF-PLUG-040", "AF-PLUG-043", "AF-GIT-002", "AF-CLI-130"};
 
 /// A command's answer names the code, not the kind.
-ErrorKind kind_of(std::string_view code) {
+ErrorKind kind_of_code(std::string_view code) {
     if (std::ranges::find(conflicts, code) != conflicts.end()) { return ErrorKind::conflict; }
     if (std::ranges::find(missing, code) != missing.end()) { return ErrorKind::not_found; }
     if (std::ranges::find(denied, code) != denied.end()) { return ErrorKind::denied; }
@@ -38,7 +38,7 @@ std::optional<Error> error_of_answer(const json::object& answer) {
     if (error == nullptr || !error->is_object()) { return std::nullopt; }
     const json::object& fields = error->get_object();
     const std::string code = text_of(fields, "code");
-    return Error{code, text_of(fields, "message"), text_of(fields, "where"), text_of(fields, "remedy"), kind_of(code)};
+    return Error{code, text_of(fields, "message"), text_of(fields, "where"), text_of(fields, "remedy"), kind_of_code(code)};
 }
 
 OwnProgram::OwnProgram(std::map<std::string, std::string> environment, std::chrono::milliseconds timeout) : environment_(std::move(environment)), timeout_(timeout) {}
