@@ -123,7 +123,7 @@ int detach(Program& program, const std::function<int()>& work) {
         return 0;
     }
     program.out << "Started: " << task << "  (process " << child << ")\n"
-                << "  follow it: agentforge logs " << task << " --follow\n"
+                << "  follow it: agentforge attach " << task << "\n"
                 << "  pause it:  agentforge pause " << task << "\n";
     return 0;
 }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a task has done and does, record by record of its journal: the truth, whoever runs it and wherever that one's terminal is.
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/inotify.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <ostream>
@@ -12,6 +9,7 @@
 #include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/inspect.hpp"
+#include "host/journal_change.hpp"
 #include "host/project.hpp"
 
 namespace agentforge::kernel {
@@ -69,32 +67,9 @@ private:
     std::size_t offset_ = 0;
 };
 
-/// Waits until the file changes, half a second at most: the end of a process changes no file.
-class Change {
-public:
-    explicit Change(const std::filesystem::path& file) : descriptor_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
-        if (descriptor_ >= 0) { ::inotify_add_watch(descriptor_, file.c_str(), IN_MODIFY | IN_DELETE_SELF); }
-    }
-    Change(const Change&) = delete;
-    Change& operator=(const Change&) = delete;
-    ~Change() { if (descriptor_ >= 0) { ::close(descriptor_); } }
-
-    void wait() const {
-        pollfd watched{descriptor_, POLLIN, 0};
-        constexpr int half_a_second = 500;
-        if (::poll(&watched, 1, half_a_second) == 1) {
-            char buffer[4096];
-            while (::read(descriptor_, buffer, sizeof buffer) > 0) {}
-        }
-    }
-
-private:
-    int descriptor_;
-};
-
 int follow(Program& program, const LogArguments& arguments, const TaskPaths& paths, Sequence seen) {
     Tail tail(paths.journal(), seen);
-    const Change change(paths.journal());
+    const JournalChange change(paths.journal());
     while (true) {
         const bool running = TaskLock::holder(paths).has_value();       // Asked first: what is written after that is read below.
         const auto records = tail.more();

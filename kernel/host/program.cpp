@@ -365,6 +365,7 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_setup(app, program);
     add_servers(app, program);
     add_doctor(app, program);
+    add_attach(app, program);
     add_pause(app, program);
     add_logs(app, program);
     add_dashboard(app, program);

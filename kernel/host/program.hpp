@@ -60,6 +60,8 @@ struct Program {
 /// Each adds one command (or one group) to the program's grammar.
 void add_init(CLI::App& app, Program& program);
 void add_start(CLI::App& app, Program& program);
+void add_check(CLI::App& app, Program& program);
+void add_fix(CLI::App& app, Program& program);
 void add_status(CLI::App& app, Program& program);
 void add_resume(CLI::App& app, Program& program);
 void add_abort(CLI::App& app, Program& program);
@@ -86,6 +88,7 @@ void add_contracts(CLI::App& app, Program& program);        ///< contracts list,
 void add_pipelines(CLI::App& app, Program& program);        ///< pipelines list, show, validate
 void add_config(CLI::App& app, Program& program);           ///< config show, get, set
 void add_logs(CLI::App& app, Program& program);
+void add_attach(CLI::App& app, Program& program);
 void add_pause(CLI::App& app, Program& program);
 void add_dashboard(CLI::App& app, Program& program);
 void add_repo(CLI::App& app, Program& program);             ///< repo add, repo list, repo remove

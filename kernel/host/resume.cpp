@@ -14,7 +14,7 @@ void add_resume(CLI::App& app, Program& program) {
     add_option(*command, "task", *task, "The task's id, or enough of it")->type_name("TASK")->required();
     add_flag_callback(*command, "--wait", [&program] { program.settings.emplace_back("escalation.wait_seconds", "604800"); },
                                "Wait for a person where one is needed");
-    add_flag(*command, "--detach", *detached, "Go on in a process of its own; `agentforge logs --follow` shows what it does");
+    add_flag(*command, "--detach", *detached, "Go on in a process of its own; `agentforge attach` shows what it does");
     add_option(*command, "--say", *guidance, "Tell the model this; it stands in every context of the stage that goes on")->type_name("TEXT");
     add_run_output(command, program);
     command->footer("Examples:\n  agentforge resume task-20260102-add-oauth2-authentication-1f2e3d4c\n  agentforge resume 1f2e3d4c --say \"Leave the old endpoint as it is; write tests for the new one alone\"");

@@ -386,7 +386,7 @@ void add_task_options(const Command& command, Program& program, const std::share
     add_option_function(*command, "--deliver", [&program](const std::string& type) { program.settings.emplace_back("delivery.type", type); },
                                               "What it ends with: commit, branch, files or pr (default: delivery.type, `commit`)")->type_name("TYPE")->one_of({"commit", "branch", "files", "pr"});
     const Option dry_run = add_flag(*command, "--dry-run", arguments->dry_run, "Check everything and say what would be done; nothing is done");
-    add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge logs --follow` shows what it does")->excludes(dry_run);
+    add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge attach` shows what it does")->excludes(dry_run);
     add_run_output(command, program);
 }
 

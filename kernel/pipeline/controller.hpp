@@ -51,6 +51,9 @@ struct PipelineResult {
     bool abandoned_thread = false;                  ///< A plugin hangs on a thread of this process: end it without destructors.
 };
 
+/// How a task rests or has ended, as far as its records say so: why it paused is known to its own process alone.
+[[nodiscard]] PipelineResult result_of(const TaskState& state);
+
 /// What of a stage's `config` its plugin gets: not what the kernel itself reads.
 [[nodiscard]] json::object plugin_settings(json::object config);
 

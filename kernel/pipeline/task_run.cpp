@@ -212,25 +212,41 @@ TaskRun::Step TaskRun::apply(const effect::Rest&) { return false; }
 
 // ------------------------------------------------------------------------------------------------------- what it came to --
 
-/// What the failed stage's own error said to do: the task's error has its message only.
-std::string TaskRun::remedy_of_last_failure() const {
-    if (task_.state().status != TaskStatus::failed) { return {}; }
-    const std::string& remedy = task_.state().resumption.remedy;
-    return remedy.empty() ? "" : remedy + "; ";
+PipelineResult result_of(const TaskState& state) {
+    PipelineResult result;
+    result.task_id = state.task_id;
+    result.status = state.status;
+    result.success = state.status == TaskStatus::completed;
+    if (!state.stages.empty()) { result.current_stage = state.stage().name; }
+    result.stages_completed = state.completed_stages();
+    result.waiting_for = std::string(state.waiting_for());
+    if (state.escalation) { result.waiting_id = state.escalation->id; }
+    if (state.approval) { result.waiting_id = state.approval->id; }
+    if (state.action) { result.waiting_id = state.action->id; }
+    if (result.success && !state.delivery.empty()) { result.deliverable = delivered_facts(state); }
+    if (!state.error.empty()) {
+        const char* without_code = state.status == TaskStatus::aborted ? "AF-ORCH-007" : "AF-ORCH-001";
+        // What the failed stage's own error said to do: the task's error has its message only.
+        const std::string& remedy = state.resumption.remedy;
+        const std::string first = state.status != TaskStatus::failed || remedy.empty() ? "" : remedy + "; ";
+        result.error = Error{state.error_code.empty() ? without_code : state.error_code, state.error, "task " + state.task_id,
+                             first + "look at it with `agentforge inspect " + state.task_id + "`", ErrorKind::invalid};
+    }
+    result.exit_code = result.success                                                                            ? ExitCode::done
+                       : result.error && result.error->code == "AF-ORCH-002"                                     ? ExitCode::stage_timeout
+                       : state.escalation && state.escalation->cause == EscalationCause::cycle_limit             ? ExitCode::cycle_limit
+                       : !result.waiting_for.empty()                                                             ? ExitCode::person_needed
+                       : state.status == TaskStatus::aborted || state.status == TaskStatus::paused               ? ExitCode::cancelled
+                                                                                                                 : ExitCode::failed;
+    result.spend = state.ledger.total();
+    result.unpriced_models = state.ledger.unpriced_models();
+    return result;
 }
 
 PipelineResult TaskRun::report() {
-    PipelineResult result;
-    result.task_id = task_.state().task_id;
-    result.status = task_.state().status;
-    result.success = task_.state().status == TaskStatus::completed;
-    result.current_stage = task_.stage_name();
-    result.stages_completed = task_.state().completed_stages();
-    result.waiting_for = std::string(task_.state().waiting_for());
-    if (task_.state().escalation) { result.waiting_id = task_.state().escalation->id; }
-    if (task_.state().approval) { result.waiting_id = task_.state().approval->id; }
-    if (task_.state().action) { result.waiting_id = task_.state().action->id; }
+    PipelineResult result = result_of(task_.state());
     if (result.success) {
+        result.deliverable.reset();
         if (auto artifact = task_.session->artifact(task_.state().exit_stage); artifact.ok()) { result.deliverable = std::move(*artifact); }
         if (result.deliverable && task_.state().delivery.contains("replaces")) {
             // Rebased since it was handed in: where the change is now.
@@ -239,27 +255,17 @@ PipelineResult TaskRun::report() {
     }
     if (paused_by_) {
         result.error = task_.services.redactor.redact(*paused_by_);
-    } else if (!task_.state().error.empty()) {
-        const char* without_code = task_.state().status == TaskStatus::aborted ? "AF-ORCH-007" : "AF-ORCH-001";
-        result.error = Error{task_.state().error_code.empty() ? without_code : task_.state().error_code, task_.state().error, "task " + task_.state().task_id,
-                             remedy_of_last_failure() + "look at it with `agentforge inspect " + task_.state().task_id + "`", ErrorKind::invalid};
+        if (!result.success) { result.exit_code = exit_code_of_pause(result); }
     }
     result.abandoned_thread = watchdog_.gave_up() || people_.gave_up_handler();
-    result.exit_code = exit_code(result);
-    result.spend = task_.state().ledger.total();
-    result.unpriced_models = task_.state().ledger.unpriced_models();
     return result;
 }
 
-ExitCode TaskRun::exit_code(const PipelineResult& result) const {
-    if (result.success) { return ExitCode::done; }
-    if (result.error && result.error->code == "AF-ORCH-002") { return ExitCode::stage_timeout; }
-    if (task_.state().escalation && task_.state().escalation->cause == EscalationCause::cycle_limit) { return ExitCode::cycle_limit; }
-    if (!result.waiting_for.empty()) { return ExitCode::person_needed; }
-    if (paused_by_ && paused_by_->code.starts_with("AF-COST-")) { return ExitCode::person_needed; }     // Who may raise the limit.
-    if (result.status == TaskStatus::aborted) { return ExitCode::cancelled; }
-    if (result.status == TaskStatus::paused && !paused_by_) { return ExitCode::cancelled; }
-    return ExitCode::failed;
+ExitCode TaskRun::exit_code_of_pause(const PipelineResult& result) const {
+    if (paused_by_->code == "AF-ORCH-002") { return ExitCode::stage_timeout; }
+    if (result.exit_code == ExitCode::cycle_limit || result.exit_code == ExitCode::person_needed) { return result.exit_code; }
+    if (paused_by_->code.starts_with("AF-COST-")) { return ExitCode::person_needed; }     // Who may raise the limit.
+    return result.status == TaskStatus::aborted ? ExitCode::cancelled : ExitCode::failed;
 }
 
 }  // namespace agentforge::kernel

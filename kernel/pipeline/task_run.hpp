@@ -77,8 +77,7 @@ private:
 
     // What the run came to.
     [[nodiscard]] PipelineResult report();
-    [[nodiscard]] ExitCode exit_code(const PipelineResult& result) const;
-    [[nodiscard]] std::string remedy_of_last_failure() const;
+    [[nodiscard]] ExitCode exit_code_of_pause(const PipelineResult& result) const;
 
     OpenTask task_;
     Watchdog watchdog_{task_};

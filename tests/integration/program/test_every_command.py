@@ -46,6 +46,7 @@ class TestEveryCommand(ProgramTest):
             "status": ((), 0),
             "resume": ((self.done,), 0),
             "remind": ((), 0),
+            "attach": ((self.done,), 0),
             "pause": ((self.done,), 1),
             "abort": ((self.done,), 1),
             "approve": ((self.done,), 1),
@@ -170,6 +171,44 @@ class TestInTheBackground(ProgramTest):
         self.assertEqual(self.records("task_paused", task)[-1]["reason"], "the machine is needed")
         self.assertEqual(self.run_program("status", task, "--json").json["status"], "paused")
         self.assert_code(self.run_program("resume", task, "--set", "llm.backend=replay", "--set", f"llm.transcript={TRANSCRIPT}"), 0)
+
+    def attached(self, task):
+        """A process that has said that it is attached."""
+        process = self.spawn("attach", task)
+        self.assertIn(f"Attached to {task}", process.stderr.readline())
+        return process
+
+    def test_attach_shows_a_task_until_it_ends(self):
+        self.environment["SCRIPTED_MODEL_KEY"] = KEY
+        attached = []
+        server = ModelServer(load_transcript(), SOURCE / "config", before={2: lambda: attached.append(self.attached(self.task())) or True})
+        self.addCleanup(server.close)
+        self.assert_code(self.run_program("start", "--exit-after", "intake", "--set", "llm.backend=openai", "--set", "llm.model=scripted", "--set", f"llm.base_url={server.url}/v1",
+                                          "--set", "llm.api_key_env=SCRIPTED_MODEL_KEY", REQUEST), 0)
+        out, err = attached[0].communicate(timeout=60)
+        self.assertEqual(attached[0].returncode, 0, err)
+        self.assertIn("intake", err)
+        self.assertIn(f"Done: {self.task()}", out)
+
+    def test_interrupted_attach_leaves_the_task_running(self):
+        asked, model = self.hanging()
+        process = self.spawn("start", "--exit-after", "intake", *model, REQUEST)
+        wait_until(asked.exists, "the model to be asked")
+        attached = self.attached(self.task())
+        attached.send_signal(signal.SIGINT)
+        out, err = attached.communicate(timeout=60)
+        self.assertEqual((attached.returncode, process.poll()), (23, None), err)
+        self.assertIn(f"Left: {self.task()}", out)
+        self.run_program("abort", self.task())
+        process.communicate(timeout=60)
+
+    def test_attach_to_a_task_whose_process_died_says_how_to_go_on(self):
+        asked, model = self.hanging()
+        process = self.spawn("start", "--exit-after", "intake", *model, REQUEST)
+        wait_until(asked.exists, "the model to be asked")
+        process.kill()
+        process.communicate()
+        self.assert_error(self.run_program("attach", self.task()), "AF-CLI-146", "agentforge resume")
 
     def test_follow_and_watch_end_when_the_task_does(self):
         asked, model = self.hanging()
