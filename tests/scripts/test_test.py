@@ -61,6 +61,14 @@ def test_fast_is_one_build_without_slow_tests(checkout):
     assert "--preset dev" in checkout.log.read_text() and "-LE ^(slow|packaging)$" in checkout.log.read_text()
 
 
+def test_slow_tests_run_where_they_are_asked_for(checkout):
+    checkout.run()
+    assert "--preset dev" in checkout.log.read_text() and "-LE ^slow$" in checkout.log.read_text().splitlines()[0]
+    checkout.log.unlink()
+    assert checkout.run("--slow") == (0, "5 passed, 0 failed")
+    assert "-L ^slow$" in checkout.log.read_text()
+
+
 def test_the_program_is_sanitized_only_where_that_is_asked_for(checkout):
     checkout.run()
     assert "--preset asan" in checkout.log.read_text() and "-LE ^(slow|program)$" in checkout.log.read_text()
