@@ -139,9 +139,9 @@ int run_verify(Program& program, const std::string& name) {
 
 /// The document in the form that was asked for.
 Result<std::string> written(Program& program, const Document& document, const std::string& format) {
-    if (format == "html") { return to_html(document); }
+    if (format == "html") { return printable_lines(to_html(document)); }
     if (format == "json") { return to_json_pretty(to_json(document)); }
-    if (format == "md") { return to_markdown(document); }
+    if (format == "md") { return printable_lines(to_markdown(document)); }
     AF_TRY(PrintedDocument printed, print(document));
     if (printed.unknown_letters != 0) { program.err << "agentforge: no font of this machine has " << printed.unknown_letters << " letters of the report; install fonts (fonts-noto) for them\n"; }
     return std::move(printed.pdf);

@@ -228,7 +228,7 @@ int run_doctor(Program& program) {
         program.print_json({{"checks", std::move(array)}, {"healthy", !failed}});
     } else {
         for (const Check& check : checks) {
-            std::string detail = check.detail;
+            std::string detail = printable_lines(check.detail);
             while (detail.ends_with('\n')) { detail.pop_back(); }
             for (std::size_t at = detail.find('\n'); at != std::string::npos; at = detail.find('\n', at + 25)) { detail.insert(at + 1, 24, ' '); }
             program.out << fmt::format("{:<8} {:<14} {}\n", word(check.verdict), check.name, detail);

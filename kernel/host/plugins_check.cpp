@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "host/command_line.hpp"
+#include "host/display.hpp"
 #include "host/program.hpp"
 #include "plugins/check.hpp"
 #include "plugins/exit_guard.hpp"
@@ -29,7 +30,7 @@ int check(Program& program, const std::string& file, double timeout_s) {
     const auto report = check_plugin(options, [&program] { return program.cancel != nullptr && program.cancel->requested(); });
     if (!report.ok()) { return program.fail(report.error()); }
     if (program.json_output) { program.print_json(check_json(*report)); }
-    else { program.out << check_text(*report); }
+    else { program.out << printable_lines(check_text(*report)); }
     return report->passed() ? 0 : 1;
 }
 

@@ -11,14 +11,14 @@ namespace {
 /// Folders: everything in one of them acts. Lower case.
 constexpr auto acting_folders = std::to_array<std::string_view>({
     // CI servers
-    ".buildkite", ".builds", ".circleci", ".drone", ".forgejo", ".gitea", ".github", ".gitlab", ".semaphore", ".teamcity", ".woodpecker",
+    ".buildkite", ".builds", ".circleci", ".drone", ".forgejo", ".gitea", ".github", ".gitlab", ".semaphore", ".teamcity", ".tekton", ".woodpecker",
     // editors, and what they start
-    ".devcontainer", ".fleet", ".idea", ".nvim", ".vscode", ".vs", ".zed",
+    ".bsp", ".devcontainer", ".fleet", ".helix", ".idea", ".idx", ".nvim", ".theia", ".vim", ".vscode", ".vs", ".zed",
     // agents
-    ".agents", ".aider", ".amazonq", ".amp", ".augment", ".claude", ".clinerules", ".codex", ".continue", ".copilot", ".crush", ".cursor", ".factory", ".gemini", ".goose", ".junie",
+    ".agent", ".agents", ".aider", ".amazonq", ".amp", ".augment", ".claude", ".claude-plugin", ".clinerules", ".codex", ".continue", ".copilot", ".crush", ".cursor", ".factory", ".gemini", ".goose", ".junie",
     ".kilocode", ".kiro", ".opencode", ".openhands", ".qwen", ".roo", ".rovodev", ".trae", ".windsurf",
-    // git hooks and package managers
-    ".bundle", ".cargo", ".direnv", ".githooks", ".husky", ".lefthook", ".mise", ".mvn", ".yarn",
+    // what else keeps versions, git hooks and package managers
+    ".hg", ".jj", ".bundle", ".cargo", ".config", ".direnv", ".githooks", ".husky", ".lefthook", ".mise", ".mvn", ".yarn",
 });
 
 /// Files. Lower case.
@@ -29,17 +29,17 @@ constexpr auto acting_files = std::to_array<std::string_view>({
     // places that run what they say when somebody opens or pushes
     ".gitpod.dockerfile", ".gitpod.yml", ".replit", "devfile.yaml", "netlify.toml", "vercel.json",
     // editors and debuggers
-    ".devcontainer.json", ".dir-locals.el", ".dir-locals-2.el", ".exrc", ".gdbinit", ".lldbinit", ".lvimrc", ".nvim.lua", ".nvimrc", ".vimrc",
+    ".devcontainer.json", ".dir-locals.el", ".dir-locals-2.el", ".exrc", ".gdbinit", ".lldbinit", ".lvimrc", ".nvim.lua", ".nvimrc", ".vimrc", ".vimspector.json", ".ycm_extra_conf.py",
     // interpreters and build tools that look into the folder they start in
-    ".bazelrc", ".ghci", ".irbrc", ".pdbrc", ".pryrc", ".renviron", ".rprofile",
+    ".bazelrc", ".ghci", ".irbrc", ".pdbrc", ".pryrc", ".renviron", ".rprofile", "rust-toolchain", "rust-toolchain.toml",
     // agents
-    ".aider.conf.yml", ".augment-guidelines", ".clinerules", ".cursorrules", ".goosehints", ".mcp.json", ".roorules", ".rules", ".windsurfrules", "agent.md", "agents.md", "agents.override.md",
-    "claude.local.md", "claude.md", "crush.md", "gemini.md", "mcp.json", "opencode.json", "opencode.jsonc", "qwen.md", "warp.md",
+    ".aider.conf.yml", ".augment-guidelines", ".clinerules", ".continuerules", ".crush.json", ".cursorrules", ".goosehints", ".mcp.json", ".roomodes", ".roorules", ".rules", ".windsurfrules", "agent.md", "agents.md", "agents.override.md",
+    "claude.local.md", "claude.md", "copilot-instructions.md", "crush.json", "crush.md", "gemini.md", "mcp.json", "opencode.json", "opencode.jsonc", "qwen.md", "replit.md", "warp.md",
     // shells that look into each folder
     ".autoenv", ".autoenv.zsh", ".envrc", ".mise.local.toml", ".mise.toml", ".tool-versions", "mise.local.toml", "mise.toml",
     // git and its hooks
     ".gitattributes", ".gitconfig", ".gitmodules", ".huskyrc", ".huskyrc.js", ".huskyrc.json", ".lefthook.toml", ".lefthook.yaml", ".lefthook.yml", ".lfsconfig", ".overcommit.yml", ".pre-commit-config.yaml",
-    ".pre-commit-config.yml", ".pre-commit-hooks.yaml", ".simple-git-hooks.cjs", ".simple-git-hooks.js", ".simple-git-hooks.json", "lefthook.json", "lefthook.toml", "lefthook.yaml", "lefthook.yml",
+    ".pre-commit-config.yml", ".pre-commit-hooks.yaml", ".simple-git-hooks.cjs", ".simple-git-hooks.js", ".simple-git-hooks.json", "lefthook-local.json", "lefthook-local.toml", "lefthook-local.yaml", "lefthook-local.yml", "lefthook.json", "lefthook.toml", "lefthook.yaml", "lefthook.yml",
     // package managers
     ".bowerrc", ".npmrc", ".pnpmfile.cjs", ".pnpmfile.mjs", ".yarnrc", ".yarnrc.yml", "bunfig.toml", "nuget.config",
 });
@@ -63,6 +63,8 @@ bool acts_later(std::string_view path) {
     std::size_t begin = 0;
     while (begin < path.size()) {
         const auto end = std::min(path.find('/', begin), path.size());
+        // A folder with `HEAD` in it is a bare repository, whatever its name: git runs what its `config` says.
+        if (path.substr(begin) == "HEAD") { return true; }
         const std::string name = plain_name(path.substr(begin, end - begin));
         if (std::ranges::find(acting_folders, name) != acting_folders.end()) { return true; }
         // Whatever kind it is: a link or a folder of such a name is read by the tools, too.

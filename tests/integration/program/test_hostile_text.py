@@ -44,6 +44,30 @@ class TestHostileText(ProgramTest):
         self.assert_shown(self.run_program("logs", task, "--output-format", "stream-json"))
         self.assert_shown(self.run_program("compare", *self.tasks()[:2], "--format", "html"))
 
+    def test_no_report_of_an_audit_acts(self):
+        self.git("branch", "-m", "ma\u202ein")
+        self.start("--approve", "intake", request="Add a slugify function " + ACTING, transcript=self.transcript())
+        for form in ("md", "html", "json"):
+            with self.subTest(form):
+                self.assert_shown(self.run_program("audit", self.task(), "--format", form))
+
+    def test_no_finding_of_doctor_acts(self):
+        settings = self.repository / ".agentforge" / "config" / "settings.yaml"
+        settings.parent.mkdir(parents=True)
+        for text in ('"k\\e[2J\\u202e\\x9b": 1\n', 'llm: {backend: "b\\e[2J\\u202e"}\n'):
+            settings.write_text(text)
+            for more in ((), ("--json",)):
+                with self.subTest(text, more=more):
+                    self.assert_shown(self.run_program("doctor", *more))
+
+    def test_no_finding_about_a_plugin_acts(self):
+        plugin = self.folder / "plugin"
+        plugin.mkdir()
+        (plugin / "plugin.json").write_text('{"id": "org.x.\\u001b[2J\\u202e", "version": "1\\u009b", "sdk": "\\u202e", "provides": [{"kind": "\\u001b", "name": "x"}]}')
+        for more in ((), ("--json",)):
+            with self.subTest(more):
+                self.assert_shown(self.run_program("plugins", "check", plugin, *more))
+
     def test_no_file_for_a_persons_eyes_acts(self):
         self.start("--approve", "intake", "--set", "log.level=debug", request="Add " + ACTING, transcript=self.transcript())
         seen = []

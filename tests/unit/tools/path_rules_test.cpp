@@ -246,12 +246,14 @@ TEST(RolePaths, file_that_acts_later_is_closed_unless_the_specification_names_it
                              "AGENTS.md", "CLAUDE.md", ".cursor/rules/x.mdc", ".MCP.JSON", ".Vscode/Tasks.json", ".envrc.", ".npmrc", ".cargo/config.toml", ".pre-commit-config.yaml",
                              "x.code-workspace", ".gitmodules", ".idea/workspace.xml", ".claude/settings.json", ".devcontainer/devcontainer.json", ".gitlab-ci.yml", "Jenkinsfile",
                              ".gitpod.yml", ".replit", "sub/.Rprofile", ".irbrc", ".pdbrc", ".ghci", ".bazelrc", ".bundle/config", ".huskyrc.json", ".simple-git-hooks.json", "vercel.json",
-                             ".agents/x.md", ".builds/test.yml", "buildspec.yml"}) {
+                             ".agents/x.md", ".builds/test.yml", "buildspec.yml", "src/bare/HEAD", ".helix/languages.toml",
+                             ".bsp/x.json", ".hg/hgrc", ".jj/repo/config.toml", "lefthook-local.yml", "rust-toolchain.toml", ".crush.json", ".vim/coc-settings.json",
+                             ".config/mise/config.toml", ".tekton/x.yaml", ".roomodes", "copilot-instructions.md"}) {
         const auto refused = paths->check_write(path);
         ASSERT_FALSE(refused.ok()) << path;
         EXPECT_EQ(refused.error().code, "AF-TOOL-016") << path;
     }
-    for (const char* path : {".github/workflows/ci.yml", "src/app.py", ".gitignore", "README.md", "docs/agents.markdown", "Makefile", "package.json", "conftest.py", "github/x"}) {
+    for (const char* path : {".github/workflows/ci.yml", "src/app.py", ".gitignore", "README.md", "docs/agents.markdown", "Makefile", "package.json", "conftest.py", "github/x", "components/Head/index.js", "src/HEAD.md"}) {
         EXPECT_TRUE(paths->check_write(path).ok()) << path;
     }
 }
