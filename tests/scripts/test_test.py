@@ -52,8 +52,13 @@ def checkout(tmp_path):
     return Checkout(tmp_path)
 
 
-def test_sums_over_both_builds(checkout):
-    assert checkout.run() == (0, "10 passed, 0 failed")
+def test_sums_over_all_builds(checkout):
+    assert checkout.run("--asan", "--tsan") == (0, "10 passed, 0 failed")
+
+
+def test_without_options_it_is_the_dev_build(checkout):
+    assert checkout.run() == (0, "5 passed, 0 failed")
+    assert "--preset dev" in checkout.log.read_text()
 
 
 def test_fast_is_one_build_without_slow_tests(checkout):
@@ -69,12 +74,9 @@ def test_slow_tests_run_where_they_are_asked_for(checkout):
     assert "-L ^slow$" in checkout.log.read_text()
 
 
-def test_the_program_is_sanitized_only_where_that_is_asked_for(checkout):
-    checkout.run()
-    assert "--preset asan" in checkout.log.read_text() and "-LE ^(slow|program)$" in checkout.log.read_text()
-    checkout.log.unlink()
+def test_sanitizers_leave_out_slow_tests_and_most_of_the_whole_program(checkout):
     checkout.run("--asan")
-    assert "-LE ^(slow)$" in checkout.log.read_text()
+    assert "--preset asan" in checkout.log.read_text() and "-LE ^(slow|program)$" in checkout.log.read_text()
 
 
 def test_filter_is_passed_on(checkout):
