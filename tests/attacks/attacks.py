@@ -60,8 +60,8 @@ class Place:
         for folder, _, names in os.walk(self.root):
             for path in [folder, *(f"{folder}/{name}" for name in names)]:
                 os.chown(path, user, user)
-        for path in ("/outside/socket", "/outside/datagrams", "/work/there/socket"):
-            os.chmod(self.root + path, 0o777)
+        for path in (self.outside + "/socket", self.outside + "/datagrams", self.work + "/there/socket"):
+            os.chmod(path, 0o777)
         self.libc = ctypes.CDLL(None)
         self.segment = self.libc.shmget(0, 4096, 0o1666)
         self.victim = self.as_user(["/bin/sleep", "1000"], env={"CANARY": "canary-of-a-process"}, popen=True)
