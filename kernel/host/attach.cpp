@@ -7,6 +7,7 @@
 #include "host/journal_change.hpp"
 #include "host/outcome.hpp"
 #include "journal/tail.hpp"
+#include "pipeline/session.hpp"
 
 namespace agentforge::kernel {
 
@@ -64,18 +65,23 @@ int attach(Program& program, const std::string& name) {
     const JournalChange change(paths.journal());
     auto holder = TaskLock::holder(paths);       // Asked first: what its process writes is read afterwards.
     if (const auto read = follower.read(false); !read.ok()) { return program.fail(read.error()); }
-    if (holder) { tell_attached(program, follower.state(), *holder); }
+    bool told = false;
     while (holder) {
+        // A task that is being made has no record yet.
+        if (!told && !follower.state().task_id.empty()) { tell_attached(program, follower.state(), *holder); }
+        told = !follower.state().task_id.empty();
         if (program.cancel->requested()) { return leave(program, *id); }
         change.wait();
         holder = TaskLock::holder(paths);
         if (const auto read = follower.read(true); !read.ok()) { return program.fail(read.error()); }
     }
-    if (follower.state().status == TaskStatus::running && follower.state().waiting_for().empty()) {
+    const TaskState& state = follower.state();
+    if (state.task_id.empty()) { return program.fail(no_records(*id, paths)); }
+    if (!is_terminal(state.status) && state.status != TaskStatus::paused && state.waiting_for().empty()) {
         return program.fail(Error{"AF-CLI-146", "no process runs the task, though it is not done: its process died", "task " + *id, "`agentforge resume " + *id + "` goes on where it stopped",
                                   ErrorKind::conflict});
     }
-    return tell(program, **project, result_of(follower.state()));
+    return tell(program, **project, result_of(state));
 }
 
 }  // namespace

@@ -35,12 +35,12 @@ Result<json::object> header_of(const TaskPaths& paths, const json::object& task,
     return json::object{{"task_id", task.at("task_id")}, {"request", task.at("request")}, {"started_at", format_time(clock.now())}, {"pipeline", task.at("pipeline")}, {"task_sha256", sha256(file)}};
 }
 
+}  // namespace
+
 Error no_records(std::string_view task_id, const TaskPaths& paths) {
     return Error{"AF-TASK-014", "task " + std::string(task_id) + " was never created whole, or its journal was cut: it has no record", paths.journal().string(),
                  "restore the journal from a backup, or start anew and remove this folder", ErrorKind::corrupt};
 }
-
-}  // namespace
 
 TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock, const Redactor& redactor)
     : store_(store), paths_(std::move(paths)), lock_(std::move(lock)), journal_(std::move(journal)), blobs_(paths_.blobs()), clock_(clock),

@@ -132,4 +132,7 @@ private:
 /// The fold of a task that some process may be writing: nothing is locked, recovered or changed. `folded`: gets the records of which it is the fold.
 [[nodiscard]] Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_id, std::vector<Record>* folded = nullptr);
 
+/// `AF-TASK-014`: the task's journal says nothing of it.
+[[nodiscard]] Error no_records(std::string_view task_id, const TaskPaths& paths);
+
 }  // namespace agentforge::kernel

@@ -210,6 +210,13 @@ class TestInTheBackground(ProgramTest):
         process.communicate()
         self.assert_error(self.run_program("attach", self.task()), "AF-CLI-146", "agentforge resume")
 
+    def test_attach_to_a_task_without_a_record_is_refused(self):
+        task = self.assert_code(self.start("--exit-after", "intake", "--json"), 0).json["task_id"]
+        journal = self.task_folder(task) / "actions.yaml"
+        header, mark, _ = journal.read_bytes().partition(b"actions:\n")
+        journal.write_bytes(header + mark)
+        self.assert_error(self.run_program("attach", task), "AF-TASK-014")
+
     def test_follow_and_watch_end_when_the_task_does(self):
         asked, model = self.hanging()
         process = self.spawn("start", "--exit-after", "intake", *model, REQUEST)
