@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,6 +62,8 @@ public:
     /// A file's bytes in a tree; empty where the tree has no such file.
     [[nodiscard]] Result<std::optional<std::string>> file_in_tree(std::string_view tree, std::string_view path) const;
     [[nodiscard]] Result<std::vector<std::string>> files_in_tree(std::string_view tree) const;
+    /// The symbolic links of a tree and what each holds.
+    [[nodiscard]] Result<std::map<std::string, std::string>> links_in_tree(std::string_view tree) const;
     /// A tree like `tree` with the given files replaced (content empty optional: removed).
     [[nodiscard]] Result<std::string> edit_tree(std::string_view tree,
                                                 const std::vector<std::pair<std::string, std::optional<std::string>>>& files) const;

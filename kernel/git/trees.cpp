@@ -29,6 +29,20 @@ Result<std::vector<std::string>> Repository::files_in_tree(std::string_view tree
     return paths;
 }
 
+Result<std::map<std::string, std::string>> Repository::links_in_tree(std::string_view tree) const {
+    AF_TRY(const git_oid id, parse_id(tree));
+    std::vector<std::string> paths;
+    AF_CHECK(for_each_file(state_->handle.get(), id, [&](std::string path, const TreeEntry& entry) {
+        if (entry.mode == GIT_FILEMODE_LINK) { paths.push_back(std::move(path)); }
+    }));
+    std::map<std::string, std::string> links;
+    for (std::string& path : paths) {
+        AF_TRY(auto target, file_in_tree(tree, path));
+        if (target) { links.emplace(std::move(path), *std::move(target)); }
+    }
+    return links;
+}
+
 Result<std::string> Repository::edit_tree(std::string_view tree,
                                           const std::vector<std::pair<std::string, std::optional<std::string>>>& files) const {
     AF_TRY(const git_oid id, parse_id(tree));

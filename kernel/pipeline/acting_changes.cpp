@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
 #include "contracts/names.hpp"
-#include "tools/acting_files.hpp"
 #include "tools/path_rules.hpp"
 
 namespace agentforge::kernel {
@@ -25,10 +23,11 @@ std::vector<std::string> paths_in(const json::object& specification) {
     return paths;
 }
 
-Result<std::string> line_of(Workshop& workshop, const std::string& tree, const std::string& path) {
+Result<std::string> line_of(Workshop& workshop, const std::string& tree, const std::string& path, const std::string& link) {
+    const std::string why = link.empty() ? "" : " (" + link + " is a link to it)";
     AF_TRY(const auto content, workshop.file_in_tree(tree, path));
-    if (!content) { return path + " acted later and is gone"; }
-    return path + " acts later, outside the sandbox; it holds sha256 " + sha256(*content);
+    if (!content) { return path + " acted later" + why + " and is gone"; }
+    return path + " acts later" + why + ", outside the sandbox; it holds sha256 " + sha256(*content);
 }
 
 }  // namespace
@@ -47,14 +46,20 @@ Result<std::vector<std::string>> specified_files(const TaskSession& session) {
 
 Result<std::vector<std::string>> acting_changes(const TaskSession& session, Workshop& workshop, const std::string& tree) {
     AF_TRY(const auto changes, workshop.diff(session.state().base_tree, tree));
-    std::set<std::string> paths;
+    if (changes.empty()) { return std::vector<std::string>(); }
+    AF_TRY(const ActingLinks before, workshop.acting_links(session.state().base_tree));
+    AF_TRY(const ActingLinks now, workshop.acting_links(tree));
+    std::map<std::string, std::string> paths;       // And the link that leads there.
     for (const TreeChange& change : changes) {
-        if (acts_later(change.path)) { paths.insert(change.path); }
-        if (acts_later(change.old_path)) { paths.insert(change.old_path); }
+        for (const std::string& path : {change.path, change.old_path}) {
+            const std::string_view link = before.leading_to(path).empty() ? now.leading_to(path) : before.leading_to(path);
+            if (acts_later(path)) { paths.emplace(path, ""); }
+            if (!link.empty()) { paths.emplace(path, link); }
+        }
     }
     std::vector<std::string> lines;
-    for (const std::string& path : paths) {
-        AF_TRY(std::string line, line_of(workshop, tree, path));
+    for (const auto& [path, link] : paths) {
+        AF_TRY(std::string line, line_of(workshop, tree, path, link));
         lines.push_back(std::move(line));
     }
     return lines;

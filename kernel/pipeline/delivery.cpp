@@ -11,7 +11,6 @@
 #include "pipeline/hand_back.hpp"
 #include "pipeline/measure.hpp"
 #include "pipeline/suspicions.hpp"
-#include "tools/acting_files.hpp"
 #include "tools/path_rules.hpp"
 
 namespace agentforge::kernel {
@@ -305,7 +304,7 @@ json::object delivered_facts(const TaskState& state) {
 namespace {
 
 /// A hook is the user's own, but it may run programs of the task, which put files of their choice into the commit.
-bool hook_may_change(const std::string& path) { return normalize_path(path).ok() && !acts_later(path); }
+bool hook_may_change(const std::string& path, const ActingLinks& links) { return normalize_path(path).ok() && !acts_later(path) && links.leading_to(path).empty(); }
 
 }  // namespace
 
@@ -348,8 +347,9 @@ Result<HookVerdict> judge_hooks(Workshop& workshop, TaskServices& services, Hook
         report.summary = ellipsis(one_line(report.blocking_issues.front()), 300);
         return verdict;
     }
+    AF_TRY(const ActingLinks links, workshop.acting_links(report.tree));
     for (const auto& [path, content] : hooks.changed) {
-        if (hook_may_change(path)) { continue; }
+        if (hook_may_change(path, links)) { continue; }
         report.passed = false;
         report.blocking_issues.push_back("the hooks changed " + sanitize_utf8(path) + ", which acts later or is protected: a program of the task may have led them to");
     }

@@ -112,6 +112,11 @@ public:
         return gates_.try_specification(tree, specification, stop);
     }
 
+    [[nodiscard]] Result<ActingLinks> acting_links(const std::string& tree) override {
+        AF_TRY(const auto links, repository_.links_in_tree(tree));
+        return ActingLinks(links);
+    }
+
     [[nodiscard]] Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) override {
         // A stage and each of its agents ask; finding it out looks at every path of the tree.
         if (symbols_ && symbols_of_ == tree) { return symbols_; }
@@ -125,6 +130,7 @@ public:
             return before.ok() && !*before;
         };
         symbols->created = {created, created, "files that this task created"};
+        AF_TRY(symbols->acting, acting_links(tree));
         symbols_ = std::move(symbols);
         symbols_of_ = tree;
         ::malloc_trim(0);       // The list of all paths leaves a heap of small holes.

@@ -64,6 +64,8 @@ public:
         const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) = 0;
     /// Whether what a specification declares can be declared and compiled. Errors: AF-GATE-030; those of gates.
     [[nodiscard]] virtual Result<void> try_specification(const std::string& /*tree*/, const json::object& /*specification*/, const Stop& /*stop*/) { return {}; }
+    /// What acts later through the links of a tree.
+    [[nodiscard]] virtual Result<ActingLinks> acting_links(const std::string& /*tree*/) { return ActingLinks(); }
     /// What `@tests` and `@sources` in a role's path rules mean in a tree. Errors: AF-GATE-010, AF-GATE-012, AF-GATE-080.
     [[nodiscard]] virtual Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) = 0;
     [[nodiscard]] virtual Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) = 0;

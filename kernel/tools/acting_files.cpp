@@ -3,7 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <ranges>
 #include <string>
+#include <vector>
+
+#include "tools/path_rules.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -44,17 +49,51 @@ constexpr auto acting_files = std::to_array<std::string_view>({
     ".bowerrc", ".npmrc", ".pnpmfile.cjs", ".pnpmfile.mjs", ".yarnrc", ".yarnrc.yml", "bunfig.toml", "nuget.config",
 });
 
-/// As file systems that ignore case, or the ends of names, take it.
-std::string plain_name(std::string_view component) {
-    std::string name(component);
-    std::ranges::transform(name, name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    if (const auto stream = name.find(':'); stream != std::string::npos) { name.resize(stream); }
-    while (name.ends_with('.') || name.ends_with(' ')) { name.pop_back(); }
-    return name;
-}
-
 bool is_acting_file(const std::string& name) {
     return std::ranges::find(acting_files, name) != acting_files.end() || name.ends_with(".code-workspace");
+}
+
+constexpr unsigned most_links = 40;     ///< As Linux follows them.
+
+std::deque<std::string> components(std::string_view path) {
+    std::deque<std::string> parts;
+    for (const auto part : std::views::split(path, '/')) {
+        if (!part.empty()) { parts.emplace_back(part.begin(), part.end()); }
+    }
+    return parts;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+    std::string path;
+    for (const std::string& part : parts) { path += (path.empty() ? "" : "/") + part; }
+    return path;
+}
+
+/// Each link that is met on the way from `path`, and what it leads to in the end; only the links where that is outside the tree or its root.
+std::vector<std::string> way_from(const std::string& path, const std::map<std::string, std::string>& links) {
+    std::vector<std::string> way;
+    std::vector<std::string> at;
+    std::deque<std::string> left = components(path);
+    while (!left.empty()) {
+        const std::string part = std::move(left.front());
+        left.pop_front();
+        if (part == ".") { continue; }
+        if (part == "..") {
+            if (at.empty()) { return way; }
+            at.pop_back();
+            continue;
+        }
+        at.push_back(part);
+        const auto link = links.find(joined(at));
+        if (link == links.end()) { continue; }
+        way.push_back(link->first);
+        if (way.size() > most_links || link->second.starts_with('/')) { return way; }
+        at.pop_back();
+        std::deque<std::string> target = components(link->second);
+        left.insert(left.begin(), target.begin(), target.end());
+    }
+    if (!at.empty()) { way.push_back(joined(at)); }
+    return way;
 }
 
 }  // namespace
@@ -65,13 +104,29 @@ bool acts_later(std::string_view path) {
         const auto end = std::min(path.find('/', begin), path.size());
         // A folder with `HEAD` in it is a bare repository, whatever its name: git runs what its `config` says.
         if (path.substr(begin) == "HEAD") { return true; }
-        const std::string name = plain_name(path.substr(begin, end - begin));
+        const std::string name = plain_component(path.substr(begin, end - begin));
         if (std::ranges::find(acting_folders, name) != acting_folders.end()) { return true; }
         // Whatever kind it is: a link or a folder of such a name is read by the tools, too.
         if (is_acting_file(name)) { return true; }
         begin = end + 1;
     }
     return false;
+}
+
+ActingLinks::ActingLinks(const std::map<std::string, std::string>& links) {
+    for (const auto& [path, target] : links) {
+        if (!acts_later(path)) { continue; }
+        for (std::string& place : way_from(path, links)) {
+            if (!acts_later(place)) { targets_.try_emplace(std::move(place), path); }
+        }
+    }
+}
+
+std::string_view ActingLinks::leading_to(std::string_view path) const {
+    for (std::size_t end = path.size(); end != std::string_view::npos; end = end == 0 ? std::string_view::npos : path.rfind('/', end - 1)) {
+        if (const auto found = targets_.find(path.substr(0, end)); found != targets_.end()) { return found->second; }
+    }
+    return {};
 }
 
 }  // namespace agentforge::kernel

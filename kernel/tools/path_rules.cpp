@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "tools/acting_files.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -324,10 +323,12 @@ std::string PathRule::explained() const {
     return text;
 }
 
-bool is_protected_name(std::string_view component) {
+std::string plain_component(std::string_view component) {
     // As git's own check (core.protectHFS, core.protectNTFS): what some file system takes for `.git` counts as it.
     std::string plain;
     for (std::size_t i = 0; i < component.size(); ++i) {
+        if (component.substr(i, 3) == "\xE2\x84\xAA") { plain += 'k'; i += 2; continue; }      // KELVIN SIGN
+        if (component.substr(i, 2) == "\xC5\xBF") { plain += 's'; i += 1; continue; }           // LATIN SMALL LETTER LONG S
         const auto three = component.substr(i, 3);
         const auto c = static_cast<unsigned char>(component[i]);
         if (three.size() == 3 && c == 0xE2) {
@@ -342,6 +343,11 @@ bool is_protected_name(std::string_view component) {
     }
     if (const auto stream = plain.find(':'); stream != std::string::npos) { plain.resize(stream); }
     while (!plain.empty() && (plain.back() == '.' || plain.back() == ' ')) { plain.pop_back(); }
+    return plain;
+}
+
+bool is_protected_name(std::string_view component) {
+    const std::string plain = plain_component(component);
     return plain == ".git" || plain == ".agentforge" || plain == "git~1" || plain == "agentf~1";
 }
 
@@ -429,8 +435,10 @@ Result<void> RolePaths::check_write(std::string_view normalized_path) const {
     for (const auto& rule : rules_) {
         if (!rule.allows(normalized_path)) { return path_not_allowed(normalized_path, role_, rule.explained()); }
     }
-    if (acts_later(normalized_path) && std::ranges::find(specified_, normalized_path) == specified_.end()) {
-        return Error{"AF-TOOL-016", "Path '" + std::string(normalized_path) + "' acts later: tools on the user's machine or a server run or obey such a file, and the specification does not name this one.", {},
+    const std::string_view link = symbols_ == nullptr ? std::string_view() : symbols_->acting.leading_to(normalized_path);
+    if ((acts_later(normalized_path) || !link.empty()) && std::ranges::find(specified_, normalized_path) == specified_.end()) {
+        return Error{"AF-TOOL-016", "Path '" + std::string(normalized_path) + "' acts later" + (link.empty() ? "" : ", for '" + std::string(link) + "' is a link to it") +
+                                        ": tools on the user's machine or a server run or obey such a file, and the specification does not name this one.", {},
                      "Do without it. A task that is about it names it in files_to_create or files_to_modify of its specification.", ErrorKind::denied};
     }
     return {};

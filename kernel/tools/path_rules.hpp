@@ -11,6 +11,8 @@
 
 #include <agentforge/result.hpp>
 
+#include "tools/acting_files.hpp"
+
 namespace agentforge::kernel {
 
 /// What the symbols of a rule mean in one repository: `@tests` and `@sources` as its languages say (kernel/gates/scopes.hpp), `@created` in one task.
@@ -25,6 +27,7 @@ struct PathSymbols {
     Symbol tests;
     Symbol sources;
     Symbol created;     ///< What the task's base has not: files that this task created, and those it may create.
+    ActingLinks acting; ///< What acts later through the links of the task's base.
 };
 
 /// One rule: comma-separated globs and symbols (`@tests`, `@sources`, `@created`; `\@tests` is a file of that name). A path is allowed when it matches a positive glob (or there is none)
@@ -68,6 +71,8 @@ private:
 /// other file systems take for them); `invalid` AF-TOOL-012 empty, NUL, control character, invalid UTF-8, longer than
 /// 4096 bytes (a component: 255), backslash.
 [[nodiscard]] Result<std::string> normalize_path(std::string_view path);
+/// A name as the least particular file systems take it: in lower case, without characters that nobody sees, without what they cut off its end.
+[[nodiscard]] std::string plain_component(std::string_view component);
 /// Whether a file or folder of this name is closed to every role.
 [[nodiscard]] bool is_protected_name(std::string_view component);
 

@@ -120,6 +120,11 @@ TEST_F(RepositoryTest, edit_tree_replaces_adds_and_removes) {
     EXPECT_EQ(repository.file_in_tree(*tree, "src/app.py").value(), std::nullopt);
 }
 
+TEST_F(RepositoryTest, links_of_a_tree_are_listed_with_what_they_hold) {
+    first_commit();
+    EXPECT_EQ(open().links_in_tree(id_of("HEAD^{tree}")).value(), (std::map<std::string, std::string>{{"link", "src/app.py"}}));
+}
+
 TEST_F(RepositoryTest, edit_tree_keeps_the_executable_bit) {
     first_commit();
     const auto tree = open().edit_tree(id_of("HEAD^{tree}"), {{"src/run.sh", "#!/bin/sh\n"}});

@@ -99,6 +99,7 @@ struct Memory {
     std::function<Result<Published>(const PublishOrder&)> publish = [](const PublishOrder&) -> Result<Published> { return Published{"remote", "https://example.org/pr/1", "gh", ""}; };
     GateFunction gate = [](const GateCall& call, const Files&) { return gate_report(call, true); };
     std::vector<std::string> gates_run;
+    std::map<std::string, std::string> links;                               ///< The symbolic links of every tree.
     std::int64_t baseline_runs = 1;
     bool holds_out_tests = false;
     std::vector<std::string> skeleton_trees;                                ///< On which skeletons were written.
@@ -194,12 +195,14 @@ public:
         for (const SkeletonInterface& one : interfaces) { files.emplace_back(one.file, one.signature + ": ...\n"); }
         return files;
     }
+    [[nodiscard]] Result<ActingLinks> acting_links(const std::string&) override { return ActingLinks(memory_.links); }
     [[nodiscard]] Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) override {
         auto symbols = std::make_shared<PathSymbols>();
         const auto tests = [](std::string_view path) { return path.starts_with("tests/"); };
         symbols->tests = {tests, tests, "tests/**"};
         const auto created = [this, tree](std::string_view path) { return !memory_.trees.at(tree).contains(std::string(path)); };
         symbols->created = {created, created, "files that this task created"};
+        symbols->acting = ActingLinks(memory_.links);
         return std::shared_ptr<const PathSymbols>(std::move(symbols));
     }
     [[nodiscard]] Result<ProcessOutcome> run(ProcessRequest, const Stop&) override {

@@ -248,7 +248,8 @@ TEST(RolePaths, file_that_acts_later_is_closed_unless_the_specification_names_it
                              ".gitpod.yml", ".replit", "sub/.Rprofile", ".irbrc", ".pdbrc", ".ghci", ".bazelrc", ".bundle/config", ".huskyrc.json", ".simple-git-hooks.json", "vercel.json",
                              ".agents/x.md", ".builds/test.yml", "buildspec.yml", "src/bare/HEAD", ".helix/languages.toml",
                              ".bsp/x.json", ".hg/hgrc", ".jj/repo/config.toml", "lefthook-local.yml", "rust-toolchain.toml", ".crush.json", ".vim/coc-settings.json",
-                             ".config/mise/config.toml", ".tekton/x.yaml", ".roomodes", "copilot-instructions.md"}) {
+                             ".config/mise/config.toml", ".tekton/x.yaml", ".roomodes", "copilot-instructions.md",
+                             ".hus\u212Ay/pre-commit", ".v\u017Fcode/tasks.json", "CLAU\u200DDE.md", "\uFEFF.envrc"}) {
         const auto refused = paths->check_write(path);
         ASSERT_FALSE(refused.ok()) << path;
         EXPECT_EQ(refused.error().code, "AF-TOOL-016") << path;
@@ -256,6 +257,47 @@ TEST(RolePaths, file_that_acts_later_is_closed_unless_the_specification_names_it
     for (const char* path : {".github/workflows/ci.yml", "src/app.py", ".gitignore", "README.md", "docs/agents.markdown", "Makefile", "package.json", "conftest.py", "github/x", "components/Head/index.js", "src/HEAD.md"}) {
         EXPECT_TRUE(paths->check_write(path).ok()) << path;
     }
+}
+
+std::string leading(const std::map<std::string, std::string>& links, std::string_view path) { return std::string(ActingLinks(links).leading_to(path)); }
+
+TEST(ActingLinks, target_of_a_link_that_acts_acts) {
+    EXPECT_EQ(leading({{"CLAUDE.md", "docs/handbook.md"}}, "docs/handbook.md"), "CLAUDE.md");
+    EXPECT_EQ(leading({{"CLAUDE.md", "docs/handbook.md"}}, "docs/other.md"), "");
+    EXPECT_EQ(leading({{"notes.md", "docs/handbook.md"}}, "docs/handbook.md"), "");
+}
+
+TEST(ActingLinks, target_is_seen_from_the_folder_of_the_link) {
+    EXPECT_EQ(leading({{"sub/AGENTS.md", "../docs/./x.md"}}, "docs/x.md"), "sub/AGENTS.md");
+    EXPECT_EQ(leading({{".claude/commands/go.md", "../../prompts/go.md"}}, "prompts/go.md"), ".claude/commands/go.md");
+}
+
+TEST(ActingLinks, whole_folder_acts_where_a_link_leads_to_it) {
+    EXPECT_EQ(leading({{".github", "ci"}}, "ci/workflows/test.yml"), ".github");
+    EXPECT_EQ(leading({{".github", "ci"}}, "cider/x"), "");
+}
+
+TEST(ActingLinks, links_on_the_way_act_too) {
+    const std::map<std::string, std::string> links{{"CLAUDE.md", "current/rules.md"}, {"current", "rules/v2"}, {"rules/v2/rules.md", "../all.md"}};
+    for (const char* path : {"current", "rules/v2/rules.md", "rules/all.md"}) { EXPECT_EQ(leading(links, path), "CLAUDE.md") << path; }
+    EXPECT_EQ(leading(links, "rules/v2"), "");
+}
+
+TEST(ActingLinks, link_that_leads_out_or_nowhere_is_left_out) {
+    for (const char* target : {"../elsewhere", "/etc/passwd", ".", "", "CLAUDE.md"}) { EXPECT_EQ(leading({{"CLAUDE.md", target}}, "src/app.py"), "") << target; }
+    EXPECT_EQ(leading({{"CLAUDE.md", "a"}, {"a", "b"}, {"b", "a"}}, "src/app.py"), "");
+}
+
+TEST(RolePaths, target_of_a_link_that_acts_is_closed) {
+    auto symbols = std::make_shared<PathSymbols>();
+    symbols->acting = ActingLinks(std::map<std::string, std::string>{{"CLAUDE.md", "docs/handbook.md"}});
+    const auto paths = RolePaths::make("developer", {}, {}, symbols);
+    ASSERT_TRUE(paths.ok());
+    const auto refused = paths->check_write("docs/handbook.md");
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, "AF-TOOL-016");
+    EXPECT_NE(refused.error().message.find("'CLAUDE.md' is a link to it"), std::string::npos);
+    EXPECT_TRUE(paths->check_write("docs/other.md").ok());
 }
 
 TEST(RolePaths, malformed_constraint_names_role_and_tool) {
