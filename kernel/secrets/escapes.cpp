@@ -73,7 +73,13 @@ std::size_t percent(std::string_view text, std::size_t at, std::string& out) {
 }
 
 std::size_t html(std::string_view text, std::size_t at, std::string& out) {
-    static constexpr std::pair<std::string_view, char> names[] = {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}};
+    // HTML's names of characters in ASCII.
+    static constexpr std::pair<std::string_view, char> names[] = {
+        {"&amp;", '&'},    {"&AMP;", '&'},      {"&lt;", '<'},     {"&LT;", '<'},     {"&gt;", '>'},     {"&GT;", '>'},      {"&quot;", '"'},       {"&QUOT;", '"'},   {"&apos;", '\''},   {"&Tab;", '\t'},
+        {"&NewLine;", '\n'}, {"&excl;", '!'},    {"&num;", '#'},    {"&dollar;", '$'}, {"&percnt;", '%'}, {"&lpar;", '('},    {"&rpar;", ')'},       {"&ast;", '*'},    {"&midast;", '*'},  {"&plus;", '+'},
+        {"&comma;", ','},  {"&period;", '.'},   {"&sol;", '/'},    {"&colon;", ':'},  {"&semi;", ';'},   {"&equals;", '='},  {"&quest;", '?'},      {"&commat;", '@'}, {"&lsqb;", '['},    {"&lbrack;", '['},
+        {"&bsol;", '\\'},  {"&rsqb;", ']'},     {"&rbrack;", ']'}, {"&Hat;", '^'},    {"&lowbar;", '_'}, {"&UnderBar;", '_'}, {"&grave;", '`'},     {"&DiacriticalGrave;", '`'}, {"&lcub;", '{'}, {"&lbrace;", '{'},
+        {"&verbar;", '|'}, {"&vert;", '|'},     {"&VerticalLine;", '|'}, {"&rcub;", '}'}, {"&rbrace;", '}'}};
     for (const auto& [name, character] : names) {
         if (text.substr(at, name.size()) != name) { continue; }
         out += character;
@@ -84,9 +90,9 @@ std::size_t html(std::string_view text, std::size_t at, std::string& out) {
     const bool hexadecimal = end < text.size() && (text[end] == 'x' || text[end] == 'X');
     if (hexadecimal) { ++end; }
     const auto point = number(text, end, hexadecimal ? 16 : 10, 1, 8);
-    if (!point || end >= text.size() || text[end] != ';') { return 0; }
+    if (!point) { return 0; }
     add_code_point(out, *point);
-    return end + 1 - at;
+    return end + (end < text.size() && text[end] == ';' ? 1 : 0) - at;     // Browsers need no `;`.
 }
 
 /// `{41}` behind `\u` and `\x`.
@@ -161,38 +167,58 @@ std::size_t control_sequence(std::string_view text, std::size_t at) {
     return end < text.size() && text[end] >= 0x40 && text[end] < 0x7F ? end + 1 - at : 0;
 }
 
-std::size_t terminal_sequence(std::string_view text, std::size_t at) {
-    if (at + 1 >= text.size()) { return 0; }
-    const char kind = text[at + 1];
+/// A sequence that begins with two bytes, of which `kind` says what follows: `[` parameters and a letter, or a text up to BEL or ST.
+std::size_t sequence_of(std::string_view text, std::size_t at, char kind) {
     if (kind == '[') {
         const std::size_t rest = control_sequence(text, at + 2);
         return rest == 0 ? 0 : rest + 2;
     }
-    if (kind == ']' || kind == 'P' || kind == '_' || kind == '^') {     // To its end: BEL, or ESC and a backslash.
-        const std::size_t limit = std::min(text.size(), at + most_of_sequence);
-        for (std::size_t end = at + 2; end < limit; ++end) {
-            if (text[end] == '\a') { return end + 1 - at; }
-            if (text[end] == escape && end + 1 < limit && text[end + 1] == '\\') { return end + 2 - at; }
-        }
-        return 0;
+    const std::size_t limit = std::min(text.size(), at + most_of_sequence);
+    for (std::size_t end = at + 2; end < limit; ++end) {
+        if (text[end] == '\a') { return end + 1 - at; }
+        const std::string_view two = text.substr(end, 2);
+        if (two == "\x1b\\" || two == "\xC2\x9C") { return end + 2 - at; }
     }
+    return 0;
+}
+
+constexpr std::string_view long_sequences = "[]PX_^";       ///< CSI, OSC, DCS, SOS, APC, PM behind ESC.
+
+std::size_t terminal_sequence(std::string_view text, std::size_t at) {
+    if (at + 1 >= text.size()) { return 0; }
+    const char kind = text[at + 1];
+    if (long_sequences.find(kind) != std::string_view::npos) { return sequence_of(text, at, kind); }
     if (kind == '(' || kind == ')') { return at + 2 < text.size() ? 3 : 0; }
     return kind >= 0x30 && kind < 0x7F ? 2 : 0;
 }
 
-/// Characters without width, and the C1 form of CSI.
+/// A character of UTF-8 at this place and its bytes; 0 bytes where there is none beyond ASCII.
+std::pair<std::uint32_t, std::size_t> code_point(std::string_view text, std::size_t at) {
+    const auto lead = static_cast<unsigned char>(text[at]);
+    const std::size_t size = lead >= 0xF0U ? 4 : lead >= 0xE0U ? 3 : lead >= 0xC2U ? 2 : 0;
+    if (size == 0 || text.size() - at < size) { return {0, 0}; }
+    std::uint32_t point = lead & (0xFFU >> (size + 1));
+    for (std::size_t i = 1; i < size; ++i) { point = (point << 6U) | (static_cast<unsigned char>(text[at + i]) & 0x3FU); }
+    return {point, size};
+}
+
+/// Unicode's Default_Ignorable_Code_Point, and the interlinear annotations: what no terminal shows.
+bool has_no_width(std::uint32_t point) {
+    constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 17> ranges{{{0xAD, 0xAD}, {0x34F, 0x34F}, {0x61C, 0x61C}, {0x115F, 0x1160}, {0x17B4, 0x17B5}, {0x180B, 0x180F}, {0x200B, 0x200F},
+                                                                              {0x202A, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0},
+                                                                              {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}}};
+    return std::ranges::any_of(ranges, [point](const auto& range) { return point >= range.first && point <= range.second; });
+}
+
+/// Characters without width, and terminal sequences that begin with a C1 character.
 std::size_t unseen(std::string_view text, std::size_t at) {
-    if (text.substr(at, 2) == "\xC2\xAD") { return 2; }
-    if (text.substr(at, 2) == "\xC2\x9B") {
-        const std::size_t rest = control_sequence(text, at + 2);
-        return rest == 0 ? 0 : rest + 2;
+    const auto [point, size] = code_point(text, at);
+    if (size == 0) { return 0; }
+    if (point >= 0x80U && point < 0xA0U) {
+        const auto kind = static_cast<char>(point - 0x40U);
+        return long_sequences.find(kind) != std::string_view::npos ? sequence_of(text, at, kind) : 0;
     }
-    const std::string_view three = text.substr(at, 3);
-    if (three == "\xEF\xBB\xBF") { return 3; }
-    if (three.size() < 3 || three[0] != '\xE2') { return 0; }
-    const auto last = static_cast<unsigned char>(three[2]);
-    if (three[1] == '\x80') { return (last >= 0x8BU && last <= 0x8FU) || (last >= 0xAAU && last <= 0xAEU) ? 3 : 0; }
-    return three[1] == '\x81' && ((last >= 0xA0U && last <= 0xA4U) || (last >= 0xA6U && last <= 0xA9U)) ? 3 : 0;
+    return has_no_width(point) ? size : 0;
 }
 
 std::size_t one_escape(std::string_view text, std::size_t at, std::string& out) {
@@ -207,7 +233,7 @@ std::size_t one_escape(std::string_view text, std::size_t at, std::string& out) 
 
 constexpr std::array<bool, 256> begins_escape = [] {
     std::array<bool, 256> table{};
-    for (const unsigned char c : {0x25, 0x26, 0x5C, 0x1B, 0xC2, 0xE2, 0xEF}) { table[c] = true; }
+    for (const unsigned char c : {0x25, 0x26, 0x5C, 0x1B, 0xC2, 0xCD, 0xD8, 0xE1, 0xE2, 0xE3, 0xEF, 0xF0, 0xF3}) { table[c] = true; }
     return table;
 }();
 
@@ -476,6 +502,64 @@ std::size_t end_of_run(std::string_view text, std::size_t at) {
 }
 
 }  // namespace
+
+namespace {
+
+/// Parts of lines, each one run of digits: begin and end.
+using Lines = std::vector<std::pair<std::size_t, std::size_t>>;
+
+std::size_t width_of(const Lines& lines, std::size_t line) { return lines[line].second - lines[line].first; }
+
+void join(std::string_view text, const Lines& lines, std::size_t first, std::size_t last, TextView& view) {
+    for (std::size_t i = first; i <= last; ++i) { view.add(text.substr(lines[i].first, width_of(lines, i)), lines[i].first); }
+    view.add("\n", lines[last].second, lines[last].second);
+}
+
+/// Lines of one width and the shorter one that ends them, as programs break what they encode; where these are not all, for what stands around them spoils the rest.
+void join_of_one_width(std::string_view text, const Lines& lines, TextView& view) {
+    for (std::size_t first = 0; first + 1 < lines.size();) {
+        std::size_t last = first;
+        while (last + 1 < lines.size() && width_of(lines, last + 1) == width_of(lines, first)) { ++last; }
+        const std::size_t next = last + 1;
+        if (next < lines.size() && width_of(lines, next) < width_of(lines, first)) { last = next; }
+        if (last > first && (first > 0 || last + 1 < lines.size())) { join(text, lines, first, last, view); }
+        first = next;
+    }
+}
+
+}  // namespace
+
+std::vector<TextView> joined_lines(std::string_view text) {
+    constexpr std::size_t shortest = 4;      // Of a line's part that goes on in the next.
+    constexpr auto is_digit = [](char c) { return c == '=' || of_base64[static_cast<unsigned char>(c)] != no_value; };
+    TextView all;
+    TextView of_one_width;
+    std::size_t used = 0;
+    for (std::size_t line_end = text.find('\n'); line_end < text.size(); line_end = text.find('\n', std::max(used, line_end + 1))) {
+        const std::size_t end = line_end > used && text[line_end - 1] == '\r' ? line_end - 1 : line_end;
+        std::size_t begin = end;
+        while (begin > used && is_digit(text[begin - 1])) { --begin; }
+        Lines lines{{begin, end}};
+        while (width_of(lines, lines.size() - 1) >= shortest && line_end < text.size() && text[line_end] == '\n') {
+            std::size_t next = line_end + 1;
+            while (next < text.size() && (text[next] == ' ' || text[next] == '\t')) { ++next; }
+            std::size_t next_end = next;
+            while (next_end < text.size() && is_digit(text[next_end])) { ++next_end; }
+            if (next_end == next) { break; }
+            lines.emplace_back(next, next_end);
+            used = next_end;
+            line_end = next_end < text.size() && text[next_end] == '\r' ? next_end + 1 : next_end;
+        }
+        if (lines.size() == 1) { continue; }
+        join(text, lines, 0, lines.size() - 1, all);
+        join_of_one_width(text, lines, of_one_width);
+    }
+    std::vector<TextView> views;
+    for (TextView* view : {&all, &of_one_width}) {
+        if (!view->text().empty()) { views.push_back(std::move(*view)); }
+    }
+    return views;
+}
 
 std::vector<TextView> decoded_runs(std::string_view text, std::size_t least) {
     std::vector<TextView> views;

@@ -27,7 +27,6 @@ constexpr std::string_view opening = "[REDACTED:";
 constexpr std::string_view rules_key = "agentforge: shapes of keys, 1";
 constexpr std::size_t head_bytes = 3;               ///< Of a pattern: what the first look at a place compares.
 constexpr unsigned table_bits = 15;
-constexpr std::size_t shortest_wrapped_line = 16;   ///< Base64 in lines shorter than this is not seen through.
 constexpr std::size_t shortest_value = 8;           ///< Of a known value, in bytes.
 constexpr std::size_t shortest_run = 16;            ///< Of characters that are decoded.
 constexpr std::size_t shortest_cut = 6;             ///< Of a part of a known value at a cut.
@@ -57,10 +56,6 @@ std::string shown_name(std::string_view name) {
 std::size_t head_of(const char* at) {
     const auto byte = [at](unsigned i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(at[i])); };
     return ((byte(0) | (byte(1) << 8U) | (byte(2) << 16U)) * 2'654'435'761U) >> (32U - table_bits);
-}
-
-bool is_base64(char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/' || c == '-' || c == '_' || c == '=';
 }
 
 bool is_object_name(std::string_view text) {
@@ -152,12 +147,16 @@ struct Redactor::State {
         });
     }
 
-    /// The text behind escapes, between terminal sequences, and in groups of digits, which may be escaped themselves.
+    /// The text behind escapes, between terminal sequences, in groups of digits and across line ends; the latter two may be behind escapes themselves.
     [[nodiscard]] std::vector<TextView> views_of(std::string_view text) const {
         std::vector<TextView> views = without_escapes(text, reach);
-        std::vector<TextView> groups = grouped_hexadecimal(text, 2 * shortest_value);
-        for (const TextView& view : views) { add_through(view, grouped_hexadecimal(view.text(), 2 * shortest_value), groups); }
-        std::ranges::move(groups, std::back_inserter(views));
+        std::vector<TextView> others = grouped_hexadecimal(text, 2 * shortest_value);
+        std::ranges::move(joined_lines(text), std::back_inserter(others));
+        for (const TextView& view : views) {
+            add_through(view, grouped_hexadecimal(view.text(), 2 * shortest_value), others);
+            add_through(view, joined_lines(view.text()), others);
+        }
+        std::ranges::move(others, std::back_inserter(views));
         return views;
     }
 
@@ -179,7 +178,7 @@ struct Redactor::State {
                 const std::size_t begin = view.source_begin(first);
                 const std::size_t end = view.source_end(last);
                 if (end - begin == last - first) { return; }       // Nothing was undone in it: found already.
-                known.push_back({begin, end, placeholder(key, pattern.name + ".escaped", text.substr(begin, end - begin))});
+                hide(text, begin, end, pattern.name + ".escaped", known);
             });
         }
         for (const TextView& view : decoded) { hide_encoded(text, view, known); }
@@ -191,7 +190,24 @@ struct Redactor::State {
         if (name.empty()) { return; }
         const std::size_t begin = run.source_begin(0);
         const std::size_t end = run.source_end(run.text().size());
-        known.push_back({begin, end, placeholder(key, name + ".encoded", text.substr(begin, end - begin))});
+        hide(text, begin, end, name + ".encoded", known);
+    }
+
+    /// Of what stands in several lines each line's part becomes a placeholder of its own.
+    void hide(std::string_view text, std::size_t begin, std::size_t end, const std::string& name, std::vector<Range>& known) const {
+        const std::size_t line_end = text.find('\n', begin);
+        if (line_end >= end) {
+            known.push_back({begin, end, placeholder(key, name, text.substr(begin, end - begin))});
+            return;
+        }
+        constexpr std::string_view blank = " \t\r\n";
+        for (std::size_t at = begin; at < end; at = std::min(text.find('\n', at), end - 1) + 1) {
+            const std::size_t first = text.find_first_not_of(blank, at);
+            const std::size_t part_end = std::min(text.find('\n', at), end);
+            if (first >= part_end) { continue; }
+            const std::size_t last = text.find_last_not_of(blank, part_end - 1) + 1;
+            known.push_back({first, last, placeholder(key, "part", text.substr(first, last - first))});
+        }
     }
 
     /// Of a known form there that is encoded or behind escapes; empty: none.
@@ -205,54 +221,6 @@ struct Redactor::State {
             if (!as_it_is) { name = pattern.name; }
         });
         return name;
-    }
-
-    /// Known forms that stand across line ends: each line's part becomes a placeholder of its own.
-    void scan_wrapped(std::string_view text, std::vector<Range>& known) const {
-        std::size_t at = 0;
-        while (at < text.size()) {
-            std::string joined;
-            std::vector<std::pair<std::size_t, std::size_t>> lines;     // Where each begins in `joined` and in `text`.
-            std::size_t begin = at;
-            while (begin < text.size()) {
-                std::size_t first = begin;
-                while (first < text.size() && (text[first] == ' ' || text[first] == '\t')) { ++first; }
-                std::size_t end = first;
-                while (end < text.size() && is_base64(text[end])) { ++end; }
-                std::size_t next = end;
-                if (next < text.size() && text[next] == '\r') { ++next; }
-                if (end == first || (next < text.size() && text[next] != '\n')) { break; }
-                lines.emplace_back(joined.size(), first);
-                joined += text.substr(first, end - first);
-                begin = next + 1;
-                if (end - first < shortest_wrapped_line) { break; }     // The last line may be short.
-            }
-            if (lines.size() > 1) { find_across(joined, lines, known); }
-            if (begin > at) {
-                at = begin;
-                continue;
-            }
-            const std::size_t end = text.find('\n', at);
-            if (end == std::string_view::npos) { return; }
-            at = end + 1;
-        }
-    }
-
-    void find_across(const std::string& joined, const std::vector<std::pair<std::size_t, std::size_t>>& lines, std::vector<Range>& known) const {
-        std::vector<Range> found;
-        std::vector<bool> ignored;
-        scan_plain(joined, found, ignored);
-        for (const Range& range : found) {
-            for (std::size_t i = 0; i < lines.size(); ++i) {
-                const std::size_t line_end = i + 1 < lines.size() ? lines[i + 1].first : joined.size();
-                const std::size_t begin = std::max(range.begin, lines[i].first);
-                const std::size_t end = std::min(range.end, line_end);
-                if (begin >= end) { continue; }
-                const std::size_t shift = lines[i].second - lines[i].first;
-                if (begin == range.begin && end == range.end) { continue; }     // In one line: found already.
-                known.push_back({begin + shift, end + shift, placeholder(key, "part", std::string_view(joined).substr(begin, end - begin))});
-            }
-        }
     }
 
     /// A hash or git object id of the kernel's: what a known value has in common with it is chance.
@@ -372,7 +340,6 @@ std::optional<std::string> Redactor::redacted(std::string_view text, std::vector
     std::vector<bool> wanted;
     state_->scan_plain(text, known, wanted);
     if (!state_->values.empty()) { state_->scan_escaped(text, known); }
-    if (!state_->values.empty() && text.find('\n') != std::string_view::npos) { state_->scan_wrapped(text, known); }
     std::optional<std::string> made;
     if (!known.empty()) { made = replaced(text, known, hidden); }
     for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -12,6 +12,8 @@
 namespace agentforge::kernel {
 namespace {
 
+using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -98,7 +100,8 @@ TEST(Redactor, HidesAValueWhoseEveryCharacterIsEscaped) {
     const std::string secret = "Zx8Cv5/Bn2 Mq1We&4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
     for (const char* form : {"%%%02x", "%%%02X", "&#%u;", "&#%05u;", "&#x%x;", "&#X%02X;", "\\x%02x", "\\x%02X", "\\u%04x", "\\u{%x}", "\\U%08x", "\\%03o", "%02x:", "%02X:", "%02x ", "%02x-", "0x%02x, ", "0X%02X,", "=%02X", "%%25%02x",
-                             "\\\\x%02x", "\x1b[31m%c\x1b[0m", "\\x1b[1;31m%c", "\\u001b[0m%c", "\\033[0m%c", "\xc2\x9b" "1m%c", "\x1b]8;;http://a\x07%c", "\xe2\x80\x8b%c"}) {
+                             "\\\\x%02x", "\x1b[31m%c\x1b[0m", "\\x1b[1;31m%c", "\\u001b[0m%c", "\\033[0m%c", "\xc2\x9b" "1m%c", "\x1b]8;;http://a\x07%c", "\xe2\x80\x8b%c",
+                             "\xc2\x9d" "0;title\xc2\x9c%c", "\xc2\x90" "q\x1b\\%c", "\x1bXsos\x1b\\%c", "\xe1\xa0\x8e%c", "\xf3\xa0\x80\xa1%c", "\xef\xb8\x8f%c", "\xef\xbf\xb9%c", "\xcd\x8f%c"}) {
         const std::string text = each_byte(secret, [form](unsigned byte) { return written(form, byte); });
         const std::string shown = redactor->redact("before " + text + " after");
         EXPECT_THAT(shown, HasSubstr("[REDACTED:SHOP_KEY")) << form << ": " << shown;
@@ -184,6 +187,56 @@ TEST(Redactor, SeesThroughBase64InLines) {
     const std::string whole = base64_of("user:" + secret + "\n");
     const std::string shown = redactor->redact("-\n" + whole.substr(0, 76) + "\n" + whole.substr(76) + "\n-\n");
     for (std::size_t at = 8; at + 8 < whole.size() - 8; ++at) { ASSERT_THAT(shown, Not(HasSubstr(whole.substr(at, 8)))) << at; }
+}
+
+/// As `base64`, `base32` and `fold` break it.
+std::string wrapped(const std::string& text, std::size_t width, const std::string& line_end = "\n") {
+    std::string made;
+    for (std::size_t at = 0; at < text.size(); at += width) { made += (at == 0 ? "" : line_end) + text.substr(at, width); }
+    return made;
+}
+
+TEST(Redactor, SeesThroughLinesOfAnyLengthThatBeginAndEndAnywhere) {
+    const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7Yu0Io3PaSd9FgHj5Kl8";
+    const auto redactor = knowing({{"SHOP_KEY", secret}});
+    for (const std::size_t width : {4U, 8U, 15U, 16U, 20U, 76U}) {
+        for (const char* line_end : {"\n", "\r\n", "\n    ", "\\n", "\\r\\n"}) {
+            const std::string shown = redactor->redact("token: " + wrapped(base64_of("a" + secret + "b"), width, line_end) + ", 1\nend of it\n");
+            EXPECT_THAT(shown, HasSubstr("[REDACTED:")) << width << line_end;
+            EXPECT_THAT(shown, Not(HasSubstr(base64_of("a" + secret).substr(8, 6)))) << width << line_end;
+            EXPECT_THAT(shown, AllOf(StartsWith("token: "), EndsWith(", 1\nend of it\n"))) << width << line_end;
+        }
+    }
+}
+
+TEST(Redactor, HidesAValueThatWasEncodedTwiceAndBrokenIntoLines) {
+    const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7Yu0Io3PaSd9FgHj5Kl8Qp1WsEd4Rf7TgYh6Uj3Ik0Ol2PmZx8Cv5Bn2Mq1We4Rt7";
+    const auto redactor = knowing({{"SHOP_KEY", secret}});
+    const auto hex_of = [](const std::string& text) { return each_byte(text, [](unsigned byte) { return written("%02x", byte); }); };
+    const std::map<std::string, std::function<std::string(const std::string&)>> encodings{{"base64", [](const std::string& text) { return wrapped(base64_of(text), 76) + "\n"; }},
+                                                                                          {"base32", [](const std::string& text) { return wrapped(base32_of(text), 76) + "\n"; }},
+                                                                                          {"hex", [hex_of](const std::string& text) { return wrapped(hex_of(text), 60) + "\n"; }}};
+    for (const auto& [inner, encode] : encodings) {
+        for (const auto& [outer, encode_again] : encodings) {
+            const std::string text = encode_again(encode(secret));
+            const std::string shown = redactor->redact("before\n" + text + "after\n");
+            EXPECT_THAT(shown, HasSubstr("[REDACTED:part:")) << outer << " of " << inner;
+            EXPECT_THAT(shown, Not(HasSubstr(text.substr(40, 12)))) << outer << " of " << inner << ": " << shown;
+            EXPECT_EQ(std::ranges::count(shown, '\n'), std::ranges::count(text, '\n') + 2) << outer << " of " << inner;
+        }
+    }
+}
+
+TEST(Redactor, HidesAValueWithHtmlsNamesOfCharacters) {
+    const auto redactor = knowing({{"SHOP_KEY", "Zx8+Cv5/Bn2=Mq#1"}});
+    for (const char* text : {"Zx8&plus;Cv5&sol;Bn2&equals;Mq&num;1", "&#90x8+Cv5/Bn2=Mq#1", "Zx8&#43Cv5&#x2F;Bn2&#61Mq#1"}) {
+        EXPECT_THAT(redactor->redact(text), StartsWith("[REDACTED:SHOP_KEY.escaped:")) << text;
+    }
+}
+
+TEST(Redactor, LeavesLinesOfOrdinaryTextAlone) {
+    const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
+    for (const char* text : {"one two\nthree four\n", "aGVsbG8gd29ybGQgaG93\nYXJlIHlvdQ==\n", "def\nreturn\n\n  x\n", "Zx8Cv5 Bn\n2Mq1\n", "\n\n\n"}) { EXPECT_EQ(redactor->redacted(text), std::nullopt) << text; }
 }
 
 TEST(Redactor, KeepsTheNumberOfLines) {
