@@ -48,6 +48,7 @@ Result<ConfigInForce> read_config(Program& program) {
     AF_TRY(config.product, ProductPaths::find());
     AF_TRY(config.loaded, load_settings(program, config.place, config.product));
     name_unknown_variables(program, *config.loaded.settings);
+    name_refused_settings(program.err, *config.loaded.settings);
     if (!config.loaded.trust.allowed()) { program.err << "agentforge: " << printable_lines(config.loaded.trust.refusal().to_string()) << "\n"; }
     return config;
 }

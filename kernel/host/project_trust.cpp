@@ -20,6 +20,12 @@ std::string variable(const std::map<std::string, std::string>& environment, cons
 
 std::string shown_in_line(const json::value& value) { return value.is_string() ? std::string(value.get_string()) : to_json_line(value); }
 
+Result<void> check_absolute(const std::string& folder, const char* name) {
+    if (folder.empty() || folder.front() == '/') { return {}; }
+    return Error{"AF-CLI-131", std::string(name) + " is no absolute path: `" + printable(folder, 120) + "`", name,
+                 "write it from the root on: what it means may not depend on the folder that a command is given in", ErrorKind::invalid};
+}
+
 std::string user_settings(const std::map<std::string, std::string>& environment) {
     const std::string home = variable(environment, "HOME");
     return home.empty() ? std::string() : home + "/.agentforge/config.yaml";
@@ -120,10 +126,7 @@ Result<std::string> state_directory(const std::map<std::string, std::string>& en
     for (const auto& [name, below] : {std::pair{"AGENTFORGE_STATE_HOME", ""}, {"XDG_STATE_HOME", "/agentforge"}, {"HOME", "/.local/state/agentforge"}}) {
         const std::string folder = variable(environment, name);
         if (folder.empty()) { continue; }
-        if (folder.front() != '/') {
-            return Error{"AF-CLI-131", std::string(name) + " is no absolute path: `" + printable(folder, 120) + "`", name,
-                         "write it from the root on: what it means may not depend on the folder that a command is given in", ErrorKind::invalid};
-        }
+        AF_CHECK(check_absolute(folder, name));
         return folder + below;
     }
     return Error{"AF-CLI-003", "there is no folder for worktrees: neither AGENTFORGE_STATE_HOME nor HOME is set", "", "set one of them",
@@ -193,6 +196,10 @@ Error yours_alone(const GuardedSetting& setting) {
             "Take it out of there. Where you want it, say it in ~/.agentforge/config.yaml or with --set " + key + "=…", ErrorKind::denied};
 }
 
+void name_refused_settings(std::ostream& err, const Settings& settings) {
+    for (const GuardedSetting& setting : settings.refused()) { err << "agentforge: " << printable_lines(yours_alone(setting).to_string()) << "\n"; }
+}
+
 const std::vector<GuardedSetting>& ProjectTrust::left_out() const noexcept {
     static const std::vector<GuardedSetting> none;
     return allowed() ? none : settings;
@@ -212,6 +219,7 @@ Error ProjectTrust::refusal() const {
 
 Result<TrustedSettings> load_settings(const Program& program, const ProjectPlace& place, const ProductPaths& product,
                                       const std::vector<std::pair<std::string, std::string>>& further) {
+    AF_CHECK(check_absolute(variable(program.environment, "HOME"), "HOME"));      // Else a project could be its own user.
     Settings::Sources sources;
     sources.user_file = user_settings(program.environment);
     sources.project_file = (place.agentforge / "config" / "settings.yaml").string();

@@ -54,6 +54,9 @@ struct TrustedSettings {
     ProjectTrust trust;
 };
 
+/// Names on `err` what the project sets and only the user may set.
+void name_refused_settings(std::ostream& err, const Settings& settings);
+
 /// Reads a project's settings as far as the user trusts the project; `further` are laid over all others.
 /// Errors: AF-CONF-…; AF-PLUG-037, 041, 042 where the project asks for something and it cannot be known whether it is trusted;
 /// AF-CLI-014 AGENTFORGE_TRUST_PROJECT is neither 0 nor 1.

@@ -171,6 +171,9 @@ class TestLimits(Untouched):
         environment = {k: v for k, v in self.environment.items() if k not in ("AGENTFORGE_STATE_HOME", "XDG_STATE_HOME")}
         self.assert_refused(lambda: self.start(environment=dict(environment, HOME="here")), "AF-CLI-131", "HOME")
 
+    def test_a_home_in_the_folder_that_a_command_is_given_in_is_refused_though_state_is_kept_elsewhere(self):
+        self.assert_refused(lambda: self.start(environment=dict(self.environment, HOME=".")), "AF-CLI-131", "HOME")
+
     def test_no_search_path_at_all(self):
         environment = {k: v for k, v in self.environment.items() if k != "PATH"}
         self.assert_code(self.start("--exit-after", "intake", environment=environment), 0)
