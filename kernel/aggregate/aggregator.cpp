@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aggregate/aggregator.hpp"
 
+#include <malloc.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,8 +28,7 @@ bool may_run(const TaskFigures& figures) { return figures.glance.summary.status 
 
 TaskChange change_of(const TaskFigures& figures, std::string type) {
     const TaskSummary& task = figures.glance.summary;
-    const json::value& steps = figures.summary.at("steps").as_object().at("total");
-    return {figures.repo, task.task_id, figures.seq, std::move(type), task.current_stage, steps.to_number<std::uint64_t>(), condition_of(figures.glance)};
+    return {figures.repo, task.task_id, figures.seq, std::move(type), task.current_stage, figures.steps, condition_of(figures.glance)};
 }
 
 }  // namespace
@@ -76,7 +76,10 @@ std::vector<TaskChange> Aggregator::refresh() {
     const auto gone = [&](const auto& known) { return !there.contains(known.first); };
     version_ += std::erase_if(tasks_, gone);
     for (const auto& [key, unused] : there) { look(key, changes); }
-    if (!loaded_) { changes.clear(); }
+    if (!loaded_) {
+        changes.clear();
+        ::malloc_trim(0);       // The states of a thousand ended tasks leave a heap of small holes.
+    }
     loaded_ = true;
     return changes;
 }
@@ -96,9 +99,7 @@ std::vector<TaskChange> Aggregator::refresh_processes() {
         const TaskPaths paths{folder_of(key)};
         const bool running = TaskLock::holder(paths).has_value();
         if (running == known.figures->glance.running) { continue; }
-        auto figures = std::make_shared<TaskFigures>(*known.figures);
-        figures->glance.running = running;
-        known.figures = std::move(figures);
+        known.figures = std::make_shared<const TaskFigures>(with_process(*known.figures, running));
         ++version_;
         changes.push_back(change_of(*known.figures, "process"));
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "base/text.hpp"
 
 namespace agentforge::kernel {
 
@@ -155,30 +156,45 @@ std::vector<std::string> available_actions(const TaskGlance& glance) {
     return {"resume", "abort"};
 }
 
+namespace {
+
+/// Puts in what depends on the process that has the task.
+void add_process(json::object& summary, const TaskGlance& glance) {
+    json::object& status = summary["status"].as_object();
+    status["state"] = condition_of(glance);
+    status["running"] = glance.running;
+    status["ended_in"] = text_or_null(glance.ended_in);
+    json::array actions;
+    for (const std::string& action : available_actions(glance)) { actions.emplace_back(action); }
+    summary["available_actions"] = std::move(actions);
+}
+
+}  // namespace
+
 TaskFigures figures_of(const FollowedTask& task, const std::string& repo) {
     const TaskState& state = task.state();
-    TaskFigures figures{.repo = repo, .glance = glance_of(state, task.acts(), task.paths()), .seq = state.seq, .summary = {}};
+    TaskFigures figures{.repo = repo, .glance = glance_of(state, task.acts(), task.paths()), .seq = state.seq, .steps = state.steps, .text = {}};
     json::object status{{"task_status", to_string(state.status)}, {"phase", state.stages.empty() ? json::value(nullptr) : json::value(state.stage().name)},
                         {"phase_progress", stage_progress(state)}, {"overall_progress", overall_progress(state)}, {"waiting_for", text_or_null(std::string(state.waiting_for()))},
                         {"waiting_id", text_or_null(figures.glance.waiting_id)}, {"question", text_or_null(figures.glance.question)}, {"error", text_or_null(state.error)},
                         {"error_code", text_or_null(state.error_code)}, {"pause_reason", text_or_null(state.pause_reason)}};
-    figures.summary = {{"task_id", state.task_id}, {"repo", repo}, {"request", state.request}, {"goal", state.request}, {"goal_type", state.goal_type}, {"sequence", state.seq},
+    json::object summary{{"task_id", state.task_id}, {"repo", repo}, {"request", state.request}, {"goal", state.request}, {"goal_type", state.goal_type}, {"sequence", state.seq},
                        {"status", std::move(status)}, {"timing", timing_of(state)}, {"steps", steps_of(state)}, {"health", health_of(task)}, {"cost", cost_of(state)},
                        {"current_action", last_action_of(task)}, {"pipeline", pipeline_of(state)}, {"current_stage", current_stage_of(state)},
                        {"iteration_summary", iteration_of(task)}, {"delivery", delivery_of(state)}};
+    add_process(summary, figures.glance);
+    figures.text = to_json_line(summary);
     return figures;
 }
 
-json::object to_json(const TaskFigures& figures) {
-    json::object told = figures.summary;
-    json::object& status = told["status"].as_object();
-    status["state"] = condition_of(figures.glance);
-    status["running"] = figures.glance.running;
-    status["ended_in"] = text_or_null(figures.glance.ended_in);
-    json::array actions;
-    for (const std::string& action : available_actions(figures.glance)) { actions.emplace_back(action); }
-    told["available_actions"] = std::move(actions);
-    return told;
+TaskFigures with_process(TaskFigures figures, bool running) {
+    figures.glance.running = running;
+    json::object summary = to_json(figures);
+    add_process(summary, figures.glance);
+    figures.text = to_json_line(summary);
+    return figures;
 }
+
+json::object to_json(const TaskFigures& figures) { return json::parse(figures.text).as_object(); }
 
 }  // namespace agentforge::kernel

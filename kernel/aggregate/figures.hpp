@@ -16,7 +16,8 @@ struct TaskFigures {
     std::string repo;
     TaskGlance glance;
     Sequence seq = 0;           ///< Of the last record that they are computed from.
-    json::object summary;       ///< `task_summary`; what a process does at this moment is not in it.
+    std::uint64_t steps = 0;
+    std::string text;           ///< `task_summary`, JSON in one line: as text it takes a quarter of the memory.
 };
 
 /// `pending`, `in_progress`, `awaiting_approval`, `escalated`, `paused`, `interrupted`, `completed`, `failed` or `aborted`.
@@ -25,7 +26,9 @@ struct TaskFigures {
 [[nodiscard]] std::vector<std::string> available_actions(const TaskGlance& glance);
 
 [[nodiscard]] TaskFigures figures_of(const FollowedTask& task, const std::string& repo);
-/// The summary with what the process does that has the task.
+/// The same, but for whether a process has the task.
+[[nodiscard]] TaskFigures with_process(TaskFigures figures, bool running);
+/// `figures.text`, parsed.
 [[nodiscard]] json::object to_json(const TaskFigures& figures);
 
 /// How far the task is, from 0 to 1: stages to the end of its pipeline, the current one by its steps.

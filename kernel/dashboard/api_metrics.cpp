@@ -75,12 +75,13 @@ void add_task(Gauges& gauges, const TaskFigures& task) {
     const Labels of_repo{{"repo", task.repo}};
     gauges.tasks.add({{"repo", task.repo}, {"pipeline", task.glance.summary.pipeline}, {"state", condition_of(task.glance)}}, 1);
     gauges.waiting.add(of_repo, task.glance.summary.waiting_for.empty() ? 0 : 1);
-    const json::object& cost = task.summary.at("cost").as_object();
+    const json::object told = to_json(task);
+    const json::object& cost = told.at("cost").as_object();
     gauges.tokens.add({{"repo", task.repo}, {"type", "input"}}, number_at(cost, "input_tokens"));
     gauges.tokens.add({{"repo", task.repo}, {"type", "output"}}, number_at(cost, "output_tokens"));
     gauges.calls.add(of_repo, number_at(cost, "calls"));
     gauges.cost.add(of_repo, number_at(cost, "estimated_cost_usd"));
-    for (const json::value& each : task.summary.at("pipeline").at("stages").as_array()) {
+    for (const json::value& each : told.at("pipeline").at("stages").as_array()) {
         const json::object& stage = each.as_object();
         const Labels of_stage{{"repo", task.repo}, {"stage", std::string(stage.at("name").as_string())}};
         gauges.steps.add(of_stage, number_at(stage, "steps"));

@@ -70,11 +70,19 @@ Result<HttpResponse> list_tasks(const DashboardParts& parts, const ApiCall& call
     const auto all = parts.tasks.tasks();
     std::vector<Aggregator::Figures> found;
     std::ranges::copy_if(all, std::back_inserter(found), [&](const Aggregator::Figures& task) { return filter.lets_through(*task); });
-    json::array tasks;
-    for (std::size_t index = offset; index < found.size() && tasks.size() < limit; ++index) { tasks.emplace_back(to_json(*found[index])); }
-    const bool more = offset + tasks.size() < found.size();
-    const json::value next = more ? json::value(offset + tasks.size()) : json::value(nullptr);
-    return json_response({{"tasks", std::move(tasks)}, {"total", found.size()}, {"next_offset", next}, {"counts", counts_of(all)}, {"problems", problems_of(parts)}});
+    const std::size_t first = std::min<std::size_t>(offset, found.size());
+    const std::size_t last = first + std::min<std::size_t>(limit, found.size() - first);
+    const json::value next = last < found.size() ? json::value(last) : json::value(nullptr);
+    HttpResponse response = json_response({{"total", found.size()}, {"next_offset", next}, {"counts", counts_of(all)}, {"problems", problems_of(parts)}});
+    const std::string rest = response.body.substr(1);
+    std::size_t size = rest.size();
+    for (std::size_t index = first; index < last; ++index) { size += found[index]->text.size() + 2; }
+    std::string& body = response.body;      // The figures are text already; thousands of them are copied once.
+    body = "{\"tasks\": [";
+    body.reserve(body.size() + size + 3);
+    for (std::size_t index = first; index < last; ++index) { body.append(index == first ? "" : ", ").append(found[index]->text); }
+    body.append("], ").append(rest);
+    return response;
 }
 
 /// Which files the task has made and changed; from its recorded trees, or null where they cannot be compared.
@@ -186,9 +194,10 @@ Result<HttpResponse> show_stats(const DashboardParts& parts) {
     const auto tasks = parts.tasks.tasks();
     std::uint64_t delivered = 0;
     for (const auto& task : tasks) {
-        const json::object& of_cost = task->summary.at("cost").as_object();
+        const json::object told = to_json(*task);
+        const json::object& of_cost = told.at("cost").as_object();
         const json::value& usd = of_cost.at("estimated_cost_usd");
-        steps += task->summary.at("steps").as_object().at("total").to_number<std::uint64_t>();
+        steps += task->steps;
         tokens += of_cost.at("tokens_used").to_number<std::uint64_t>();
         cost += usd.is_null() ? 0 : usd.to_number<double>();
         cost_known = cost_known && of_cost.at("cost_known").as_bool();

@@ -49,7 +49,7 @@ void tell_address(Program& program, const ServerSettings& settings, unsigned por
 
 /// Tells clients of what the journals say, until the user ends it.
 void follow(const Program& program, Aggregator& tasks, EventHub& events) {
-    constexpr std::chrono::milliseconds usual_wait{1000};
+    constexpr std::chrono::milliseconds usual_wait{2000};                  // Only for a process that ended without a word; a record is an event.
     constexpr std::chrono::milliseconds wait_without_events{500};
     constexpr std::chrono::seconds between_whole_looks{60};               // Of events nothing is missed as a rule: a look at all costs more than waiting for them.
     constexpr std::chrono::seconds between_looks_without_events{10};

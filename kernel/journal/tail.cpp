@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "journal/line.hpp"
@@ -16,6 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t chunk_bytes = 256UL << 10U;
+constexpr std::size_t header_chunk_bytes = 16UL << 10U;
 constexpr std::size_t most_header_bytes = 8UL << 20U;
 constexpr std::size_t most_line_bytes = 64UL << 20U;
 
@@ -65,11 +67,19 @@ public:
     }
 
 private:
+    /// No larger than what is left: most journals are short, and memory that nobody used before costs more than reading.
+    [[nodiscard]] std::size_t next_chunk() const {
+        struct stat status {};
+        const bool known = ::fstat(file_, &status) == 0 && status.st_size >= static_cast<off_t>(read_to_);
+        return known ? std::min(chunk_bytes, static_cast<std::size_t>(status.st_size) - read_to_ + 1) : chunk_bytes;
+    }
+
     Result<bool> fill() {
         const std::size_t had = bytes_.size();
-        bytes_.resize(had + chunk_bytes);
+        const std::size_t wanted = next_chunk();
+        bytes_.resize(had + wanted);
         ssize_t count = -1;
-        do { count = ::pread(file_, bytes_.data() + had, chunk_bytes, static_cast<off_t>(read_to_)); } while (count < 0 && errno == EINTR);
+        do { count = ::pread(file_, bytes_.data() + had, wanted, static_cast<off_t>(read_to_)); } while (count < 0 && errno == EINTR);
         bytes_.resize(had + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
         if (count < 0) { return cannot_read(path_, errno); }
         read_to_ += static_cast<JournalOffset>(count);
@@ -108,8 +118,8 @@ Result<void> JournalTail::open(const Take& take) {
     std::string bytes;
     while (bytes.find("\nactions:\n") == std::string::npos) {
         const std::size_t had = bytes.size();
-        bytes.resize(had + chunk_bytes);
-        const ssize_t count = ::pread(file_.get(), bytes.data() + had, chunk_bytes, static_cast<off_t>(had));
+        bytes.resize(had + header_chunk_bytes);
+        const ssize_t count = ::pread(file_.get(), bytes.data() + had, header_chunk_bytes, static_cast<off_t>(had));
         if (count < 0 && errno != EINTR) { return cannot_read(path_, errno); }
         bytes.resize(had + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
         if (count == 0 || bytes.size() > most_header_bytes) { break; }

@@ -99,9 +99,10 @@ std::pair<Spawned, Spawned> spawn_in_turns(unsigned rounds, const std::vector<st
 Spawned spawn_once(const std::vector<std::string>& words) {
     std::string command = "'" + binary_folder() + "/tests/bench/agentforge-bench-spawn' once";
     for (const std::string& word : words) { command += " '" + word + "'"; }
-    std::istringstream line(shell(command + " -- true"));
+    const std::string said = shell(command + " -- true");
+    std::istringstream line(said);
     Spawned spent;
-    if (!(line >> spent.milliseconds >> spent.cpu_milliseconds >> spent.megabytes)) { give_up("nothing came back from: " + command); }
+    if (!(line >> spent.milliseconds >> spent.cpu_milliseconds >> spent.megabytes)) { give_up("no figures came back from: " + command + "\n" + said); }
     spent.milliseconds /= 1e6;
     spent.cpu_milliseconds /= 1e6;
     spent.megabytes /= 1024;
