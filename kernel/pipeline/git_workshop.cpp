@@ -113,6 +113,7 @@ public:
     }
 
     [[nodiscard]] Result<ActingLinks> acting_links(const std::string& tree) override {
+        if (symbols_ && symbols_of_ == tree) { return symbols_->acting; }
         AF_TRY(const auto links, repository_.links_in_tree(tree));
         return ActingLinks(links);
     }

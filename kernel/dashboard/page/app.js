@@ -55,7 +55,7 @@ async function draw() {
   drawing = (async () => {
     const place = location.hash, found = here();
     try {
-      const [name, ...content] = found ? await found.view(app, found.query, ...found.words) : ["Not found", h("p", {}, "There is nothing at this address. ", h("a", { href: "#/" }, "All tasks"))];
+      const [name, ...content] = found ? await found.view(app, found.query, ...found.words) : ["Not found", h("section", {}, h("h1", {}, "There is nothing at this address"), h("p", {}, h("a", { href: "#/" }, "All tasks")))];
       if (location.hash !== place) { again = true; return; }
       redraw(main, content);
       entitle(name);
