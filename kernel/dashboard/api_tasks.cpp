@@ -62,10 +62,17 @@ json::array problems_of(const DashboardParts& parts) {
     return problems;
 }
 
+/// The repository that `?repo=` names, or the first. Errors: AF-CONF-073.
+Result<KnownRepository> repository_of(const DashboardParts& parts, const std::string& name) {
+    for (const KnownRepository& each : parts.tasks.repositories()) { if (name.empty() || each.name == name) { return each; } }
+    return unknown_repository(name, parts.tasks.repositories(), "");
+}
+
 Result<HttpResponse> list_tasks(const DashboardParts& parts, const ApiCall& call) {
     AF_TRY(const std::uint64_t limit, number_of(call, "limit", usual_tasks_of_a_page, most_tasks_of_a_page));
     AF_TRY(const std::uint64_t offset, number_of(call, "offset", 0, 1'000'000'000));
     const HttpRequest& request = call.request;
+    if (const std::string repo = request.parameter("repo"); !repo.empty()) { AF_CHECK(repository_of(parts, repo)); }
     const Filter filter{request.parameter("state"), request.parameter("repo"), request.parameter("pipeline"), lower_case(request.parameter("q"))};
     const auto all = parts.tasks.tasks();
     std::vector<Aggregator::Figures> found;
@@ -210,12 +217,6 @@ Result<HttpResponse> show_repositories(const DashboardParts& parts) {
     json::array repositories;
     for (const KnownRepository& each : parts.tasks.repositories()) { repositories.push_back({{"name", each.name}, {"path", each.path.string()}}); }
     return json_response({{"repositories", std::move(repositories)}, {"problems", problems_of(parts)}});
-}
-
-/// The repository that `?repo=` names, or the first. Errors: AF-CONF-073.
-Result<KnownRepository> repository_of(const DashboardParts& parts, const std::string& name) {
-    for (const KnownRepository& each : parts.tasks.repositories()) { if (name.empty() || each.name == name) { return each; } }
-    return unknown_repository(name, parts.tasks.repositories(), "");
 }
 
 Result<HttpResponse> show_by_command(const DashboardParts& parts, const ApiCall& call, const char* group) {

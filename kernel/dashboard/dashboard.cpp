@@ -6,7 +6,9 @@
 #include <optional>
 
 #include "base/hash.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
+#include "base/yaml.hpp"
 #include "dashboard/page.hpp"
 #include "dashboard/problem.hpp"
 
@@ -78,6 +80,49 @@ Result<std::uint64_t> number_of(const ApiCall& call, const std::string& name, st
     return Error{"AF-DASH-005", "`" + name + "` must be a number of at most " + std::to_string(most), ellipsis(text, 60), "correct the address", ErrorKind::invalid};
 }
 
+namespace {
+
+/// What kernel/dashboard/openapi.yaml says that each route takes in its query.
+void add_queries(std::vector<Route>& routes) {
+    const auto document = parse_yaml(openapi_text(), "openapi.yaml");
+    if (!document.ok()) { return; }         // A test reads it.
+    const json::object& paths = document->value.at("paths").as_object();
+    for (Route& route : routes) {
+        const json::value* operations = paths.if_contains(route.path);
+        const json::value* operation = operations == nullptr ? nullptr : operations->as_object().if_contains(route.method == "GET" ? "get" : "post");
+        if (operation == nullptr) { continue; }
+        for (const json::value& parameter : list_of(operation->as_object(), "parameters")) {
+            if (parameter.at("in").as_string() != "query") { continue; }
+            auto& values = route.query[std::string(parameter.at("name").as_string())];
+            for (const json::value& value : list_of(parameter.at("schema").as_object(), "enum")) { values.emplace_back(value.as_string()); }
+        }
+    }
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) { text += (text.empty() ? "" : ", ") + word; }
+    return text;
+}
+
+/// Errors: AF-DASH-005 a parameter that the route does not take, or a value that one of its parameters cannot have.
+Result<void> check_query(const Route& route, const HttpRequest& request) {
+    for (const auto& [name, value] : request.query) {
+        const auto known = route.query.find(name);
+        if (known == route.query.end()) {
+            std::vector<std::string> names;
+            for (const auto& [each, values] : route.query) { names.push_back(each); }
+            return Error{"AF-DASH-005", "This address takes no parameter `" + ellipsis(sanitize_utf8(name), 60) + "`", route.path, names.empty() ? "leave it out" : "it takes " + joined(names), ErrorKind::invalid};
+        }
+        if (!known->second.empty() && !value.empty() && std::ranges::find(known->second, value) == known->second.end()) {
+            return Error{"AF-DASH-005", "`" + name + "` cannot be `" + ellipsis(sanitize_utf8(value), 60) + "`", route.path, "use one of " + joined(known->second), ErrorKind::invalid};
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
 Dashboard::Dashboard(DashboardParts parts) : parts_(parts) {
     add_task_routes(routes_, parts_);
     add_work_routes(routes_, parts_);
@@ -85,6 +130,7 @@ Dashboard::Dashboard(DashboardParts parts) : parts_(parts) {
     add_change_routes(routes_, parts_);
     routes_.push_back({"GET", "/api/events", [this](const ApiCall& call) { return listen(call.request, false); }});
     routes_.push_back({"GET", "/ws/updates", [this](const ApiCall& call) { return listen(call.request, true); }});
+    add_queries(routes_);
 }
 
 HttpResponse Dashboard::refuse(int status, const std::string& code, const std::string& message) {
@@ -118,6 +164,7 @@ Result<HttpResponse> Dashboard::dispatch(const HttpRequest& request) {
         if (!places) { continue; }
         allowed += (allowed.empty() ? "" : ", ") + route.method;
         if (route.method != request.method) { continue; }
+        AF_CHECK(check_query(route, request));
         ApiCall call{request, std::move(*places), {}};
         if (route.method == "POST") { AF_TRY(call.body, body_of(request)); }
         return route.handle(call);

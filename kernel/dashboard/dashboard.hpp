@@ -37,6 +37,8 @@ struct Route {
     std::string method;
     std::string path;               ///< `/api/tasks/{task_id}`: a `{name}` stands for one part.
     std::function<Result<HttpResponse>(const ApiCall& call)> handle;
+    /// The parameters that it takes in its query, and the values that one may have (empty: any), as the document says.
+    std::map<std::string, std::vector<std::string>> query = {};
 };
 
 class Dashboard final : public HttpApplication {

@@ -30,6 +30,20 @@ TEST_F(Look, ListsTasksWithFiltersAndPages) {
     EXPECT_EQ(code_of(get("/api/tasks", {{"limit", "-1"}})), "400 AF-DASH-005");
 }
 
+TEST_F(Look, RefusesAParameterThatTheAddressDoesNotTake) {
+    const HttpResponse refused = get("/api/tasks", {{"limi", "1"}});
+    EXPECT_EQ(code_of(refused), "400 AF-DASH-005");
+    EXPECT_NE(refused.body.find("it takes limit, offset, pipeline, q, repo, state"), std::string::npos) << refused.body;
+    EXPECT_EQ(code_of(get("/api/stats", {{"limit", "1"}})), "400 AF-DASH-005");
+}
+
+TEST_F(Look, RefusesAStateOrARepositoryThatThereIsNot) {
+    EXPECT_EQ(code_of(get("/api/tasks", {{"state", "done"}})), "400 AF-DASH-005");
+    EXPECT_NE(code_of(get("/api/tasks", {{"repo", "elsewhere"}})).find("AF-CONF-073"), std::string::npos);
+    EXPECT_EQ(get("/api/tasks", {{"state", "escalated"}}).status, 200);
+    EXPECT_EQ(get("/api/tasks", {{"state", ""}}).status, 200);
+}
+
 TEST_F(Look, ShowsOneTask) {
     const json::object shown = body_of(get(task()));
     EXPECT_EQ(shown.at("task_id"), json::value(ended_.task_id()));
