@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lost_time.hpp"
 #include "new_files.hpp"
 #include "report.hpp"
 #include "tree.hpp"
@@ -33,6 +34,10 @@ std::int64_t time_ns(clockid_t clock) {
 
 std::int64_t now_ns() { return time_ns(CLOCK_MONOTONIC); }
 
+std::uint64_t at_least_one(long number, std::uint64_t otherwise) { return number > 0 ? static_cast<std::uint64_t>(number) : otherwise; }
+std::uint64_t processors() { return at_least_one(sysconf(_SC_NPROCESSORS_ONLN), 1); }
+std::uint64_t ticks_per_second() { return at_least_one(sysconf(_SC_CLK_TCK), 100); }
+
 /// Calls `use(process)` for each living or unreaped process of the tree.
 template <class Use>
 void for_each_process(Tree of, Use&& use) {
@@ -48,9 +53,7 @@ void for_each_process(Tree of, Use&& use) {
 class Shares {
 public:
     Shares(const Policy& policy, Tree of) : policy_(policy), of_(of), at_start_(usage_of_system()), free_at_start_(free_space()) {
-        const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-        const long ticks = sysconf(_SC_CLK_TCK);
-        most_ticks_ = policy.cpu_seconds * static_cast<std::uint64_t>(processors > 0 ? processors : 1) * static_cast<std::uint64_t>(ticks > 0 ? ticks : 100);
+        most_ticks_ = policy.cpu_seconds * processors() * ticks_per_second();
         clock_gettime(CLOCK_REALTIME_COARSE, &start_);
         last_look_ = last_whole_look_ = now_ns();
     }
@@ -68,11 +71,11 @@ public:
         const bool more_tasks = system.tasks > at_start_.tasks + policy_.processes / 2;
         const bool less_memory = system.available_bytes + policy_.memory / 4 < at_start_.available_bytes;
         const bool less_disk = lost_space().is_more_than(policy_.file_bytes / 2);
-        if (!more_tasks && !less_memory && !less_disk && begin - last_whole_look_ < whole_look_interval_ns) { return nullptr; }
+        if (!more_tasks && !less_memory && !less_disk && !lost_.suspected() && begin - last_whole_look_ < whole_look_interval_ns) { return nullptr; }
         // The processor's time: on a machine that is busy a look takes long, and costs no more.
         const std::int64_t spent = time_ns(CLOCK_PROCESS_CPUTIME_ID);
-        const char* const name = look_at_tree(system);
-        last_whole_look_ = now_ns();
+        const char* const name = look_at_tree(system, begin - last_whole_look_);
+        last_whole_look_ = begin;
         cost_ns_ = time_ns(CLOCK_PROCESS_CPUTIME_ID) - spent;
         return name;
     }
@@ -83,20 +86,23 @@ public:
     }
 
 private:
-    const char* look_at_tree(const SystemUsage& system) {
+    const char* look_at_tree(const SystemUsage& system, std::int64_t since_ns) {
         Usage sum;
-        for_each_process(of_, [&sum](pid_t process) {
+        lost_.begin();
+        for_each_process(of_, [&](pid_t process) {
             const Usage one = usage_of(process);
+            lost_.see(process, one);
             sum.threads += one.threads;
             sum.anonymous_bytes += one.anonymous_bytes;
             sum.cpu_ticks += one.cpu_ticks;
             sum.written_bytes += one.written_bytes;
         });
+        lost_.end(ticks_of_ended(), since_ns);
         const std::uint64_t gained = system.shared_bytes > at_start_.shared_bytes ? system.shared_bytes - at_start_.shared_bytes : 0;
         if (policy_.processes != 0 && sum.threads > policy_.processes) { return "processes"; }
         // The tree can share no more than the whole machine does. What the machine gained says less: others may have freed as much meanwhile.
         if (policy_.memory != 0 && sum.anonymous_bytes + system.shared_bytes > policy_.memory && memory(gained) > policy_.memory) { return "memory"; }
-        if (policy_.cpu_seconds != 0 && sum.cpu_ticks + ticks_of_ended() > most_ticks_) { return "cpu_seconds"; }
+        if (policy_.cpu_seconds != 0 && lost_.ticks(sum.cpu_ticks + ticks_of_ended()) > most_ticks_) { return "cpu_seconds"; }
         const Space lost = lost_space();
         if (policy_.file_bytes == 0 || !lost.is_more_than(policy_.file_bytes)) { return nullptr; }
         // The kernel adds what a process wrote to the one that waits for it; where nobody waits, what is there now tells.
@@ -129,8 +135,8 @@ private:
     static std::uint64_t ticks_of_ended() {
         struct rusage ended {};
         getrusage(RUSAGE_CHILDREN, &ended);
-        const long ticks = sysconf(_SC_CLK_TCK);
-        return static_cast<std::uint64_t>(ended.ru_utime.tv_sec + ended.ru_stime.tv_sec) * static_cast<std::uint64_t>(ticks > 0 ? ticks : 100);
+        const auto microseconds = [](const timeval& time) { return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_usec); };
+        return (microseconds(ended.ru_utime) + microseconds(ended.ru_stime)) * ticks_per_second() / 1'000'000;
     }
 
     /// Bytes and names (inodes) of file systems.
@@ -189,6 +195,7 @@ private:
     Space free_at_start_;
     timespec start_{};
     std::uint64_t most_ticks_ = 0;
+    LostTime lost_{ticks_per_second(), processors()};
     std::int64_t last_look_ = 0;
     std::int64_t last_whole_look_ = 0;
     std::int64_t cost_ns_ = 0;

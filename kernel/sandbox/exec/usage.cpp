@@ -78,9 +78,12 @@ Usage usage_of(pid_t process) {
     if (!read_of_process(process, "stat", text)) { return usage; }
     const char* const end = strrchr(text, ')');
     char state = 0;
-    unsigned long long user = 0, system = 0, ended_user = 0, ended_system = 0, threads = 0;
-    if (end == nullptr || sscanf(end + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %llu %llu %*s %*s %llu", &state, &user, &system, &ended_user, &ended_system, &threads) != 6) { return usage; }
+    unsigned long long user = 0, system = 0, ended_user = 0, ended_system = 0, threads = 0, started = 0;
+    if (end == nullptr || sscanf(end + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %llu %llu %*s %*s %llu %*s %llu", &state, &user, &system, &ended_user, &ended_system, &threads, &started) != 7) { return usage; }
     usage.cpu_ticks = user + system + ended_user + ended_system;
+    usage.children_ticks = ended_user + ended_system;
+    usage.started = started;
+    usage.runs = state == 'R';
     usage.threads = threads == 0 ? 1 : threads;      // One that nobody waited for has none, and takes a place all the same.
     unsigned long long resident = 0, of_files = 0;
     const pid_t with_memory = state == 'Z' && threads > 1 ? thread_with_memory(process) : process;

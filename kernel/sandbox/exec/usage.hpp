@@ -11,7 +11,10 @@ namespace agentforge::exec {
 struct Usage {
     std::uint64_t threads = 0;
     std::uint64_t anonymous_bytes = 0;      ///< Pages that belong to no file; forked processes count theirs separately.
-    std::uint64_t cpu_ticks = 0;
+    std::uint64_t cpu_ticks = 0;            ///< Those of waited-for children included.
+    std::uint64_t children_ticks = 0;       ///< Theirs alone.
+    std::uint64_t started = 0;              ///< In ticks since boot; with the process id it names a process.
+    bool runs = false;                      ///< Its first thread runs or waits for a processor.
     std::uint64_t written_bytes = 0;        ///< To file systems on a disk, less cancelled writes.
 };
 Usage usage_of(pid_t process);

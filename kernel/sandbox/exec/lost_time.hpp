@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processor time of processes that nobody waits for. Where a parent ignores its children, Linux adds their time to nobody once they end.
+#pragma once
+
+#include <cstdint>
+#include <sys/types.h>
+
+#include "usage.hpp"
+
+namespace agentforge::exec {
+
+/// Is told of each process of a tree at each look. What an ended process had used, and neither its parent nor the caller has been given, is lost. Once more than a
+/// second is lost, processes that are seen running count for the time from one look to the next: most of what is lost is never seen. There can be only one.
+class LostTime {
+public:
+    LostTime(std::uint64_t ticks_per_second, std::uint64_t processors) : ticks_per_second_(ticks_per_second), processors_(processors) {}
+
+    void begin();
+    void see(pid_t process, const Usage& usage);
+    /// Ends the look. `waited_for`: ticks of all children that the caller waited for so far. `since_ns`: the time since the look before.
+    void end(std::uint64_t waited_for, std::int64_t since_ns);
+
+    /// Whether some is lost, so that the tree has to be looked at often.
+    [[nodiscard]] bool suspected() const { return lost_ > ticks_per_second_ / 10; }
+    /// Of the whole tree, where `counted` are those of living and waited-for processes.
+    [[nodiscard]] std::uint64_t ticks(std::uint64_t counted) const { return !certain_ || sampled_ < counted + lost_ ? counted + (certain_ ? lost_ : 0) : sampled_; }
+
+private:
+    std::uint64_t ticks_per_second_;
+    std::uint64_t processors_;
+    std::uint64_t waited_for_ = 0;
+    std::uint64_t inherited_ = 0;       ///< At this look: what parents were given of children that ended.
+    std::uint64_t running_ = 0;         ///< At this look.
+    std::uint64_t lost_ = 0;
+    std::uint64_t sampled_ = 0;
+    std::uint64_t sampled_ns_ = 0;
+    bool certain_ = false;
+};
+
+}  // namespace agentforge::exec
