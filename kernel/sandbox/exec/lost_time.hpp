@@ -9,8 +9,8 @@
 
 namespace agentforge::exec {
 
-/// Is told of each process of a tree at each look. What an ended process had used, and neither its parent nor the caller has been given, is lost. Once more than a
-/// second is lost, processes that are seen running count for the time from one look to the next: most of what is lost is never seen. There can be only one.
+/// Compares the processes of a tree from look to look. When a process has ended and neither its parent nor the caller was given its time, that time is lost.
+/// Once more than a second is lost, each process seen running is charged for the time between two looks: most lost time is never seen. Create only one.
 class LostTime {
 public:
     LostTime(std::uint64_t ticks_per_second, std::uint64_t processors) : ticks_per_second_(ticks_per_second), processors_(processors) {}
@@ -20,10 +20,13 @@ public:
     /// Ends the look. `waited_for`: ticks of all children that the caller waited for so far. `since_ns`: the time since the look before.
     void end(std::uint64_t waited_for, std::int64_t since_ns);
 
-    /// Whether some is lost, so that the tree has to be looked at often.
+    /// Some time is lost: look often.
     [[nodiscard]] bool suspected() const { return lost_ > ticks_per_second_ / 10; }
-    /// Of the whole tree, where `counted` are those of living and waited-for processes.
-    [[nodiscard]] std::uint64_t ticks(std::uint64_t counted) const { return !certain_ || sampled_ < counted + lost_ ? counted + (certain_ ? lost_ : 0) : sampled_; }
+    /// The ticks of the whole tree; `counted`: those of living processes and of children that were waited for.
+    [[nodiscard]] std::uint64_t ticks(std::uint64_t counted) const {
+        if (!certain_) { return counted; }
+        return sampled_ > counted + lost_ ? sampled_ : counted + lost_;
+    }
 
 private:
     std::uint64_t ticks_per_second_;
