@@ -177,6 +177,7 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
         replace_all(text, "{build}", filling.build.string());
         replace_all(text, "{language}", language.directory);
         replace_all(text, "{root}", root);
+        replace_all(text, "{before}", filling.before.string());
         replace_all(text, "{unique}", filling.unique);
         replace_all(text, "{secret}", filling.secret);
         replace_all(text, "{jobs}", std::to_string(std::max(1U, std::thread::hardware_concurrency())));

@@ -119,6 +119,8 @@ public:
         std::vector<std::string> tests;         ///< Ids of the files that pass; run in the opposite order, where the runner takes single ones.
         std::vector<std::string> beside;        ///< Files that may call a test file by its name.
         bool all_pass = false;                  ///< The whole suite does: for runners that run all of it.
+        /// Files that the change touches, as they were before it; empty optional: not there. For `{before}`, a copy of the tree with these.
+        std::map<std::string, std::optional<std::string>> before;
         std::chrono::seconds at_most{30};
     };
     struct PlainRun {
@@ -160,6 +162,7 @@ private:
         std::vector<std::string> names;
         std::vector<std::string> tests = {};
         std::filesystem::path root = {};        ///< In place of the folder that is checked out.
+        std::filesystem::path before = {};      ///< The same folder without the change.
     };
     [[nodiscard]] ProcessRequest request(const Language& language, const LanguageCommand& command, const Filling& filling,
                                          const std::map<std::string, std::string>& environment, std::string input) const;

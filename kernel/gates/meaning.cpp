@@ -563,7 +563,7 @@ Result<void> Measure::vary_calls(const GateCall& call, const GreenEvidence& gree
     return {};
 }
 
-Result<void> Measure::run_plainly(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop) {
+Result<void> Measure::run_plainly(const GateCall& call, const std::string& red_tree, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     LanguageCommands::PlainSelection selection;
     selection.files = green.red_files;
@@ -578,6 +578,12 @@ Result<void> Measure::run_plainly(const GateCall& call, const GreenEvidence& gre
     if (!own_pass || selection.tests.empty()) { return {}; }
     AF_TRY(selection.beside, checkout_->files(call.tree));
     std::erase_if(selection.beside, [&](const std::string& file) { return !found->belongs_to_tests(file); });
+    AF_TRY(const auto changes, checkout_->changes(red_tree, call.tree));
+    for (const auto& change : changes) {
+        for (const auto& path : {change.path, change.old_path}) {
+            if (!path.empty() && !found->belongs_to_tests(path)) { AF_TRY(selection.before[path], checkout_->file(red_tree, path)); }
+        }
+    }
     selection.at_most = std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(3 * green.run.duration));
     AF_TRY(const auto run, commands_->run_plainly(*found, call.tree, selection, stop));
     evidence.plain_told = !run.measured ? run.reason : run.passed ? "passed" : "failed";

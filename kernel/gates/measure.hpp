@@ -154,7 +154,7 @@ private:
     /// Anything but tests, documentation and comments differs from the user's commit.
     [[nodiscard]] Result<bool> code_changed(const GateCall& call);
     /// Runs RED's files as their user would. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
-    [[nodiscard]] Result<void> run_plainly(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop);
+    [[nodiscard]] Result<void> run_plainly(const GateCall& call, const std::string& red_tree, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop);
     /// Runs RED's tests once with functions of lists of numbers that call themselves with other lists (varied_calls.hpp). Errors: AF-GATE-005 cancelled; git's
     /// and the sandbox's own.
     [[nodiscard]] Result<void> vary_calls(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop);

@@ -479,7 +479,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         meaning.asked_without = commands_->settings().without_new_test || asks_for_no_behaviour(baseline.request);
         meaning.asked_for_code = asks_for_code(baseline.request);
         AF_TRY(meaning.skeletons, skeletons_left(call, stop));
-        AF_CHECK(run_plainly(call, evidence, meaning, stop));
+        AF_CHECK(run_plainly(call, red_tree, evidence, meaning, stop));
         AF_TRY(meaning.removed, removed_tests(call, evidence, stop));
         MeaningRequest request{red_tree, meaning.fresh.empty() ? judged_files : evidence.red_files, {}, evidence.run.duration};
         for (const auto& test : evidence.run.tests) {

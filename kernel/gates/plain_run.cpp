@@ -46,6 +46,18 @@ std::string copy_tree(const fs::path& from, const fs::path& to) {
     return failure ? "the tree could not be copied" : "";
 }
 
+/// Writes these files below a folder; empty optional: deletes one.
+Result<void> write_over(const fs::path& root, const std::map<std::string, std::optional<std::string>>& files) {
+    for (const auto& [file, text] : files) {
+        std::error_code failure;
+        fs::remove(root / file, failure);
+        if (!text) { continue; }
+        AF_CHECK(make_directories((root / file).parent_path()));
+        AF_CHECK(write_file_atomic(root / file, *text, Durability::cached));
+    }
+    return {};
+}
+
 std::string name_without_ending(const std::string& file) {
     const auto name = fs::path(file).filename().string();
     return name.substr(0, name.find('.'));
@@ -102,6 +114,12 @@ Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language&
         const auto file = test->substr(0, test->find("::"));
         const auto known = names.find(file);
         filling.tests.push_back(known == names.end() ? *test : known->second + test->substr(file.size()));
+    }
+    if (std::find(argv.begin(), argv.end(), "{before}") != argv.end()) {
+        const auto copy_before = scratch->path() / ids.random_hex(8) / ids.random_hex(8);
+        if (result.reason = copy_tree(copy, copy_before); !result.reason.empty()) { return result; }
+        filling.before = inside == "." ? copy_before : copy_before / inside;
+        AF_CHECK(write_over(filling.before, selection.before));
     }
     filling.build = fs::path(scratch_directory_) / "build" / (language.name + "-" + chosen->name + "-plain");
     AF_CHECK(make_directories(filling.build));

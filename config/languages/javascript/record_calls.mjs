@@ -9,7 +9,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const mostCalls = 200;
 const mark = '?agentforge-calls';
 let given = null;
 
@@ -53,7 +52,7 @@ export async function load(url, context, next) {
 }
 
 async function begin() {
-  const { told, literal } = await import(pathToFileURL(path.join(here, 'varied_calls.mjs')).href);
+  const { told, literal, mostCalls } = await import(pathToFileURL(path.join(here, 'varied_calls.mjs')).href);
   given = JSON.parse(process.env.AGENTFORGE_CALLS);
   delete process.env.AGENTFORGE_CALLS;
   const calls = [];

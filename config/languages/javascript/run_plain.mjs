@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// usage: run_plain.mjs FILE... -- ID...   node's own test runner by itself, in the working directory: all files, then each test of a file's own level alone.
-// A test that passes with the others and fails alone depends on what they left behind. Then varied_calls.mjs makes the tests' calls again.
+// usage: run_plain.mjs BEFORE FILE... -- ID...   node's own test runner by itself, in the working directory: all files, then each test of a file's own level alone.
+// A test that passes with the others and fails alone depends on what they left behind. Then varied_calls.mjs makes the tests' calls again, and the calls are
+// compared with those that the same tests make in BEFORE, the same tree without the change.
 // Nothing of this file is in the processes that run the tests.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { finding } from './varied_calls.mjs';
+import { finding, onlyBefore } from './varied_calls.mjs';
 
 const mostMilliseconds = 5000;          // Slower tests are not run again.
 const mostTests = 50;
@@ -21,7 +22,7 @@ function passes(words, stdio) {
   return spawnSync(process.execPath, ['--no-warnings', '--test', ...words], { stdio }).status === 0;
 }
 
-const words = process.argv.slice(2);
+const [before, ...words] = process.argv.slice(2);
 const files = words.slice(0, words.indexOf('--'));
 const tests = words.slice(words.indexOf('--') + 1).map((id) => id.split('::')).filter((parts) => parts.length === 2);
 if (fs.existsSync('tsconfig.json') || files.some((file) => /\.[mc]?tsx?$/.test(file))) notMeasured('TypeScript needs the loader of the gates');
@@ -36,8 +37,8 @@ for (const [file, name] of tests.slice(0, mostTests)) {
   process.exit(1);
 }
 
-/** The calls that the tests make to the project's functions. */
-function recorded(root) {
+/** The calls that the tests make to the project's functions, whose files stand below `root`; `failing` also those of tests that fail. */
+function recorded(root, failing) {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'calls-'));
   const calls = [];
   const tests = files.map((file) => path.resolve(root, file));
@@ -45,8 +46,8 @@ function recorded(root) {
     const out = path.join(scratch, 'calls.json');
     const env = { ...process.env, AGENTFORGE_CALLS: JSON.stringify({ root, tests, out }) };
     const { status } = spawnSync(process.execPath, ['--no-warnings', '--import', new URL('record_calls.mjs', import.meta.url).href, file],
-                                 { env, stdio: 'ignore', timeout: 2 * mostMilliseconds, killSignal: 'SIGKILL' });
-    if (status === 0 && fs.existsSync(out)) calls.push(...JSON.parse(fs.readFileSync(out, 'utf8')));
+                                 { cwd: root, env, stdio: 'ignore', timeout: 2 * mostMilliseconds, killSignal: 'SIGKILL' });
+    if ((status === 0 || failing) && fs.existsSync(out)) calls.push(...JSON.parse(fs.readFileSync(out, 'utf8')));
     fs.rmSync(out, { force: true });
   }
   fs.rmSync(scratch, { recursive: true, force: true });
@@ -54,7 +55,9 @@ function recorded(root) {
 }
 
 const root = fs.realpathSync(process.cwd());
-const found = finding(recorded(root), root, process.env);
+const calls = recorded(root, false);
+const without = fs.realpathSync(before);
+const found = finding(calls, root, process.env) || onlyBefore({ root, calls }, { root: without, all: () => recorded(without, true) });
 if (found !== '') {
   console.error(found);
   process.exit(1);

@@ -7,12 +7,14 @@
 // - A function always gives one part of its arguments: an entry of an object, or the first or last element of a list where the tests' lists have one value only.
 // - A function looks at as many elements as the tests' longest list has, and at none behind them.
 // - A call gives the same result many times, and then another.
+// - Without the change, tests make another call than with it: what they ask comes from the change.
 // Only results that are literals count. An error in the program says nothing, nor does what takes too long.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
+export const mostCalls = 200;           // Of one test file.
 const mostVaried = 300;
 const mostOfOneCall = 30;
 const mostMilliseconds = 4000;          // Of one program, which then writes what it has.
@@ -258,4 +260,37 @@ export function finding(calls, root, environment) {
   // The same in two processes: what changes with time or by chance does so after another number of calls.
   const worn = wearsOut(calls, results(calls, environment, rounds, false), root);
   return worn !== '' && worn === wearsOut(calls, results(calls, environment, rounds, false), root) ? worn : '';
+}
+
+/** The call with its module's path relative to `root`, which stands nowhere in it. */
+function anywhere(call, root) {
+  const [url, name, text, result] = call;
+  return [path.relative(root, decodeURIComponent(new URL(url).pathname)), name, text.replaceAll(root, '.'), result];
+}
+
+/**
+ * A call that tests make without the change (`before`, recorded twice) and not with it (`now`); empty if there is none. Without the change, a test ends at
+ * the first call that fails. Up to there it has seen nothing of the change, unless a call has given another result; what comes after such a call is not compared.
+ */
+export function onlyBefore(now, before) {
+  if (now.calls.length === 0 || now.calls.length >= mostCalls) return '';
+  const placed = now.calls.map((call) => anywhere(call, now.root));
+  const made = new Map(placed.map((call) => [key(call), call[3]]));
+  const called = new Set(placed.map(named));
+  const missing = () => {
+    const found = new Map();
+    for (const call of before.all().map((each) => anywhere(each, before.root))) {
+      if (isValue(call[3]) && made.has(key(call)) && made.get(key(call)) !== call[3]) break;
+      if (!isValue(call[3]) && called.has(named(call)) && !made.has(key(call))) found.set(key(call), call);
+    }
+    return found;
+  };
+  const first = missing();
+  if (first.size === 0) return '';
+  const again = missing();        // A call that chance or time decides is another one each time.
+  const [found] = [...first].filter(([each]) => again.has(each));
+  if (found === undefined) return '';
+  const [, [file, name, text]] = found;
+  return `without the change, the tests call ${file}: ${name}(${text.slice(1, -1).slice(0, 200)}); with it, they do not. What a test asks must stand in the test: `
+    + 'take out of the change whatever the tests read of it to choose their arguments';
 }

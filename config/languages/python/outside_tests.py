@@ -5,6 +5,8 @@ The tests run once more, and the calls that they make to the project's functions
 then repeat these calls, one in a test and one in a plain program that has the variables of a user's session. A call is reported if the test repeats the
 recorded result and the program does not. Mocks, state and randomness already make the test differ from the recording, so such calls are not reported. An
 error in the program is not reported either: the program may lack what the tests set up.
+
+The tests also run in the same tree without the change. A call that they make there and not here is reported: what they ask comes from the change.
 """
 import ast
 import functools
@@ -129,9 +131,9 @@ def record(root, tests, out, arguments):
     return code
 
 
-def run(arguments, environment, seconds):
+def run(arguments, environment, seconds, folder=None):
     try:
-        return subprocess.run([sys.executable, "-B", *arguments], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        return subprocess.run([sys.executable, "-B", *arguments], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               timeout=seconds, check=False).returncode == 0
     except subprocess.TimeoutExpired:
         return False
@@ -157,52 +159,116 @@ def of_a_user(environment):
     return {**usual, **environment}
 
 
-def difference(root, tests, arguments, environment, seconds, further):
-    """Describes the first call with a different result outside of a test, else what `further` finds, given the calls and the environment for them. Empty if there is
-    none or if it cannot be measured. `seconds` is how long the tests took."""
-    if seconds > MOST_SECONDS:
-        return ""
-    limit = 2 * seconds + 2
+def recorded(root, tests, arguments, environment, limit, failing=False):
+    """{"calls": …, "path": …} of `record`; None if there is nothing, or if a test fails and `failing` does not allow it."""
     with tempfile.TemporaryDirectory() as scratch:
         written = os.path.join(scratch, "written.json")
-        if not run([os.path.abspath(__file__), root, written, json.dumps(tests), *arguments], environment, limit):
-            return ""
-        recorded = read(written)
-        if not recorded or not recorded["calls"]:
-            return ""
+        passed = run([os.path.abspath(__file__), root, written, json.dumps(tests), *arguments], environment, limit, root)
+        return read(written) if passed or failing else None
+
+
+def difference(root, tests, arguments, environment, made, limit):
+    """Describes the first call with a different result outside of a test. Empty if there is none, None if it cannot be measured."""
+    with tempfile.TemporaryDirectory() as scratch:
         calls, results = os.path.join(scratch, "calls.json"), os.path.join(scratch, "results.json")
         with open(calls, "w", encoding="utf-8") as file:
-            json.dump([each[:4] for each in recorded["calls"]], file)
-        environment = {**environment, "PYTHONPATH": os.pathsep.join(dict.fromkeys([*recorded["path"], *environment.get("PYTHONPATH", "").split(os.pathsep)]))}
+            json.dump([each[:4] for each in made], file)
         folder = os.path.join(root, os.path.dirname(tests[0]))
         test = os.path.join(folder, f"test_calls_{os.getpid()}.py")
         with open(test, "w", encoding="utf-8") as file:
             file.write(IN_A_TEST.format(calls=calls, results=results))
         try:
             started = ["-m", "pytest", "-q", "-p", "no:cacheprovider", test] if arguments[0] == "pytest" else ["-m", "unittest", "-q", test]
+            with_folder = environment
             if arguments[0] != "pytest":
-                environment["PYTHONPATH"] += os.pathsep + folder
+                with_folder = {**environment, "PYTHONPATH": environment["PYTHONPATH"] + os.pathsep + folder}
                 started[-1] = os.path.basename(test)[:-3]
-            in_a_test = read(results) if run(started, environment, limit) else None
+            in_a_test = read(results) if run(started, with_folder, limit) else None
         finally:
             os.remove(test)
         if in_a_test is None:
-            return ""
+            return None
         os.remove(results)
         program = os.path.join(root, f"app_{os.getpid()}.py")
         with open(program, "w", encoding="utf-8") as file:
             file.write(IN_A_PROGRAM.format(calls=calls, results=results))
         try:
-            in_a_program = read(results) if run([os.path.basename(program)], of_a_user(environment), limit) else None
+            in_a_program = read(results) if run([os.path.basename(program)], of_a_user(with_folder), limit) else None
         finally:
             os.remove(program)
         if in_a_program is None:
-            return ""
-        for (module, function, arguments_text, named, told), one, other in zip(recorded["calls"], in_a_test, in_a_program):
-            if told == one and one != other and not other.startswith("raises "):
-                words = arguments_text[1:-1].rstrip(",") + "".join(f", {name}={value!r}" for name, value in ast.literal_eval(named).items())
-                return f"{module}.{function}({words[:200]}) is {one[:100]} in a test and {other[:100]} in a plain program"
-        return further(recorded["calls"], environment)
+            return None
+        for call, one, other in zip(made, in_a_test, in_a_program):
+            if call[4] == one and one != other and not other.startswith("raises "):
+                return f"{in_words(call)} is {one[:100]} in a test and {other[:100]} in a plain program"
+        return ""
+
+
+def in_words(call):
+    """The call in Python's words."""
+    module, function, arguments, named = call[:4]
+    words = arguments[1:-1].rstrip(",") + "".join(f", {name}={value!r}" for name, value in ast.literal_eval(named).items())
+    return f"{module}.{function}({words[:200]})"
+
+
+def has_none(value):
+    if isinstance(value, dict):
+        return any(has_none(each) for pair in value.items() for each in pair)
+    return value is None or (isinstance(value, (list, tuple, set, frozenset)) and any(has_none(each) for each in value))
+
+
+def only_before(root, made, before, record_before):
+    """Describes a call that the tests make in `before`, the tree without the change, and not in `root`; empty if there is none. Without the change, a test
+    ends at the first call that raises. Up to there it has seen nothing of the change, unless a call has given another result; what comes after such a call
+    is not compared. None in arguments may be a constant that has no value yet. `record_before` gives the calls there, and is called twice."""
+    if len(made) >= MOST_CALLS:
+        return ""
+    def anywhere(call, folder):
+        return (*call[:2], *(each.replace(os.path.realpath(folder), ".").replace(folder, ".") for each in call[2:4]))
+    results = {anywhere(call, root): call[4] for call in made}
+    called = {tuple(call[:2]) for call in made}
+    def missing():
+        found = {}
+        for call in record_before():
+            key = anywhere(call, before)
+            if not call[4].startswith("raises "):
+                if results.get(key, call[4]) != call[4]:
+                    break
+            elif tuple(call[:2]) in called and key not in results and not has_none([ast.literal_eval(each) for each in call[2:4]]):
+                found[key] = call
+        return found
+    first = missing()
+    again = missing() if first else {}          # A call that chance or time decides is another one each time.
+    for key, call in first.items():
+        if key in again:
+            return (f"without the change, the tests call {in_words(call)}; with it, they do not. What a test asks must stand in the test: "
+                    "take out of the change whatever the tests read of it to choose their arguments")
+    return ""
+
+
+def finding(root, before, tests, arguments, environment, seconds, further):
+    """What is wrong with the tests' calls or with what they call: `difference`, else what `further` finds, given the calls and the environment for them,
+    else `only_before`. Empty if nothing is, or if it cannot be measured. `seconds` is how long the tests took."""
+    if seconds > MOST_SECONDS:
+        return ""
+    limit = 2 * seconds + 2
+    here = recorded(root, tests, arguments, environment, limit)
+    if not here or not here["calls"]:
+        return ""
+    paths = environment.get("PYTHONPATH", "").split(os.pathsep)
+    found_here = {**environment, "PYTHONPATH": os.pathsep.join(dict.fromkeys([*here["path"], *paths]))}
+    other = difference(root, tests, arguments, found_here, here["calls"], limit)
+    if other is None:
+        return ""
+    other = other or further(here["calls"], found_here)
+    if other:
+        return other
+    found_before = {**environment, "PYTHONPATH": os.pathsep.join(before + each[len(root):] if each.startswith(root) else each for each in paths)}
+
+    def calls_before():
+        there = recorded(before, tests, arguments, found_before, limit, failing=True)
+        return there["calls"] if there else []
+    return only_before(root, here["calls"], before, calls_before)
 
 
 if __name__ == "__main__":

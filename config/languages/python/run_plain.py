@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs tests as their user would: pytest or unittest by itself, in the order of the arguments. If they pass, outside_tests.py checks that
-the code does the same in a plain program, and varied_calls.py what it does with other arguments.
+the code does the same in a plain program and that the tests ask the same in BEFORE, the same tree without the change, and varied_calls.py what
+the code does with other arguments.
 
-usage: python3 run_plain.py ID...     as `file::Class::test`, relative to the working directory
+usage: python3 run_plain.py BEFORE ID...     as `file::Class::test`, relative to the working directory
 Nothing of this file is in the process that runs the tests.
 """
 import importlib.util
@@ -27,7 +28,7 @@ def not_measured(why):
 
 def main():
     runner = beside("run_tests")
-    root, ids = os.getcwd(), sys.argv[1:]
+    root, before, ids = os.getcwd(), sys.argv[1], sys.argv[2:]
     files = sorted({each.split("::")[0] for each in ids})
     with_pytest = runner.configured_for_pytest(root) is not None or runner.written_for_pytest(root, files)
     if with_pytest and importlib.util.find_spec("pytest") is None:
@@ -55,7 +56,7 @@ def main():
     code = subprocess.run([sys.executable, "-B"] + arguments, env=environment, check=False).returncode
     if code != 0:
         sys.exit(1)
-    other = beside("outside_tests").difference(root, files, arguments[1:], environment, time.monotonic() - began, beside("varied_calls").finding)
+    other = beside("outside_tests").finding(root, before, files, arguments[1:], environment, time.monotonic() - began, beside("varied_calls").finding)
     if other:
         sys.exit(other)
 

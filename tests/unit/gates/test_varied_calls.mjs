@@ -9,7 +9,7 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const helpers = new URL('../../../config/languages/javascript/', import.meta.url);
-const { finding } = await import(new URL('varied_calls.mjs', helpers));
+const { finding, onlyBefore } = await import(new URL('varied_calls.mjs', helpers));
 
 const asked = '[[5, 1, 4], [9, 8, 7], [2, 40, 6]]';
 const calling = `for (const values of ${asked}) middle(values);\n`;
@@ -133,4 +133,33 @@ test('the first element is not reported where tests tell it from the others', ()
 test('a function that other values give other results is not reported', () => {
   const depth = 'export function middle(value) {\n  return Array.isArray(value) ? 1 + Math.max(0, ...value.map(middle)) : 0;\n}\n';
   assert.equal(found(asking(module(depth), '[[5, 1, 4], [9, 8, 7], [[1], 2]]')).words, '');
+});
+
+const call = (words, result = 'throws Error', root = '/before', name = 'middle') => [`file://${root}/stats.js`, name, words, result];
+const now = (...calls) => ({ root: '/now', calls });
+const before = (...recordings) => ({ root: '/before', all: () => (recordings.length > 1 ? recordings.shift() : recordings[0]) });
+
+test('a call that is made without the change only is reported', () => {
+  assert.match(onlyBefore(now(call('[[0]]', '0', '/now')), before([call('[[5,1,4]]')])), /^without the change, the tests call stats\.js: middle\(\[5,1,4\]\); with it, they do not/);
+});
+
+test('the first of many calls is not reported', () => {
+  assert.equal(onlyBefore(now(call('[[5,1,4]]', '4', '/now'), call('[[9,8]]', '8.5', '/now')), before([call('[[5,1,4]]')])), '');
+});
+
+test('a call that chance decides is not reported', () => {
+  assert.equal(onlyBefore(now(call('[3]', '3', '/now')), before([call('[1]')], [call('[2]')])), '');
+});
+
+test('a path below the tree is the same path', () => {
+  assert.equal(onlyBefore(now(call('["/now/data"]', '3', '/now')), before([call('["/before/data"]')])), '');
+});
+
+test('what comes after a call that gives another result with the change is not reported', () => {
+  const made = now(call('["x"]', '"new"', '/now', 'parse'), call('["new"]', '1', '/now'));
+  assert.equal(onlyBefore(made, before([call('["x"]', '"old"', '/before', 'parse'), call('["old"]')])), '');
+});
+
+test('a call of a function that nothing calls with the change is not reported', () => {
+  assert.equal(onlyBefore(now(call('[1]', '1', '/now')), before([call('[2]', 'throws Error', '/before', 'other')])), '');
 });
