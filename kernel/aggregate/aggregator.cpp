@@ -26,6 +26,10 @@ bool is_over(const TaskFigures& figures) {
 
 bool may_run(const TaskFigures& figures) { return figures.glance.summary.status == "running" || figures.glance.summary.status == "pending" || figures.glance.running; }
 
+Error no_task(std::string_view task) {
+    return {"AF-DASH-014", "There is no task '" + ellipsis(sanitize_utf8(task), 100) + "'", std::string(), "`agentforge status --all --ended` lists them.", ErrorKind::not_found};
+}
+
 TaskChange change_of(const TaskFigures& figures, std::string type) {
     const TaskSummary& task = figures.glance.summary;
     return {figures.repo, task.task_id, figures.seq, std::move(type), task.current_stage, figures.steps, condition_of(figures.glance)};
@@ -109,14 +113,25 @@ std::vector<TaskChange> Aggregator::refresh_processes() {
 void Aggregator::look(const Key& key, std::vector<TaskChange>& changes) {
     struct stat status {};
     const TaskPaths paths{folder_of(key)};
-    if (::lstat(paths.journal().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    if (::lstat(paths.journal().c_str(), &status) != 0) {
         version_ += tasks_.erase(key);
         return;
     }
     Known& known = tasks_[key];
+    if (!S_ISREG(status.st_mode)) {
+        version_ += known.problem ? 0 : 1;
+        known = Known{};
+        known.problem = Error{"AF-DASH-019", "The journal of a task is no file: a link, a folder or a device", paths.journal().string(), "put the journal back, or delete the task's folder", ErrorKind::invalid};
+        return;
+    }
     const auto size = static_cast<std::uint64_t>(status.st_size);
     const std::int64_t changed = status.st_ctim.tv_sec * ns_per_second + status.st_ctim.tv_nsec;
     if (known.size == size && known.changed_ns == changed) { return; }
+    // A journal only grows. Whatever else has happened to it is read from its beginning.
+    if (size <= known.size) {
+        known.followed.reset();
+        known.figures.reset();
+    }
     known.size = size;
     known.changed_ns = changed;
     follow(key, known, changes);
@@ -184,16 +199,27 @@ std::uint64_t Aggregator::version() const {
 
 Result<Aggregator::Place> Aggregator::find(std::string_view task, std::string_view repo) const {
     const std::lock_guard lock(mutex_);
+    std::vector<Place> found;
     for (const auto& [key, known] : tasks_) {
-        if (key.second == task && (repo.empty() || repositories_[key.first].name == repo)) { return Place{key.first, key.second}; }
+        if (key.second == task && (repo.empty() || repositories_[key.first].name == repo)) { found.push_back({key.first, key.second}); }
     }
-    return Error{"AF-DASH-014", "There is no task '" + ellipsis(sanitize_utf8(task), 100) + "'", std::string(), "`agentforge status --all --ended` lists them.", ErrorKind::not_found};
+    if (found.empty()) { return no_task(task); }
+    if (found.size() == 1) { return found.front(); }
+    std::string names;
+    for (const Place& place : found) { names += (names.empty() ? "" : ", ") + repositories_[place.repository].name; }
+    return Error{"AF-DASH-018", "Several repositories have a task of this id", names, "say which with `?repo=NAME`", ErrorKind::conflict};
+}
+
+Result<void> Aggregator::find_any(std::string_view task) const {
+    const std::lock_guard lock(mutex_);
+    if (std::ranges::any_of(tasks_, [&](const auto& known) { return known.first.second == task; })) { return {}; }
+    return no_task(task);
 }
 
 Result<Aggregator::Figures> Aggregator::figures(const Place& place) const {
     const std::lock_guard lock(mutex_);
     const auto found = tasks_.find({place.repository, place.task_id});
-    if (found == tasks_.end()) { return Error{"AF-DASH-014", "There is no task '" + place.task_id + "'", std::string(), "`agentforge status --all --ended` lists them.", ErrorKind::not_found}; }
+    if (found == tasks_.end()) { return no_task(place.task_id); }
     if (found->second.figures) { return found->second.figures; }
     return *found->second.problem;
 }
@@ -202,7 +228,7 @@ Result<void> Aggregator::with_task(const Place& place, const std::function<Resul
     const std::lock_guard lock(mutex_);
     const Key key{place.repository, place.task_id};
     const auto found = tasks_.find(key);
-    if (found == tasks_.end()) { return Error{"AF-DASH-014", "There is no task '" + place.task_id + "'", std::string(), "`agentforge status --all --ended` lists them.", ErrorKind::not_found}; }
+    if (found == tasks_.end()) { return no_task(place.task_id); }
     Known& known = found->second;
     if (!known.followed) {
         known.followed = std::make_unique<FollowedTask>(TaskPaths{folder_of(key)}, key.second);

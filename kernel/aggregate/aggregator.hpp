@@ -61,8 +61,10 @@ public:
 
     /// Where a task lies.
     struct Place { std::size_t repository = 0; std::string task_id; };
-    /// `task`: its whole id. `repo`: a repository's name, or empty for the first that has the task. Errors: `not_found` AF-DASH-014.
+    /// `task`: its whole id. `repo`: a repository's name; empty where only one has the task. Errors: `not_found` AF-DASH-014; `conflict` AF-DASH-018 several have it.
     [[nodiscard]] Result<Place> find(std::string_view task, std::string_view repo = {}) const;
+    /// Whether any repository has the task. Errors: `not_found` AF-DASH-014.
+    [[nodiscard]] Result<void> find_any(std::string_view task) const;
     [[nodiscard]] Result<Figures> figures(const Place& place) const;
     /// Calls `look` with the task as its journal has it now. `look` must be quick: others wait. Errors: those of FollowedTask::refresh.
     [[nodiscard]] Result<void> with_task(const Place& place, const std::function<Result<void>(const FollowedTask& task)>& look);

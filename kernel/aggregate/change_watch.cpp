@@ -46,7 +46,7 @@ void ChangeWatch::watch_folder(std::size_t folder) {
 }
 
 void ChangeWatch::watch_task(std::size_t folder, const std::string& task) {
-    const int watch = ::inotify_add_watch(events_.get(), (folders_[folder] / task / "actions.yaml").c_str(), IN_MODIFY | IN_DELETE_SELF | IN_DONT_FOLLOW);
+    const int watch = ::inotify_add_watch(events_.get(), (folders_[folder] / task / "actions.yaml").c_str(), IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_DONT_FOLLOW);
     if (watch >= 0) { watched_[watch] = {folder, task}; }
     if (watch >= 0) { return; }
     // Its journal is not there yet: the folder tells when it comes.
@@ -70,7 +70,8 @@ void ChangeWatch::take_event(int watch, unsigned mask, const std::string& name, 
         return;
     }
     if (about.task.empty()) { return; }
-    if (name == "actions.yaml") { watch_task(about.folder, about.task); }
+    const bool gone = (mask & (IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)) != 0;      // A deleted file that somebody has open only has one name less.
+    if (name == "actions.yaml" || gone) { watch_task(about.folder, about.task); }
     changes.push_back(about);
 }
 

@@ -67,7 +67,7 @@ json::object pipeline_of(const TaskState& state) {
     for (std::size_t index = 0; index < end; ++index) {
         const StageState& stage = state.stages[index];
         stages.push_back({{"name", stage.name}, {"status", to_string(stage.status)}, {"steps", stage.steps}, {"attempts", stage.attempts}, {"duration_ms", stage.duration_ms},
-                          {"tokens", stage.input_tokens + stage.output_tokens}, {"skip_reason", text_or_null(stage.skip_reason)}, {"error", text_or_null(stage.error)},
+                          {"tokens", state.ledger.of_stage(stage.name).tokens()}, {"skip_reason", text_or_null(stage.skip_reason)}, {"error", text_or_null(stage.error)},
                           {"artifact", text_or_null(stage.artifact)}});
     }
     const bool none = state.stages.empty() || end == 0;

@@ -82,6 +82,7 @@ Result<HttpResponse> start(const DashboardParts& parts, const ApiCall& call) {
     const auto& known = parts.tasks.repositories();
     const auto found = repo.empty() ? known.begin() : std::ranges::find(known, repo, &KnownRepository::name);
     if (found == known.end()) { return unknown_repository(repo, known, ""); }
+    if (auto problem = problem_of(*found)) { return std::move(*problem); }
     std::vector<std::string> arguments{"start", "--detach", "--json"};
     for (const auto& [key, flag] : {std::pair{"pipeline", "--pipeline"}, {"exit_after", "--exit-after"}}) {
         if (const std::string value = text_of(call.body, key); !value.empty()) { arguments.push_back(with_value(flag, value)); }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is told of tasks as a whole: the list, one task, what waits for a person, sums.
 #include <algorithm>
-#include <cctype>
 
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
@@ -19,11 +18,6 @@ namespace {
 
 constexpr std::uint64_t most_tasks_of_a_page = 500;
 constexpr std::uint64_t usual_tasks_of_a_page = 50;
-
-std::string lower_case(std::string text) {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
 
 /// Of the filters of `GET /api/tasks`; empty ones let everything through.
 struct Filter {
@@ -69,8 +63,8 @@ Result<KnownRepository> repository_of(const DashboardParts& parts, const std::st
 }
 
 Result<HttpResponse> list_tasks(const DashboardParts& parts, const ApiCall& call) {
-    AF_TRY(const std::uint64_t limit, number_of(call, "limit", usual_tasks_of_a_page, most_tasks_of_a_page));
-    AF_TRY(const std::uint64_t offset, number_of(call, "offset", 0, 1'000'000'000));
+    AF_TRY(const std::uint64_t limit, number_of(call, "limit", usual_tasks_of_a_page, 1, most_tasks_of_a_page));
+    AF_TRY(const std::uint64_t offset, number_of(call, "offset", 0, 0, most_number));
     const HttpRequest& request = call.request;
     if (const std::string repo = request.parameter("repo"); !repo.empty()) { AF_CHECK(repository_of(parts, repo)); }
     const Filter filter{request.parameter("state"), request.parameter("repo"), request.parameter("pipeline"), lower_case(request.parameter("q"))};
@@ -168,6 +162,7 @@ Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& 
     json::array items;
     json::array problems;
     const std::string only = call.request.parameter("task_id");
+    if (!only.empty()) { AF_CHECK(parts.tasks.find_any(only)); }
     for (const KnownRepository& repository : parts.tasks.repositories()) {
         const EscalationStore store(Aggregator::agentforge_of(repository));
         std::error_code none;

@@ -133,7 +133,7 @@ Result<json::object> phase_of(const FollowedTask& task, const std::string& phase
     AF_TRY(json::array recent, recent_steps(task, phase, most_recent));
     return json::object{{"task_id", state.task_id}, {"phase", phase}, {"status", to_string(found->status)}, {"started_at", text_or_null(found->started_at)}, {"completed_at", text_or_null(found->completed_at)},
                         {"objective", stage->purpose}, {"agent", stage->agent}, {"error", text_or_null(found->error)}, {"attempts", found->attempts}, {"visits", found->visits}, {"cycles", found->cycles},
-                        {"tokens", found->input_tokens + found->output_tokens}, {"duration_ms", found->duration_ms}, {"artifact", text_or_null(found->artifact)}, {"exit_criteria", std::move(criteria)},
+                        {"tokens", state.ledger.of_stage(found->name).tokens()}, {"duration_ms", found->duration_ms}, {"artifact", text_or_null(found->artifact)}, {"exit_criteria", std::move(criteria)},
                         {"files_touched", touched_json(task, phase)}, {"steps", {{"total", found->steps}, {"recent", std::move(recent)}}}};
 }
 
@@ -225,7 +225,7 @@ Result<json::object> step_of(const FollowedTask& task, std::uint64_t number) {
 
 /// The newest first: `before` is the number that the page ends ahead of.
 Result<json::object> steps_page(const FollowedTask& task, std::uint64_t before, std::uint64_t limit) {
-    const std::uint64_t end = before == 0 ? task.step_count() : std::min<std::uint64_t>(before - 1, task.step_count());
+    const std::uint64_t end = std::min<std::uint64_t>(before - 1, task.step_count());
     const std::uint64_t count = std::min(limit, end);
     json::array lines;
     if (count > 0) {
@@ -384,18 +384,23 @@ void add_work_routes(std::vector<Route>& routes, const DashboardParts& parts) {
     const auto add = [&](const char* path, auto look) { routes.push_back({"GET", std::string("/api/tasks/{task_id}/") + path, looking(parts, look)}); };
     add("phases/{phase}", [](const FollowedTask& task, const ApiCall& call) { return phase_of(task, call.place("phase")); });
     add("steps", [](const FollowedTask& task, const ApiCall& call) -> Told {
-        AF_TRY(const std::uint64_t limit, number_of(call, "limit", usual_of_a_page, most_of_a_page));
-        AF_TRY(const std::uint64_t before, number_of(call, "before", 0, 1'000'000'000));
+        AF_TRY(const std::uint64_t limit, number_of(call, "limit", usual_of_a_page, 1, most_of_a_page));
+        AF_TRY(const std::uint64_t before, number_of(call, "before", most_number, 1, most_number));
         return steps_page(task, before, limit);
     });
     add("steps/{step}", [](const FollowedTask& task, const ApiCall& call) -> Told {
         const std::string& text = call.place("step");
-        const bool number = text.size() <= 9 && text.find_first_not_of("0123456789") == std::string::npos;
-        return step_of(task, number ? std::stoull(text) : 0);
+        std::uint64_t number = 0;
+        const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (problem != std::errc() || end != text.data() + text.size() || number == 0) {
+            return Error{"AF-DASH-015", "there is no step `" + ellipsis(sanitize_utf8(text), 40) + "`", task.state().task_id,
+                         "the task has " + std::to_string(task.step_count()) + " steps: choose one of them", ErrorKind::not_found};
+        }
+        return step_of(task, number);
     });
     add("records", [](const FollowedTask& task, const ApiCall& call) -> Told {
-        AF_TRY(const std::uint64_t limit, number_of(call, "limit", usual_of_a_page, most_of_a_page));
-        AF_TRY(const std::uint64_t after, number_of(call, "after", 0, 1'000'000'000));
+        AF_TRY(const std::uint64_t limit, number_of(call, "limit", usual_of_a_page, 1, most_of_a_page));
+        AF_TRY(const std::uint64_t after, number_of(call, "after", 0, 0, most_number));
         return records_page(task, after, limit);
     });
     add("artifacts", [](const FollowedTask& task, const ApiCall&) { return artifacts_of(task); });

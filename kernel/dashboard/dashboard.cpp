@@ -44,10 +44,12 @@ std::optional<std::map<std::string, std::string>> match(std::string_view pattern
 }
 
 Result<json::object> body_of(const HttpRequest& request) {
-    if (!request.header("content-type").starts_with("application/json")) {
+    const std::string type = request.header("content-type");
+    if (lower_case(std::string(trimmed(std::string_view(type).substr(0, type.find(';'))))) != "application/json") {
         return Error{"AF-DASH-006", "The request's body is no JSON", "Content-Type", "send a JSON object with `Content-Type: application/json`", ErrorKind::invalid};
     }
-    auto value = parse_json(request.body.empty() ? std::string("{}") : request.body, "request");
+    if (!request.header("content-encoding").empty()) { return Error{"AF-DASH-006", "The request's body is encoded", "Content-Encoding", "send it as it is", ErrorKind::invalid}; }
+    auto value = parse_json(request.body, "request");
     if (!value.ok() || !value->is_object()) {
         return Error{"AF-DASH-006", "The request's body is no JSON object", value.ok() ? std::string() : value.error().message, "send a JSON object, as docs/dashboard.md describes", ErrorKind::invalid};
     }
@@ -62,7 +64,7 @@ void add_etag(const HttpRequest& request, HttpResponse& response) {
     response.headers.emplace_back("ETag", tag);
     response.headers.emplace_back("Cache-Control", "no-cache, private");
     const std::string has = request.header("if-none-match");
-    if (has.find(tag) == std::string::npos) { return; }
+    if (trimmed(has) != "*" && has.find(tag) == std::string::npos) { return; }
     response.status = 304;
     response.body.clear();
 }
@@ -71,13 +73,13 @@ void add_etag(const HttpRequest& request, HttpResponse& response) {
 
 Result<Aggregator::Place> place_of(const DashboardParts& parts, const ApiCall& call) { return parts.tasks.find(call.place("task_id"), call.request.parameter("repo")); }
 
-Result<std::uint64_t> number_of(const ApiCall& call, const std::string& name, std::uint64_t otherwise, std::uint64_t most) {
+Result<std::uint64_t> number_of(const ApiCall& call, const std::string& name, std::uint64_t otherwise, std::uint64_t least, std::uint64_t most) {
+    if (!call.request.query.contains(name)) { return otherwise; }
     const std::string text = call.request.parameter(name);
-    if (text.empty()) { return otherwise; }
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc() && end == text.data() + text.size() && number <= most) { return number; }
-    return Error{"AF-DASH-005", "`" + name + "` must be a number of at most " + std::to_string(most), ellipsis(text, 60), "correct the address", ErrorKind::invalid};
+    if (error == std::errc() && end == text.data() + text.size() && number >= least && number <= most) { return number; }
+    return Error{"AF-DASH-005", "`" + name + "` must be a number from " + std::to_string(least) + " to " + std::to_string(most), ellipsis(sanitize_utf8(text), 60), "correct the address", ErrorKind::invalid};
 }
 
 namespace {
@@ -105,6 +107,9 @@ std::string joined(const std::vector<std::string>& words) {
     return text;
 }
 
+/// Looks for words: none is all.
+constexpr std::string_view words_parameter = "q";
+
 /// Errors: AF-DASH-005 a parameter that the route does not take, or a value that one of its parameters cannot have.
 Result<void> check_query(const Route& route, const HttpRequest& request) {
     for (const auto& [name, value] : request.query) {
@@ -114,11 +119,20 @@ Result<void> check_query(const Route& route, const HttpRequest& request) {
             for (const auto& [each, values] : route.query) { names.push_back(each); }
             return Error{"AF-DASH-005", "This address takes no parameter `" + ellipsis(sanitize_utf8(name), 60) + "`", route.path, names.empty() ? "leave it out" : "it takes " + joined(names), ErrorKind::invalid};
         }
-        if (!known->second.empty() && !value.empty() && std::ranges::find(known->second, value) == known->second.end()) {
+        if (value.empty() && name != words_parameter) {
+            return Error{"AF-DASH-005", "`" + name + "` is empty", route.path, known->second.empty() ? "give it a value, or leave it out" : "use one of " + joined(known->second) + ", or leave it out", ErrorKind::invalid};
+        }
+        if (!known->second.empty() && std::ranges::find(known->second, value) == known->second.end()) {
             return Error{"AF-DASH-005", "`" + name + "` cannot be `" + ellipsis(sanitize_utf8(value), 60) + "`", route.path, "use one of " + joined(known->second), ErrorKind::invalid};
         }
     }
     return {};
+}
+
+HttpResponse wrong_method(const HttpRequest& request, const std::string& allowed) {
+    HttpResponse refused = problem_of(Error{"AF-DASH-008", "The address does not take " + ellipsis(sanitize_utf8(request.method), 20), request.path, "use " + allowed, ErrorKind::invalid}, 405);
+    refused.headers.emplace_back("Allow", allowed);
+    return refused;
 }
 
 }  // namespace
@@ -133,8 +147,8 @@ Dashboard::Dashboard(DashboardParts parts) : parts_(parts) {
     add_queries(routes_);
 }
 
-HttpResponse Dashboard::refuse(int status, const std::string& code, const std::string& message) {
-    HttpResponse response = problem_of(Error{code, message, "", "send less, or sooner", ErrorKind::invalid}, status);
+HttpResponse Dashboard::refuse(int status, const Error& problem) {
+    HttpResponse response = problem_of(problem, status);
     add_safety_headers(response);
     return response;
 }
@@ -150,8 +164,9 @@ HttpResponse Dashboard::answer_unguarded(const HttpRequest& request) {
     if (auto exchanged = parts_.guard.exchange(request)) { return std::move(*exchanged); }
     const bool changes = request.method != "GET";
     if (auto refused = parts_.guard.check(request, changes, request.path == "/ws/updates")) { return std::move(*refused); }
-    if (request.method == "GET") {
-        if (const PageFile* file = page_file(request.path)) { return {.headers = {{"Content-Type", std::string(file->type)}}, .body = std::string(file->bytes)}; }
+    if (const PageFile* file = page_file(request.path)) {
+        if (request.method != "GET") { return wrong_method(request, "GET, HEAD"); }
+        return {.headers = {{"Content-Type", std::string(file->type)}}, .body = std::string(file->bytes)};
     }
     auto response = dispatch(request);
     return response.ok() ? std::move(*response) : problem_of(response.error());
@@ -162,7 +177,7 @@ Result<HttpResponse> Dashboard::dispatch(const HttpRequest& request) {
     for (const Route& route : routes_) {
         auto places = match(route.path, request.path);
         if (!places) { continue; }
-        allowed += (allowed.empty() ? "" : ", ") + route.method;
+        allowed += (allowed.empty() ? "" : ", ") + (route.method == "GET" ? "GET, HEAD" : route.method);
         if (route.method != request.method) { continue; }
         AF_CHECK(check_query(route, request));
         ApiCall call{request, std::move(*places), {}};
@@ -170,9 +185,7 @@ Result<HttpResponse> Dashboard::dispatch(const HttpRequest& request) {
         return route.handle(call);
     }
     if (allowed.empty()) { return Error{"AF-DASH-007", "There is nothing at this address", ellipsis(sanitize_utf8(request.path), 200), "/api/openapi.json lists what there is", ErrorKind::not_found}; }
-    HttpResponse refused = problem_of(Error{"AF-DASH-008", "The address does not take " + ellipsis(sanitize_utf8(request.method), 20), request.path, "use " + allowed, ErrorKind::invalid}, 405);
-    refused.headers.emplace_back("Allow", allowed);
-    return refused;
+    return wrong_method(request, allowed);
 }
 
 Result<HttpResponse> Dashboard::listen(const HttpRequest& request, bool web_socket) {

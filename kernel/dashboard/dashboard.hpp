@@ -46,7 +46,7 @@ public:
     explicit Dashboard(DashboardParts parts);
 
     [[nodiscard]] HttpResponse answer(const HttpRequest& request) override;
-    [[nodiscard]] HttpResponse refuse(int status, const std::string& code, const std::string& message) override;
+    [[nodiscard]] HttpResponse refuse(int status, const Error& problem) override;
     [[nodiscard]] const std::vector<Route>& routes() const noexcept { return routes_; }
 
 private:
@@ -64,9 +64,10 @@ void add_work_routes(std::vector<Route>& routes, const DashboardParts& parts);
 void add_metric_routes(std::vector<Route>& routes, const DashboardParts& parts);
 void add_change_routes(std::vector<Route>& routes, const DashboardParts& parts);
 
-/// Where the task of a call lies; `?repo=` says which where two repositories have one of this id. Errors: AF-DASH-014.
+/// Where the task of a call lies; `?repo=` says which where two repositories have one of this id. Errors: AF-DASH-014; `conflict` AF-DASH-018 it does not say so.
 [[nodiscard]] Result<Aggregator::Place> place_of(const DashboardParts& parts, const ApiCall& call);
+inline constexpr std::uint64_t most_number = 1'000'000'000;
 /// A number of the query, `otherwise` where there is none. Errors: `invalid` AF-DASH-005.
-[[nodiscard]] Result<std::uint64_t> number_of(const ApiCall& call, const std::string& name, std::uint64_t otherwise, std::uint64_t most);
+[[nodiscard]] Result<std::uint64_t> number_of(const ApiCall& call, const std::string& name, std::uint64_t otherwise, std::uint64_t least, std::uint64_t most);
 
 }  // namespace agentforge::kernel

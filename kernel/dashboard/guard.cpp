@@ -20,12 +20,6 @@ bool same_secret(std::string_view one, std::string_view other) {
     return difference == 0;
 }
 
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ')) { text.remove_prefix(1); }
-    while (text.ends_with(' ')) { text.remove_suffix(1); }
-    return text;
-}
-
 /// Each cookie of this name: a page of another port on this host may have set one, too.
 std::vector<std::string_view> cookies_of(std::string_view header, std::string_view name) {
     std::vector<std::string_view> values;
@@ -37,6 +31,12 @@ std::vector<std::string_view> cookies_of(std::string_view header, std::string_vi
         header.remove_prefix(std::min(end + 1, header.size()));
     }
     return values;
+}
+
+/// What stands after `Bearer`, in any case; empty where there is none.
+std::string_view bearer_of(const std::string& header) {
+    constexpr std::string_view scheme = "bearer ";
+    return lower_case(header.substr(0, scheme.size())) == scheme ? trimmed(std::string_view(header).substr(scheme.size())) : std::string_view();
 }
 
 HttpResponse refusal(int status, const char* code, const char* message, const char* remedy) {
@@ -79,8 +79,9 @@ std::optional<HttpResponse> Guard::check_place(const HttpRequest& request, bool 
 
 bool Guard::knows(const HttpRequest& request) const {
     if (request.over_unix_socket) { return true; }
+    const std::string authorization = request.header("authorization");
     const bool scrapes = request.method == "GET" && request.path == metrics_path && !rules_.metrics_token.empty();
-    if (scrapes && same_secret(request.header("authorization"), "Bearer " + rules_.metrics_token)) { return true; }
+    if (scrapes && same_secret(bearer_of(authorization), rules_.metrics_token)) { return true; }
     const std::string header = request.header("cookie");
     const auto cookies = cookies_of(header, cookie_name_);
     return std::ranges::any_of(cookies, [this](std::string_view cookie) { return same_secret(cookie, session_); });
@@ -96,7 +97,7 @@ std::optional<HttpResponse> Guard::check(const HttpRequest& request, bool change
 }
 
 std::optional<HttpResponse> Guard::exchange(const HttpRequest& request) {
-    if (request.method != "GET" || request.path != "/" || !request.query.contains("token")) { return std::nullopt; }
+    if (request.method != "GET" || request.only_head || request.path != "/" || !request.query.contains("token")) { return std::nullopt; }
     if (auto refused = check_place(request, false)) { return refused; }
     const std::lock_guard lock(mutex_);
     if (exchanged_ || !same_secret(request.parameter("token"), token_)) {

@@ -9,14 +9,29 @@
 #include <utility>
 #include <vector>
 
+#include "agentforge/result.hpp"
+
 namespace agentforge::kernel {
+
+/// Of ASCII letters.
+[[nodiscard]] inline std::string lower_case(std::string text) {
+    for (char& c : text) { if (c >= 'A' && c <= 'Z') { c = static_cast<char>(c - 'A' + 'a'); } }
+    return text;
+}
+/// Without the spaces and tabs around it.
+[[nodiscard]] inline std::string_view trimmed(std::string_view text) {
+    while (text.starts_with(' ') || text.starts_with('\t')) { text.remove_prefix(1); }
+    while (text.ends_with(' ') || text.ends_with('\t')) { text.remove_suffix(1); }
+    return text;
+}
 
 struct HttpRequest {
     std::string method;
     std::string path;                               ///< Decoded; begins with `/`.
-    std::map<std::string, std::string> query;       ///< Decoded; the last of several of one name.
+    std::map<std::string, std::string> query;       ///< Decoded; the server refuses two of one name.
     std::map<std::string, std::string> headers;     ///< Names in lower case.
     std::string body;
+    bool only_head = false;                         ///< HEAD, which `method` tells as GET.
     bool over_unix_socket = false;                  ///< Only this user's processes can connect to it.
 
     [[nodiscard]] std::string header(const std::string& name) const {
@@ -63,8 +78,8 @@ class HttpApplication {
 public:
     virtual ~HttpApplication() = default;
     [[nodiscard]] virtual HttpResponse answer(const HttpRequest& request) = 0;
-    /// For what the server refuses by itself (too large, too slow): a problem document. `code`: AF-DASH-….
-    [[nodiscard]] virtual HttpResponse refuse(int status, const std::string& code, const std::string& message) = 0;
+    /// For what the server refuses by itself (too large, too slow): a problem document.
+    [[nodiscard]] virtual HttpResponse refuse(int status, const Error& problem) = 0;
 };
 
 }  // namespace agentforge::kernel

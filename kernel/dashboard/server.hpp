@@ -21,6 +21,7 @@ struct ServerSettings {
     std::chrono::milliseconds request_time{10'000};     ///< From a request's first byte to its last.
     std::chrono::milliseconds idle_time{30'000};        ///< Between two requests of a connection.
     std::chrono::milliseconds send_time{10'000};        ///< That a client may take to receive what the socket holds.
+    std::chrono::milliseconds answer_time{60'000};      ///< That it may take to receive an answer. Streams of events have no end.
 };
 
 /// It answers until it is destroyed, with threads of its own: one that accepts, and one for each connection.

@@ -94,7 +94,7 @@ Result<Destination> read_destination(const Environment& environment, Signal sign
     const Chosen endpoint = choose(environment, signal, "ENDPOINT");
     const std::string address = endpoint.value.empty() ? "http://localhost:4318" : endpoint.value;
     auto server = http::read_address(address);
-    if (!server.ok()) { return wrong(endpoint.name, "is no address: " + server.error().message, "set it to an address like http://localhost:4318"); }
+    if (!server.ok()) { return wrong(endpoint.name, "is no address of http or https", "set it to an address like http://localhost:4318"); }
     destination.server = *server;
     if (!endpoint.own) { destination.server.path += "/v1/" + std::string(name_of(signal)); }
     if (destination.server.path.empty()) { destination.server.path = "/"; }
@@ -129,10 +129,12 @@ Result<bool> is_wanted(const Environment& environment, Signal signal) {
     return !choose(environment, signal, "ENDPOINT").value.empty();
 }
 
-bool is_true(std::string text) {
+std::string lower_case(std::string text) {
     std::ranges::transform(text, text.begin(), [](char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; });
-    return text == "true";
+    return text;
 }
+
+bool is_true(const std::string& text) { return lower_case(text) == "true"; }
 
 Result<Attributes> read_resource(const Environment& environment) {
     constexpr const char* variable = "OTEL_RESOURCE_ATTRIBUTES";
@@ -158,7 +160,8 @@ std::vector<std::string> not_followed(const Environment& environment) {
         const bool client_key = name.starts_with("OTEL_EXPORTER_OTLP_") && (name.ends_with("CLIENT_KEY") || name.ends_with("CLIENT_CERTIFICATE"));
         const bool sampling = name == "OTEL_TRACES_SAMPLER" && value != "always_on" && value != "parentbased_always_on";
         const bool temporality = name == "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE" && value != "cumulative" && value != "Cumulative";
-        if (client_key || sampling || temporality) { found.push_back(name + " has no effect"); }
+        const bool neither = name == "OTEL_SDK_DISABLED" && !is_true(trimmed(value)) && lower_case(trimmed(value)) != "false";
+        if (client_key || sampling || temporality || neither) { found.push_back(name + " has no effect"); }
     }
     return found;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: which view is shown, when it is drawn anew, and the keyboard.
-import { h, redraw } from "/dom.js";
+import { h, redraw, shown } from "/dom.js";
 import { get, listen } from "/api.js";
 import * as views from "/views.js";
 
@@ -28,7 +28,7 @@ const app = {
 
 function entitle(text) {
   title = text;
-  document.title = (app.count > 0 ? "(" + app.count + ") " : "") + (title ? title + " · " : "") + "AgentForge";
+  document.title = (app.count > 0 ? "(" + app.count + ") " : "") + (title ? shown(title) + " · " : "") + "AgentForge";
 }
 function notify(count) {
   if ("Notification" in window && Notification.permission === "granted") new Notification("AgentForge waits for you", { body: count + (count === 1 ? " task" : " tasks"), tag: "agentforge" });

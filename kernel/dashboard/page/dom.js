@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements from values. A text is always a text node: nothing that a model, a file or a repository says becomes markup.
 
+// Characters that act where they are shown, on the order of the text around them or not seen at all: as every other output of AgentForge writes them.
+const ACTING = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufffe\uffff]/g;
+export const shown = (text) => String(text).replace(ACTING, (sign) => {
+  const code = sign.charCodeAt(0);
+  return code < 0x100 ? "\\x" + code.toString(16).padStart(2, "0") : "\\u" + code.toString(16).padStart(4, "0");
+});
+const SPOKEN = ["title", "aria-label", "placeholder", "alt"];
+
 export function h(name, attributes, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else if (key === "value" || key === "checked" || key === "max") element[key] = value;
-    else element.setAttribute(key, value === true ? "" : String(value));
+    else element.setAttribute(key, value === true ? "" : SPOKEN.includes(key) ? shown(value) : String(value));
   }
   append(element, children);
   return element;
@@ -16,7 +24,7 @@ export function h(name, attributes, ...children) {
 export function append(element, children) {
   for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
-    element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    element.append(child instanceof Node ? child : document.createTextNode(shown(child)));
   }
 }
 
@@ -49,7 +57,7 @@ export function redraw(place, ...content) {
   const top = document.documentElement.scrollTop;
   const next = document.createElement("div");
   const kept = new Set();
-  const nodes = content.flat(Infinity).filter((node) => node !== null && node !== undefined && node !== false).map((node) => (node instanceof Node ? node : document.createTextNode(String(node))));
+  const nodes = content.flat(Infinity).filter((node) => node !== null && node !== undefined && node !== false).map((node) => (node instanceof Node ? node : document.createTextNode(shown(node))));
   for (const node of nodes) if (node.parentNode === place) kept.add(node); else next.append(node);
   for (const node of [...place.childNodes]) if (!kept.has(node)) node.remove();
   nodes.forEach((node, index) => { if (place.childNodes[index] !== node) place.insertBefore(node, place.childNodes[index] || null); });

@@ -46,6 +46,15 @@ int BoundedSocketImpl::receiveBytes(void* buffer, int length, int flags) {
     return StreamSocketImpl::receiveBytes(buffer, length, flags);
 }
 
+int BoundedSocketImpl::sendBytes(const void* buffer, int length, int flags) {
+    if (!bounded_) { return StreamSocketImpl::sendBytes(buffer, length, flags); }
+    const auto now = std::chrono::steady_clock::now();
+    if (!answering_) { answered_by_ = now + limits_.answer_time; }
+    answering_ = true;
+    if (now >= answered_by_) { throw Poco::TimeoutException("the client takes the answer too slowly"); }
+    return StreamSocketImpl::sendBytes(buffer, length, flags);
+}
+
 BoundedServerSocket::BoundedServerSocket(const SocketLimits& limits) : ServerSocket(new BoundedServerSocketImpl(limits), true) {}
 
 }  // namespace agentforge::kernel

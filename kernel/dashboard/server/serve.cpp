@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include <Poco/Exception.h>
 #include <Poco/Net/HTTPRequestHandler.h>
@@ -37,11 +37,6 @@ constexpr int most_frame_bytes = 4096;
 
 Poco::Timespan span(std::chrono::milliseconds time) { return {static_cast<Poco::Timespan::TimeDiff>(time.count() * 1000)}; }
 
-std::string lower_case(std::string text) {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
-
 /// Waits until one of both is readable. False: the time is over.
 bool wait_for(int one, int other, int milliseconds) {
     std::array<pollfd, 2> watched{pollfd{one, POLLIN, 0}, pollfd{other, POLLIN, 0}};
@@ -55,17 +50,17 @@ public:
     void handleRequest(Net::HTTPServerRequest& request, Net::HTTPServerResponse& response) override {
         // The page and its tools speak to one connection after another; a failing one ends by itself.
         HttpRequest asked;
-        const std::string problem = read(request, asked);
-        if (!problem.empty()) {
+        response.setVersion(Net::HTTPMessage::HTTP_1_1);       // Else it repeats the client's word.
+        if (const auto refused = read(request, asked)) {
             response.setKeepAlive(false);
-            send(application_.refuse(problem == "AF-DASH-041" ? 413 : 400, problem, problem == "AF-DASH-041" ? "The request is too large" : "The request cannot be read"), response, false);
+            send(application_.refuse(refused->status, refused->problem), response, false);
             drain(request);
             return;
         }
         HttpResponse answer = application_.answer(asked);
         if (answer.events && answer.web_socket) { return speak_web_socket(request, response, *answer.events); }
         if (answer.events) { return stream(request, response, answer); }
-        send(answer, response, request.getMethod() == Net::HTTPRequest::HTTP_HEAD);
+        send(answer, response, asked.only_head);
         if (auto* socket = socket_of(request)) { socket->begin_request(); }
     }
 
@@ -94,34 +89,62 @@ private:
         }
     }
 
-    /// The code of what is wrong with it; empty: nothing.
-    std::string read(Net::HTTPServerRequest& request, HttpRequest& asked) const {
-        asked.method = request.getMethod() == Net::HTTPRequest::HTTP_HEAD ? "GET" : request.getMethod();
+    struct Refusal {
+        int status;
+        Error problem;
+    };
+    static Refusal unreadable(const std::string& what, const std::string& where, const char* remedy, int status = Net::HTTPResponse::HTTP_BAD_REQUEST) {
+        return {status, Error{"AF-DASH-040", what, where, remedy, ErrorKind::invalid}};
+    }
+
+    /// What is wrong with it; nothing: it was read.
+    std::optional<Refusal> read(Net::HTTPServerRequest& request, HttpRequest& asked) const {
+        asked.only_head = request.getMethod() == Net::HTTPRequest::HTTP_HEAD;
+        asked.method = asked.only_head ? "GET" : request.getMethod();
         asked.over_unix_socket = !settings_.socket.empty();
+        if (request.getVersion() != Net::HTTPMessage::HTTP_1_1 && request.getVersion() != Net::HTTPMessage::HTTP_1_0) {
+            return unreadable("The request is not of HTTP/1.1", "", "speak HTTP/1.1", Net::HTTPResponse::HTTP_VERSION_NOT_SUPPORTED);
+        }
+        if (!request.getURI().starts_with('/')) { return unreadable("The request's address does not begin with `/`", "", "send the path alone, and the host as `Host`"); }
         try {
             const Poco::URI uri(request.getURI());
             asked.path = uri.getPath();
-            for (const auto& [name, value] : uri.getQueryParameters()) { asked.query[name] = value; }
-        } catch (const Poco::Exception&) { return "AF-DASH-040"; }
-        if (!asked.path.starts_with('/')) { return "AF-DASH-040"; }
+            for (const auto& [name, value] : uri.getQueryParameters()) {
+                if (!asked.query.emplace(name, value).second) { return unreadable("A parameter is there twice", printable(name), "send it once"); }
+            }
+        } catch (const Poco::Exception&) { return unreadable("The request's address cannot be read", "", "encode it as RFC 3986 says"); }
         for (const auto& [name, value] : request) {
-            std::string& header = asked.headers[lower_case(name)];
+            const std::string key = lower_case(name);
+            std::string& header = asked.headers[key];
             const bool again = !header.empty();
-            if (again && lower_case(name) != "cookie") { return "AF-DASH-040"; }
+            if (again && key != "cookie") { return unreadable("A header is there twice", printable(key), "send it once"); }
             header += (again ? "; " : "") + value;
         }
-        return read_body(request, asked.body);
+        return read_body(request, asked);
     }
 
-    std::string read_body(Net::HTTPServerRequest& request, std::string& body) const {
-        if (request.hasContentLength() && request.getContentLength64() > static_cast<Poco::Int64>(settings_.most_body_bytes)) { return "AF-DASH-041"; }
-        if (!request.hasContentLength() && !request.getChunkedTransferEncoding()) { return {}; }
-        body.resize(settings_.most_body_bytes + 1);
-        request.stream().read(body.data(), static_cast<std::streamsize>(body.size()));
-        body.resize(static_cast<std::size_t>(std::max<std::streamsize>(request.stream().gcount(), 0)));
-        if (body.size() > settings_.most_body_bytes) { return "AF-DASH-041"; }
-        const bool whole = !request.hasContentLength() || static_cast<Poco::Int64>(body.size()) == request.getContentLength64();
-        return whole ? "" : "AF-DASH-040";
+    std::optional<Refusal> read_body(Net::HTTPServerRequest& request, HttpRequest& asked) const {
+        // One way to say where a body ends: with two, two readers may see two requests.
+        if (asked.headers.contains("transfer-encoding")) { return unreadable("The request's body does not say its length", "Transfer-Encoding", "send `Content-Length`", Net::HTTPResponse::HTTP_LENGTH_REQUIRED); }
+        if (!request.hasContentLength()) { return std::nullopt; }
+        const std::string length = asked.headers["content-length"];
+        if (length.empty() || length.size() > 18 || length.find_first_not_of("0123456789") != std::string::npos) { return unreadable("The body's length is no number", "Content-Length", "send the number of its bytes"); }
+        const auto bytes = static_cast<std::size_t>(std::stoull(length));
+        if (bytes > settings_.most_body_bytes) {
+            return Refusal{Net::HTTPResponse::HTTP_REQUEST_ENTITY_TOO_LARGE, Error{"AF-DASH-041", "The request is too large", "", "send at most " + std::to_string(settings_.most_body_bytes >> 10U) + " KiB", ErrorKind::invalid}};
+        }
+        asked.body.resize(bytes);
+        request.stream().read(asked.body.data(), static_cast<std::streamsize>(bytes));
+        const bool whole = request.stream().gcount() == static_cast<std::streamsize>(bytes);
+        if (!whole) { return unreadable("The request's body is cut off, or came too late", "", "send all of it at once"); }
+        return std::nullopt;
+    }
+
+    static std::string printable(std::string text) {
+        constexpr std::size_t most_bytes = 60;
+        text.resize(std::min(text.size(), most_bytes));
+        std::ranges::replace_if(text, [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
+        return text;
     }
 
     static void send_head(const HttpResponse& answer, Net::HTTPServerResponse& response) {
@@ -137,6 +160,7 @@ private:
         std::ostream& out = response.send();
         if (has_body && !only_head) { out.write(answer.body.data(), static_cast<std::streamsize>(answer.body.size())); }
         out.flush();
+        if (!out.good()) { response.setKeepAlive(false); }      // The client does not read; what it asks next it would not read either.
     }
 
     /// Server-sent events. A client that does not receive within the send time is dropped by the failing write.
@@ -147,6 +171,7 @@ private:
         out << "retry: 2000\n\n" << std::flush;
         BoundedSocketImpl* const socket = socket_of(request);
         if (socket == nullptr) { return; }
+        socket->end_requests();
         while (out.good()) {
             const bool something = wait_for(answer.events->descriptor(), socket->sockfd(), ping_after_ms);
             if (!something) { out << ": still here\n\n"; }
@@ -171,18 +196,18 @@ private:
         BoundedSocketImpl* const socket = socket_of(request);       // The WebSocket takes it over.
         std::unique_ptr<Net::WebSocket> opened;
         try {
+            if (!is_key(request.get("Sec-WebSocket-Key", ""))) { throw Net::WebSocketException("no key"); }
             opened = std::make_unique<Net::WebSocket>(request, response);
         } catch (const Net::WebSocketException&) {
             response.setKeepAlive(false);
-            return send(application_.refuse(400, "AF-DASH-040", "The request asks for no WebSocket"), response, false);
+            return send(application_.refuse(Net::HTTPResponse::HTTP_BAD_REQUEST, unreadable("The request asks for no WebSocket", "", "send what RFC 6455 asks of a handshake").problem), response, false);
         }
         if (socket != nullptr) { socket->end_requests(); }
         Net::WebSocket& web_socket = *opened;
         web_socket.setMaxPayloadSize(most_frame_bytes);
         web_socket.setReceiveTimeout(Poco::Timespan(5, 0));
         try {
-            bool open = true;
-            while (open) {
+            for (;;) {
                 const bool something = wait_for(events.descriptor(), web_socket.impl()->sockfd(), ping_after_ms);
                 if (!something) { web_socket.sendFrame("", 0, static_cast<int>(Net::WebSocket::FRAME_FLAG_FIN) | static_cast<int>(Net::WebSocket::FRAME_OP_PING)); }
                 for (const EventSource::Event& event : events.take()) { send_event(web_socket, event); }
@@ -190,7 +215,7 @@ private:
                     web_socket.shutdown(Net::WebSocket::WS_ENDPOINT_GOING_AWAY, "dropped");
                     return;
                 }
-                while (open && web_socket.poll(Poco::Timespan(0), Net::Socket::SELECT_READ)) { open = receive(web_socket); }
+                while (web_socket.poll(Poco::Timespan(0), Net::Socket::SELECT_READ)) { if (const auto close = receive(web_socket)) { return web_socket.shutdown(*close); } }
             }
         } catch (const Net::WebSocketException& problem) {
             const bool large = problem.code() == Net::WebSocket::WS_ERR_PAYLOAD_TOO_BIG;
@@ -204,21 +229,34 @@ private:
         web_socket.sendFrame(frame.data(), static_cast<int>(frame.size()), Net::WebSocket::FRAME_TEXT);
     }
 
-    /// A client has nothing to say but that it is still there. False: it has left.
-    static bool receive(Net::WebSocket& web_socket) {
+    /// 16 bytes in base64.
+    static bool is_key(const std::string& key) {
+        constexpr std::size_t length = 24;
+        constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        return key.size() == length && key.ends_with("==") && key.find_first_not_of(letters) == length - 2;
+    }
+
+    /// A client has nothing to say but that it is still there, and that it leaves. The code to close with, where it does anything else.
+    static std::optional<Poco::UInt16> receive(Net::WebSocket& web_socket) {
+        constexpr int most_control_bytes = 125;
+        constexpr int mask = 0x80;
+        constexpr int final_frame = static_cast<int>(Net::WebSocket::FRAME_FLAG_FIN);
+        std::array<unsigned char, 2> head{};
+        const bool seen = ::recv(web_socket.impl()->sockfd(), head.data(), head.size(), MSG_PEEK | MSG_DONTWAIT) == static_cast<ssize_t>(head.size());
+        if (seen && (head[1] & mask) == 0) { return Net::WebSocket::WS_PROTOCOL_ERROR; }
         std::array<char, most_frame_bytes> buffer{};
         int flags = 0;
         const int count = web_socket.receiveFrame(buffer.data(), static_cast<int>(buffer.size()), flags);
+        if (count == 0 && flags == 0) { return Net::WebSocket::WS_NORMAL_CLOSE; }
         const int operation = flags & static_cast<int>(Net::WebSocket::FRAME_OP_BITMASK);
-        if (operation == static_cast<int>(Net::WebSocket::FRAME_OP_PING)) {
-            web_socket.sendFrame(buffer.data(), count, static_cast<int>(Net::WebSocket::FRAME_FLAG_FIN) | static_cast<int>(Net::WebSocket::FRAME_OP_PONG));
-            return true;
+        if (operation == static_cast<int>(Net::WebSocket::FRAME_OP_TEXT) || operation == static_cast<int>(Net::WebSocket::FRAME_OP_BINARY)) { return Net::WebSocket::WS_PAYLOAD_NOT_ACCEPTABLE; }
+        const bool control = (flags & ~static_cast<int>(Net::WebSocket::FRAME_OP_BITMASK)) == final_frame && count <= most_control_bytes;
+        if (control && operation == static_cast<int>(Net::WebSocket::FRAME_OP_PONG)) { return std::nullopt; }
+        if (control && operation == static_cast<int>(Net::WebSocket::FRAME_OP_PING)) {
+            web_socket.sendFrame(buffer.data(), count, final_frame | static_cast<int>(Net::WebSocket::FRAME_OP_PONG));
+            return std::nullopt;
         }
-        if (operation == static_cast<int>(Net::WebSocket::FRAME_OP_CLOSE)) {
-            web_socket.shutdown();
-            return false;
-        }
-        return count > 0 || flags != 0;
+        return control && count != 1 && operation == static_cast<int>(Net::WebSocket::FRAME_OP_CLOSE) ? Net::WebSocket::WS_NORMAL_CLOSE : Net::WebSocket::WS_PROTOCOL_ERROR;
     }
 
     HttpApplication& application_;
@@ -304,7 +342,7 @@ Result<std::unique_ptr<HttpListener>> begin_to_listen(const ServerSettings& sett
     if (local) { AF_CHECK(clear_place(settings.socket)); }
     const std::string place = local ? settings.socket : "127.0.0.1:" + std::to_string(settings.port);
     try {
-        BoundedServerSocket socket({settings.request_time, settings.send_time});
+        BoundedServerSocket socket({settings.request_time, settings.send_time, settings.answer_time});
         const Net::SocketAddress address = local ? Net::SocketAddress(Net::SocketAddress::UNIX_LOCAL, settings.socket) : Net::SocketAddress("127.0.0.1", static_cast<Poco::UInt16>(settings.port));
         const mode_t mask = ::umask(0177);
         try {

@@ -279,6 +279,47 @@ class TestDashboardUnderAttack(DashboardTest):
         self.assertRegex(self.read_all(self.raw(self.head("GET", "/" + "a" * 20_000, "Connection: close")))[:12], rb"^(HTTP/1\.[01] 4.*)?$")
         self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
 
+    def test_a_body_says_its_length_and_comes_whole_or_nothing_is_done(self):
+        place = self.task_place + "/abort"
+        given = (f"Origin: http://{self.client.host}", "Content-Type: application/json")
+        for lines, body, code in ((("Transfer-Encoding: chunked",), b"5\r\n{\"re", b" 411 "), (("Transfer-Encoding: chunked",), b"0\r\n\r\n", b" 411 "),
+                                  (("Transfer-Encoding: xchunked",), b"{}", b" 411 "), (("Transfer-Encoding: gzip", "Content-Length: 2"), b"{}", b" 411 "),
+                                  (("Content-Length: +2",), b"{}", b" 400 "), (("Content-Length: 0",), b"", b" 400 "), (("Content-Length: 2", "Content-Encoding: gzip"), b"{}", b" 400 ")):
+            connection = self.raw(self.head("POST", place, *given, *lines) + body)
+            connection.shutdown(socket.SHUT_WR)
+            answer = self.read_all(connection)
+            self.assertIn(code, answer.split(b"\r\n")[0], (lines, answer))
+            self.assertEqual(answer.count(b"HTTP/1.1"), 1, (lines, answer))
+        self.assertNotEqual(self.client.json(self.task_place)["status"]["state"], "aborted")
+
+    def test_the_version_in_the_answer_is_the_servers_own(self):
+        for line in ("GET /api/stats FOO/1.1", "GET /api/stats HTTP/3.0", "GET http://evil.example/api/stats HTTP/1.1"):
+            answer = self.read_all(self.raw(line.encode() + self.head("GET", "/", "Connection: close").split(b"HTTP/1.1", 1)[1]))
+            self.assertRegex(answer[:12], rb"^HTTP/1\.1 [45]0", line)
+
+    def test_a_client_that_does_not_read_costs_the_others_nothing(self):
+        idle = []
+        for _ in range(31):
+            connection = socket.socket()
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            connection.connect(("127.0.0.1", self.told["port"]))
+            connection.settimeout(60)
+            connection.sendall(self.head("GET", "/api/openapi.json") * 100)
+            idle.append(connection)
+        self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
+        for connection in idle:
+            wait_until(lambda given_up=connection: self.is_reset(given_up), "the dashboard to give up")
+            connection.close()
+
+    @staticmethod
+    def is_reset(connection):
+        """Found out without reading what the dashboard sent."""
+        try:
+            connection.sendall(b" ")
+            return False
+        except OSError:
+            return True
+
     def upgrade(self, origin):
         key = base64.b64encode(os.urandom(16)).decode()
         lines = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", f"Sec-WebSocket-Key: {key}"] + ([f"Origin: {origin}"] if origin else [])
@@ -323,6 +364,13 @@ class TestDashboardUnderAttack(DashboardTest):
             if code == 8:
                 break
         self.assertIn(struct.unpack(">H", data[:2])[0], (1002, 1009))
+        for sent, expected in ((b"\x89\x01a", 1002), (b"\x81\x81\0\0\0\0a", 1003), (b"\x83\x80\0\0\0\0", 1002), (b"\xc9\x80\0\0\0\0", 1002),
+                               (b"\x89\xfe\x00\x7e" + bytes(4 + 126), 1002), (b"\x80\x80\0\0\0\0", 1002)):
+            connection, _ = self.upgrade(f"http://{self.client.host}")
+            self.frame(connection)
+            connection.sendall(sent)
+            code, data = self.frame(connection)
+            self.assertEqual((code, struct.unpack(">H", data[:2])[0]), (8, expected), sent)
         self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
 
 

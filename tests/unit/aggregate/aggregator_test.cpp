@@ -82,6 +82,43 @@ TEST_F(Aggregated, ADamagedJournalIsAProblemThatKeepsWhatWasRead) {
     EXPECT_EQ(aggregator.tasks().size(), 2U);
 }
 
+TEST_F(Aggregated, AJournalThatIsChangedInItsMiddleIsReadAgain) {
+    Aggregator aggregator(repositories());
+    (void)aggregator.refresh();
+    const fs::path journal = folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id() / "actions.yaml";
+    const auto size = fs::file_size(journal);
+    std::fstream(journal, std::ios::in | std::ios::out).seekp(static_cast<std::streamoff>(size / 2)) << '~';
+    ASSERT_EQ(fs::file_size(journal), size);
+    (void)aggregator.refresh(1, other_.task_id());
+    ASSERT_EQ(aggregator.problems().size(), 1U);
+    EXPECT_EQ(aggregator.problems()[0].code, "AF-JRNL-002");
+}
+
+TEST_F(Aggregated, AJournalThatIsALinkIsAProblem) {
+    Aggregator aggregator(repositories());
+    (void)aggregator.refresh();
+    const fs::path journal = folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id() / "actions.yaml";
+    fs::rename(journal, folder_.path() / "moved");
+    fs::create_symlink(folder_.path() / "moved", journal);
+    (void)aggregator.refresh();
+    ASSERT_EQ(aggregator.problems().size(), 1U);
+    EXPECT_EQ(aggregator.problems()[0].code, "AF-DASH-019");
+    EXPECT_EQ(aggregator.tasks().size(), 1U);
+}
+
+TEST_F(Aggregated, ATaskOfTwoRepositoriesIsFoundByOneOfThemOnly) {
+    one_.begin(folder_.path() / "copy" / ".agentforge", one_.records());
+    auto known = repositories();
+    known.push_back({"copy", folder_.path() / "copy"});
+    Aggregator aggregator(known);
+    (void)aggregator.refresh();
+    const auto either = aggregator.find(one_.task_id());
+    ASSERT_FALSE(either.ok());
+    EXPECT_EQ(either.error().code, "AF-DASH-018");
+    EXPECT_EQ(either.error().where, "one, copy");
+    EXPECT_EQ(aggregator.find(one_.task_id(), "copy")->repository, 2U);
+}
+
 TEST_F(Aggregated, ARepositoryThatIsGoneIsAProblem) {
     auto known = repositories();
     known.push_back({"third", folder_.path() / "third"});

@@ -37,6 +37,17 @@ TEST_F(Watched, AnAppendedRecordIsHeardOf) {
     EXPECT_TRUE(hears(watch, task));
 }
 
+TEST_F(Watched, ADeletedJournalIsHeardOfWhileItIsOpen) {
+    fs::create_directories(tasks_ / task);
+    write("a");
+    const std::ifstream open(tasks_ / task / "actions.yaml");
+    ChangeWatch watch({tasks_});
+    fs::remove(tasks_ / task / "actions.yaml");
+    EXPECT_TRUE(hears(watch, task));
+    write("b");
+    EXPECT_TRUE(hears(watch, task));
+}
+
 TEST_F(Watched, ANewTaskIsHeardOfAndThenItsRecords) {
     fs::create_directories(tasks_);
     ChangeWatch watch({tasks_});

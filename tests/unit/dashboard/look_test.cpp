@@ -28,6 +28,9 @@ TEST_F(Look, ListsTasksWithFiltersAndPages) {
     EXPECT_TRUE(body_of(get("/api/tasks", {{"limit", "1"}, {"offset", "1"}})).at("next_offset").is_null());
     EXPECT_EQ(code_of(get("/api/tasks", {{"limit", "1000000"}})), "400 AF-DASH-005");
     EXPECT_EQ(code_of(get("/api/tasks", {{"limit", "-1"}})), "400 AF-DASH-005");
+    for (const char* none : {"", "0"}) { EXPECT_EQ(code_of(get("/api/tasks", {{"limit", none}})), "400 AF-DASH-005") << none; }
+    EXPECT_EQ(code_of(get(task("/steps"), {{"before", "0"}})), "400 AF-DASH-005");
+    EXPECT_NE(get(task("/steps/-1")).body.find("there is no step `-1`"), std::string::npos);
 }
 
 TEST_F(Look, RefusesAParameterThatTheAddressDoesNotTake) {
@@ -41,7 +44,8 @@ TEST_F(Look, RefusesAStateOrARepositoryThatThereIsNot) {
     EXPECT_EQ(code_of(get("/api/tasks", {{"state", "done"}})), "400 AF-DASH-005");
     EXPECT_NE(code_of(get("/api/tasks", {{"repo", "elsewhere"}})).find("AF-CONF-073"), std::string::npos);
     EXPECT_EQ(get("/api/tasks", {{"state", "escalated"}}).status, 200);
-    EXPECT_EQ(get("/api/tasks", {{"state", ""}}).status, 200);
+    EXPECT_EQ(code_of(get("/api/tasks", {{"state", ""}})), "400 AF-DASH-005");
+    EXPECT_EQ(get("/api/tasks", {{"q", ""}}).status, 200);
 }
 
 TEST_F(Look, ShowsOneTask) {
@@ -154,7 +158,8 @@ TEST_F(Look, AnswersWhatIsUnchangedWithoutItsBody) {
 TEST_F(Look, NamesTheMethodsThatAnAddressTakes) {
     const HttpResponse refused = dashboard_.answer(request("DELETE", "/api/tasks"));
     EXPECT_EQ(refused.status, 405);
-    EXPECT_EQ(refused.header("Allow"), "GET, POST");
+    EXPECT_EQ(refused.header("Allow"), "GET, HEAD, POST");
+    EXPECT_EQ(dashboard_.answer(request("DELETE", "/app.js")).header("Allow"), "GET, HEAD");
     EXPECT_EQ(code_of(get("/api/nothing")), "404 AF-DASH-007");
 }
 
